@@ -345,6 +345,20 @@ impl Collection {
         entry.sync()
     }
 
+    /// Removes the entries of an item, which is locked, that hold nothing or the rest of what is being purged.
+    pub(crate) fn remove_empty_entries(&self, name: &RepositoryName) -> Result<(), PathError> {
+        for trashed in self.trashed_of(name, Recall::Fresh)? {
+            match self.held_if_there(&trashed) {
+                Ok(Some(TrashContents::Remains)) => self.remove_trashed(&trashed)?,
+                Ok(_) => {}
+                // Another user's, who keeps it closed.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Removes an entry permanently.
     pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
         self.ensure_own()?.open_dir(layout::TRASH)?.remove_tree(&trashed.entry)

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::intent::{Intent, bury_payload, record_burial};
+use super::intent::{Intent, IntentKind};
 use super::plan::Planned;
 use super::proof::Proof;
 use super::{Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
+use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks,
     LockedItem, Lookup, ReadSidecar, lock_items_with,
@@ -19,11 +20,7 @@ use crate::sidecar::{Removal, Seal};
 pub struct Deletion<'r, 'o> {
     remover: &'r Remover<'r>,
     order: &'r Order<'o>,
-    names: &'r [RepositoryName],
-    /// Written when the first tombstone is to be: a run that is refused leaves no trace.
-    intent: Option<Intent>,
-    /// Whether an item may be left between its tombstone and the trash.
-    unfinished: bool,
+    intent: Intent<'r>,
 }
 
 /// What was done to an item.
@@ -36,18 +33,18 @@ impl Remover<'_> {
         names: &'r [RepositoryName],
         order: &'r Order<'o>,
     ) -> Deletion<'r, 'o> {
-        Deletion { remover: self, order, names, intent: None, unfinished: false }
+        Deletion { remover: self, order, intent: Intent::new(self, IntentKind::Deletion, names) }
     }
 }
 
 impl<'o> Deletion<'_, 'o> {
     /// Deletes one of the items that were said to be; on a full disk with the room that is reserved for it.
     pub fn delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
-        let before = self.unfinished;
+        let before = self.intent.is_unfinished();
         let collection = self.remover.collection;
         let deleted = collection.with_reserve(|| self.try_to_delete(name));
         if deleted.is_ok() {
-            self.unfinished = before;
+            self.intent.settle(before);
         }
         deleted
     }
@@ -62,9 +59,8 @@ impl<'o> Deletion<'_, 'o> {
         let planned = Planned::of(collection, &item, self.order, progress, interrupt)?;
         let locks = self.lock_both(&planned)?;
         let item = as_planned(collection, &locks, &planned)?;
-        if planned.plan.step == Step::Bury && self.intent.is_none() {
-            let (collection, writer) = (self.remover.collection, &self.remover.writer);
-            self.intent = Some(Intent::write(collection, writer, self.names)?);
+        if planned.plan.step == Step::Bury {
+            self.intent.begin()?;
         }
         let changing = self.remover.writer.changing(collection, vec![name.clone()]);
         let done = match planned.plan.step {
@@ -78,7 +74,6 @@ impl<'o> Deletion<'_, 'o> {
             }
         };
         drop(changing);
-        self.unfinished |= done.is_err();
         if done.is_ok() {
             self.note(&planned);
         }
@@ -96,12 +91,7 @@ impl<'o> Deletion<'_, 'o> {
 
     /// Ends the run. What could not be finished stays on record.
     pub fn finish(self) -> Result<(), RemovalError> {
-        match self.intent {
-            Some(intent) if !self.unfinished => intent.done()?,
-            _ => {}
-        }
-        self.remover.collection.refill_reserve();
-        Ok(())
+        Ok(self.intent.finish()?)
     }
 
     /// Locks the item, and the one that it can be spared for.
@@ -148,10 +138,19 @@ fn as_planned<'l>(
             return Err(changed(holding.collection.path()).into());
         }
     }
-    match locks.item(&Lookup::new(collection), name)? {
-        Some(item) if item.sidecar_text()? == planned.record.text => Ok(item),
-        _ => Err(changed(collection.path()).into()),
+    let Some(item) = locks.item(&Lookup::new(collection), name)? else {
+        // Another run has deleted the Copy.
+        return Err(collection.absent(name).into());
+    };
+    if item.sidecar_text()? == planned.record.text {
+        return Ok(item);
     }
+    let (now, _) = item.sidecar()?;
+    // Another run has deleted the Original.
+    if now.state == State::Deleted && !item.has_payload()? {
+        return Err(RemovalError::AlreadyDeleted { name: name.clone() });
+    }
+    Err(changed(collection.path()).into())
 }
 
 /// The tombstone is sealed again, so it has to say that the sidecar was not as it had been sealed.
@@ -163,4 +162,19 @@ fn reason(given: Option<&str>, seal: Seal) -> Option<String> {
         (None, _) => Some(CHANGED.to_owned()),
         (Some(given), _) => Some(format!("{given} ({CHANGED})")),
     }
+}
+
+/// Records that an item is a tombstone.
+pub(super) fn record_burial(
+    collection: &Collection,
+    name: &RepositoryName,
+    clock: &dyn Clock,
+) -> Result<(), RemovalError> {
+    let became = InventoryChange::Became(State::Deleted);
+    Ok(collection.record([(name.clone(), became)], clock)?)
+}
+
+/// Moves the payload of a tombstone into the trash.
+pub(super) fn bury_payload(item: &LockedItem<'_>) -> Result<(), RemovalError> {
+    item.bury().map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
 }

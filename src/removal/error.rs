@@ -84,6 +84,14 @@ pub enum RemovalError {
         #[source]
         source: PathError,
     },
+    /// There is a tombstone, and the payload lies beside it.
+    #[error(
+        "`{name}` is deleted, but its files are still in place: a deletion or restoration was interrupted"
+    )]
+    Unfinished {
+        /// The item.
+        name: RepositoryName,
+    },
     /// An intent of an earlier run cannot be read.
     #[error("`{}` is not as urepo wrote it: {reason}", path.display())]
     Intent {

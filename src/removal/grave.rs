@@ -207,3 +207,19 @@ impl<'a> Search<'a> {
 pub(super) fn state_before(tombstone: &Sidecar) -> State {
     tombstone.removal.as_ref().map_or(State::Original, |removal| removal.was)
 }
+
+/// The tombstone of an item whose payload lies beside it.
+pub(super) fn tombstone_with_payload(
+    collection: &Collection,
+    name: &RepositoryName,
+) -> Result<Option<Sidecar>, CollectionError> {
+    let item = match collection.item(name) {
+        Err(CollectionError::NoSuchItem { .. }) => return Ok(None),
+        outcome => outcome?,
+    };
+    if !item.has_payload()? {
+        return Ok(None);
+    }
+    let (sidecar, _) = item.sidecar()?;
+    Ok((sidecar.state == State::Deleted).then_some(sidecar))
+}

@@ -1,35 +1,123 @@
-//! What a run is going to delete, on the disk before anything is: `.urepo/journal/delete-….toml`.
+//! What a run is going to delete or restore, on the disk before anything changes: `.urepo/journal/delete-….toml` and
+//! `restore-….toml`.
 //!
-//! The file holds names and nothing else. What is to be done with them follows from their sidecars: a
-//! tombstone that still has a payload is finished, anything else is left alone. A run holds a
-//! kernel lock on its file, so a file that can be locked is that of a run that has ended.
+//! The file holds identifiers and nothing else. What is left to do follows from the items: a tombstone with a payload
+//! beside it is between two states, anything else is left alone. A run holds a kernel lock on its file, so a
+//! file that can be locked is that of a run that has ended.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::RemovalError;
-use crate::agent::Agent;
-use crate::clock::Clock;
-use crate::collection::{Collection, InventoryChange, LockedItem, Lookup, Writer, lock_items};
-use crate::disk::{Dir, IoContext, Lock, PathError, random_hex};
+use super::{RemovalError, Remover};
+use crate::disk::{Dir, IoContext, Lock, PathError, StoredFile, random_hex};
 use crate::identity::RepositoryName;
-use crate::item::State;
 use crate::layout;
-use crate::wait::Waiter;
 
-/// How the names of these files begin and end.
-const BEGIN: &str = "delete-";
+/// The work of a run on its items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IntentKind {
+    /// It restores them.
+    Restoration,
+    /// It deletes them.
+    Deletion,
+}
+
+impl IntentKind {
+    /// How the names of the files begin.
+    fn begin(self) -> &'static str {
+        match self {
+            IntentKind::Restoration => "restore-",
+            IntentKind::Deletion => "delete-",
+        }
+    }
+
+    fn comment(self) -> &'static str {
+        match self {
+            IntentKind::Restoration => "# Items that are being restored; see `urepo recover`.\n",
+            IntentKind::Deletion => "# Items that are being deleted; see `urepo recover`.\n",
+        }
+    }
+
+    fn of(file: &str) -> Option<IntentKind> {
+        let kinds = [IntentKind::Restoration, IntentKind::Deletion];
+        let file = file.strip_suffix(END)?;
+        kinds.into_iter().find(|kind| file.starts_with(kind.begin()))
+    }
+}
+
+/// How the names of the files end.
 const END: &str = ".toml";
 
 /// Some two million names.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// The file of a run under way.
-pub(super) struct Intent {
-    journal: Dir,
-    file: PathBuf,
-    _lock: Lock,
+/// The intent of a run, written before its first change: a run that is refused leaves no trace.
+pub(super) struct Intent<'r> {
+    remover: &'r Remover<'r>,
+    kind: IntentKind,
+    names: &'r [RepositoryName],
+    file: Option<IntentFile>,
+    /// Whether an item may be left between two states.
+    is_unfinished: bool,
+}
+
+impl<'r> Intent<'r> {
+    pub(super) fn new(
+        remover: &'r Remover<'r>,
+        kind: IntentKind,
+        names: &'r [RepositoryName],
+    ) -> Intent<'r> {
+        Intent { remover, kind, names, file: None, is_unfinished: false }
+    }
+
+    /// The intent of a run that has ended: this one finishes it.
+    pub(super) fn inherited(
+        remover: &'r Remover<'r>,
+        kind: IntentKind,
+        file: IntentFile,
+    ) -> Intent<'r> {
+        Intent { file: Some(file), ..Intent::new(remover, kind, &[]) }
+    }
+
+    pub(super) fn remover(&self) -> &'r Remover<'r> {
+        self.remover
+    }
+
+    /// Whether an item may be left between two states.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.is_unfinished
+    }
+
+    /// An item was changed: what was unfinished before is all that is.
+    pub(super) fn settle(&mut self, was_unfinished: bool) {
+        self.is_unfinished = was_unfinished;
+    }
+
+    /// Puts the intent on the disk. Until the change is settled, its item counts as unfinished.
+    pub(super) fn begin(&mut self) -> Result<(), RemovalError> {
+        if self.file.is_none() {
+            self.file = Some(IntentFile::write(self.remover, self.kind, self.names)?);
+        }
+        self.is_unfinished = true;
+        Ok(())
+    }
+
+    /// Ends the run. What could not be finished stays on record.
+    pub(super) fn finish(self) -> Result<(), PathError> {
+        if let (Some(file), false) = (self.file, self.is_unfinished) {
+            file.remove()?;
+        }
+        self.remover.collection.refill_reserve();
+        Ok(())
+    }
+}
+
+/// The file of a run, locked.
+pub(super) struct IntentFile {
+    pub(super) journal: Dir,
+    pub(super) file: PathBuf,
+    pub(super) lock: Lock,
 }
 
 #[derive(Deserialize)]
@@ -37,19 +125,19 @@ struct RawIntent {
     items: Vec<String>,
 }
 
-impl Intent {
+impl IntentFile {
     /// Writes the file, locked and synced; it appears whole.
-    pub(super) fn write(
-        collection: &Collection,
-        writer: &Writer,
+    fn write(
+        remover: &Remover<'_>,
+        kind: IntentKind,
         names: &[RepositoryName],
-    ) -> Result<Intent, RemovalError> {
+    ) -> Result<IntentFile, RemovalError> {
+        let Remover { collection, writer, .. } = remover;
         let journal = collection.ensure_own()?.ensure_lasting_dir(layout::JOURNAL)?;
         let random = random_hex::<8>().on("write to", journal.path())?;
-        let file = PathBuf::from(format!("{BEGIN}{random}{END}"));
+        let file = PathBuf::from(format!("{}{random}{END}", kind.begin()));
         // A name has no character that TOML would have escaped.
-        let mut text =
-            "# Items that are being deleted; see `urepo recover`.\nitems = [\n".to_owned();
+        let mut text = format!("{}items = [\n", kind.comment());
         for name in names {
             text.push_str(&format!("    \"{name}\",\n"));
         }
@@ -62,92 +150,32 @@ impl Intent {
             .ok_or_else(|| PathError::new("lock", path, std::io::ErrorKind::WouldBlock.into()))?;
         writer.stage().rename_new(&file, &journal, &file)?;
         journal.sync()?;
-        Ok(Intent { journal, file, _lock: lock })
+        Ok(IntentFile { journal, file, lock })
     }
 
-    /// Removes the file: nothing is left to be done.
-    pub(super) fn done(self) -> Result<(), PathError> {
-        remove(&self.journal, &self.file)
+    /// Removes the file: nothing is left to do.
+    pub(super) fn remove(self) -> Result<(), PathError> {
+        self.journal.remove_file_if_there(&self.file)?;
+        self.journal.sync()
     }
 }
 
-fn remove(journal: &Dir, file: &Path) -> Result<(), PathError> {
-    journal.remove_file_if_there(file)?;
-    journal.sync()
-}
-
-/// What became of runs that were killed.
-#[derive(Debug, Default)]
-pub struct Finished {
-    /// Tombstones whose payload is in the trash now.
-    pub items: Vec<RepositoryName>,
-    /// Runs that are still at work.
-    pub at_work: u64,
-    /// What could not be finished, and is tried again the next time.
-    pub failed: Vec<RemovalError>,
-}
-
-/// Finishes the deletions that killed runs left between a tombstone and the trash.
-///
-/// May be killed and repeated at any point. Costs one look at a directory if there is nothing to do.
-pub fn finish_pending(
-    collection: &Collection,
-    agent: &Agent,
-    waiter: &Waiter<'_>,
-) -> Result<Finished, RemovalError> {
-    let mut finished = Finished::default();
-    let files = intents(collection)?;
-    if files.is_empty() {
-        return Ok(finished);
-    }
-    let journal = collection.ensure_own()?.open_dir(layout::JOURNAL)?;
-    // Recovery would clear the trash up meanwhile.
-    let _lock = collection.keep_recovery_away(agent, waiter)?;
-    for file in files {
-        // Gone since, with the run that wrote it.
-        let Some(opened) = journal.open_file_if_there(&file)? else { continue };
-        let Some(mut lock) = Lock::of_file(opened)? else {
-            finished.at_work += 1;
-            continue;
-        };
-        let before = finished.failed.len();
-        match names(&mut lock) {
-            Ok(names) => {
-                for name in names {
-                    match finish(collection, &name, agent, waiter) {
-                        Ok(true) => finished.items.push(name),
-                        Ok(false) => {}
-                        Err(error) => finished.failed.push(error),
-                    }
-                }
-            }
-            Err(error) => finished.failed.push(error),
-        }
-        if finished.failed.len() == before {
-            remove(&journal, &file)?;
-        }
-    }
-    Ok(finished)
-}
-
-/// The files of all runs, under way or not.
-fn intents(collection: &Collection) -> Result<Vec<PathBuf>, PathError> {
-    let Some(journal) = collection.own_dir(layout::JOURNAL)? else {
-        return Ok(Vec::new());
-    };
+/// The files of all runs, under way or not, each with what its run does: restorations first. Where a restoration and
+/// a deletion of one item were interrupted, the item is restored, since a purge could remove it otherwise.
+pub(super) fn intent_files(journal: &Dir) -> Result<Vec<(IntentKind, PathBuf)>, PathError> {
     let mut files = Vec::new();
     for entry in journal.entries()? {
         let name = entry?.name;
-        if name.to_str().is_some_and(|name| name.starts_with(BEGIN) && name.ends_with(END)) {
-            files.push(PathBuf::from(name));
+        if let Some(kind) = name.to_str().and_then(IntentKind::of) {
+            files.push((kind, PathBuf::from(name)));
         }
     }
     files.sort();
     Ok(files)
 }
 
-fn names(lock: &mut Lock) -> Result<Vec<RepositoryName>, RemovalError> {
-    let file = lock.file();
+/// The items that a file names.
+pub(super) fn read_names(file: &mut StoredFile) -> Result<Vec<RepositoryName>, RemovalError> {
     let bytes = file.read_all(MAX_BYTES)?;
     let malformed =
         |reason: String| RemovalError::Intent { path: file.path().to_path_buf(), reason };
@@ -159,37 +187,4 @@ fn names(lock: &mut Lock) -> Result<Vec<RepositoryName>, RemovalError> {
         .map(|name| RepositoryName::parse_as_found(name).map(|(name, _)| name))
         .collect::<Result<_, _>>()
         .map_err(|error| malformed(error.to_string()))
-}
-
-/// Finishes one item, and says whether there was something to be done.
-fn finish(
-    collection: &Collection,
-    name: &RepositoryName,
-    agent: &Agent,
-    waiter: &Waiter<'_>,
-) -> Result<bool, RemovalError> {
-    let locks = lock_items([(collection, name)], agent, waiter)?;
-    let Some(item) = locks.item(&Lookup::new(collection), name)? else { return Ok(false) };
-    let (sidecar, _) = item.sidecar()?;
-    if sidecar.state != State::Deleted || !item.has_payload()? {
-        return Ok(false);
-    }
-    record_burial(collection, item.name(), waiter.clock)?;
-    bury_payload(&item)?;
-    Ok(true)
-}
-
-/// Records that an item is a tombstone.
-pub(super) fn record_burial(
-    collection: &Collection,
-    name: &RepositoryName,
-    clock: &dyn Clock,
-) -> Result<(), RemovalError> {
-    let became = InventoryChange::Became(State::Deleted);
-    Ok(collection.record([(name.clone(), became)], clock)?)
-}
-
-/// Moves the payload of a tombstone into the trash.
-pub(super) fn bury_payload(item: &LockedItem<'_>) -> Result<(), RemovalError> {
-    item.bury().map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
 }

@@ -3,7 +3,7 @@
 //! What deleting means depends on the state [resolution standard 5.2]. An Original leaves a tombstone:
 //! its sidecar stays, with all it said and who removed it, when and why. A Copy leaves nothing.
 //! Either way the bytes go to the trash and stay there until [`Purger`] removes them, so that
-//! [`Remover::restore`] can undo a slip: one wrong name at a prompt must not cost an item. That is why
+//! [`Restorer::restore`] can undo a slip: one wrong name at a prompt must not cost an item. That is why
 //! deleting frees no room.
 //!
 //! # Files, in reading order
@@ -12,10 +12,11 @@
 //! |---|---|
 //! | `plan` | what deleting an item would do, or why it is refused |
 //! | `proof` | another collection holds the item, whole |
+//! | `intent` | what a run is going to delete or restore, for the run that finishes it after a crash |
 //! | `delete` | the tombstone, then the payload |
-//! | `intent` | what a run is going to delete, for the run that finishes it after a crash |
 //! | `grave` | what there is of a deleted item, and whether it is whole |
 //! | `restore` | out of the trash again |
+//! | `finish` | completes what interrupted runs left between two states |
 //! | `purge` | removed permanently |
 //!
 //! # The order of writes
@@ -26,9 +27,10 @@
 //! [`finish_pending`], which reads the intent, finishes the move.
 //!
 //! *restore*: every byte in the trash is compared with the tombstone; the item is locked, an Original in every
-//! collection that holds it, and what was found is looked at again; `doc` is moved
-//! back and synced; the sidecar is replaced durably, which is the commit point. A Copy comes back whole,
-//! in one step.
+//! collection that holds it, and what was found is looked at again; the intent is written and synced; `doc` is moved
+//! back and synced; the sidecar is replaced durably, which is the commit point. Killed before that, there is a
+//! tombstone with a payload as well: restoring it again, or [`finish_pending`], completes the restoration. A Copy
+//! comes back whole, in one step.
 //!
 //! *purge*: what is purged is renamed first, so that what is left of it after a crash is never taken for
 //! a payload; recovery, or the next purge, removes the rest.
@@ -42,6 +44,7 @@
 
 mod delete;
 mod error;
+mod finish;
 mod grave;
 mod intent;
 mod plan;
@@ -54,11 +57,12 @@ use crate::collection::{Collection, Writer};
 
 pub use delete::{Deleted, Deletion};
 pub use error::{Lack, LookedAt, RemovalError};
-pub use intent::{Finished, finish_pending};
+pub use finish::{Finished, Pending, finish_pending, has_pending, pending};
+pub use intent::IntentKind;
 pub use plan::{DamageRule, LastRule, Order, PermanentRule, Plan, Restoration, Step, plan};
 pub use proof::SecondHolding;
-pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
-pub use restore::{Restored, plan_restoration};
+pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable, unpurgeable};
+pub use restore::{Restored, Restorer, plan_restoration};
 
 /// Removes items of one collection, and brings them back.
 pub struct Remover<'a> {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::RemovalError;
+use super::finish::pending;
+use super::grave::tombstone_with_payload;
 use crate::agent::Agent;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, lock_items,
@@ -95,7 +97,8 @@ fn look_at(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         outcome => outcome?,
     };
-    if held == TrashContents::SetAside {
+    // An entry without a file is that of an interrupted run, and recovery removes it.
+    if held == TrashContents::SetAside || (held == TrashContents::Remains && size.files == 0) {
         return Ok(None);
     }
     let since = match deleted_at(collection, &trashed.name) {
@@ -113,6 +116,36 @@ fn look_at(
         return Ok(Some(Purgeable { name, held, files, bytes, freed, since, trashed }));
     }
     Ok(None)
+}
+
+/// Why a purge leaves bytes in place: each item, as far as it is wanted, that has a tombstone and its payload beside it,
+/// because a deletion or a restoration could not be finished.
+pub fn unpurgeable(
+    collection: &Collection,
+    wanted: &Wanted,
+    agent: &Agent,
+    waiter: &Waiter<'_>,
+) -> Result<Vec<(RepositoryName, RemovalError)>, RemovalError> {
+    let names = match &wanted.names {
+        Some(names) => names.clone(),
+        None => pending(collection)?.0.into_iter().map(|pending| pending.name).collect(),
+    };
+    let is_left = |name: &RepositoryName| -> Result<bool, RemovalError> {
+        let tombstone = tombstone_with_payload(collection, name)?;
+        Ok(tombstone.is_some_and(|it| wanted.before.is_none_or(|before| it.timestamp < before)))
+    };
+    let check = |name: &RepositoryName| {
+        if is_left(name)? {
+            // Another run may be moving it.
+            let _locks = lock_items([(collection, name)], agent, waiter)?;
+            if is_left(name)? {
+                return Err(RemovalError::Unfinished { name: name.clone() });
+            }
+        }
+        Ok(())
+    };
+    let names = names.into_iter().filter(|name| wanted.among.contains(name));
+    Ok(names.filter_map(|name| check(&name).err().map(|error| (name, error))).collect())
 }
 
 /// The date of a tombstone, if there is one. One that cannot be read is an error: its date is not known.

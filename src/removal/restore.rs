@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::grave::{Grave, Search, state_before};
+use super::grave::{Grave, Search, state_before, tombstone_with_payload};
+use super::intent::{Intent, IntentKind};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, InventoryChange, LockedItem, Lookup,
-    ReadSidecar, Trashed, lock_items,
+    ReadSidecar, Recall, Trashed, lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -64,17 +65,48 @@ pub fn plan_restoration(
     Ok(Restored::of(&grave))
 }
 
+/// A run that restores some items.
+pub struct Restorer<'r, 'o> {
+    remover: &'r Remover<'r>,
+    restoration: &'o Restoration<'o>,
+    intent: Intent<'r>,
+}
+
 impl Remover<'_> {
+    /// Begins to restore `names`.
+    pub fn restorer<'r, 'o>(
+        &'r self,
+        names: &'r [RepositoryName],
+        restoration: &'o Restoration<'o>,
+    ) -> Restorer<'r, 'o> {
+        Restorer::new(restoration, Intent::new(self, IntentKind::Restoration, names))
+    }
+}
+
+impl<'r, 'o> Restorer<'r, 'o> {
+    pub(super) fn new(restoration: &'o Restoration<'o>, intent: Intent<'r>) -> Restorer<'r, 'o> {
+        Restorer { remover: intent.remover(), restoration, intent }
+    }
+
     /// Restores the item `name`, after every byte in the trash was compared with its sidecar. An item that is
     /// not deleted stays as it is.
     ///
     /// An Original is not restored while another collection holds the Original, or may hold it.
-    pub fn restore(
-        &self,
-        name: &RepositoryName,
-        restoration: &Restoration<'_>,
-    ) -> Result<Restored, RemovalError> {
-        let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = *self;
+    ///
+    /// On a full disk it takes the room that is reserved for deleting: a restoration needs as little.
+    pub fn restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
+        let before = self.intent.is_unfinished();
+        let restored = self.try_to_restore(name);
+        if restored.is_ok() {
+            self.intent.settle(before);
+        }
+        restored
+    }
+
+    fn try_to_restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
+        let Remover { collection, writer, caller } = self.remover;
+        let (collection, restoration) = (*collection, self.restoration);
+        let Caller { agent, clock, progress, interrupt, .. } = *caller;
         if interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
@@ -88,30 +120,46 @@ impl Remover<'_> {
                 return Ok(Restored::of(&grave));
             }
             let locks = match Restored::of(&grave).state {
-                State::Original => {
-                    search.claim().lock(name, self.caller.agent, &self.caller.waiter())?
-                }
-                _ => lock_items([(collection, name)], self.caller.agent, &self.caller.waiter())?,
+                State::Original => search.claim().lock(name, agent, &caller.waiter())?,
+                _ => lock_items([(collection, name)], agent, &caller.waiter())?,
             };
             if let Some(grave) = search.unchanged(name, grave)? {
                 break (grave, locks);
             }
         };
         let restored = Restored::of(&grave);
-        let _changing = self.writer.changing(collection, vec![name.clone()]);
+        let _changing = writer.changing(collection, vec![name.clone()]);
         match &grave {
             Grave::Tombstone { record, trashed } => {
                 let item = locks.item(&Lookup::new(collection), name)?;
                 let item = item.ok_or_else(|| collection.absent(name))?;
+                collection.with_reserve(|| self.intent.begin())?;
                 self.unbury(&item, record, trashed.as_ref())?;
             }
             Grave::Copy { trashed, .. } => self.put_copy_back(trashed)?,
             Grave::Empty { .. } => {}
         }
-        let event =
-            Event::new(EventKind::Recovery, name, self.caller.clock.now(), self.caller.agent);
+        let event = Event::new(EventKind::Recovery, name, clock.now(), agent);
         collection.note(&[Event { note: Some("restored".to_owned()), ..event }]);
         Ok(restored)
+    }
+
+    /// Completes the restoration of an item that was interrupted, and returns whether there was something to do.
+    pub(super) fn complete(&mut self, name: &RepositoryName) -> Result<bool, RemovalError> {
+        let Remover { collection, caller, .. } = *self.remover;
+        if tombstone_with_payload(collection, name)?.is_some() {
+            return self.restore(name).map(|_| true);
+        }
+        if !collection.trashed_of(name, Recall::Listed)?.is_empty() {
+            let _locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;
+            collection.remove_empty_entries(name)?;
+        }
+        Ok(false)
+    }
+
+    /// Ends the run. What could not be finished stays on record.
+    pub fn finish(self) -> Result<(), RemovalError> {
+        Ok(self.intent.finish()?)
     }
 
     fn unbury(
@@ -120,39 +168,42 @@ impl Remover<'_> {
         record: &ReadSidecar,
         trashed: Option<&Trashed>,
     ) -> Result<(), RemovalError> {
+        let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
         let before = &record.sidecar;
         let mut after = before.clone();
         after.state = state_before(before);
         // Nothing about it has changed, so its Copies are as current as they were.
         let updated = before.removal.as_ref().and_then(|removal| removal.updated);
         after.timestamp =
-            updated.unwrap_or_else(|| self.caller.clock.now().floor(SECOND).max(before.timestamp));
+            updated.unwrap_or_else(|| clock.now().floor(SECOND).max(before.timestamp));
         after.removal = None;
-        after.note_restored(self.caller.clock.now());
+        after.note_restored(clock.now());
         let text = after
             .rewritten(&record.text, before)
             .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;
-        item.unbury(trashed)?;
-        self.writer.replace_sidecar(item, &text)?;
-        self.record(item.name(), InventoryChange::Became(after.state))?;
-        self.forget(trashed)
+        collection.with_reserve(|| item.unbury(trashed))?;
+        collection.with_reserve(|| writer.replace_sidecar(item, &text))?;
+        self.record(item.name(), &InventoryChange::Became(after.state))?;
+        match trashed {
+            Some(trashed) => collection.remove_trashed(trashed)?,
+            // That run did not come to it.
+            None => collection.remove_empty_entries(item.name())?,
+        }
+        Ok(())
     }
 
     fn put_copy_back(&self, trashed: &Trashed) -> Result<(), RemovalError> {
-        let name = &trashed.name;
-        self.collection.put_copy_back(trashed)?;
+        let (collection, name) = (self.remover.collection, &trashed.name);
+        collection.with_reserve(|| collection.put_copy_back(trashed))?;
         // It may be an Original, which was put away because another collection had one too.
-        let state = self.collection.item(name)?.read_sidecar()?.sidecar.state;
-        self.record(name, InventoryChange::Entered(state))?;
-        self.forget(Some(trashed))
+        let state = collection.item(name)?.read_sidecar()?.sidecar.state;
+        self.record(name, &InventoryChange::Entered(state))?;
+        Ok(collection.remove_trashed(trashed)?)
     }
 
-    fn record(&self, name: &RepositoryName, change: InventoryChange) -> Result<(), RemovalError> {
-        Ok(self.collection.record([(name.clone(), change)], self.caller.clock)?)
-    }
-
-    /// Removes the entry of the trash that is empty now.
-    fn forget(&self, trashed: Option<&Trashed>) -> Result<(), RemovalError> {
-        trashed.map_or(Ok(()), |trashed| Ok(self.collection.remove_trashed(trashed)?))
+    fn record(&self, name: &RepositoryName, change: &InventoryChange) -> Result<(), RemovalError> {
+        let Remover { collection, caller, .. } = self.remover;
+        let record = || collection.record([(name.clone(), change.clone())], caller.clock);
+        Ok(collection.with_reserve(record)?)
     }
 }

@@ -3,7 +3,9 @@
 mod an_original;
 mod beside;
 mod faults;
+mod finishing;
 mod full_disk;
+mod interrupted;
 mod listing;
 mod power;
 mod the_last_holding;
@@ -20,8 +22,9 @@ use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
-    DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError, Remover,
-    Restoration, Restored, Step, Wanted, finish_pending, plan, plan_restoration, purgeable,
+    DamageRule, Finished, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError,
+    Remover, Restoration, Restored, Step, Wanted, finish_pending, plan, plan_restoration,
+    purgeable,
 };
 use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
@@ -100,7 +103,7 @@ impl World {
         let collection = self.open("archive");
         remover(&collection, &later(), |remover| {
             let peers = Peers { collections: others, ..Peers::default() };
-            remover.restore(&self.name, &Restoration { peers, damage: rule })
+            restore(remover, &self.name, &Restoration { peers, damage: rule })
         })
     }
 
@@ -152,6 +155,23 @@ fn delete(
         deletion.finish()?;
         step
     })
+}
+
+fn restore(
+    remover: &Remover<'_>,
+    name: &RepositoryName,
+    restoration: &Restoration<'_>,
+) -> Result<Restored, RemovalError> {
+    let mut restorer = remover.restorer(std::slice::from_ref(name), restoration);
+    let restored = restorer.restore(name);
+    restorer.finish()?;
+    restored
+}
+
+/// Finishes what interrupted runs left.
+fn finish(collection: &Collection) -> Result<Finished, RemovalError> {
+    let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
+    finish_pending(collection, &alone(), &caller(&agent, &clock, &interrupt))
 }
 
 fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {

@@ -7,7 +7,9 @@ use urepo::collection::Collection;
 use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
 use urepo::verify::Depth;
 
-use super::removal::{Told, confirm_all, end_of_nothing, note, others, remover};
+use super::removal::{
+    Told, confirm_all, end_of_nothing, finish_removals, note, others, remover, unfinished,
+};
 use super::transfer::finish_first;
 use crate::cli::context::Context;
 use crate::cli::report::{End, Report};
@@ -67,8 +69,12 @@ impl Delete {
         let collection = context.collection()?;
         let (others, _) = others(context, &collection, &self.others)?;
         let order = self.order(context, &others);
+        finish_removals(context, &collection)?;
         let mut report = Report::new(context, "deleted", self.selection.is_single());
-        let names = context.selected_names(&self.selection, &collection, &mut report)?;
+        let mut names = context.selected_names(&self.selection, &collection, &mut report)?;
+        if !self.selection.names_items() {
+            names.extend(unfinished(&collection, &self.selection.filter(context))?);
+        }
         if context.global.dry_run || names.is_empty() {
             let progress = context.progress();
             let _ = names.iter().try_for_each(|name| {

@@ -4,7 +4,9 @@ use urepo::clock::Clock as _;
 use urepo::collection::{Issuer, Memory, left_overs};
 use urepo::distributor::{ClockTrust, FutureDate};
 use urepo::identity::SECOND;
+use urepo::removal::pending;
 
+use super::removal::described;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::records::{self, Distributor};
@@ -18,6 +20,8 @@ use crate::cli::records::{self, Distributor};
 /// A memory that ends in the future, because the clock was wrong once, issues no identifiers before that
 /// date: --take-over --forget-future takes it back to now. Identifiers that were minted with such dates
 /// and belong to no item could be issued again when their date comes.
+///
+/// Items whose deletion or restoration was interrupted are named; `urepo recover` completes it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -53,12 +57,15 @@ impl Doctor {
         }
         let memories = issuer.look()?;
         let left = left_overs(&collection)?.len();
+        let (mut unfinished, _) = pending(&collection)?;
+        unfinished.retain(|item| !item.is_at_work);
 
         if context.printer.json {
             context.printer.record(&records::Doctor {
                 clock: context.clock.now().to_string(),
                 machine: context.agent.machine_id.clone(),
                 temporary_files: left as u64,
+                unfinished: unfinished.iter().map(|item| item.name.to_string()).collect(),
                 distributors: memories.iter().map(distributor).collect(),
             })
         } else {
@@ -72,6 +79,10 @@ impl Doctor {
                 0 => "temporary    none\n".to_owned(),
                 _ => format!("temporary    {left} files; `urepo recover` removes them\n"),
             };
+            for item in &unfinished {
+                let removal = described(item);
+                text += &format!("unfinished   {removal}; `urepo recover` finishes it\n");
+            }
             context.printer.lines(&text)
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::TrashContents;
 use urepo::identity::SECOND;
-use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
+use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable, unpurgeable};
 
 use super::removal::{finish_removals, named};
 use crate::cli::confirm::confirm;
@@ -24,6 +24,9 @@ use crate::cli::{Done, human};
 ///
 /// What is freed is what the files take of the disk, as `df` shows it: a file that another item or the repaired
 /// item shares frees nothing. A purge needs no free block and no free inode.
+///
+/// Deletions and restorations that were interrupted are completed first. An item for which that fails keeps its
+/// files in place, and is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -47,16 +50,26 @@ impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
+        finish_removals(context, &collection)?;
         let mut report = Report::new(context, "purged", selection.is_single());
         let names = named(context, &collection, &selection, &mut report)?;
         let among = selection.filter(context);
         let wanted = Wanted { names, among, before: self.before(context) };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
+        // What a dry run would finish first is no failure.
+        let left = if context.global.dry_run {
+            Vec::new()
+        } else {
+            unpurgeable(&collection, &wanted, &context.agent, &context.waiter())?
+        };
         if !selection.names_items() {
-            report = Report::new(context, "purged", entries.len() + failed.len() == 1);
+            report = Report::new(context, "purged", entries.len() + failed.len() + left.len() == 1);
         }
         for error in failed {
             let _ = report.failed("", error.into());
+        }
+        for (name, error) in left {
+            let _ = report.failed(name.as_str(), error.into());
         }
         if context.global.dry_run {
             for entry in &entries {
@@ -80,7 +93,6 @@ impl Purge {
         }
         let mut done = Total::default();
         if !entries.is_empty() {
-            finish_removals(context, &collection)?;
             let (agent, waiter) = (&context.agent, context.waiter());
             let purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
             for entry in &entries {

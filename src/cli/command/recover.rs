@@ -4,9 +4,10 @@ mod inventory;
 
 use urepo::collection::{Collection, Issuer, Life, Recovered, left_overs, recover};
 use urepo::distributor::{ClockTrust, Notice};
-use urepo::removal::finish_pending as finish_pending_removals;
+use urepo::removal::pending as pending_removals;
 use urepo::transfer::{PeerLookup, finish_pending, has_pending, pending};
 
+use super::removal::{described, finish_removals};
 use super::transfer::tell_finished;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -20,7 +21,7 @@ use crate::cli::{Done, human};
 /// itself: the bytes at once, the rest when nobody else is writing. On a network file system all of it waits
 /// for that. This does it now, and fails while others are writing. Hand-overs that `urepo migrate`
 /// began and did not finish are finished first, or withdrawn if they had not truly begun; for that the
-/// other collection has to be within reach. It may be repeated, and killed, at any time.
+/// other collection has to be within reach. Deletions and restorations that were interrupted are completed. It may be repeated, and killed, at any time.
 ///
 /// After a backup was restored in place, the inventory of what should be here may be older or newer than
 /// the items. With `--inventory` it is made to agree with them: an item that is gone is given up, so that
@@ -58,12 +59,10 @@ impl Recover {
             return tell_plan(context, &collection);
         }
         let waiter = context.waiter();
-        let (finished, mut pending) = finish_hand_overs(context, &collection)?;
-        let removals = finish_pending_removals(&collection, &context.agent, &waiter)?;
-        for error in removals.failed {
-            pending += 1;
-            context.printer.warning(&Failure::from(error).in_one_line());
-        }
+        let (mut finished, mut pending) = finish_hand_overs(context, &collection)?;
+        let removals = finish_removals(context, &collection)?;
+        finished += removals.items.len() as u64;
+        pending += removals.failed.len() as u64;
         let mirrors = context.opened(&self.names_from)?;
         let corrected = self.inventory.then(|| inventory::correct(context, &collection, self.yes));
         let corrected = corrected.transpose()?;
@@ -138,10 +137,12 @@ fn raise_memories(
 fn tell_plan(context: &Context, collection: &Collection) -> Done {
     let printer = &context.printer;
     let (pending, left) = (pending(collection)?, left_overs(collection)?);
+    let (removals, failed) = pending_removals(collection)?;
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {
         let mut report = Report::new(context, "finished", false);
-        report.summary.counts.items = pending.len() as u64;
+        let removals = removals.iter().filter(|item| !item.is_at_work).count();
+        report.summary.counts.items = (pending.len() + removals) as u64;
         report.count("removed", removed as u64);
         return report.finish(End::default());
     }
@@ -151,7 +152,17 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
             format!("could not finish a hand-over: {}", Failure::from(error).in_one_line())
         }
     });
-    let removals = left.into_iter().map(|found| {
+    let removals = removals.into_iter().map(|item| match (item.is_at_work, described(&item)) {
+        (false, removal) => format!("would finish {removal}"),
+        (true, removal) => format!("would not finish {removal}: that run is at work"),
+    });
+    let failed = failed.into_iter().map(|error| {
+        format!(
+            "could not finish a deletion or restoration: {}",
+            Failure::from(error).in_one_line()
+        )
+    });
+    let left_overs = left.into_iter().map(|found| {
         let path = found.path.display();
         let holder = found.holder.map_or(String::new(), |holder| format!(", of {holder}"));
         match found.life {
@@ -160,7 +171,8 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
             Life::Unknown => format!("would remove {path}{holder}, unless that run is at work"),
         }
     });
-    let lines: Vec<_> = hand_overs.chain(removals).collect();
+    let lines = hand_overs.chain(removals).chain(failed).chain(left_overs);
+    let lines: Vec<_> = lines.collect();
     if lines.is_empty() {
         printer.note(NOTHING);
     }

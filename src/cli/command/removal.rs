@@ -1,15 +1,20 @@
-//! What `delete` and `restore` have in common.
+//! What `delete`, `restore` and `purge` have in common.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, Names};
+use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::removal::{self, RemovalError, Remover};
+use urepo::removal::{
+    self, DamageRule, Finished, IntentKind, Pending, RemovalError, Remover, Restoration,
+    has_pending, pending,
+};
 
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
+use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::Item;
@@ -98,22 +103,69 @@ pub(super) fn others(
     Ok((others, missing.into_iter().map(|it| it.name).collect()))
 }
 
-/// Finishes what killed runs have left.
-pub(super) fn finish_removals(context: &Context, collection: &Collection) -> Done {
-    let finished = removal::finish_pending(collection, &context.agent, &context.waiter())?;
-    for error in finished.failed {
-        context.printer.warning(&Failure::from(error).in_one_line());
+/// Finishes the deletions and restorations that were interrupted, or says which it would finish. What could not be
+/// finished is warned of. Comes before a selection: what is finished is selected by its new state.
+pub(super) fn finish_removals(
+    context: &Context,
+    collection: &Collection,
+) -> Result<Finished, Failure> {
+    if !has_pending(collection)? {
+        return Ok(Finished::default());
     }
-    Ok(())
+    let (others, missing) = others(context, collection, &[])?;
+    let peers = Peers { collections: &others, missing: &missing, ..Peers::default() };
+    finish_removals_by(context, collection, &Restoration { peers, damage: DamageRule::Refuse })
 }
 
-/// The right to delete and restore, once what killed runs have left is finished.
+/// The same, with restorations by these rules.
+pub(super) fn finish_removals_by(
+    context: &Context,
+    collection: &Collection,
+    restoration: &Restoration<'_>,
+) -> Result<Finished, Failure> {
+    let progress = context.progress();
+    let (finished, act) = if context.global.dry_run {
+        let (items, failed) = pending(collection)?;
+        (Finished { items, failed, at_work: 0 }, "would finish")
+    } else {
+        let caller = context.caller(&*progress);
+        (removal::finish_pending(collection, restoration, &caller)?, "finished")
+    };
+    drop(progress);
+    for item in finished.items.iter().filter(|item| !item.is_at_work) {
+        context.printer.note(&format!("{act} {}", described(item)));
+    }
+    for error in &finished.failed {
+        context.printer.warning(&error.explain().in_one_line());
+    }
+    Ok(finished)
+}
+
+/// What an interrupted run was doing with an item.
+pub(super) fn described(pending: &Pending) -> String {
+    let kind = match pending.kind {
+        IntentKind::Restoration => "restoration",
+        IntentKind::Deletion => "deletion",
+    };
+    format!("the {kind} of {}", pending.name)
+}
+
+/// The items among `names` that interrupted runs have left between two states, and that could not be finished.
+pub(super) fn unfinished(
+    collection: &Collection,
+    names: &Names,
+) -> Result<Vec<RepositoryName>, Failure> {
+    let (items, _) = pending(collection)?;
+    let items = items.into_iter().filter(|item| !item.is_at_work && names.contains(&item.name));
+    Ok(items.map(|item| item.name).collect())
+}
+
+/// The right to delete and restore.
 pub(super) fn remover<'a>(
     context: &'a Context,
     collection: &'a Collection,
     progress: &'a dyn Progress,
 ) -> Result<Remover<'a>, Failure> {
-    finish_removals(context, collection)?;
     Ok(Remover {
         collection,
         writer: collection.writer_to_delete(&context.agent, &context.waiter())?,

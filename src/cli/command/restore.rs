@@ -10,7 +10,9 @@ use urepo::removal::{
     DamageRule, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
 };
 
-use super::removal::{Told, confirm_all, end_of_nothing, named, note, others, remover};
+use super::removal::{
+    Told, confirm_all, end_of_nothing, finish_removals_by, named, note, others, remover, unfinished,
+};
 use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -70,6 +72,7 @@ impl Restore {
         let collection = context.collection()?;
         let (others, missing) = others(context, &collection, &self.others)?;
         let restoration = self.restoration(&others, &missing);
+        finish_removals_by(context, &collection, &restoration)?;
         let mut report = Report::new(context, "restored", selection.is_single());
         let names = match named(context, &collection, &selection, &mut report)? {
             Some(names) => names,
@@ -91,10 +94,12 @@ impl Restore {
         finish_first(context, &collection, &[])?;
         let progress = context.progress();
         let remover = remover(context, &collection, &*progress)?;
+        let mut restorer = remover.restorer(&names, &restoration);
         let _ = names.iter().try_for_each(|name| {
-            let restored = remover.restore(name, &restoration);
+            let restored = restorer.restore(name);
             note(context, &mut report, name, restored.map(|it| Told::of_restored(&it)))
         });
+        restorer.finish()?;
         remover.writer.finish()?;
         drop(progress);
         report.finish(End::default())
@@ -117,12 +122,13 @@ impl Restore {
     }
 }
 
-/// The items among `names` whose files are in the trash.
+/// The items among `names` whose files are in the trash, or beside a tombstone.
 fn restorable(
     collection: &Collection,
     names: Names,
     report: &mut Report<'_>,
 ) -> Result<Vec<RepositoryName>, Failure> {
+    let unfinished = unfinished(collection, &names)?;
     let wanted = Wanted { among: names, ..Wanted::default() };
     let PurgePlan { entries, failed } = purgeable(collection, &wanted)?;
     for error in failed {
@@ -130,6 +136,8 @@ fn restorable(
     }
     let is_item = |it: &Purgeable| matches!(it.held, TrashContents::Payload | TrashContents::Copy);
     let mut names: Vec<_> = entries.into_iter().filter(is_item).map(|it| it.name).collect();
+    names.extend(unfinished);
+    names.sort();
     names.dedup();
     Ok(names)
 }

@@ -57,6 +57,9 @@ impl Explain for RemovalError {
             )),
             Self::NotMoved { name, .. } => Failure::of(Exit::Failure, self)
                 .hint(format!("repeat `urepo delete {name}`, which finishes it")),
+            Self::Unfinished { name } => Failure::of(Exit::Failure, self).hint(format!(
+                "`urepo restore {name}` restores it, `urepo delete {name}` moves its files to the trash"
+            )),
             Self::Intent { .. } => Failure::of(Exit::Damage, self)
                 .hint("look at the items it names, then remove the file"),
             Self::NotTransferable { .. } => Failure::of(Exit::Conflict, self)

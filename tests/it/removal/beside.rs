@@ -37,7 +37,7 @@ fn restore_while(
     let at_read = Arc::new(AtRead { act, done: AtomicBool::default() });
     let watcher = Watcher::new(Arc::clone(&at_read) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
-    let outcome = remover(&collection, &later(), |remover| remover.restore(&world.name, &alone()));
+    let outcome = remover(&collection, &later(), |remover| restore(remover, &world.name, &alone()));
     assert!(at_read.done.load(Ordering::Relaxed), "the payload was not read");
     outcome
 }
@@ -64,10 +64,10 @@ fn who_is_brought_back_by_another_is_not_brought_back_again() {
     let (root, name) = (world.root("archive"), world.name.clone());
     let restored = restore_while(&world, move || {
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
-        let restore = |remover: &Remover<'_>| remover.restore(&name, &alone());
+        let act = |remover: &Remover<'_>| restore(remover, &name, &alone());
         // On a thread of its own, for each has one buffer to read into.
         std::thread::scope(|threads| {
-            threads.spawn(|| remover(&collection, &later(), restore).unwrap()).join().unwrap();
+            threads.spawn(|| remover(&collection, &later(), act).unwrap()).join().unwrap();
         });
     })
     .unwrap();
@@ -87,7 +87,7 @@ fn no_copy_is_promoted_while_the_original_comes_back() {
     let others = [world.open("other")];
     let peers = Peers { collections: &others, ..Peers::default() };
     let restoration = Restoration { peers, ..alone() };
-    remover(&collection, &later(), |remover| remover.restore(&world.name, &restoration)).unwrap();
+    remover(&collection, &later(), |remover| restore(remover, &world.name, &restoration)).unwrap();
     assert!(locked_at.locked.load(Ordering::Relaxed));
 }
 
@@ -126,10 +126,36 @@ fn what_took_the_place_of_a_tombstone_is_not_buried() {
     let at_lock = Arc::new(AtLock { act, done: AtomicBool::default() });
     let watcher = Watcher::new(Arc::clone(&at_lock) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
-    let finished = finish_pending(&collection, &agent(), &waiter(&later())).unwrap();
+    let finished = finish(&collection).unwrap();
     assert!(at_lock.done.load(Ordering::Relaxed), "the item was not locked");
     assert_eq!((finished.items, finished.failed.len()), (Vec::new(), 0));
     assert!(payload.exists() && is_whole(&collection, &world.name));
+}
+
+/// Both plan the deletion; the one that comes to the lock later finds that the other one has done it.
+#[test]
+fn of_two_deletions_the_second_finds_a_tombstone() {
+    for state in [State::Original, State::Copy] {
+        let world = World::new();
+        world.rewrite("archive", |sidecar| sidecar.state = state);
+        let (root, name) = (world.root("archive"), world.name.clone());
+        let act = move || {
+            let collection = Collection::open(&root, &Watcher::default()).unwrap();
+            // On a thread of its own, for each has one buffer to read into.
+            std::thread::scope(|threads| {
+                threads.spawn(|| delete(&collection, &name, &forced()).unwrap()).join().unwrap();
+            });
+        };
+        let at_lock = Arc::new(AtLock { act, done: AtomicBool::default() });
+        let watcher = Watcher::new(Arc::clone(&at_lock) as _);
+        let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
+        let error = delete(&collection, &world.name, &forced()).unwrap_err();
+        assert!(at_lock.done.load(Ordering::Relaxed), "the item was not locked");
+        match state {
+            State::Copy => assert!(error.to_string().starts_with("no item "), "{error}"),
+            _ => assert!(matches!(error, RemovalError::AlreadyDeleted { .. }), "{error}"),
+        }
+    }
 }
 
 /// Restores the item when its payload is looked for.

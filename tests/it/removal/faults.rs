@@ -6,11 +6,11 @@ use urepo::catalog::RefreshDepth;
 use super::*;
 use crate::index::{agrees_after, with_index};
 use crate::inventory::check_inventory;
-use crate::support::{Faults, Mode, System, between_users, first_user, recovered_whole, waiter};
+use crate::support::{Faults, Mode, System, between_users, first_user, recovered_whole};
 
 /// Where the bytes of an item are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bytes {
+pub(super) enum Bytes {
     /// In the item, which is an Original or a Copy.
     InPlace,
     /// Beside a tombstone.
@@ -22,7 +22,7 @@ enum Bytes {
 }
 
 /// Finds the bytes of the item, whole, in exactly one place.
-fn bytes_of(root: &Path, name: &RepositoryName) -> Bytes {
+pub(super) fn bytes_of(root: &Path, name: &RepositoryName) -> Bytes {
     let collection = Collection::open(root, &Watcher::default()).unwrap();
     let mut in_trash = 0;
     let place = match collection.item(name) {
@@ -94,7 +94,7 @@ struct Case {
     operations: usize,
 }
 
-const MODES: [Mode; 2] = [Mode::Killed, Mode::DISK];
+pub(super) const MODES: [Mode; 2] = [Mode::Killed, Mode::DISK];
 
 impl Case {
     /// Makes the n-th operation fail, for every n.
@@ -130,8 +130,8 @@ impl Case {
             } else {
                 assert!(self.meanwhile.contains(&found), "{found:?}: {told}");
             }
-            if self.end == Bytes::InTrash && found == Bytes::Left {
-                finished_by_others(&root, name, &told);
+            if found == Bytes::Left {
+                finished_by_others(&root, name, self.end, &told);
             }
             // What was said to be done is known, and nothing looks lost.
             let here = outcome.is_ok() && root.join(name.as_str()).exists();
@@ -171,30 +171,32 @@ impl Case {
     }
 }
 
-/// Whoever comes first finishes it; nobody has to know which item it was.
-fn finished_by_others(root: &Path, name: &RepositoryName, told: &str) {
+/// The next run finishes it, and nobody has to know which item it was.
+fn finished_by_others(root: &Path, name: &RepositoryName, end: Bytes, told: &str) {
     let twin = root.with_extension("twin");
     copy_tree(root, &twin);
     let finished = finish_all(&Collection::open(&twin, &Watcher::default()).unwrap());
     assert_eq!(finished, std::slice::from_ref(name), "{told}");
-    assert_eq!(bytes_of(&twin, name), Bytes::InTrash, "{told}");
+    assert_eq!(bytes_of(&twin, name), end, "{told}");
+    recovered_whole(&twin, told);
+    assert_eq!(journal(&twin), [""; 0], "{told}");
     std::fs::remove_dir_all(&twin).unwrap();
 }
 
 /// The intents of runs; there is no journal until there was one.
-fn journal(root: &Path) -> Vec<String> {
+pub(super) fn journal(root: &Path) -> Vec<String> {
     let journal = root.join(".urepo/journal");
     if journal.exists() { tree(&journal) } else { Vec::new() }
 }
 
 /// Finishes what killed runs left. A child that another test is just starting may hold the lock of
 /// a file for a moment.
-fn finish_all(collection: &Collection) -> Vec<RepositoryName> {
+pub(super) fn finish_all(collection: &Collection) -> Vec<RepositoryName> {
     let mut items = Vec::new();
     loop {
-        let finished = finish_pending(collection, &agent(), &waiter(&later())).unwrap();
+        let finished = finish(collection).unwrap();
         assert!(finished.failed.is_empty(), "{:?}", finished.failed);
-        items.extend(finished.items);
+        items.extend(finished.items.into_iter().map(|item| item.name));
         if finished.at_work == 0 {
             return items;
         }
@@ -202,23 +204,29 @@ fn finish_all(collection: &Collection) -> Vec<RepositoryName> {
     }
 }
 
-fn delete_forced(collection: &Collection, name: &RepositoryName) -> Result<(), RemovalError> {
+pub(super) fn delete_forced(
+    collection: &Collection,
+    name: &RepositoryName,
+) -> Result<(), RemovalError> {
     delete(collection, name, &forced()).map(|_| ())
 }
 
-fn restore_all(collection: &Collection, name: &RepositoryName) -> Result<(), RemovalError> {
-    remover(collection, &later(), |remover| remover.restore(name, &alone())).map(|_| ())
+pub(super) fn restore_all(
+    collection: &Collection,
+    name: &RepositoryName,
+) -> Result<(), RemovalError> {
+    remover(collection, &later(), |remover| restore(remover, name, &alone())).map(|_| ())
 }
 
-fn purge_all(collection: &Collection, _: &RepositoryName) -> Result<(), RemovalError> {
+pub(super) fn purge_all(collection: &Collection, _: &RepositoryName) -> Result<(), RemovalError> {
     purge(collection, &Wanted::default()).map(|_| ())
 }
 
-fn become_copy(world: &World) {
+pub(super) fn become_copy(world: &World) {
     world.rewrite("archive", |sidecar| sidecar.state = State::Copy);
 }
 
-fn become_tombstone(world: &World) {
+pub(super) fn become_tombstone(world: &World) {
     world.delete("archive", &forced()).unwrap();
 }
 
@@ -300,50 +308,6 @@ fn purging_a_copy() {
     .run();
 }
 
-/// A run that was killed behind its commit point, and whoever finishes it, killed at any operation.
-#[test]
-fn finishing_what_a_killed_run_left() {
-    let world = World::new();
-    let (name, killed) = (&world.name, world.root("killed"));
-    let left = (1..1000).find(|at| {
-        let _ = std::fs::remove_dir_all(&killed);
-        copy_tree(&world.root("archive"), &killed);
-        let faults = Arc::new(Faults::new(&killed, *at, Mode::Killed));
-        if let Ok(collection) = Collection::open(&killed, &Watcher::new(Arc::clone(&faults) as _)) {
-            let _ = delete_forced(&collection, name);
-        }
-        assert!(faults.struck().is_some(), "it was never left unfinished");
-        bytes_of(&killed, name) == Bytes::Left
-    });
-    assert!(left.is_some());
-    for mode in MODES {
-        for at in System::Own.points() {
-            let root = world.root(&format!("killed-{at}"));
-            copy_tree(&killed, &root);
-            let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
-            let watcher = Watcher::new(Arc::clone(&faults) as _);
-            first_user(|| {
-                if let Ok(collection) = Collection::open(&root, &watcher) {
-                    let _ = finish_pending(&collection, &agent(), &waiter(&later()));
-                }
-            });
-            let told = format!("{mode:?} at {at}, {:?}", faults.struck());
-            assert!([Bytes::Left, Bytes::InTrash].contains(&bytes_of(&root, name)), "{told}");
-            let collection = Collection::open(&root, &Watcher::default()).unwrap();
-            finish_all(&collection);
-            recovered_whole(&root, &told);
-            assert_eq!(bytes_of(&root, name), Bytes::InTrash, "{told}");
-            assert_eq!(journal(&root), [""; 0], "{told}");
-            assert_eq!(trash(&collection), [TrashContents::Payload], "{told}");
-            std::fs::remove_dir_all(&root).unwrap();
-            if faults.struck().is_none() {
-                assert!(at > 5);
-                break;
-            }
-        }
-    }
-}
-
 #[test]
 fn between_two_users() {
     between_users(deleting_an_original);
@@ -352,25 +316,6 @@ fn between_two_users() {
     between_users(reviving_a_copy);
     between_users(purging_the_payload_of_an_original);
     between_users(purging_a_copy);
-    between_users(finishing_what_a_killed_run_left);
-}
-
-/// The intent of a run that is at work is left alone: not until it has ended is it finished.
-#[test]
-fn a_run_at_work_is_not_finished_by_others() {
-    let world = World::new();
-    let collection = world.open("archive");
-    let order = forced();
-    remover(&collection, &later(), |remover| {
-        let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
-        deletion.delete(&world.name)?;
-        let finished = finish_pending(&world.open("archive"), &agent(), &waiter(&later()))?;
-        assert_eq!((finished.at_work, finished.items.len()), (1, 0));
-        assert_eq!(tree(&world.root("archive/.urepo/journal")).len(), 1);
-        deletion.finish()
-    })
-    .unwrap();
-    assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
 }
 
 /// A run that is refused leaves no trace.
@@ -380,21 +325,4 @@ fn a_refused_run_writes_nothing() {
     let before = tree(&world.root("archive"));
     world.delete("archive", &relying_on(&[])).unwrap_err();
     assert_eq!(tree(&world.root("archive")), before);
-}
-
-/// An intent that can not be read is told, and stops nothing else.
-#[test]
-fn a_spoilt_intent_is_told() {
-    let world = World::new();
-    let journal = world.root("archive/.urepo/journal");
-    std::fs::create_dir_all(&journal).unwrap();
-    for text in ["items = [\"", "items = [\"../../x\"]", "\u{0}", "other = 1"] {
-        std::fs::write(journal.join("delete-00.toml"), text).unwrap();
-        let collection = world.open("archive");
-        let finished = finish_pending(&collection, &agent(), &waiter(&later())).unwrap();
-        let [RemovalError::Intent { path, .. }] = &finished.failed[..] else { panic!("{text}") };
-        assert!(path.ends_with("delete-00.toml"));
-        assert!(journal.join("delete-00.toml").exists());
-        assert!(is_whole(&collection, &world.name));
-    }
 }

@@ -9,7 +9,7 @@ use urepo::disk::{Operation, Watcher};
 use urepo::identity::Instant;
 use urepo::removal::{Wanted, purgeable};
 
-use super::{World, alone, delete, forced, later, remover};
+use super::{World, alone, delete, forced, later, remover, restore};
 use crate::support::{TestClock, Trace, deposit, options, request};
 
 #[test]
@@ -28,7 +28,7 @@ fn bringing_many_back_lists_the_trash_once() {
     let watcher = Watcher::new(Arc::clone(&trace) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
     remover(&collection, &later(), |remover| {
-        names.iter().try_for_each(|name| remover.restore(name, &alone()).map(|_| ()))
+        names.iter().try_for_each(|name| restore(remover, name, &alone()).map(|_| ()))
     })
     .unwrap();
     let lists =
@@ -45,7 +45,7 @@ fn what_others_have_just_deleted_comes_back() {
     for _ in 0..2 {
         // By others: this one has listed the trash before, when something else was in it.
         delete(&world.open("archive"), &world.name, &forced()).unwrap();
-        remover(&collection, &later(), |remover| remover.restore(&world.name, &alone())).unwrap();
+        remover(&collection, &later(), |remover| restore(remover, &world.name, &alone())).unwrap();
     }
 }
 

@@ -26,7 +26,11 @@ fn moves(
     for (operation, path) in trace.0.lock().unwrap().iter() {
         if *operation == Operation::Rename {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            let name = if name.starts_with("delete-") { "intent".to_owned() } else { name };
+            let name = if ["delete-", "restore-"].iter().any(|it| name.starts_with(it)) {
+                "intent".to_owned()
+            } else {
+                name
+            };
             moves.push((name, lost(&disk)));
         }
         disk.apply(*operation, path);
@@ -63,9 +67,9 @@ fn the_payload_is_on_the_disk_before_the_tombstone_goes() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
     let found = moves(&world, |archive| {
-        remover(archive, &later(), |it| it.restore(&world.name, &alone())).map(|_| ())
+        remover(archive, &later(), |it| restore(it, &world.name, &alone())).map(|_| ())
     });
-    in_order(found, &["doc", "item.toml"]);
+    in_order(found, &["intent", "doc", "item.toml"]);
 }
 
 #[test]

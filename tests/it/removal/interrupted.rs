@@ -1,0 +1,203 @@
+//! What the commands do after an interrupted deletion, restoration or purge, in every state that it can leave.
+
+use std::collections::BTreeSet;
+
+use super::faults::*;
+use super::*;
+use crate::support::{self, Faults, System};
+
+/// An operation, the line that repeats it for all items, and where the bytes are then.
+struct Row {
+    prepare: fn(&World),
+    act: fn(&Collection, &RepositoryName) -> Result<(), RemovalError>,
+    line: &'static str,
+    end: Bytes,
+}
+
+const DELETE: &str = "delete --all --force last --yes";
+
+const ROWS: [Row; 6] = [
+    Row { prepare: |_| (), act: delete_forced, line: DELETE, end: Bytes::InTrash },
+    Row { prepare: become_known_copy, act: delete_forced, line: DELETE, end: Bytes::InTrash },
+    Row {
+        prepare: become_tombstone,
+        act: restore_all,
+        line: "restore --all --yes",
+        end: Bytes::InPlace,
+    },
+    Row {
+        prepare: become_deleted_copy,
+        act: restore_all,
+        line: "restore --all --yes",
+        end: Bytes::InPlace,
+    },
+    Row { prepare: become_tombstone, act: purge_all, line: "purge --yes", end: Bytes::Purged },
+    Row { prepare: become_deleted_copy, act: purge_all, line: "purge --yes", end: Bytes::Purged },
+];
+
+/// The inventory is rebuilt, and knows the item as a Copy.
+fn become_known_copy(world: &World) {
+    become_copy(world);
+    std::fs::remove_dir_all(world.root("archive/.urepo/inventory")).unwrap();
+    world.open("archive").rebuild(&agent(), &waiter(&later())).unwrap();
+}
+
+fn become_deleted_copy(world: &World) {
+    become_known_copy(world);
+    become_tombstone(world);
+}
+
+impl Row {
+    /// Calls `visit` with every state that the operation leaves when it is killed or fails, each once.
+    fn visit_states(&self, mut visit: impl FnMut(&Path, &RepositoryName, &str)) {
+        let template = World::new();
+        (self.prepare)(&template);
+        let mut seen = BTreeSet::new();
+        for mode in MODES {
+            for at in System::Own.points() {
+                let root = template.root("interrupted");
+                copy_tree(&template.root("archive"), &root);
+                let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
+                let watcher = Watcher::new(Arc::clone(&faults) as _);
+                let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
+                let outcome = opened.and_then(|opened| (self.act)(&opened, &template.name));
+                let bytes = bytes_of(&root, &template.name);
+                let trash = trash(&Collection::open(&root, &Watcher::default()).unwrap());
+                let state = format!("{bytes:?} {trash:?} {}", journal(&root).len());
+                if outcome.is_err() && seen.insert(state) {
+                    let struck = faults.struck();
+                    visit(&root, &template.name, &format!("{}: {struck:?} {bytes:?}", self.line));
+                }
+                std::fs::remove_dir_all(&root).unwrap();
+                if faults.struck().is_none() {
+                    break;
+                }
+            }
+        }
+        assert!(seen.len() > 1, "{seen:?}");
+    }
+}
+
+/// Runs `line` in a copy of the collection at `root`, and looks at where the bytes of the item are.
+fn run(root: &Path, name: &RepositoryName, line: &str) -> (support::Ran, Bytes, support::World) {
+    let world = support::World::new();
+    copy_tree(root, &world.path("archive"));
+    let ran = world.run(&format!("-c archive {line}"));
+    let bytes = bytes_of(&world.path("archive"), name);
+    (ran, bytes, world)
+}
+
+#[track_caller]
+fn is_in_order(world: &support::World, told: &str) {
+    let ran = world.run("-c archive verify");
+    assert_eq!(ran.code, 0, "{told}: {}{}", ran.stdout, ran.stderr);
+    assert!(!ran.stdout.contains("U212"), "{told}: {}", ran.stdout);
+    assert_eq!(journal(&world.path("archive")), [""; 0], "{told}");
+}
+
+#[test]
+fn a_repetition_completes_it() {
+    for row in &ROWS {
+        row.visit_states(|root, name, told| {
+            let (ran, bytes, world) = run(root, name, row.line);
+            let told = format!("{told}: {}{}", ran.stdout, ran.stderr);
+            assert_eq!((ran.code, bytes), (0, row.end), "{told}");
+            is_in_order(&world, &told);
+        });
+    }
+}
+
+/// What was restored stays: of nothing else does a purge leave a byte.
+#[test]
+fn a_purge_that_succeeds_leaves_no_payload() {
+    for row in &ROWS {
+        row.visit_states(|root, name, told| {
+            for line in ["purge --yes".to_owned(), format!("purge --yes {name}")] {
+                let (ran, bytes, world) = run(root, name, &line);
+                let told = format!("{told}: {line}: {}{}", ran.stdout, ran.stderr);
+                assert_eq!(ran.code, 0, "{told}");
+                let is_purged = ran.stderr.contains("purged 1 item");
+                assert!(!is_purged || bytes == Bytes::Purged, "{bytes:?}: {told}");
+                assert!([Bytes::Purged, Bytes::InPlace].contains(&bytes), "{bytes:?}: {told}");
+                is_in_order(&world, &told);
+            }
+        });
+    }
+}
+
+#[test]
+fn recovery_names_it_and_completes_it() {
+    let mut named = 0;
+    for row in &ROWS {
+        row.visit_states(|root, name, told| {
+            let left = bytes_of(root, name) == Bytes::Left;
+            let plan = run(root, name, "recover --dry-run").0;
+            let (doctor, _, _) = run(root, name, "doctor");
+            let (ran, bytes, world) = run(root, name, "recover");
+            assert_eq!(ran.code, 0, "{told}: {}{}", ran.stdout, ran.stderr);
+            is_in_order(&world, told);
+            if left {
+                let finished = format!(
+                    "{} of {name}",
+                    match row.end {
+                        Bytes::InPlace => "finish the restoration",
+                        _ => "finish the deletion",
+                    }
+                );
+                assert!(plan.stdout.contains(&finished), "{told}: {}", plan.stdout);
+                assert!(doctor.stdout.contains("unfinished   the "), "{told}: {}", doctor.stdout);
+                assert!(ran.stderr.contains("finished the "), "{told}: {}", ran.stderr);
+                assert_eq!(bytes, row.end, "{told}");
+                named += 1;
+            } else {
+                assert!(!plan.stdout.contains("would finish"), "{told}: {}", plan.stdout);
+                assert!(!doctor.stdout.contains("unfinished"), "{told}: {}", doctor.stdout);
+            }
+        });
+    }
+    assert!(named >= 2, "{named}");
+}
+
+/// A dry run changes nothing, and names what would be finished first.
+#[test]
+fn a_dry_run_says_what_it_would_finish() {
+    ROWS[2].visit_states(|root, name, told| {
+        let left = bytes_of(root, name) == Bytes::Left;
+        let lines = [
+            ("restore --all --dry-run", Some("would restore ")),
+            ("delete --all --force last --dry-run", Some("would delete ")),
+            ("purge --dry-run", None),
+        ];
+        for (line, planned) in lines {
+            let (ran, bytes, _) = run(root, name, line);
+            let told = format!("{told}: {line}: {}{}", ran.stdout, ran.stderr);
+            assert_eq!((ran.code, bytes), (0, bytes_of(root, name)), "{told}");
+            if left {
+                assert!(ran.stderr.contains("would finish the restoration of "), "{told}");
+                assert!(planned.is_none_or(|planned| ran.stdout.contains(planned)), "{told}");
+            }
+        }
+    });
+}
+
+/// The files stay in place where the restoration cannot be completed: no command says that it is done.
+#[test]
+fn what_cannot_be_finished_is_a_failure_of_a_purge() {
+    ROWS[2].visit_states(|root, name, told| {
+        if bytes_of(root, name) != Bytes::Left {
+            return;
+        }
+        let damaged = root.with_extension("damaged");
+        copy_tree(root, &damaged);
+        std::fs::write(damaged.join(name.as_str()).join("doc/a.txt"), "Alpha").unwrap();
+        for line in ["purge --yes".to_owned(), format!("purge --yes {name}")] {
+            let world = support::World::new();
+            copy_tree(&damaged, &world.path("archive"));
+            let ran = world.run(&format!("-c archive {line}"));
+            assert_eq!(ran.code, 1, "{told}: {line}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains("still in place"), "{told}: {}", ran.stderr);
+            assert!(world.path("archive").join(name.as_str()).join("doc/a.txt").exists());
+        }
+        std::fs::remove_dir_all(&damaged).unwrap();
+    });
+}
