@@ -15,8 +15,8 @@
 //!   remains of a deleted one.
 //! - **stage**: build beside the destination; also the directory for that. **publish**: make visible in one
 //!   step.
-//! - **hand-over**: the protocol that moves an Original. **journal**: the record of hand-overs and deletions
-//!   in progress.
+//! - **hand-over**: the protocol that moves an Original. **journal**: the record of hand-overs, deletions and
+//!   restorations in progress.
 //! - **fixity**: being unchanged. **manifest**: the digests of a payload as text. **seal**: the digest of a
 //!   sidecar, at its end.
 //! - **inventory**: the record of what a collection should hold. **trash**: deleted and replaced data, until
@@ -73,7 +73,7 @@
 //!     staging/<run>/                        items being built; locked while the run lives
 //!     reserve/                              freed to delete on a full disk; may be removed
 //!     partial/                              large items that are partly copied
-//!     journal/                              hand-overs and deletions in progress
+//!     journal/                              hand-overs, deletions and restorations in progress
 //!     trash/                                deleted and replaced data, until it is purged
 //!     import/ledger                         which source became which item
 //!     inventory/<prefix>+<year>             what should be here, and where the rest went

@@ -5,7 +5,7 @@
 //! changed. [`RelationPlan::amendments`] are carried out by [`amend`](crate::amend), one collection after the
 //! other.
 //!
-//! A plan depends on items that it does not change, such as later editions. So whoever carries it out holds
+//! A plan depends on items that it does not change, such as later editions. So the run that carries it out holds
 //! [`lock_relations`](crate::collection::lock_relations) of the collections that change, from before the plan.
 //!
 //! Each end is one durable replacement of a sidecar, under the lock of its item. A run that is killed between
