@@ -119,15 +119,16 @@ pub(crate) fn visit_tree<E>(
 
 /// The directories of all years, with the spellings of one together, and whether a directory above them
 /// could not be listed.
-pub(super) fn years(root: &Dir, wanted: &Names) -> (Vec<Vec<PathBuf>>, Listing) {
+pub(super) fn years(collection: &Collection, wanted: &Names) -> (Vec<Vec<PathBuf>>, Listing) {
     let (mut years, mut listing) = (Vec::new(), Listing::Complete);
     let visit = |listed| {
-        if let Listed::Unreadable(_) = listed {
+        if let Listed::Link(..) | Listed::Unreadable(_) = listed {
             listing = Listing::Partial;
         }
         Ok::<_, Infallible>(ControlFlow::Continue(()))
     };
-    let visited = (Walk { root, collection: None, visit }).each_year(wanted, |_, year| {
+    let mut walk = Walk { root: collection.root(), collection: Some(collection), visit };
+    let visited = walk.each_year(wanted, |_, year| {
         years.push(year.to_vec());
         Ok(())
     });
@@ -192,8 +193,7 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
     }
 
     fn has_level(&self, path: &Path, name: &str) -> bool {
-        let in_root = path.as_os_str().is_empty();
-        self.collection.map_or(!in_root, |collection| collection.has_level(path, name))
+        self.collection.map_or(!path.as_os_str().is_empty(), |it| it.has_level(path, name))
     }
 
     fn all(&mut self, wanted: &Names) -> Result<(), Stop<E>> {

@@ -68,7 +68,8 @@ pub(crate) fn lock_items_with<'a>(
 pub struct RelationLocks(#[expect(dead_code, reason = "held, not read")] Vec<Lock>);
 
 /// Locks the relations of `collections`, in the order of their ids: relations are planned and made by one process
-/// at a time, since a plan depends on items that it does not change. Items are locked after this.
+/// at a time, since a plan depends on items that it does not change. Items are locked after this. A collection
+/// that this user may not change, or without room, goes without.
 pub fn lock_relations<'a>(
     collections: impl IntoIterator<Item = &'a Collection>,
     agent: &Agent,
@@ -81,9 +82,18 @@ pub fn lock_relations<'a>(
     let lock = |collection: &Collection| {
         let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
         Lock::take(&dir, layout::RELATIONS_LOCK, LockMode::Exclusive, &holder, waiter)
-            .map_err(|error| CollectionError::locked(&collection.settings().name, error))
     };
-    Ok(RelationLocks(collections.into_iter().map(lock).collect::<Result<_, _>>()?))
+    let mut locks = Vec::with_capacity(collections.len());
+    for collection in collections {
+        match lock(collection) {
+            Ok(lock) => locks.push(lock),
+            Err(LockError::Disk(error)) if error.is_refusal() || error.is_full() => {}
+            Err(error) => {
+                return Err(CollectionError::locked(&collection.settings().name, error));
+            }
+        }
+    }
+    Ok(RelationLocks(locks))
 }
 
 /// Lock files of others that are not there, and that this user may not make.

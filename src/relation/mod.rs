@@ -5,8 +5,8 @@
 //! changed. [`RelationPlan::amendments`] are carried out by [`amend`](crate::amend), one collection after the
 //! other.
 //!
-//! A plan depends on items that it does not change, such as later editions. So the run that carries it out holds
-//! [`lock_relations`](crate::collection::lock_relations) of the collections that change, from before the plan.
+//! A plan depends on items that it does not change, such as later editions. So the process that carries it out holds
+//! [`lock_relations`](crate::collection::lock_relations) of the collections at hand, from before the plan.
 //!
 //! Each end is one durable replacement of a sidecar, under the lock of its item. A run that is killed between
 //! two ends leaves a relation that one side has: `verify` reports it, and the same run again completes it.

@@ -186,7 +186,7 @@ impl At {
         wanted.into_iter().map(relation).collect()
     }
 
-    /// The plan for the item `name`. No other process changes relations of the Originals in it until the locks
+    /// The plan for the item `name`. No other process changes relations in the known collections until the locks
     /// are dropped; a dry run takes none.
     pub(super) fn plan(
         &self,
@@ -194,21 +194,9 @@ impl At {
         name: &RepositoryName,
         request: &RelationRequest,
     ) -> Result<(Option<RelationLocks>, RelationPlan), Failure> {
-        let decide = || plan(self.collections(), self.home, name, request);
-        let mut planned = decide()?;
-        if context.global.dry_run {
-            return Ok((None, planned));
-        }
-        loop {
-            let collections = planned.collections();
-            let changing = collections.iter().map(|at| &self.collections()[*at]);
-            let locks = lock_relations(changing, &context.agent, &context.waiter())?;
-            // Another process may have changed relations, or moved an Original, before the locks were taken.
-            planned = decide()?;
-            if planned.collections() == collections {
-                return Ok((Some(locks), planned));
-            }
-        }
+        let lock = || lock_relations(self.collections(), &context.agent, &context.waiter());
+        let locks = (!context.global.dry_run).then(lock).transpose()?;
+        Ok((locks, plan(self.collections(), self.home, name, request)?))
     }
 
     /// Makes sure that all ends of `plan` can be changed.

@@ -91,7 +91,7 @@ impl Collection {
         (writers, states): (Writers, States),
         mut visit: impl FnMut(Discrepancy) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, PathError> {
-        let (years, listing) = years(self.root(), wanted);
+        let (years, listing) = years(self, wanted);
         let Some(dir) = self.inventory()? else {
             let mut items = years.iter().flatten().map(|year| self.has_items(year));
             let is_lost = items.try_fold(false, |any, has| Ok::<_, PathError>(any || has?))?;

@@ -49,7 +49,7 @@ use super::Collection;
 use crate::clock::Clock;
 use crate::digest::Digest;
 use crate::disk::{Dir, Lock, PathError};
-use crate::identity::RepositoryName;
+use crate::identity::{Prefix, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::{Waited, Waiter};
@@ -166,24 +166,30 @@ impl Collection {
         self.own_dir(layout::INVENTORY)
     }
 
-    /// Whether items belong below the link `name` in `path`, a directory above items. In the root, where people
-    /// may have links of their own, those of a subsystem do, and those with recorded items.
+    /// Whether items belong below the link `name` in `path`, a directory above items: those of a subsystem, or
+    /// recorded ones. Other links are people's own.
     pub(crate) fn has_level(&self, path: &Path, name: &str) -> bool {
-        if !path.as_os_str().is_empty() {
-            return true;
-        }
-        let is_same = |other: &str| other.eq_ignore_ascii_case(name.trim_end_matches('.'));
+        let levels = path.iter().map(|level| level.to_string_lossy()).chain([name.into()]);
+        let levels: Vec<_> =
+            levels.map(|level| level.trim_end_matches('.').to_ascii_lowercase()).collect();
+        let is_level = |other: &mut dyn Iterator<Item = &str>| {
+            other.zip(&levels).all(|(other, level)| other.eq_ignore_ascii_case(level))
+        };
+        let is_own = |prefix: Prefix| {
+            let (subdomain, word) = prefix.path_components();
+            is_level(&mut [&*subdomain, &*word].into_iter())
+        };
         let mut prefixes = self.settings().subsystems.iter().filter_map(|it| it.prefix().ok());
         // Names that are too long for names of files are missed.
-        let is_below = |file: &str| file.split_once('+').is_some_and(|(other, _)| is_same(other));
         let is_recorded = || {
-            let Some(dir) = self.inventory()? else { return Ok(false) };
+            let Some(dir) = self.inventory()? else { return Ok(levels.len() > 1) };
             let mut files = dir.entries()?;
-            files.try_fold(false, |any, it| {
-                Ok::<_, PathError>(any || it?.name.to_str().is_some_and(is_below))
+            files.try_fold(false, |any, file| {
+                let is_below = |file: &str| is_level(&mut file.split('+'));
+                Ok::<_, PathError>(any || file?.name.to_str().is_some_and(is_below))
             })
         };
-        prefixes.any(|prefix| is_same(&prefix.path_components().0)) || is_recorded().unwrap_or(true)
+        prefixes.any(is_own) || is_recorded().unwrap_or(true)
     }
 }
 

@@ -62,7 +62,8 @@ impl Collection {
         self.inventory_reader().state_read(name)
     }
 
-    /// The last line about the item `name`, if it says that the item left for another collection.
+    /// The last line about the item `name`, if it says that the item left for another collection, or was a Copy and
+    /// was deleted: its Original is elsewhere.
     pub(crate) fn departure(
         &self,
         name: &RepositoryName,
@@ -70,7 +71,7 @@ impl Collection {
         let line = self.last_record(name)?.map(|recorded| recorded.line);
         Ok(line.filter(|line| {
             let change = &line.change;
-            matches!(change, InventoryChange::Left(Departure::Migrated(_) | Departure::Dropped(_)))
+            matches!(change, InventoryChange::Left(departure) if *departure != Departure::Lost)
         }))
     }
 

@@ -229,6 +229,10 @@ fn in_place_of_a_level_of_the_tree_are_reported_by_every_command() {
         std::os::unix::fs::symlink(&moved, &level).unwrap();
         // This one is somebody's own.
         std::os::unix::fs::symlink("/", world.path("archive/other.example.net")).unwrap();
+        if levels > 1 {
+            let beside = world.path("archive").join(name.split('/').next().unwrap()).join("maps");
+            std::os::unix::fs::symlink("/", beside).unwrap();
+        }
         for line in [
             "list",
             "list --long",
@@ -254,9 +258,12 @@ fn in_place_of_a_level_of_the_tree_are_reported_by_every_command() {
             assert!(told.contains("link"), "{line} at {levels}: {told}");
             assert!(!told.contains("other.example.net"), "{line} at {levels}: {told}");
         }
+        // Nothing is given up.
+        let _ = world.run("-c archive recover --inventory --yes");
         std::fs::remove_file(&level).unwrap();
         std::fs::rename(&moved, &level).unwrap();
         world.run("-c archive copy --all --to mirror").succeeded();
-        world.run("-c archive verify").succeeded();
+        let verified = world.run("-c archive verify");
+        assert!(!verified.stdout.contains("U1"), "{}", verified.stdout);
     }
 }

@@ -12,6 +12,11 @@ use crate::support::{
 
 /// An item that migrated from the archive to the mirror, and whose directory is back from a backup.
 fn put_back() -> (Sites, String) {
+    put_back_after(&["migrate ITEM --to mirror"])
+}
+
+/// The same after other commands.
+fn put_back_after(commands: &[&str]) -> (Sites, String) {
     let sites = Sites::new();
     sites.run("init archive --host archive.example.org").succeeded();
     sites.run("init mirror --host mirror.example.org").succeeded();
@@ -19,7 +24,9 @@ fn put_back() -> (Sites, String) {
     let name = sites.run("-c archive new letter.txt").line();
     let item = sites.path("archive").join(&name);
     copy_tree(&item, &sites.path("backup"));
-    sites.run(&format!("-c archive migrate {name} --to mirror")).succeeded();
+    for command in commands {
+        sites.run(&format!("-c archive {}", command.replace("ITEM", &name))).succeeded();
+    }
     std::fs::create_dir_all(item.parent().unwrap()).unwrap();
     copy_tree(&sites.path("backup"), &item);
     (sites, name)
@@ -198,4 +205,16 @@ fn it_is_not_changed_after_a_recovery_either() {
     assert_eq!(sites.run(&format!("-c archive meta set {name} title=Other")).code, 23);
     sites.run(&format!("-c mirror meta set {name} title=Other")).succeeded();
     assert_eq!(sites.run("-c archive verify").code, 20);
+}
+
+/// The Original migrated and left a Copy here, which was deleted: what was put back since is no Original.
+#[test]
+fn a_deleted_copy_does_not_come_back_as_the_original() {
+    let (sites, name) = put_back_after(&[
+        "migrate ITEM --to mirror --leave-copy",
+        "delete ITEM --with mirror --yes",
+    ]);
+    assert_eq!(sites.run("-c archive verify").code, 20);
+    assert_eq!(sites.run(&format!("-c archive meta set {name} title=Other")).code, 23);
+    sites.run(&format!("-c mirror meta set {name} title=Other")).succeeded();
 }

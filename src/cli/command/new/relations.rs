@@ -84,19 +84,22 @@ impl NewRelations {
 
     /// Changes the items that the new item `name` leads to.
     pub(super) fn complete(&self, context: &Context, name: &RepositoryName) -> Done {
-        let (_planned_alone, plan) = self.at.plan(context, name, &self.request)?;
-        if plan.is_own_alone() {
-            return Ok(());
-        }
-        let mut done = Ok(());
-        let completed = self.at.carry_out(context, &plan, &mut |_, result| match result {
-            Ok(_) => ControlFlow::Continue(()),
-            Err(error) => {
-                done = Err(Failure::from(error));
-                ControlFlow::Break(())
+        let complete = || {
+            let (_planned_alone, plan) = self.at.plan(context, name, &self.request)?;
+            if plan.is_own_alone() {
+                return Ok(plan);
             }
-        });
-        completed.and(done).map_err(|failure| {
+            let mut done = Ok(());
+            let completed = self.at.carry_out(context, &plan, &mut |_, result| match result {
+                Ok(_) => ControlFlow::Continue(()),
+                Err(error) => {
+                    done = Err(Failure::from(error));
+                    ControlFlow::Break(())
+                }
+            });
+            completed.and(done).map(|()| plan)
+        };
+        let plan = complete().map_err(|failure| {
             let flags = self.request.relations.iter().map(|it| flag(&it.kind, it.to.as_str()));
             let flags = flags.collect::<Vec<_>>().join(" ");
             let message =
