@@ -233,7 +233,7 @@ fn not_moved<'l>(
         _ if receiver.is_some() => false,
         None => true,
         Some(Recorded { line: last, certainty }) => {
-            matches!(last.change, InventoryChange::Left(_))
+            (matches!(last.change, InventoryChange::Left(_)) || last.state() == Some(State::Copy))
                 && certainty == Certainty::Certain
                 && last.date < line.date
         }

@@ -78,16 +78,31 @@ fn on_a_full_disk_the_reserve_records_that_it_stays() {
     assert!(pair.is_clean());
 }
 
-/// An item that was not moved and could not be recorded as staying, as for the first time, or after it had
-/// been at the destination before.
-fn left_behind(has_been_there: bool) -> (Pair, RepositoryName) {
+/// What the destination has had of an item.
+#[derive(Clone, Copy, Debug)]
+enum Past {
+    Nothing,
+    Original,
+    LostCopy,
+}
+
+/// An item that was not moved and could not be recorded as staying.
+fn left_behind(past: Past) -> (Pair, RepositoryName) {
     let pair = Pair::new();
     let name = pair.deposit_tree();
-    if has_been_there {
-        for day in ["2026-11-22T00:00:00Z", "2026-11-23T00:00:00Z"] {
-            pair.clock.set(day);
-            pair.run(Verb::Migrate, Rules::default());
-            pair.turn();
+    match past {
+        Past::Nothing => {}
+        Past::Original => {
+            for day in ["2026-11-22T00:00:00Z", "2026-11-23T00:00:00Z"] {
+                pair.clock.set(day);
+                pair.run(Verb::Migrate, Rules::default());
+                pair.turn();
+            }
+        }
+        Past::LostCopy => {
+            pair.clock.set("2026-11-22T00:00:00Z");
+            pair.run(Verb::Copy, Rules::default());
+            std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
         }
     }
     pair.clock.set("2026-11-24T00:00:00Z");
@@ -102,15 +117,16 @@ fn left_behind(has_been_there: bool) -> (Pair, RepositoryName) {
 
 #[test]
 fn what_could_not_be_recorded_is_repaired_by_the_next_run() {
-    for has_been_there in [false, true] {
-        let (pair, name) = left_behind(has_been_there);
+    for past in [Past::Nothing, Past::Original, Past::LostCopy] {
+        let (pair, name) = left_behind(past);
         // Nothing but the journal tells that it has not been put back.
         recover(&pair.from(), &agent(), &waiter(&pair.clock)).unwrap();
-        assert!(is_returned(&pair), "{has_been_there}");
+        assert!(is_returned(&pair), "{past:?}");
         let finished = finish(&pair);
         assert!(matches!(finished[0].result, Ok(HandoverEnd::Withdrawn)), "{finished:?}");
         assert_eq!(last_change(&pair, &name), InventoryChange::Entered(State::Original));
-        assert!(pair.is_clean());
+        // The destination misses its Copy.
+        assert_eq!(pair.is_clean(), !matches!(past, Past::LostCopy));
         pair.run(Verb::Migrate, Rules::default());
         assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
         assert!(pair.is_clean());
@@ -121,7 +137,7 @@ fn what_could_not_be_recorded_is_repaired_by_the_next_run() {
 /// What is at the destination may be a Copy of the Original that it passed on.
 #[test]
 fn with_a_copy_at_the_destination_a_person_decides() {
-    let (pair, name) = left_behind(false);
+    let (pair, name) = left_behind(Past::Nothing);
     pair.run(Verb::Copy, Rules::default());
     assert_departed(&pair, &name);
 }
