@@ -80,7 +80,7 @@ fn every_command_that_looks_says_so() {
     let ran = sites.run("-c archive status");
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains(&format!("left `archive`, and is back there: {name}\n")));
-    assert!(ran.stderr.contains("1 item left and is back"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 item returned after it had left"), "{}", ran.stderr);
     let told = records(&sites.run("-c archive status --json"));
     let concern = told.iter().find(|it| it["type"] == "concern").unwrap();
     assert_eq!((&concern["kind"], &concern["id"]), (&json!("returned"), &json!(name)));

@@ -57,8 +57,8 @@ const KINDS: [ConcernKind; 11] = [
     },
     ConcernKind {
         name: "returned",
-        one: "item left and is back",
-        many: "items left and are back",
+        one: "item returned after it had left",
+        many: "items returned after they had left",
         hint: "`urepo -c PATH verify NAME` says where it went, and what to do",
     },
     ConcernKind {
