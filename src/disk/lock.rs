@@ -142,6 +142,12 @@ impl Lock {
         Ok(locked.then(|| Lock { file }))
     }
 
+    /// Whether somebody has locked `file` alone. Nobody who asks the same at this moment hinders the answer.
+    pub(crate) fn is_held(file: StoredFile) -> Result<bool, PathError> {
+        let locked = try_flock(&file, LockMode::Shared)?;
+        Ok(locked.then(|| Lock { file }).is_none())
+    }
+
     /// Lets others share a lock that was held alone. Others may take it in between.
     pub fn share(self, waiter: &Waiter<'_>) -> Result<Lock, LockError> {
         wait_for_flock(&self.file, LockMode::Shared, waiter)?;

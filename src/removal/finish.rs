@@ -1,14 +1,15 @@
 //! Items that interrupted runs have left between two states: a tombstone with its payload beside it.
 //!
-//! An interrupted deletion is completed, and an interrupted restoration too: the bytes of an item that somebody wants back
-//! are never left where a purge removes them.
+//! An interrupted deletion is completed, and an interrupted restoration too. Where intents of both kinds name an item that
+//! is between two states, nothing shows which run left it so: its files stay where they are, out of reach of a purge, until
+//! a person restores or deletes it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::delete::{bury_payload, record_burial};
 use super::grave::tombstone_with_payload;
-use super::intent::{Intent, IntentFile, IntentKind, intent_files, read_names};
+use super::intent::{Intent, IntentFile, IntentKind, intent_files, may_be_listed, read_names};
 use super::restore::Restorer;
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
@@ -56,7 +57,7 @@ pub fn pending(collection: &Collection) -> Result<(Vec<Pending>, Vec<RemovalErro
         // Gone since, with the run that wrote it.
         let Some(mut opened) = journal.open_file_if_there(&file)? else { continue };
         let names = read_names(&mut opened);
-        let is_at_work = Lock::of_file(opened)?.is_none();
+        let is_at_work = Lock::is_held(opened)?;
         match names {
             Ok(names) => {
                 for name in names {
@@ -77,7 +78,8 @@ pub fn pending(collection: &Collection) -> Result<(Vec<Pending>, Vec<RemovalErro
 }
 
 /// Finishes the deletions and restorations that interrupted runs left between two states. A restoration follows the rules of
-/// `restoration`.
+/// `restoration`. An item that intents of both kinds name stays as it is, and so do all deletions while the intent of a
+/// restoration cannot be read, and the other way round.
 ///
 /// May be killed and repeated at any point. Costs one look at a directory if there is nothing to do.
 pub fn finish_pending(
@@ -85,44 +87,57 @@ pub fn finish_pending(
     restoration: &Restoration<'_>,
     caller: &Caller<'_>,
 ) -> Result<Finished, RemovalError> {
-    let mut finishing =
-        Finishing { collection, restoration, caller, finished: Finished::default() };
-    let Some(journal) = collection.own_dir(layout::JOURNAL)? else {
-        return Ok(finishing.finished);
-    };
+    let mut finished = Finished::default();
+    let Some(journal) = collection.own_dir(layout::JOURNAL)? else { return Ok(finished) };
     let files = intent_files(&journal)?;
     if files.is_empty() {
-        return Ok(finishing.finished);
+        return Ok(finished);
     }
-    // Recovery would clear the trash up meanwhile.
-    let _lock = collection.keep_recovery_away(caller.agent, &caller.waiter())?;
+    // A writer rebuilds a missing inventory, and waits for everybody else to do so: nothing is locked before.
+    let remover = if files.iter().any(|(kind, _)| *kind == IntentKind::Restoration) {
+        let writer = collection.writer_to_delete(caller.agent, &caller.waiter());
+        let noted = writer.map_err(|error| finished.failed.push(error.into()));
+        noted.ok().map(|writer| Remover { collection, writer, caller: *caller })
+    } else {
+        None
+    };
+    // Recovery would clear the trash up meanwhile. A deletion makes nothing on a full disk.
+    let _lock = match &remover {
+        Some(_) => None,
+        None => Some(collection.keep_recovery_away(caller.agent, &caller.waiter())?),
+    };
+    let remover_of = remover.as_ref();
+    let mut finishing =
+        Finishing { collection, journal, restoration, remover: remover_of, caller, finished };
     for (kind, file) in files {
-        finishing.finish_run(kind, &journal, file)?;
+        finishing.finish_run(kind, file)?;
+    }
+    let finished = finishing.finished;
+    if let Some(remover) = remover {
+        remover.writer.finish()?;
     }
     collection.refill_reserve();
-    Ok(finishing.finished)
+    Ok(finished)
 }
 
 struct Finishing<'a> {
     collection: &'a Collection,
+    journal: Dir,
     restoration: &'a Restoration<'a>,
+    /// Restores; without it, the reason is among the failures.
+    remover: Option<&'a Remover<'a>>,
     caller: &'a Caller<'a>,
     finished: Finished,
 }
 
 impl Finishing<'_> {
-    fn finish_run(
-        &mut self,
-        kind: IntentKind,
-        journal: &Dir,
-        file: PathBuf,
-    ) -> Result<(), RemovalError> {
-        let Some(opened) = journal.open_file_if_there(&file)? else { return Ok(()) };
+    fn finish_run(&mut self, kind: IntentKind, file: PathBuf) -> Result<(), RemovalError> {
+        let Some(opened) = self.journal.open_file_if_there(&file)? else { return Ok(()) };
         let Some(lock) = Lock::of_file(opened)? else {
             self.finished.at_work += 1;
             return Ok(());
         };
-        let mut file = IntentFile { journal: journal.try_clone()?, file, lock };
+        let mut file = IntentFile { journal: self.journal.try_clone()?, file, lock };
         let outcome = read_names(file.lock.file()).and_then(|names| match kind {
             IntentKind::Deletion => self.delete(&names, file),
             IntentKind::Restoration => self.restore(&names, file),
@@ -140,7 +155,8 @@ impl Finishing<'_> {
     fn delete(&mut self, names: &[RepositoryName], file: IntentFile) -> Result<(), RemovalError> {
         let collection = self.collection;
         let delete = |name: &RepositoryName| {
-            collection.with_reserve(|| finish_deletion(collection, name, self.caller))
+            let journal = &self.journal;
+            collection.with_reserve(|| finish_deletion(collection, journal, name, self.caller))
         };
         let outcomes: Vec<_> = names.iter().map(|name| (name, delete(name))).collect();
         if self.note(IntentKind::Deletion, outcomes)? {
@@ -150,16 +166,15 @@ impl Finishing<'_> {
     }
 
     fn restore(&mut self, names: &[RepositoryName], file: IntentFile) -> Result<(), RemovalError> {
-        let Finishing { collection, restoration, caller, .. } = *self;
-        let writer = collection.writer_to_delete(caller.agent, &caller.waiter())?;
-        let remover = Remover { collection, writer, caller: *caller };
-        let intent = Intent::inherited(&remover, IntentKind::Restoration, file);
-        let mut restorer = Restorer::new(restoration, intent);
-        let outcomes: Vec<_> = names.iter().map(|name| (name, restorer.complete(name))).collect();
+        let Some(remover) = self.remover else { return Ok(()) };
+        let intent = Intent::inherited(remover, IntentKind::Restoration, file);
+        let mut restorer = Restorer::new(self.restoration, intent);
+        let complete = |name| (name, restorer.complete(&self.journal, name));
+        let outcomes: Vec<_> = names.iter().map(complete).collect();
         if self.note(IntentKind::Restoration, outcomes)? {
             restorer.finish()?;
         }
-        Ok(remover.writer.finish()?)
+        Ok(())
     }
 
     /// Notes the outcomes of a run, and returns whether nothing is left of it.
@@ -187,6 +202,7 @@ impl Finishing<'_> {
 /// Finishes the deletion of one item, and returns whether there was something to do.
 fn finish_deletion(
     collection: &Collection,
+    journal: &Dir,
     name: &RepositoryName,
     caller: &Caller<'_>,
 ) -> Result<bool, RemovalError> {
@@ -195,6 +211,9 @@ fn finish_deletion(
     let (sidecar, _) = item.sidecar()?;
     if sidecar.state != State::Deleted || !item.has_payload()? {
         return Ok(false);
+    }
+    if may_be_listed(journal, IntentKind::Restoration, name)? {
+        return Err(RemovalError::Unfinished { name: name.clone() });
     }
     record_burial(collection, item.name(), caller.clock)?;
     bury_payload(&item)?;

@@ -160,8 +160,7 @@ impl IntentFile {
     }
 }
 
-/// The files of all runs, under way or not, each with what its run does: restorations first. Where a restoration and
-/// a deletion of one item were interrupted, the item is restored, since a purge could remove it otherwise.
+/// The files of all runs, under way or not, each with what its run does: restorations first.
 pub(super) fn intent_files(journal: &Dir) -> Result<Vec<(IntentKind, PathBuf)>, PathError> {
     let mut files = Vec::new();
     for entry in journal.entries()? {
@@ -172,6 +171,26 @@ pub(super) fn intent_files(journal: &Dir) -> Result<Vec<(IntentKind, PathBuf)>, 
     }
     files.sort();
     Ok(files)
+}
+
+/// Whether a run of this kind, under way or interrupted, may have changed the item. A file that cannot be read may name
+/// any item.
+///
+/// The answer is exact while the caller has the lock of the item: a run locks an item before it writes its intent.
+pub(super) fn may_be_listed(
+    journal: &Dir,
+    kind: IntentKind,
+    name: &RepositoryName,
+) -> Result<bool, PathError> {
+    let name = name.folded();
+    for (_, file) in intent_files(journal)?.into_iter().filter(|(of, _)| *of == kind) {
+        let Some(mut opened) = journal.open_file_if_there(&file)? else { continue };
+        let is_listed = |names: Vec<RepositoryName>| names.iter().any(|it| it.folded() == name);
+        if read_names(&mut opened).map_or(true, is_listed) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The items that a file names.

@@ -131,7 +131,11 @@ pub fn unpurgeable(
         None => pending(collection)?.0.into_iter().map(|pending| pending.name).collect(),
     };
     let is_left = |name: &RepositoryName| -> Result<bool, RemovalError> {
-        let tombstone = tombstone_with_payload(collection, name)?;
+        let tombstone = match tombstone_with_payload(collection, name) {
+            // What is left of a living item goes without its sidecar. An age is that of a tombstone.
+            Err(_) if wanted.before.is_none() => None,
+            outcome => outcome?,
+        };
         Ok(tombstone.is_some_and(|it| wanted.before.is_none_or(|before| it.timestamp < before)))
     };
     let check = |name: &RepositoryName| {

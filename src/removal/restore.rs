@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use super::grave::{Grave, Search, state_before, tombstone_with_payload};
-use super::intent::{Intent, IntentKind};
+use super::intent::{Intent, IntentKind, may_be_listed};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, InventoryChange, LockedItem, Lookup,
+    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, LockedItem, Lookup,
     ReadSidecar, Recall, Trashed, lock_items,
 };
+use crate::disk::Dir;
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -104,32 +105,60 @@ impl<'r, 'o> Restorer<'r, 'o> {
     }
 
     fn try_to_restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
-        let Remover { collection, writer, caller } = self.remover;
-        let (collection, restoration) = (*collection, self.restoration);
-        let Caller { agent, clock, progress, interrupt, .. } = *caller;
-        if interrupt.requested() {
-            return Err(RemovalError::Interrupted);
-        }
-        let search = Search { collection, restoration, progress, interrupt };
+        let search = self.search()?;
         // Others need not wait while every byte is read; what they change meanwhile is decided on again.
         let (grave, locks) = loop {
             let grave = search.find(name)?;
             if let Grave::Empty { item, .. } = &grave {
                 // A run that was killed may have put it there, and not have synced it.
-                collection.confirm_names([item.name().as_str()])?;
+                search.collection.confirm_names([item.name().as_str()])?;
                 return Ok(Restored::of(&grave));
             }
-            let locks = match Restored::of(&grave).state {
-                State::Original => search.claim().lock(name, agent, &caller.waiter())?,
-                _ => lock_items([(collection, name)], agent, &caller.waiter())?,
-            };
+            let locks = self.lock(&search, name, &grave)?;
             if let Some(grave) = search.unchanged(name, grave)? {
                 break (grave, locks);
             }
         };
-        let restored = Restored::of(&grave);
+        self.bring_back(name, &grave, &locks)?;
+        Ok(Restored::of(&grave))
+    }
+
+    fn search(&self) -> Result<Search<'r>, RemovalError>
+    where
+        'o: 'r,
+    {
+        let Remover { collection, caller, .. } = self.remover;
+        let Caller { progress, interrupt, .. } = *caller;
+        if interrupt.requested() {
+            return Err(RemovalError::Interrupted);
+        }
+        Ok(Search { collection, restoration: self.restoration, progress, interrupt })
+    }
+
+    fn lock(
+        &self,
+        search: &Search<'_>,
+        name: &RepositoryName,
+        grave: &Grave,
+    ) -> Result<ItemLocks, RemovalError> {
+        let Remover { collection, caller, .. } = *self.remover;
+        Ok(match Restored::of(grave).state {
+            State::Original => search.claim().lock(name, caller.agent, &caller.waiter())?,
+            _ => lock_items([(collection, name)], caller.agent, &caller.waiter())?,
+        })
+    }
+
+    /// Restores what was found, and is as it was under these locks.
+    fn bring_back(
+        &mut self,
+        name: &RepositoryName,
+        grave: &Grave,
+        locks: &ItemLocks,
+    ) -> Result<(), RemovalError> {
+        let Remover { collection, writer, caller } = self.remover;
+        let (collection, Caller { agent, clock, .. }) = (*collection, *caller);
         let _changing = writer.changing(collection, vec![name.clone()]);
-        match &grave {
+        match grave {
             Grave::Tombstone { record, trashed } => {
                 let item = locks.item(&Lookup::new(collection), name)?;
                 let item = item.ok_or_else(|| collection.absent(name))?;
@@ -141,14 +170,45 @@ impl<'r, 'o> Restorer<'r, 'o> {
         }
         let event = Event::new(EventKind::Recovery, name, clock.now(), agent);
         collection.note(&[Event { note: Some("restored".to_owned()), ..event }]);
-        Ok(restored)
+        Ok(())
     }
 
-    /// Completes the restoration of an item that was interrupted, and returns whether there was something to do.
-    pub(super) fn complete(&mut self, name: &RepositoryName) -> Result<bool, RemovalError> {
+    /// Completes the restoration of an item that was interrupted, and returns whether there was something to do. An item
+    /// that an intent in `journal` lists as being deleted is left alone: its payload may be on its way into the trash.
+    ///
+    /// The payload of a deleted item in the trash is nothing to do: the item was deleted since.
+    pub(super) fn complete(
+        &mut self,
+        journal: &Dir,
+        name: &RepositoryName,
+    ) -> Result<bool, RemovalError> {
         let Remover { collection, caller, .. } = *self.remover;
-        if tombstone_with_payload(collection, name)?.is_some() {
-            return self.restore(name).map(|_| true);
+        let refuse_if_deleted = || {
+            if may_be_listed(journal, IntentKind::Deletion, name)? {
+                return Err(RemovalError::Unfinished { name: name.clone() });
+            }
+            Ok(())
+        };
+        while tombstone_with_payload(collection, name)?.is_some() {
+            let locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;
+            // The run that had the lock has ended its deletion, or its restoration.
+            if tombstone_with_payload(collection, name)?.is_none() {
+                break;
+            }
+            refuse_if_deleted()?;
+            drop(locks);
+            let search = self.search()?;
+            let grave = search.find(name)?;
+            if !matches!(grave, Grave::Tombstone { trashed: None, .. }) {
+                continue;
+            }
+            let locks = self.lock(&search, name, &grave)?;
+            let Some(grave) = search.unchanged(name, grave)? else { continue };
+            refuse_if_deleted()?;
+            let before = self.intent.is_unfinished();
+            self.bring_back(name, &grave, &locks)?;
+            self.intent.settle(before);
+            return Ok(true);
         }
         if !collection.trashed_of(name, Recall::Listed)?.is_empty() {
             let _locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;

@@ -4,7 +4,9 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 
 use urepo::collection::Collection;
-use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
+use urepo::removal::{
+    DamageRule, IntentKind, LastRule, Order, Pending, PermanentRule, RemovalError, plan,
+};
 use urepo::verify::Depth;
 
 use super::removal::{
@@ -72,8 +74,21 @@ impl Delete {
         finish_removals(context, &collection)?;
         let mut report = Report::new(context, "deleted", self.selection.is_single());
         let mut names = context.selected_names(&self.selection, &collection, &mut report)?;
-        if !self.selection.names_items() {
-            names.extend(unfinished(&collection, &self.selection.filter(context))?);
+        if !self.selection.names_items() && self.selection.flags.state.is_none() {
+            let filter = self.selection.filter(context);
+            let items = unfinished(&collection, &mut report)?;
+            for Pending { name, kind, .. } in items {
+                // A dry run has not restored what the run itself would restore first and delete then.
+                let is_wanted = kind == IntentKind::Deletion || context.global.dry_run;
+                match filter.contains(&name) {
+                    true if is_wanted => names.push(name),
+                    true => {
+                        let error = RemovalError::Unfinished { name: name.clone() };
+                        let _ = report.failed(name.as_str(), error.into());
+                    }
+                    false => {}
+                }
+            }
         }
         if context.global.dry_run || names.is_empty() {
             let progress = context.progress();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::TrashContents;
 use urepo::identity::SECOND;
-use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable, unpurgeable};
+use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, pending, purgeable, unpurgeable};
 
 use super::removal::{finish_removals, named};
 use crate::cli::confirm::confirm;
@@ -62,8 +62,14 @@ impl Purge {
         } else {
             unpurgeable(&collection, &wanted, &context.agent, &context.waiter())?
         };
+        let (_, unknown) = pending(&collection)?;
         if !selection.names_items() {
-            report = Report::new(context, "purged", entries.len() + failed.len() + left.len() == 1);
+            let count = entries.len() + failed.len() + left.len() + unknown.len();
+            report = Report::new(context, "purged", count == 1);
+        }
+        // What they name may have files in place.
+        for error in unknown {
+            let _ = report.failed("", error.into());
         }
         for error in failed {
             let _ = report.failed("", error.into());

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::{Collection, Names};
+use urepo::collection::Collection;
 use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
@@ -114,22 +114,15 @@ pub(super) fn finish_removals(
     }
     let (others, missing) = others(context, collection, &[])?;
     let peers = Peers { collections: &others, missing: &missing, ..Peers::default() };
-    finish_removals_by(context, collection, &Restoration { peers, damage: DamageRule::Refuse })
-}
-
-/// The same, with restorations by these rules.
-pub(super) fn finish_removals_by(
-    context: &Context,
-    collection: &Collection,
-    restoration: &Restoration<'_>,
-) -> Result<Finished, Failure> {
+    // What a command overrides, it overrides for the items that it names.
+    let restoration = Restoration { peers, damage: DamageRule::Refuse };
     let progress = context.progress();
     let (finished, act) = if context.global.dry_run {
         let (items, failed) = pending(collection)?;
         (Finished { items, failed, at_work: 0 }, "would finish")
     } else {
         let caller = context.caller(&*progress);
-        (removal::finish_pending(collection, restoration, &caller)?, "finished")
+        (removal::finish_pending(collection, &restoration, &caller)?, "finished")
     };
     drop(progress);
     for item in finished.items.iter().filter(|item| !item.is_at_work) {
@@ -150,14 +143,17 @@ pub(super) fn described(pending: &Pending) -> String {
     format!("the {kind} of {}", pending.name)
 }
 
-/// The items among `names` that interrupted runs have left between two states, and that could not be finished.
+/// The items that interrupted runs have left between two states, and that could not be finished. What cannot be looked at
+/// is a failure of the run.
 pub(super) fn unfinished(
     collection: &Collection,
-    names: &Names,
-) -> Result<Vec<RepositoryName>, Failure> {
-    let (items, _) = pending(collection)?;
-    let items = items.into_iter().filter(|item| !item.is_at_work && names.contains(&item.name));
-    Ok(items.map(|item| item.name).collect())
+    report: &mut Report<'_>,
+) -> Result<Vec<Pending>, Failure> {
+    let (items, failed) = pending(collection)?;
+    for error in failed {
+        let _ = report.failed("", error.into());
+    }
+    Ok(items.into_iter().filter(|item| !item.is_at_work).collect())
 }
 
 /// The right to delete and restore.

@@ -7,11 +7,11 @@ use urepo::collection::{Collection, Names, TrashContents};
 use urepo::holdings::{Peers, UnseenRule};
 use urepo::identity::RepositoryName;
 use urepo::removal::{
-    DamageRule, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
+    DamageRule, Pending, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
 };
 
 use super::removal::{
-    Told, confirm_all, end_of_nothing, finish_removals_by, named, note, others, remover, unfinished,
+    Told, confirm_all, end_of_nothing, finish_removals, named, note, others, remover, unfinished,
 };
 use super::transfer::finish_first;
 use crate::cli::Done;
@@ -72,11 +72,12 @@ impl Restore {
         let collection = context.collection()?;
         let (others, missing) = others(context, &collection, &self.others)?;
         let restoration = self.restoration(&others, &missing);
-        finish_removals_by(context, &collection, &restoration)?;
+        finish_removals(context, &collection)?;
         let mut report = Report::new(context, "restored", selection.is_single());
+        let unfinished = unfinished(&collection, &mut report)?;
         let names = match named(context, &collection, &selection, &mut report)? {
             Some(names) => names,
-            None => restorable(&collection, selection.filter(context), &mut report)?,
+            None => restorable(&collection, selection.filter(context), unfinished, &mut report)?,
         };
         if context.global.dry_run || names.is_empty() {
             let progress = context.progress();
@@ -126,9 +127,11 @@ impl Restore {
 fn restorable(
     collection: &Collection,
     names: Names,
+    unfinished: Vec<Pending>,
     report: &mut Report<'_>,
 ) -> Result<Vec<RepositoryName>, Failure> {
-    let unfinished = unfinished(collection, &names)?;
+    let unfinished = unfinished.into_iter().map(|item| item.name);
+    let unfinished: Vec<_> = unfinished.filter(|name| names.contains(name)).collect();
     let wanted = Wanted { among: names, ..Wanted::default() };
     let PurgePlan { entries, failed } = purgeable(collection, &wanted)?;
     for error in failed {

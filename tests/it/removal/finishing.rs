@@ -152,16 +152,85 @@ fn a_restoration_that_must_not_be_completed_stays_on_record() {
     assert_eq!(journal(&world.root("killed")), [""; 0]);
 }
 
-/// Of a restoration and a deletion of one item, both interrupted, the one that keeps the bytes is finished.
+/// Of a restoration and a deletion of one item, neither is finished, whether the intents can be read or not: its files are
+/// left where no purge removes them, until it is restored or deleted by its identifier.
 #[test]
-fn a_restoration_goes_before_a_deletion() {
+fn what_two_runs_may_have_left_is_finished_by_neither() {
+    for (left, other) in [(RESTORATION, "delete-00.toml"), (DELETION, "restore-00.toml")] {
+        let world = left.world();
+        let root = world.root("killed");
+        let journal_of = root.join(".urepo/journal");
+        let intent = std::fs::read_dir(&journal_of).unwrap().next().unwrap().unwrap().path();
+        let text = std::fs::read_to_string(&intent).unwrap();
+        for second in [text.to_ascii_lowercase(), "items = [".to_owned()] {
+            std::fs::write(journal_of.join(other), second).unwrap();
+            let collection = world.open("killed");
+            let finished = finish(&collection).unwrap();
+            assert!(finished.items.is_empty(), "{finished:?}");
+            let is_named = |error: &RemovalError| matches!(error, RemovalError::Unfinished { name } if *name == world.name);
+            assert!(finished.failed.iter().any(is_named), "{finished:?}");
+            assert_eq!(bytes_of(&root, &world.name), Bytes::Left);
+            assert!(trash(&collection).iter().all(|it| *it == TrashContents::Remains));
+        }
+        std::fs::write(journal_of.join(other), text).unwrap();
+        let collection = world.open("killed");
+        restore_all(&collection, &world.name).unwrap();
+        finish_all(&collection);
+        assert_eq!(bytes_of(&root, &world.name), Bytes::InPlace);
+        assert_eq!(journal(&root), [""; 0]);
+    }
+}
+
+/// While another process restores, or looks at its intent, no deletion of what it restores is finished.
+#[test]
+fn a_deletion_of_what_is_being_restored_is_not_finished() {
     let world = RESTORATION.world();
     let journal_of = world.root("killed/.urepo/journal");
     let intent = std::fs::read_dir(&journal_of).unwrap().next().unwrap().unwrap().path();
-    std::fs::copy(intent, journal_of.join("delete-00.toml")).unwrap();
+    std::fs::copy(&intent, journal_of.join("delete-00.toml")).unwrap();
+    let held = std::fs::File::open(&intent).unwrap();
+    held.lock().unwrap();
+    let finished = finish(&world.open("killed")).unwrap();
+    assert_eq!((finished.at_work, finished.items.len()), (1, 0), "{finished:?}");
+    assert_eq!(bytes_of(&world.root("killed"), &world.name), Bytes::Left);
+}
+
+/// Nobody takes a run that has ended for one at work because another process looks at its intent.
+#[test]
+fn a_look_at_an_intent_does_not_make_its_run_one_at_work() {
+    let world = RESTORATION.world();
+    let journal_of = world.root("killed/.urepo/journal");
+    let intent = std::fs::read_dir(&journal_of).unwrap().next().unwrap().unwrap().path();
+    let looking = std::fs::File::open(&intent).unwrap();
+    looking.lock_shared().unwrap();
+    let (items, _) = pending(&world.open("killed")).unwrap();
+    assert!(!items[0].is_at_work);
+}
+
+/// An intent that stays for another item does not restore an item that was deleted since.
+#[test]
+fn what_was_deleted_after_its_restoration_stays_deleted() {
+    let world = RESTORATION.world();
+    let root = world.root("killed");
+    let journal_of = root.join(".urepo/journal");
+    let intent = std::fs::read_dir(&journal_of).unwrap().next().unwrap().unwrap().path();
+    let stale = std::fs::read(&intent).unwrap();
+    let collection = world.open("killed");
+    finish_all(&collection);
+    delete(&collection, &world.name, &forced()).unwrap();
+    std::fs::write(&intent, &stale).unwrap();
+    assert!(finish_all(&world.open("killed")).is_empty());
+    assert_eq!(bytes_of(&root, &world.name), Bytes::InTrash);
+}
+
+/// A restoration needs the inventory, which the run that finishes it rebuilds: it does not wait for itself.
+#[test]
+fn a_restoration_is_completed_without_an_inventory() {
+    let world = RESTORATION.world();
+    let root = world.root("killed");
+    std::fs::remove_dir_all(root.join(".urepo/inventory")).unwrap();
     assert_eq!(finish_all(&world.open("killed")), std::slice::from_ref(&world.name));
-    assert_eq!(bytes_of(&world.root("killed"), &world.name), Bytes::InPlace);
-    assert_eq!(journal(&world.root("killed")), [""; 0]);
+    assert_eq!(bytes_of(&root, &world.name), Bytes::InPlace);
 }
 
 /// The intent of a run that is at work is left alone: not until it has ended is it finished.
