@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 
 use urepo::collection::Collection;
+use urepo::identity::RepositoryName;
 use urepo::removal::{
     DamageRule, IntentKind, LastRule, Order, Pending, PermanentRule, RemovalError, plan,
 };
@@ -74,21 +75,8 @@ impl Delete {
         finish_removals(context, &collection)?;
         let mut report = Report::new(context, "deleted", self.selection.is_single());
         let mut names = context.selected_names(&self.selection, &collection, &mut report)?;
-        if !self.selection.names_items() && self.selection.flags.state.is_none() {
-            let filter = self.selection.filter(context);
-            let items = unfinished(&collection, &mut report)?;
-            for Pending { name, kind, .. } in items {
-                // A dry run has not restored what the run itself would restore first and delete then.
-                let is_wanted = kind == IntentKind::Deletion || context.global.dry_run;
-                match filter.contains(&name) {
-                    true if is_wanted => names.push(name),
-                    true => {
-                        let error = RemovalError::Unfinished { name: name.clone() };
-                        let _ = report.failed(name.as_str(), error.into());
-                    }
-                    false => {}
-                }
-            }
+        if !self.selection.names_items() {
+            self.select_unfinished(context, &collection, &mut names, &mut report)?;
         }
         if context.global.dry_run || names.is_empty() {
             let progress = context.progress();
@@ -114,6 +102,34 @@ impl Delete {
         remover.writer.finish()?;
         drop(progress);
         report.finish(End::default())
+    }
+
+    /// Adds the items whose deletion could not be finished, unless the state is given. What may be half restored is
+    /// deleted only by its identifier.
+    fn select_unfinished(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        names: &mut Vec<RepositoryName>,
+        report: &mut Report<'_>,
+    ) -> Done {
+        let (filter, is_any_state) =
+            (self.selection.filter(context), self.selection.flags.state.is_none());
+        for Pending { name, kind, .. } in unfinished(collection, report)? {
+            let is_listed = names.contains(&name);
+            if !(is_listed || is_any_state && filter.contains(&name)) {
+                continue;
+            }
+            names.retain(|it| *it != name);
+            // A dry run has not restored what the run itself would restore first and delete then.
+            if kind == IntentKind::Deletion || context.global.dry_run {
+                names.push(name);
+            } else {
+                let error = RemovalError::Unfinished { name: name.clone() };
+                let _ = report.failed(name.as_str(), error.into());
+            }
+        }
+        Ok(())
     }
 
     fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {

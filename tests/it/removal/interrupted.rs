@@ -180,6 +180,69 @@ fn a_dry_run_says_what_it_would_finish() {
     });
 }
 
+/// A world with a restoration that is interrupted beside the tombstone, and a file that has changed since.
+fn with_damaged_restoration(visit: impl Fn(&support::World, &RepositoryName, &Path, &str)) {
+    ROWS[2].visit_states(|root, name, told| {
+        if bytes_of(root, name) != Bytes::Left {
+            return;
+        }
+        let world = support::World::new();
+        copy_tree(root, &world.path("archive"));
+        let file = world.path("archive").join(name.as_str()).join("doc/a.txt");
+        std::fs::write(&file, "Alpha").unwrap();
+        visit(&world, name, &file, told);
+    });
+}
+
+fn is_deleted(world: &support::World, name: &RepositoryName) -> bool {
+    world.run(&format!("-c archive show {name}")).stdout.contains("Deleted")
+}
+
+/// What a command overrides does not reach items that it does not name.
+#[test]
+fn the_rules_of_a_restoration_hold_for_what_it_names() {
+    with_damaged_restoration(|world, name, _, told| {
+        let ran = world.run("-c archive restore --force damaged --force missing 2020/01.01.01.01");
+        assert_ne!(ran.code, 0, "{told}");
+        assert!(is_deleted(world, name), "{told}: {}", ran.stderr);
+        let ran = world.run(&format!("-c archive restore --force damaged {name}"));
+        assert_eq!(ran.code, 0, "{told}: {}", ran.stderr);
+        assert!(!is_deleted(world, name), "{told}: {}", ran.stderr);
+    });
+}
+
+/// A deletion of many does not take up what is being restored.
+#[test]
+fn a_restoration_that_cannot_be_completed_is_not_deleted() {
+    with_damaged_restoration(|world, name, file, told| {
+        for (line, code) in [("--state Copy", 0), ("--state Deleted", 3), ("--all", 3)] {
+            let ran = world.run(&format!("-c archive delete {line} --force last --yes"));
+            let told = format!("{told}: {line}: {}{}", ran.stdout, ran.stderr);
+            assert!(file.exists(), "{told}");
+            assert_eq!(ran.code, code, "{told}");
+            assert!(code == 0 || ran.stderr.contains(&format!("urepo delete {name}")), "{told}");
+        }
+    });
+}
+
+/// What cannot be read may name any item: no command says that all is done.
+#[test]
+fn an_intent_that_cannot_be_read_is_a_failure() {
+    let template = World::new();
+    for kind in ["delete", "restore"] {
+        for line in ["purge --yes", "restore --all --yes", "delete --all --force last --yes"] {
+            let world = support::World::new();
+            copy_tree(&template.root("archive"), &world.path("archive"));
+            let journal = world.path("archive/.urepo/journal");
+            std::fs::create_dir_all(&journal).unwrap();
+            std::fs::write(journal.join(format!("{kind}-00.toml")), "items = [").unwrap();
+            let ran = world.run(&format!("-c archive {line}"));
+            assert_ne!(ran.code, 0, "{kind}: {line}: {}", ran.stderr);
+            assert!(ran.stderr.contains("not as urepo wrote it"), "{line}: {}", ran.stderr);
+        }
+    }
+}
+
 /// The files stay in place where the restoration cannot be completed: no command says that it is done.
 #[test]
 fn what_cannot_be_finished_is_a_failure_of_a_purge() {
