@@ -282,9 +282,6 @@ fn damage_that_is_no_items_is_left() {
         20,
         str![[r#"
 warning: example.org cannot be repaired: a link stands where a part of the tree belongs; it was not followed: a symbolic link where a directory belongs
-error: cannot open the directory `[WORLD]/archive/[NAME]`
-caused by: it, or a directory on the way to it, is a symbolic link
-hint: links are not followed; put a directory in its place, or remove it
 error: 1 damaged place outside the items, 0 repaired
 hint: list them with `urepo verify --quick`
 
