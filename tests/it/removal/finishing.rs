@@ -207,22 +207,6 @@ fn a_look_at_an_intent_does_not_make_its_run_one_at_work() {
     assert!(!items[0].is_at_work);
 }
 
-/// An intent that stays for another item does not restore an item that was deleted since.
-#[test]
-fn what_was_deleted_after_its_restoration_stays_deleted() {
-    let world = RESTORATION.world();
-    let root = world.root("killed");
-    let journal_of = root.join(".urepo/journal");
-    let intent = std::fs::read_dir(&journal_of).unwrap().next().unwrap().unwrap().path();
-    let stale = std::fs::read(&intent).unwrap();
-    let collection = world.open("killed");
-    finish_all(&collection);
-    delete(&collection, &world.name, &forced()).unwrap();
-    std::fs::write(&intent, &stale).unwrap();
-    assert!(finish_all(&world.open("killed")).is_empty());
-    assert_eq!(bytes_of(&root, &world.name), Bytes::InTrash);
-}
-
 /// A restoration needs the inventory, which the run that finishes it rebuilds: it does not wait for itself.
 #[test]
 fn a_restoration_is_completed_without_an_inventory() {
@@ -230,6 +214,7 @@ fn a_restoration_is_completed_without_an_inventory() {
     let root = world.root("killed");
     std::fs::remove_dir_all(root.join(".urepo/inventory")).unwrap();
     assert_eq!(finish_all(&world.open("killed")), std::slice::from_ref(&world.name));
+    assert!(root.join(".urepo/inventory").exists());
     assert_eq!(bytes_of(&root, &world.name), Bytes::InPlace);
 }
 
