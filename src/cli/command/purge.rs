@@ -56,7 +56,7 @@ impl Purge {
         let among = selection.filter(context);
         let wanted = Wanted { names, among, before: self.before(context) };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
-        // What a dry run would finish first is no failure.
+        // A dry run finishes nothing, and a run would finish these first.
         let left = if context.global.dry_run {
             Vec::new()
         } else {
@@ -67,7 +67,7 @@ impl Purge {
             let count = entries.len() + failed.len() + left.len() + unknown.len();
             report = Report::new(context, "purged", count == 1);
         }
-        // What they name may have files in place.
+        // The items of an unreadable intent may have files in place.
         for error in unknown {
             let _ = report.failed("", error.into());
         }

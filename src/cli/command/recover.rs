@@ -116,7 +116,7 @@ impl Recover {
     }
 }
 
-/// What is said where no run was interrupted.
+/// The closing line where no run was interrupted.
 const NOTHING: &str = "there is nothing to remove";
 
 /// Raises the memories to the newest names.

@@ -1,4 +1,4 @@
-//! What `delete`, `restore` and `purge` have in common.
+//! The parts that `delete`, `restore` and `purge` share.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -114,7 +114,7 @@ pub(super) fn finish_removals(
     }
     let (others, missing) = others(context, collection, &[])?;
     let peers = Peers { collections: &others, missing: &missing, ..Peers::default() };
-    // What a command overrides, it overrides for the items that it names.
+    // `--force` holds for the items that a command names.
     let restoration = Restoration { peers, damage: DamageRule::Refuse };
     let progress = context.progress();
     let (finished, act) = if context.global.dry_run {
@@ -134,7 +134,7 @@ pub(super) fn finish_removals(
     Ok(finished)
 }
 
-/// What an interrupted run was doing with an item.
+/// The work of an interrupted run on an item, as a noun.
 pub(super) fn described(pending: &Pending) -> String {
     let kind = match pending.kind {
         IntentKind::Restoration => "restoration",
