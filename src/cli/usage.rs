@@ -95,10 +95,14 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
         }
         ErrorKind::ValueValidation => {
             let value = text(ContextKind::InvalidValue).unwrap_or_default();
-            let reason = std::error::Error::source(error).map(|it| format!(": {it}"));
-            let reason = reason.unwrap_or_default();
             // The reason says what is expected.
-            let message = format!("`{value}` is not a value of `{}`{reason}", argument());
+            let message = match std::error::Error::source(error).map(ToString::to_string) {
+                Some(reason) if reason.contains(&format!("`{value}`")) => {
+                    format!("invalid value of `{}`: {reason}", argument())
+                }
+                Some(reason) => format!("`{value}` is not a value of `{}`: {reason}", argument()),
+                None => format!("`{value}` is not a value of `{}`", argument()),
+            };
             return Some(Failure::usage(message));
         }
         ErrorKind::MissingRequiredArgument => {

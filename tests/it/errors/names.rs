@@ -89,7 +89,7 @@ error: `192.0.2` is not a value of `--ip <IP>`: invalid IP address syntax
 
 "#]]);
     init("--granularity 7", 2).tells(str![[r#"
-error: `7` is not a value of `--granularity <GRANULARITY>`: invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
+error: invalid value of `--granularity <GRANULARITY>`: invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
 
 "#]]);
 }
@@ -139,7 +139,7 @@ hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UT
 
 "#]]);
     refuses(&world, "-c archive list --prefix archive", 2).tells(str![[r#"
-error: `archive` is not a value of `--prefix <PREFIX>`: invalid prefix `archive`
+error: invalid value of `--prefix <PREFIX>`: invalid prefix `archive`
 
 "#]]);
     refuses(&world, "-c archive show nonsense", 21).tells(str![[r#"

@@ -120,7 +120,7 @@ hint: `urepo help list` says how it is used
 
 "#]]);
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
-error: `Lost` is not a value of `--state <STATE>`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
+error: invalid value of `--state <STATE>`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
 
 "#]]);
 }
