@@ -20,14 +20,14 @@ impl Context {
         &self,
         selection: &Selection,
         usage: &str,
-        mut act: impl FnMut(&StoredItem) -> Done,
+        mut act: impl FnMut(&Collection, &StoredItem) -> Done,
     ) -> Done {
         if selection.is_empty() {
             return Err(self.nothing_selected(usage));
         }
         let collection = self.collection()?;
         if selection.is_single() && selection.flags.state.is_none() {
-            return act(&self.item(&collection, &selection.items[0])?);
+            return act(&collection, &self.item(&collection, &selection.items[0])?);
         }
         let failures = Failures::default();
         let mut report = Report::reading(self, "read", false);
@@ -37,7 +37,7 @@ impl Context {
                 return ControlFlow::Break(());
             }
             let read = collection.named_item(&name).map_err(Failure::from);
-            match read.and_then(|item| act(&item)) {
+            match read.and_then(|item| act(&collection, &item)) {
                 Ok(()) => report.succeeded(Ok(())),
                 Err(failure) => report.failed(name.as_str(), failure),
             }

@@ -300,6 +300,17 @@ impl Collection {
         Ok(TrashContents::Remains)
     }
 
+    /// Whether the files of the tombstone `item` can come back: from the trash, or from where an interrupted run left
+    /// them.
+    pub fn is_restorable(&self, item: &StoredItem) -> Result<bool, PathError> {
+        for trashed in self.trashed_of(item.name(), Recall::Fresh)? {
+            if self.held_if_there(&trashed)? == Some(TrashContents::Payload) {
+                return Ok(true);
+            }
+        }
+        item.has_payload()
+    }
+
     /// The entries of the trash that keep what a repair replaced in the item `name`, or files that its sidecar
     /// did not list. They stay until they are purged, and are not restored.
     pub(crate) fn kept_in_trash(&self, name: &RepositoryName) -> Result<Vec<PathBuf>, PathError> {

@@ -42,7 +42,7 @@ impl Cat {
         };
         let (sidecar, _) = item.sidecar()?;
         if sidecar.state == State::Deleted {
-            return Err(super::show::deleted(&item));
+            return Err(super::show::deleted(&collection, &item));
         }
         let path = match &self.file {
             Some(file) => super::show::file_of(&item, &sidecar, Some(file))?,

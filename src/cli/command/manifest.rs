@@ -36,7 +36,8 @@ impl Manifest {
             return Err(Failure::usage("several items have no payload in common")
                 .hint("add `--root`, and check from the root of the collection"));
         }
-        context.for_each_selected(&self.selection, "manifest ITEM", |item| self.tell(context, item))
+        context
+            .for_each_selected(&self.selection, "manifest ITEM", |_, item| self.tell(context, item))
     }
 
     fn tell(&self, context: &Context, item: &StoredItem) -> Done {

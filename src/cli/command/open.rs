@@ -37,7 +37,7 @@ impl Open {
             let (item, file) = item_and_file(context, &collection, text)?;
             let (sidecar, _) = item.sidecar()?;
             if sidecar.state == State::Deleted {
-                return Err(super::show::deleted(&item));
+                return Err(super::show::deleted(&collection, &item));
             }
             let mut path = item.payload_path();
             if file.is_some() || sidecar.target.is_some() {

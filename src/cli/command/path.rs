@@ -31,14 +31,14 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn run(&self, context: &Context) -> Done {
         use std::os::unix::ffi::OsStrExt;
-        context.for_each_selected(&self.selection, "path ITEM…", |item| {
+        context.for_each_selected(&self.selection, "path ITEM…", |collection, item| {
             // Also where the sidecar cannot be read, so that a person can look at the files.
             let is_deleted = (self.doc || self.target)
                 && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted);
             if is_deleted {
                 return match self.selection.tombstones() {
                     Tombstones::Pass | Tombstones::Bring => Ok(()),
-                    Tombstones::Refuse => Err(super::show::deleted(item)),
+                    Tombstones::Refuse => Err(super::show::deleted(collection, item)),
                 };
             }
             let path = if self.target {

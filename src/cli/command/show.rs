@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use unicode_normalization::UnicodeNormalization;
 use urepo::catalog::{Catalog, CatalogError, Hit};
-use urepo::collection::StoredItem;
+use urepo::collection::{Collection, StoredItem};
 use urepo::identity::Identifier;
 use urepo::index::Query;
 use urepo::item::{Content, Entry, PayloadPath};
@@ -52,7 +52,7 @@ impl Show {
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
         let mut gap = "";
-        context.for_each_selected(&self.selection, "show ITEM…", |item| {
+        context.for_each_selected(&self.selection, "show ITEM…", |_, item| {
             let (sidecar, seal) = item.sidecar()?;
             let related = catalog.as_mut().map(|catalog| referrers(catalog, &sidecar));
             let related = related.transpose()?;
@@ -245,10 +245,15 @@ fn describe(text: &mut Vec<(String, String)>, prefix: &str, table: &toml::Table)
 }
 
 /// The failure of asking for files of a tombstone.
-pub(super) fn deleted(item: &StoredItem) -> Failure {
+pub(super) fn deleted(collection: &Collection, item: &StoredItem) -> Failure {
     let name = item.name();
-    Failure::new(Exit::Deleted, format!("`{name}` is deleted"))
-        .hint(format!("`urepo restore {name}` brings it back until it is purged"))
+    let failure = Failure::new(Exit::Deleted, format!("`{name}` is deleted"));
+    match collection.is_restorable(item) {
+        Ok(false) => failure
+            .caused_by("its files are not in the trash")
+            .hint(format!("`urepo whereis {name}` looks for a Copy in all known collections")),
+        _ => failure.hint(format!("`urepo restore {name}` brings it back until it is purged")),
+    }
 }
 
 /// The file that an item opens: `file`, or its target.

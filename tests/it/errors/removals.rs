@@ -117,6 +117,14 @@ error: the files of `example.org/archive/2026/11.21.02.13` are not in the trash
 hint: it was purged; a Copy elsewhere may still have the files
 
 "#]]);
+    for command in ["cat", "path --doc"] {
+        refuses(&world, &format!("-c archive {command} 11.21.02.13"), 22).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is deleted
+caused by: its files are not in the trash
+hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for a Copy in all known collections
+
+"#]]);
+    }
 }
 
 #[test]
