@@ -4,12 +4,10 @@ use std::cell::OnceCell;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::flow::{MOST_REQUESTS, request_threads};
+
 /// Up to this number of items, one thread is faster.
 const FEW: usize = 64;
-
-/// Requests to the disk under way for each job, and in all.
-const REQUESTS: usize = 8;
-const MOST_REQUESTS: usize = 64;
 
 /// A pool of threads that starts with the first large task.
 pub(super) struct Pool {
@@ -22,14 +20,9 @@ impl Pool {
         Pool { jobs, pool: OnceCell::new() }
     }
 
-    /// The same for system calls that wait for the disk and open nothing: a disk answers several requests at once.
-    /// One job stays one.
+    /// The same for system calls that wait for the disk and open nothing.
     pub(super) fn of_requests(jobs: usize) -> Pool {
-        Pool::new(if jobs > 1 {
-            jobs.max(jobs.saturating_mul(REQUESTS).min(MOST_REQUESTS))
-        } else {
-            jobs
-        })
+        Pool::new(request_threads(jobs, MOST_REQUESTS))
     }
 
     /// The threads for `items`; `None` if they are so few that one thread is faster, or if threads cannot be

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::retry_on_intr;
 
 use super::watch::Operation;
 use super::{Dir, IoContext, Kind, PathError};
@@ -23,10 +24,15 @@ impl Dir {
     pub fn entries(
         &self,
     ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
-        let listing = self
-            .step(Operation::List, Path::new(""))
-            .and_then(|_under_way| Ok(rustix::fs::Dir::read_from(self.descriptor())?))
-            .on("list", self.path())?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // Opened again, as several threads may list it: a descriptor has one position.
+        let open = |_under_way| {
+            let fd =
+                retry_on_intr(|| rustix::fs::openat(self.descriptor(), ".", flags, Mode::empty()))?;
+            Ok(rustix::fs::Dir::new(fd)?)
+        };
+        let listing =
+            self.step(Operation::List, Path::new("")).and_then(open).on("list", self.path())?;
         Ok(listing.filter_map(|entry| match entry {
             Err(error) => Some(Err(PathError::new("list", self.path(), error.into()))),
             Ok(entry) => {

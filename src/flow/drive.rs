@@ -6,6 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Flow;
 
+/// Requests to the disk under way for each job, and in all.
+const REQUESTS: usize = 8;
+pub(crate) const MOST_REQUESTS: usize = 64;
+
+/// How many threads, `most` unless there are more jobs, wait for the disk in place of `jobs` threads that
+/// compute: a disk answers several requests at once. One job stays one.
+pub(crate) fn request_threads(jobs: usize, most: usize) -> usize {
+    if jobs > 1 { jobs.max(jobs.saturating_mul(REQUESTS).min(most)) } else { jobs }
+}
+
 /// Runs `feed`, which hands tasks to a pool of `jobs` threads, beside `collect`, on the calling thread.
 ///
 /// The error is that no threads can be started.

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use batch::batches;
-pub(crate) use drive::{drive, spread};
+pub(crate) use drive::{MOST_REQUESTS, drive, request_threads, spread};
 pub(crate) use gather::{GROUP_ITEMS, ReorderBuffer, Size};
 pub(crate) use room::{Footprint, Lacking, Reservation, Reservations};
 

@@ -95,6 +95,7 @@ impl Inspection {
         let mut findings = Findings::default();
         let stamp = dir.stat(layout::SIDECAR);
         let known = stamp.as_ref().map_or(None, |stamp| *stamp);
+        let _admitted = context.admit(known.map_or(0, |stamp| stamp.bytes));
         let sidecar = record::read(&name, &dir, stamp, &mut findings);
         tell_strays(&dir, sidecar.as_ref(), &mut findings);
         let mut inspection = Inspection {
@@ -132,27 +133,28 @@ impl Inspection {
 
     fn look_at_payload(&mut self, sidecar: Sidecar, context: &Context<'_>) -> Option<()> {
         let place = || Place::Beside(PathBuf::from(layout::PAYLOAD));
+        let opened = match sidecar.state {
+            State::Deleted => None,
+            State::Original | State::Copy => match self.dir.open_dir(layout::PAYLOAD) {
+                Ok(doc) => return self.compare(doc, sidecar, context),
+                Err(error) => Some(error),
+            },
+        };
         let kind = self.dir.stat(layout::PAYLOAD).map(|stamp| stamp.map(|stamp| stamp.kind));
-        let finding = match (sidecar.state, kind) {
-            (_, Err(error)) => Finding::of_error(place(), &error),
-            (State::Deleted, Ok(None)) => return Some(()),
-            (State::Deleted, Ok(Some(kind))) => {
+        let finding = match (opened, kind) {
+            (_, Err(error)) | (Some(error), Ok(Some(Kind::Directory))) => {
+                Finding::of_error(place(), &error)
+            }
+            (None, Ok(None)) => return Some(()),
+            (None, Ok(Some(kind))) => {
                 let detail = format!("{} is there", describe(kind));
                 Finding::new(Code::PayloadLeft, place(), detail)
             }
-            (State::Original | State::Copy, Ok(None)) => {
+            (Some(_), Ok(None)) => {
                 let detail = format!("{} files are lost", sidecar.payload.files);
                 Finding::new(Code::PayloadMissing, place(), detail)
             }
-            (State::Original | State::Copy, Ok(Some(Kind::Directory))) => {
-                match self.dir.open_dir(layout::PAYLOAD) {
-                    Ok(doc) => return self.compare(doc, sidecar, context),
-                    Err(error) => Finding::of_error(place(), &error),
-                }
-            }
-            (State::Original | State::Copy, Ok(Some(kind))) => {
-                Finding::of_kind(place(), "a directory", kind)
-            }
+            (Some(_), Ok(Some(kind))) => Finding::of_kind(place(), "a directory", kind),
         };
         self.report.findings.push(finding);
         Some(())

@@ -60,6 +60,8 @@ mod spelling;
 mod stray;
 mod work;
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use crate::collection::Names;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -216,15 +218,67 @@ struct Context<'a> {
     deadline: Option<rounds::Deadline<'a>>,
     /// The latest date that a name can have by now, if that is looked at.
     latest: Option<Instant>,
+    /// One for each job. A thread holds one while it has a large sidecar in memory.
+    large: Vec<Mutex<()>>,
 }
+
+/// Only sidecars of at least this size take memory that matters: their items have some 5,000 files.
+const LARGE_SIDECAR: u64 = 1024 * 1024;
 
 impl<'a> Context<'a> {
     fn new(depth: Depth, progress: &'a dyn Progress, interrupt: &'a Interrupt) -> Context<'a> {
-        let abandoned = Interrupt::default();
-        Context { depth, progress, interrupt, abandoned, deadline: None, latest: None }
+        let (abandoned, large) = (Interrupt::default(), vec![Mutex::default()]);
+        Context { depth, progress, interrupt, abandoned, deadline: None, latest: None, large }
+    }
+
+    /// The same for many threads.
+    fn of_run(
+        options: Options,
+        progress: &'a dyn Progress,
+        interrupt: &'a Interrupt,
+    ) -> Context<'a> {
+        let large = std::iter::repeat_with(Mutex::default).take(options.jobs.max(1)).collect();
+        Context { large, ..Context::new(options.depth, progress, interrupt) }
+    }
+
+    /// Waits until this thread may have a sidecar of `bytes` in memory: there are more threads than jobs where
+    /// they wait for the disk, but no more large sidecars.
+    fn admit(&self, bytes: u64) -> Option<MutexGuard<'_, ()>> {
+        if bytes < LARGE_SIDECAR {
+            return None;
+        }
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        let share = &self.large[thread % self.large.len()];
+        Some(share.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn is_stopped(&self) -> bool {
         self.interrupt.requested() || self.abandoned.requested()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn no_more_large_sidecars_than_jobs_are_in_memory() {
+        let (progress, interrupt) = (crate::progress::NoProgress, Interrupt::default());
+        let context =
+            Context::of_run(Options { jobs: 2, depth: Depth::Quick }, &progress, &interrupt);
+        let (held, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let hold = |bytes| {
+            let _admitted = context.admit(bytes);
+            most.fetch_max(held.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            (0..1000).for_each(|_| std::thread::yield_now());
+            held.fetch_sub(1, Ordering::SeqCst);
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().expect("threads");
+        pool.broadcast(|_| hold(LARGE_SIDECAR));
+        assert!(most.load(Ordering::SeqCst) <= 2, "{most:?} at a time");
+        pool.broadcast(|_| hold(LARGE_SIDECAR - 1));
+        assert!(most.load(Ordering::SeqCst) > 2, "small ones wait for nothing");
     }
 }

@@ -18,9 +18,9 @@ use super::work::Work;
 use super::{Code, Context, Depth, ItemReport, Options, Report, Rounds, Scope, Summary};
 use crate::clock::Clock;
 use crate::collection::{Collection, Names};
-use crate::disk::{IoContext, PathError};
+use crate::disk::{IoContext, PathError, open_at_most};
 use crate::distributor::DEFAULT_MAX_WAIT;
-use crate::flow::drive;
+use crate::flow::{MOST_REQUESTS, drive, request_threads};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
@@ -40,7 +40,7 @@ pub fn verify(
     interrupt: &Interrupt,
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
-    let context = Context::new(options.depth, progress, interrupt);
+    let context = Context::of_run(options, progress, interrupt);
     run(collection, scope, options.jobs, &context, Keeping::default(), report)
 }
 
@@ -67,7 +67,7 @@ pub fn verify_in_rounds(
     interrupt: &Interrupt,
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
-    let mut context = Context::new(options.depth, progress, interrupt);
+    let mut context = Context::of_run(options, progress, interrupt);
     let wait = i128::try_from(DEFAULT_MAX_WAIT.as_nanos()).unwrap_or(0);
     context.latest = rounds.clock.now().checked_add(wait);
     let scope = Scope::All(names);
@@ -110,8 +110,13 @@ fn run(
             collector.summary.interrupted = true;
         }
     };
+    // Nothing is computed of files that are not read.
+    let threads = match context.depth {
+        Depth::Quick => request_threads(jobs, open_at_most(MOST_REQUESTS)),
+        Depth::Full | Depth::FromDisk => jobs,
+    };
     let driven = drive(
-        jobs,
+        threads,
         |tasks| {
             let queue = queue;
             Lister::new(&work, tasks, &queue, choice).feed(scope, recording);

@@ -125,7 +125,6 @@ fn u208_unreadable() {
         (Operation::List, "doc/sub", "doc/sub"),
         (Operation::Open, "doc", "doc"),
         (Operation::List, "doc", "doc"),
-        (Operation::Inspect, "doc", "doc"),
         (Operation::Open, "item.toml", "item.toml"),
         (Operation::Read, "item.toml", "item.toml"),
         (Operation::Inspect, "item.toml", "item.toml"),

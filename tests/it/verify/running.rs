@@ -95,7 +95,7 @@ fn an_item_deleted_meanwhile_is_looked_at_again() {
     };
     let (doc, staged) = (world.in_item("doc"), world.in_item("item.toml.new"));
     let sidecar = world.in_item("item.toml");
-    let delete = on(Operation::Inspect, &doc.clone(), move || {
+    let delete = on(Operation::Open, &doc.clone(), move || {
         if doc.exists() {
             fs::write(&staged, &tombstone).unwrap();
             fs::rename(&staged, &sidecar).unwrap();
