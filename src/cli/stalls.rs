@@ -22,24 +22,24 @@ const INTERVAL: Duration = Duration::from_secs(5);
 const PLACES: usize = 64;
 
 thread_local! {
-    static PLACE: Place = Place::take();
+    static PLACE: ThreadSlot = ThreadSlot::take();
 }
 
 /// The places of threads that have ended.
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 /// The place of a thread, free again when that ends: a long run starts any number of them.
-struct Place(usize);
+struct ThreadSlot(usize);
 
-impl Place {
-    fn take() -> Place {
+impl ThreadSlot {
+    fn take() -> ThreadSlot {
         static TAKEN: AtomicUsize = AtomicUsize::new(0);
         let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Place(free.unwrap_or_else(|| TAKEN.fetch_add(1, Ordering::Relaxed) % PLACES))
+        ThreadSlot(free.unwrap_or_else(|| TAKEN.fetch_add(1, Ordering::Relaxed) % PLACES))
     }
 }
 
-impl Drop for Place {
+impl Drop for ThreadSlot {
     fn drop(&mut self) {
         FREE.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
     }

@@ -58,7 +58,7 @@ pub enum IssuePurpose {
 
 /// Issues labels of one collection.
 pub struct Issuer<'a> {
-    sources: Vec<Source<'a>>,
+    sources: Vec<LabelSource<'a>>,
     /// Subsystems whose memories are lost, with the directory that they were in.
     lost: Vec<Memory>,
     patience: Patience,
@@ -72,14 +72,14 @@ pub struct Issuer<'a> {
     notices: Vec<Notice>,
 }
 
-struct Source<'a> {
+struct LabelSource<'a> {
     subsystem: &'a Subsystem,
     distributor: Distributor<'a>,
     tree: PrefixTree<'a>,
     ibip_prefix: Option<IbipPrefix>,
 }
 
-impl Source<'_> {
+impl LabelSource<'_> {
     fn issue(&mut self, count: usize, patience: Patience) -> Result<Issued, DistributorError> {
         self.distributor.issue(count, &self.tree, patience)
     }
@@ -117,7 +117,7 @@ impl<'a> Issuer<'a> {
             let mut distributor = Distributor::new(prefix.clone(), setting, dir, agent, clock);
             distributor.trust = options.trust;
             distributor.interrupt = options.interrupt.clone();
-            sources.push(Source {
+            sources.push(LabelSource {
                 subsystem,
                 distributor,
                 tree: PrefixTree::of(collection, prefix),
@@ -143,7 +143,7 @@ impl<'a> Issuer<'a> {
     /// Makes sure that the register says that names of these prefixes come from here.
     fn claim(&mut self, takeover: Takeover) -> Result<(), CollectionError> {
         let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        for Source { distributor, .. } in &self.sources {
+        for LabelSource { distributor, .. } in &self.sources {
             let memory = resolved(distributor.dir.path())?;
             let prefix = &distributor.prefix;
             let claimant = Claimant { prefix, id: Some(id), root: &root, memory: &memory };
@@ -249,7 +249,7 @@ impl<'a> Issuer<'a> {
     /// Raises each memory to the newest name on disk, and to the newest that `mirrors` hold.
     pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
-        for Source { distributor, .. } in &self.sources {
+        for LabelSource { distributor, .. } in &self.sources {
             let tree = PrefixTree::of(self.collection, distributor.prefix.clone());
             notices.extend(distributor.catch_up(&tree.with_mirrors(mirrors), self.patience)?);
         }
@@ -268,7 +268,7 @@ impl<'a> Issuer<'a> {
 
     /// Reads each memory, without issuing.
     pub fn look(&self) -> Result<Vec<Memory>, CollectionError> {
-        let look = |source: &Source<'_>| {
+        let look = |source: &LabelSource<'_>| {
             Ok(Memory {
                 prefix: source.distributor.prefix.clone(),
                 granularity: source.distributor.setting,

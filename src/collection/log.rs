@@ -18,7 +18,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::changed::{LoggedChange, logged};
-use super::{Collection, Destination};
+use super::{Collection, CollectionRef};
 use crate::agent::Agent;
 use crate::digest::Digest;
 use crate::disk::{Dir, Kind, Lock, LockMode, PathError, StoredFile};
@@ -156,14 +156,14 @@ impl Event {
     /// The same from another collection.
     #[must_use]
     pub fn with_source(self, from: &Collection) -> Event {
-        let Destination { id, name } = from.as_destination();
+        let CollectionRef { id, name } = from.reference();
         Event { from: Some(id), from_name: Some(name), ..self }
     }
 
     /// The same to another collection.
     #[must_use]
     pub fn with_destination(self, to: &Collection) -> Event {
-        let Destination { id, name } = to.as_destination();
+        let CollectionRef { id, name } = to.reference();
         Event { to: Some(id), to_name: Some(name), ..self }
     }
 

@@ -54,7 +54,7 @@ pub(crate) use index_update::IndexUpdate;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};
 pub(crate) use inventory::year_file;
 pub use inventory::{
-    Certainty, Corrected, Correction, Departure, Destination, Discrepancy, InventoryChange,
+    Certainty, CollectionRef, Corrected, Correction, Departure, Discrepancy, InventoryChange,
     InventoryLine, Recorded, RottenLine,
 };
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};

@@ -209,16 +209,16 @@ mod tests {
 
     const NOW: &str = "2026-11-21T02:13:20Z";
 
-    struct Tree {
+    struct TestTree {
         scratch: tempfile::TempDir,
         root: Dir,
     }
 
-    impl Tree {
-        fn new(directories: &[&str]) -> Tree {
+    impl TestTree {
+        fn new(directories: &[&str]) -> TestTree {
             let scratch = tempfile::tempdir().unwrap();
             let root = Dir::open(scratch.path(), Watcher::default()).unwrap();
-            let tree = Tree { scratch, root };
+            let tree = TestTree { scratch, root };
             for directory in directories {
                 tree.make(directory);
             }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn only_directories_called_as_items_are_names() {
-        let tree = Tree::new(&[
+        let tree = TestTree::new(&[
             "example.org/a/2025/03.01.00.00",
             "example.org/a/2026/02.03.04.05",
             "example.org/a/2026/02.03.04.05.5",
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn names_of_the_future_are_told_apart() {
-        let tree = Tree::new(&[
+        let tree = TestTree::new(&[
             "example.org/a/9999",
             "example.org/a/2199/01.01.00.00",
             "example.org/a/10000/01.01.00.00",
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn every_spelling_of_a_subsystem_counts() {
-        let tree = Tree::new(&[
+        let tree = TestTree::new(&[
             "Example.ORG/a/2001/01.01.00.00",
             "example.org/A@80/2002/01.01.00.00",
             "example.org/a.8080/2003/01.01.00.00",
@@ -296,7 +296,7 @@ mod tests {
     /// The tree of a backup brings its times along, but not the time of the restoring.
     #[test]
     fn a_restored_tree_is_another_one_though_its_times_are_the_same() {
-        let tree = Tree::new(&["example.org/a/2026/02.03.04.05"]);
+        let tree = TestTree::new(&["example.org/a/2026/02.03.04.05"]);
         let year = "example.org/a/2026";
         let before = (tree.state(), tree.root.stat(year).unwrap().unwrap());
         assert_eq!(tree.state(), before.0);
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_year_that_has_not_begun_does_not_hide_changes() {
-        let tree = Tree::new(&["example.org/a/9999", "example.org/a/2026/02.03.04.05"]);
+        let tree = TestTree::new(&["example.org/a/9999", "example.org/a/2026/02.03.04.05"]);
         let before = tree.state();
         tree.make("example.org/a/2026/05.05.05.05");
         assert_ne!(tree.state(), before);

@@ -14,10 +14,10 @@ use super::PathError;
 /// time that a process relies on a directory, it therefore syncs the parent, unless the whole file system
 /// was synced since the directory was expected.
 #[derive(Clone, Default)]
-pub(super) struct SyncedNames(Arc<Mutex<Names>>);
+pub(super) struct SyncedNames(Arc<Mutex<KnownDirs>>);
 
 #[derive(Default)]
-struct Names {
+struct KnownDirs {
     synced: HashSet<Birth>,
     /// There, and not known to be synced.
     expected: HashSet<Birth>,
@@ -34,18 +34,18 @@ impl SyncedNames {
         sync_parent: impl FnOnce() -> Result<(), PathError>,
     ) -> Result<(), PathError> {
         let birth = birth(dir);
-        if birth.is_some_and(|birth| self.names().synced.contains(&birth)) {
+        if birth.is_some_and(|birth| self.known().synced.contains(&birth)) {
             return Ok(());
         }
         sync_parent()?;
-        self.names().synced.extend(birth);
+        self.known().synced.extend(birth);
         Ok(())
     }
 
     /// The directory `dir`, which is there, will be relied on.
     pub(super) fn expect(&self, dir: impl AsFd) {
         let birth = birth(dir);
-        let mut names = self.names();
+        let mut names = self.known();
         let birth = birth.filter(|birth| !names.synced.contains(birth));
         names.expected.extend(birth);
     }
@@ -59,13 +59,13 @@ impl SyncedNames {
     ) -> Result<(), PathError> {
         let device = birth(dir).map(|(major, minor, ..)| (major, minor));
         let is_here = |(major, minor, ..): &Birth| device == Some((*major, *minor));
-        let expected: Vec<_> = self.names().expected.extract_if(is_here).collect();
+        let expected: Vec<_> = self.known().expected.extract_if(is_here).collect();
         sync()?;
-        self.names().synced.extend(expected);
+        self.known().synced.extend(expected);
         Ok(())
     }
 
-    fn names(&self) -> MutexGuard<'_, Names> {
+    fn known(&self) -> MutexGuard<'_, KnownDirs> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct TreeSize {
 }
 
 /// A directory whose files are gone.
-struct Level {
+struct EmptiedDir {
     /// Its name in the one above.
     name: OsString,
     /// Device and inode.
@@ -51,7 +51,7 @@ impl Dir {
         }
         let identity = dir.own_stat()?.identity;
         let directories = vec![name.as_os_str().to_owned()];
-        let mut levels = vec![Level { name: OsString::new(), identity, directories }];
+        let mut levels = vec![EmptiedDir { name: OsString::new(), identity, directories }];
         while let Some(level) = levels.last_mut() {
             if let Some(name) = level.directories.pop() {
                 if let Some(below) = dir.remove_or_open(&name)? {
@@ -81,7 +81,7 @@ impl Dir {
     }
 
     /// Removes the files of this directory, which is `name` in the one above.
-    fn remove_files(&self, name: OsString) -> Result<Level, PathError> {
+    fn remove_files(&self, name: OsString) -> Result<EmptiedDir, PathError> {
         let mut directories = Vec::new();
         // Listed to the end before anything goes: removing while listing may skip entries.
         let entries = self.entries()?.collect::<Result<Vec<_>, _>>()?;
@@ -92,7 +92,7 @@ impl Dir {
                 self.remove_file_if_there(Path::new(&entry.name))?;
             }
         }
-        Ok(Level { name, identity: self.own_stat()?.identity, directories })
+        Ok(EmptiedDir { name, identity: self.own_stat()?.identity, directories })
     }
 
     /// Opens the directory above this one, which has to be the one known by `identity`.

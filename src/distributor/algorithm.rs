@@ -24,7 +24,7 @@ use crate::identity::Instant;
 
 /// What [Alg. 4] decides about one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct NextDate {
     /// The instant from which the date may be used; a multiple of the granularity.
     pub creation: Instant,
     /// The date before, rounded down to the granularity; for a first label, one step before the
@@ -42,7 +42,7 @@ pub struct Step {
 ///
 /// `last` is the date given before, under any granularity. Both instants are within the range of
 /// [`Instant::from_seconds`].
-pub fn step(last: Option<Instant>, now: Instant, granularity: Granularity) -> Step {
+pub fn step(last: Option<Instant>, now: Instant, granularity: Granularity) -> NextDate {
     let r = granularity.nanoseconds();
     let rounded = now.floor(r);
     let last = match last {
@@ -51,14 +51,14 @@ pub fn step(last: Option<Instant>, now: Instant, granularity: Granularity) -> St
     };
     let creation = rounded.max(later(last, r));
     let (chosen, date) = shortest(last, creation, granularity);
-    Step { creation, last, chosen, date, wait: duration(now, creation) }
+    NextDate { creation, last, chosen, date, wait: duration(now, creation) }
 }
 
 /// Decides the date of a label requested at `now` under a setting.
 ///
 /// `auto` takes a second, or else the coarsest of 1/10, 1/100 … 1 µs with which the request need
 /// not wait. If it has to wait under each of them, it waits for the next microsecond.
-pub fn issue(last: Option<Instant>, now: Instant, setting: Setting) -> Step {
+pub fn issue(last: Option<Instant>, now: Instant, setting: Setting) -> NextDate {
     match setting {
         Setting::Fixed(granularity) => step(last, now, granularity),
         Setting::Auto => successors(Some(Granularity::ONE), |granularity| granularity.finer())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::memory::{Found, HeldMemory};
+use super::memory::{HeldMemory, MemoryState};
 use super::slot::{MemoryRecord, Token};
 use super::{DEFAULT_MAX_WAIT, Distributor, DistributorError, Notice, Patience};
 use crate::disk::PathError;
@@ -99,7 +99,7 @@ impl Distributor<'_> {
         notices: &mut Vec<Notice>,
     ) -> Result<Basis, DistributorError> {
         self.check_home(memory)?;
-        if let Found::Record(record) = &memory.found {
+        if let MemoryState::Record(record) = &memory.found {
             let tree = names.state(self.clock.now())?;
             let is_unsettled = record.tree.as_str() == UNSETTLED;
             let is_known = self.given.is_some() && is_unsettled != self.skipped.is_empty();
@@ -127,16 +127,16 @@ impl Distributor<'_> {
         let mut newest = names.newest(limit)?;
         let record = memory.found.record();
         let known = record.and_then(|record| record.last);
-        let is_intact = matches!(memory.found, Found::Record(_));
+        let is_intact = matches!(memory.found, MemoryState::Record(_));
         let recorded = names.recorded(known.filter(|_| is_intact), now)?;
         newest.date = newest.date.max(recorded.newest);
         notices.extend(self.future_name(newest));
         let is_behind = newest.date > known;
         let prefix = self.prefix.clone();
         notices.extend(match (&memory.found, newest.date) {
-            (Found::Lost, newest) => Some(Notice::MemoryDamaged { prefix, newest }),
-            (Found::Missing, Some(newest)) => Some(Notice::MemoryMissing { prefix, newest }),
-            (Found::Record(_) | Found::Doubtful(_), Some(newest)) if is_behind => {
+            (MemoryState::Lost, newest) => Some(Notice::MemoryDamaged { prefix, newest }),
+            (MemoryState::Missing, Some(newest)) => Some(Notice::MemoryMissing { prefix, newest }),
+            (MemoryState::Record(_) | MemoryState::Doubtful(_), Some(newest)) if is_behind => {
                 Some(Notice::MemoryBehind { prefix, remembered: known, newest })
             }
             _ => None,

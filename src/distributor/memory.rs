@@ -37,7 +37,7 @@ const ATTEMPTS: usize = 5;
 pub(super) type Home = Token<{ slot::NAME }>;
 
 /// What the memory held when it was read.
-pub(super) enum Found {
+pub(super) enum MemoryState {
     /// Nothing was ever written.
     Missing,
     /// The last record.
@@ -48,12 +48,12 @@ pub(super) enum Found {
     Lost,
 }
 
-impl Found {
+impl MemoryState {
     /// The last record that can be read.
     pub(super) fn record(&self) -> Option<&MemoryRecord> {
         match self {
-            Found::Record(record) | Found::Doubtful(record) => Some(record),
-            Found::Missing | Found::Lost => None,
+            MemoryState::Record(record) | MemoryState::Doubtful(record) => Some(record),
+            MemoryState::Missing | MemoryState::Lost => None,
         }
     }
 }
@@ -65,7 +65,7 @@ pub(super) struct HeldMemory<'a> {
     prefix: &'a Prefix,
     agent: &'a Agent,
     /// What it held when the lock was taken.
-    pub(super) found: Found,
+    pub(super) found: MemoryState,
     /// Whether the mark was right then, and nothing but the holder was written since.
     marked: bool,
 }
@@ -85,7 +85,7 @@ impl<'a> HeldMemory<'a> {
         let found = read(&bytes, changed, prefix, agent)?;
         // Before this, nothing may change the file.
         lock.sign(&agent.holder(waiter.clock))?;
-        let marked = matches!(found, Found::Record(_));
+        let marked = matches!(found, MemoryState::Record(_));
         Ok(HeldMemory { lock, dir, prefix, agent, found, marked })
     }
 
@@ -185,10 +185,10 @@ fn read(
     changed: Instant,
     prefix: &Prefix,
     agent: &Agent,
-) -> Result<Found, DistributorError> {
+) -> Result<MemoryState, DistributorError> {
     let (record, other) = match slot::read(&bytes[..bytes.len().min(slot::FILE)]) {
-        Contents::Fresh => return Ok(Found::Missing),
-        Contents::Damaged { .. } => return Ok(Found::Lost),
+        Contents::Fresh => return Ok(MemoryState::Missing),
+        Contents::Damaged { .. } => return Ok(MemoryState::Lost),
         Contents::OtherFormat => {
             return Err(DistributorError::NewerMemory { prefix: prefix.clone() });
         }
@@ -206,7 +206,11 @@ fn read(
     });
     // A slot that cannot be read was most likely cut short before its date was used, but it may have
     // been a later record that went bad.
-    Ok(if other.is_ok() && is_marked { Found::Record(record) } else { Found::Doubtful(record) })
+    Ok(if other.is_ok() && is_marked {
+        MemoryState::Record(record)
+    } else {
+        MemoryState::Doubtful(record)
+    })
 }
 
 /// The time in the mark.

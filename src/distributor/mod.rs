@@ -50,12 +50,12 @@ use crate::identity::{Instant, Prefix};
 use crate::interrupt::Interrupt;
 use crate::wait::{Interrupted, Waiter};
 
-pub use algorithm::{Step, Verdict, issue, judge, step};
+pub use algorithm::{NextDate, Verdict, issue, judge, step};
 use compare::{Basis, UNSETTLED};
 pub use compare::{Names, Newest, RecordedDates};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
-use memory::{Found, HeldMemory};
+use memory::{HeldMemory, MemoryState};
 
 /// How far a clock may be behind the last date unless told otherwise: the wait is then this long.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);
@@ -171,7 +171,7 @@ impl<'a> Distributor<'a> {
     /// still refuse to repeat it.
     pub fn settle(&self, names: &dyn Names, patience: Patience) -> Result<(), DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
-        if let Found::Record(record) = &memory.found {
+        if let MemoryState::Record(record) = &memory.found {
             let (last, granularity) = (record.last, record.granularity);
             // Another process may have found names to skip.
             if record.tree.as_str() != UNSETTLED {
@@ -194,7 +194,7 @@ impl<'a> Distributor<'a> {
         let newest = names.newest(limit)?;
         let recorded = names.recorded(None, now)?;
         let mut last = memory.found.record().and_then(|record| record.last);
-        if !matches!(memory.found, Found::Record(_)) {
+        if !matches!(memory.found, MemoryState::Record(_)) {
             last = last.max(recorded.ahead.last().copied());
         }
         let last = last.filter(|last| future == FutureDate::Keep || *last <= limit);
@@ -215,7 +215,7 @@ impl<'a> Distributor<'a> {
         patience: Patience,
     ) -> Result<Vec<Notice>, DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
-        if !matches!(memory.found, Found::Missing) {
+        if !matches!(memory.found, MemoryState::Missing) {
             return self.raise(memory, names, patience);
         }
         let (now, limit) = self.now_and_limit(patience);
@@ -328,7 +328,7 @@ impl<'a> Distributor<'a> {
 
     fn wait_for(
         &self,
-        step: &Step,
+        step: &NextDate,
         last: Option<Instant>,
         now: Instant,
         patience: Patience,

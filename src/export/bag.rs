@@ -14,7 +14,7 @@ use super::{ExportError, Options};
 use crate::digest::{Algorithm, Checksum};
 use crate::disk::copy::BUFFER_BYTES;
 use crate::identity::Instant;
-use crate::item::bagit::Rules;
+use crate::item::bagit::EscapeRules;
 use crate::sidecar::{Sidecar, TERMS, brought};
 
 /// Where the payload is, in a bag.
@@ -42,7 +42,7 @@ impl Outline<'_> {
         for (file, text) in descriptions(self.source, &options)? {
             tags.push((format!("{METADATA}/{file}"), Box::new(text)));
         }
-        let rules = Rules::fit_for(parts.files().map(|(path, _)| utf8(path)));
+        let rules = EscapeRules::fit_for(parts.files().map(|(path, _)| utf8(path)));
         let info = info(self.source.sidecar(), parts, now);
         tags.push(("bag-info.txt".to_owned(), Box::new(info)));
         tags.push(("bagit.txt".to_owned(), Box::new(declaration(rules))));
@@ -60,27 +60,31 @@ impl Outline<'_> {
     }
 }
 
-fn declaration(rules: Rules) -> Vec<u8> {
+fn declaration(rules: EscapeRules) -> Vec<u8> {
     let version = rules.version();
     format!("BagIt-Version: {version}\nTag-File-Character-Encoding: UTF-8\n").into_bytes()
 }
 
 /// The digests of the payload by one algorithm, a line for each file.
-struct Manifest<'a> {
+struct BagManifest<'a> {
     parts: &'a Parts<'a>,
     algorithm: Algorithm,
     /// Those that the files had when they came; without them, those of the sidecar.
     brought: Option<Vec<Checksum>>,
-    rules: Rules,
+    rules: EscapeRules,
 }
 
 /// The digests of the payload: those of the sidecar, with which every byte was compared, and those that
 /// the payload had when it came as a bag.
-fn manifests<'a>(sidecar: &Sidecar, parts: &'a Parts<'a>, rules: Rules) -> Vec<Manifest<'a>> {
-    let own = Manifest { parts, algorithm: Algorithm::Sha256, brought: None, rules };
+fn manifests<'a>(
+    sidecar: &Sidecar,
+    parts: &'a Parts<'a>,
+    rules: EscapeRules,
+) -> Vec<BagManifest<'a>> {
+    let own = BagManifest { parts, algorithm: Algorithm::Sha256, brought: None, rules };
     let files = parts.files().map(|(_, file)| file.from);
     let brought = brought::of_all(&sidecar.origin, &files).into_iter();
-    let brought = brought.map(|(algorithm, checksums)| Manifest {
+    let brought = brought.map(|(algorithm, checksums)| BagManifest {
         parts,
         algorithm,
         brought: Some(checksums),
@@ -89,13 +93,13 @@ fn manifests<'a>(sidecar: &Sidecar, parts: &'a Parts<'a>, rules: Rules) -> Vec<M
     brought.chain([own]).collect()
 }
 
-impl Manifest<'_> {
+impl BagManifest<'_> {
     fn file(&self) -> String {
         format!("manifest-{}.txt", self.algorithm.key())
     }
 }
 
-impl Text for Manifest<'_> {
+impl Text for BagManifest<'_> {
     fn write(&self, sink: &mut Take<'_>) -> Result<(), ExportError> {
         let mut lines = Vec::new();
         for (at, (path, file)) in self.parts.files().enumerate() {

@@ -4,12 +4,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::name::GivenNames;
-use super::part::{Look, Parts};
+use super::part::{CheckTime, Parts};
 use super::place::{self, Place};
 use super::run::{Feed, Report, exported};
-use super::source::Source;
+use super::source::SoundItem;
 use super::tar::{Tar, TarFile};
-use super::tree::Tree;
+use super::tree::StagedTree;
 use super::{Destination, ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary};
 use crate::collection::Lookup;
 use crate::disk::PathError;
@@ -134,8 +134,8 @@ impl IntoDirectory<'_, '_> {
         }
         // The stage hides what turns out to be wrong.
         let look = match exporter.options.mode {
-            RunMode::Plan => Look::First,
-            RunMode::Act => Look::Later,
+            RunMode::Plan => CheckTime::First,
+            RunMode::Act => CheckTime::Later,
         };
         let parts = exporter.parts(&source, format, look);
         let parts = parts.map_err(|error| source.explain(error, &self.items))?;
@@ -226,7 +226,7 @@ impl Exporter<'_> {
     /// Makes an item at `staged` in the stage of `place`; in a tar file it is called `top`.
     fn make(
         &self,
-        source: &Source<'_>,
+        source: &SoundItem<'_>,
         parts: &Parts<'_>,
         top: &Path,
         format: Format,
@@ -234,7 +234,13 @@ impl Exporter<'_> {
         staged: &Path,
     ) -> Result<(), ExportError> {
         if format != Format::Tar {
-            return self.write(source, parts, format, staged, &mut Tree::new(place.stage.dir()));
+            return self.write(
+                source,
+                parts,
+                format,
+                staged,
+                &mut StagedTree::new(place.stage.dir()),
+            );
         }
         let mut file = TarFile::new(place.stage.dir().create_file(staged)?);
         let mut tar = Tar::new(&mut file);
@@ -246,7 +252,7 @@ impl Exporter<'_> {
 
 fn check_room(
     place: &Place,
-    source: &Source<'_>,
+    source: &SoundItem<'_>,
     parts: &Parts<'_>,
     inodes: u64,
 ) -> Result<(), ExportError> {

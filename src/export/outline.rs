@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::part::{Part, Parts};
 use super::sink::{Sink, Text, write_text};
-use super::source::Source;
+use super::source::SoundItem;
 use super::{ExportError, MetadataFormat, Options, Payload};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
@@ -17,7 +17,7 @@ const DIRECTORY_MODE: u32 = 0o755;
 
 /// Writes one item to a sink.
 pub(super) struct Outline<'a> {
-    pub source: &'a Source<'a>,
+    pub source: &'a SoundItem<'a>,
     /// The directory or file that it becomes, in the sink.
     pub top: &'a Path,
     pub sink: &'a mut dyn Sink,
@@ -30,7 +30,7 @@ pub(super) type Description = (&'static str, NewText);
 
 /// The sidecar and the descriptions that were asked for, in the order of their names.
 pub(super) fn descriptions(
-    source: &Source<'_>,
+    source: &SoundItem<'_>,
     options: &Options,
 ) -> Result<Vec<Description>, ExportError> {
     let render =

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::source::{Source, SourceFile};
+use super::source::{SoundItem, SourceFile};
 use super::{BagLinks, ExportError};
 use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
@@ -33,7 +33,7 @@ pub(super) struct Parts<'a> {
 
 /// When files are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum CheckTime {
     /// Before anything is written: what was streamed cannot be taken back.
     First,
     /// When they are written.
@@ -53,8 +53,11 @@ pub struct Lost {
 
 impl<'a> Parts<'a> {
     /// The payload as it is.
-    pub(super) fn whole(source: &'a Source<'_>, look: Look) -> Result<Parts<'a>, ExportError> {
-        Parts::of(source, look, |entry, target| {
+    pub(super) fn whole(
+        source: &'a SoundItem<'_>,
+        check: CheckTime,
+    ) -> Result<Parts<'a>, ExportError> {
+        Parts::of(source, check, |entry, target| {
             let stamp = Box::new(source.link(&entry.path, target)?);
             Ok(Some(Part::Link { target, stamp }))
         })
@@ -62,9 +65,9 @@ impl<'a> Parts<'a> {
 
     /// The payload as a bag can hold it.
     pub(super) fn in_bag(
-        source: &'a Source<'_>,
+        source: &'a SoundItem<'_>,
         links: BagLinks,
-        look: Look,
+        check: CheckTime,
     ) -> Result<Parts<'a>, ExportError> {
         let entries = &source.sidecar().files;
         let mut lost = Lost::default();
@@ -78,7 +81,7 @@ impl<'a> Parts<'a> {
             }
         }
         let (mut skipped, mut followed) = (0, 0);
-        let parts = Parts::of(source, look, |entry, target| match links {
+        let parts = Parts::of(source, check, |entry, target| match links {
             BagLinks::Refuse => {
                 let (path, name) = (entry.path.clone(), source.name().clone());
                 Err(ExportError::Link { path, name })
@@ -111,8 +114,8 @@ impl<'a> Parts<'a> {
     }
 
     fn of(
-        source: &'a Source<'_>,
-        look: Look,
+        source: &'a SoundItem<'_>,
+        check: CheckTime,
         mut link: impl FnMut(&'a Entry, &'a [u8]) -> Result<Option<Part<'a>>, ExportError>,
     ) -> Result<Parts<'a>, ExportError> {
         let entries = &source.sidecar().files;
@@ -133,7 +136,7 @@ impl<'a> Parts<'a> {
                 }
             };
             if let Some(part) = part {
-                if look == Look::First
+                if check == CheckTime::First
                     && let Some(file) = part.file()
                 {
                     source.look_at(&file)?;

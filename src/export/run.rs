@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::name::{file_name, source_name};
 use super::outline::Outline;
-use super::part::{Look, Parts};
+use super::part::{CheckTime, Parts};
 use super::sink::Sink;
-use super::source::Source;
+use super::source::SoundItem;
 use super::{
     ExportError, Exported, Exporter, Format, NamedBy, Outcome, Payload, Summary, Tombstones,
 };
@@ -30,11 +30,11 @@ impl Exporter<'_> {
         &self,
         items: &Lookup<'_>,
         name: &RepositoryName,
-    ) -> Result<Option<Source<'_>>, ExportError> {
+    ) -> Result<Option<SoundItem<'_>>, ExportError> {
         let Some(item) = items.item(name)? else {
             return Err(self.collection.absent(name).into());
         };
-        let source = Source::new(item, self.collection.path())?;
+        let source = SoundItem::new(item, self.collection.path())?;
         let state = source.sidecar().state;
         if self.options.state.is_some_and(|wanted| wanted != state) {
             return Ok(None);
@@ -53,12 +53,12 @@ impl Exporter<'_> {
     }
 
     /// The name of the item in the destination, without extension.
-    pub(super) fn name_of(&self, source: &Source<'_>, format: Format) -> PathBuf {
+    pub(super) fn name_of(&self, source: &SoundItem<'_>, format: Format) -> PathBuf {
         let name = self.source_name(source, format);
         name.map_or_else(|| file_name(source.name()).into(), PathBuf::from)
     }
 
-    fn source_name(&self, source: &Source<'_>, format: Format) -> Option<OsString> {
+    fn source_name(&self, source: &SoundItem<'_>, format: Format) -> Option<OsString> {
         match self.options.named_by {
             NamedBy::Identifier => None,
             NamedBy::Source => {
@@ -70,14 +70,14 @@ impl Exporter<'_> {
     /// What of the payload is written.
     pub(super) fn parts<'s>(
         &self,
-        source: &'s Source<'_>,
+        source: &'s SoundItem<'_>,
         format: Format,
-        look: Look,
+        check: CheckTime,
     ) -> Result<Parts<'s>, ExportError> {
         match (format, self.options.payload) {
-            (Format::Bag, _) => Parts::in_bag(source, self.options.links, look),
+            (Format::Bag, _) => Parts::in_bag(source, self.options.links, check),
             (Format::Plain | Format::Tar, Payload::Whole) => {
-                let parts = Parts::whole(source, look)?;
+                let parts = Parts::whole(source, check)?;
                 let is_described = self.options.sidecar || !self.options.metadata.is_empty();
                 let name = self.source_name(source, format).filter(|_| !is_described);
                 let is_bare = name.is_some_and(|name| parts.is_only(Path::new(&name)));
@@ -89,7 +89,7 @@ impl Exporter<'_> {
 
     pub(super) fn write(
         &self,
-        source: &Source<'_>,
+        source: &SoundItem<'_>,
         parts: &Parts<'_>,
         format: Format,
         top: &Path,

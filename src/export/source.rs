@@ -28,17 +28,17 @@ pub(super) struct SourceFile<'a> {
 }
 
 /// An item whose sidecar can be believed.
-pub(super) struct Source<'a> {
+pub(super) struct SoundItem<'a> {
     item: StoredItem,
     read: ReadSidecar,
     root: &'a Path,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SoundItem<'a> {
     /// The item, unless its sidecar is not as it was sealed.
-    pub(super) fn new(item: StoredItem, root: &'a Path) -> Result<Source<'a>, ExportError> {
+    pub(super) fn new(item: StoredItem, root: &'a Path) -> Result<SoundItem<'a>, ExportError> {
         let read = item.read_sidecar()?;
-        let source = Source { item, read, root };
+        let source = SoundItem { item, read, root };
         let doubt = match source.read.seal {
             Seal::Intact => impossible(&source.sidecar().files),
             Seal::Broken { .. } => Some("it was changed after it was sealed".to_owned()),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use super::name::GivenNames;
-use super::part::Look;
+use super::part::CheckTime;
 use super::run::{Feed, Report, exported};
 use super::tar::{Stream, Tar};
 use super::{ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary, Tombstones};
@@ -86,7 +86,7 @@ impl Exporter<'_> {
         let mut write = || {
             let place = self.name_of(&source, Format::Tar);
             names.check(place.as_os_str(), source.name(), &place)?;
-            let parts = self.parts(&source, Format::Tar, Look::First)?;
+            let parts = self.parts(&source, Format::Tar, CheckTime::First)?;
             names.add(place.as_os_str().to_owned(), source.name());
             if self.options.mode == RunMode::Act {
                 self.write(&source, &parts, Format::Tar, &place, tar)?;

@@ -9,29 +9,29 @@ use super::sink::Sink;
 use crate::disk::{Dir, FileStat, StoredFile, Wake, WriteBack};
 
 /// Makes files and directories in a stage, which is private: nobody else can put links there.
-pub(super) struct Tree<'a> {
+pub(super) struct StagedTree<'a> {
     stage: &'a Dir,
-    file: Option<Open>,
+    file: Option<OpenFile>,
     wake: Wake,
     /// They get their modes and times when nothing more is put into them.
     directories: Vec<(PathBuf, FileStat)>,
 }
 
 /// The file in work.
-struct Open {
+struct OpenFile {
     file: StoredFile,
     stamp: FileStat,
     written: u64,
     write_back: WriteBack,
 }
 
-impl<'a> Tree<'a> {
-    pub(super) fn new(stage: &'a Dir) -> Tree<'a> {
-        Tree { stage, file: None, wake: Wake::new(), directories: Vec::new() }
+impl<'a> StagedTree<'a> {
+    pub(super) fn new(stage: &'a Dir) -> StagedTree<'a> {
+        StagedTree { stage, file: None, wake: Wake::new(), directories: Vec::new() }
     }
 }
 
-impl Sink for Tree<'_> {
+impl Sink for StagedTree<'_> {
     fn directory(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
         self.stage.make_dir(path)?;
         self.directories.push((path.to_path_buf(), *stamp));
@@ -46,7 +46,7 @@ impl Sink for Tree<'_> {
     fn begin(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
         let file = self.stage.create_file_with_mode(path, stamp.permission_bits())?;
         let write_back = WriteBack::default();
-        self.file = Some(Open { file, stamp: *stamp, written: 0, write_back });
+        self.file = Some(OpenFile { file, stamp: *stamp, written: 0, write_back });
         Ok(())
     }
 
@@ -59,7 +59,7 @@ impl Sink for Tree<'_> {
     }
 
     fn end(&mut self) -> Result<(), ExportError> {
-        if let Some(Open { file, stamp, written, write_back }) = self.file.take() {
+        if let Some(OpenFile { file, stamp, written, write_back }) = self.file.take() {
             file.set_attributes(&stamp)?;
             write_back.ends(&file, written);
             self.wake.follow(file, written);

@@ -38,7 +38,7 @@ struct Limit {
 
 /// How much is under way, so that neither memory nor the stage grow without bound.
 pub(crate) struct Flow<R> {
-    state: Mutex<State<R>>,
+    state: Mutex<FlowState<R>>,
     limit: Limit,
     /// Less is under way, or no more is wanted.
     room: Condvar,
@@ -46,7 +46,7 @@ pub(crate) struct Flow<R> {
     news: Condvar,
 }
 
-struct State<R> {
+struct FlowState<R> {
     /// Begun and not yet reported.
     under_way: usize,
     /// What they weigh, from the oldest; nothing before they were admitted.
@@ -67,7 +67,7 @@ struct State<R> {
     ended: bool,
 }
 
-impl<R> State<R> {
+impl<R> FlowState<R> {
     /// Whether more may not come before what is there has left.
     fn is_idle(&self) -> bool {
         self.waiting > 0 || self.held + self.arrived.len() == self.under_way
@@ -111,7 +111,7 @@ impl<R> Flow<R> {
     }
 
     fn with_limit(limit: Limit) -> Flow<R> {
-        let state = Mutex::new(State {
+        let state = Mutex::new(FlowState {
             under_way: 0,
             weights: VecDeque::new(),
             total: Size::default(),
@@ -127,7 +127,7 @@ impl<R> Flow<R> {
         Flow { state, limit, room: Condvar::new(), news: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<R>> {
+    fn state(&self) -> MutexGuard<'_, FlowState<R>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -12,13 +12,13 @@ use super::legacy::LegacyLabel;
 use super::name::RepositoryName;
 
 /// An identifier, and the byte after it and its report code.
-pub(super) struct Found {
+pub(super) struct ScannedIdentifier {
     pub(super) identifier: Identifier,
     pub(super) end: usize,
 }
 
 /// The identifier in `word`; a fault if there is none, but what looks like a repository name.
-pub(super) fn find(word: &str) -> Result<Option<Found>, Fault> {
+pub(super) fn find(word: &str) -> Result<Option<ScannedIdentifier>, Fault> {
     // A question can carry other identifiers than the one it is put to.
     let question = word.find('?').unwrap_or(word.len());
     let (before, after) = word.split_at(question);
@@ -27,13 +27,15 @@ pub(super) fn find(word: &str) -> Result<Option<Found>, Fault> {
         found => return found,
     }
     match find_in_part(after) {
-        Ok(found) => Ok(found.map(|found| Found { end: found.end + question, ..found })),
+        Ok(found) => {
+            Ok(found.map(|found| ScannedIdentifier { end: found.end + question, ..found }))
+        }
         Err(fault) => Err(fault.shifted(question)),
     }
 }
 
 /// The identifier that `text` begins with, a repository name before an `IBIp` [resolution, E07].
-pub(super) fn begins(text: &str) -> Result<Option<Found>, Fault> {
+pub(super) fn begins(text: &str) -> Result<Option<ScannedIdentifier>, Fault> {
     let part = &text[..text.find('?').unwrap_or(text.len())];
     let year = part.match_indices('/').nth(1).and_then(|(slash, _)| repository_around(part, slash));
     let near_miss = match year.filter(|span| span.start == 0).map(|span| repository(part, span)) {
@@ -46,7 +48,7 @@ pub(super) fn begins(text: &str) -> Result<Option<Found>, Fault> {
     let pair = pairs(part).next().filter(|pair| pair.start == 0);
     let found = pair.and_then(|pair| opaque(&part[..pair.end])).map(|found| {
         let end = found.end + report_code(&part[found.end..]);
-        Found { end, ..found }
+        ScannedIdentifier { end, ..found }
     });
     match (found, near_miss) {
         (None, Some(fault)) => Err(fault),
@@ -54,7 +56,7 @@ pub(super) fn begins(text: &str) -> Result<Option<Found>, Fault> {
     }
 }
 
-fn find_in_part(part: &str) -> Result<Option<Found>, Fault> {
+fn find_in_part(part: &str) -> Result<Option<ScannedIdentifier>, Fault> {
     let mut near_miss = None;
     for span in part.match_indices('/').filter_map(|(slash, _)| repository_around(part, slash)) {
         match repository(part, span) {
@@ -88,7 +90,7 @@ fn repository_around(part: &str, slash: usize) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-fn repository(part: &str, span: Range<usize>) -> Result<Found, Fault> {
+fn repository(part: &str, span: Range<usize>) -> Result<ScannedIdentifier, Fault> {
     if let Some(next) = part[span.end..].chars().next()
         && (next.is_alphanumeric() || next == '_')
     {
@@ -97,19 +99,19 @@ fn repository(part: &str, span: Range<usize>) -> Result<Found, Fault> {
     }
     let (name, _) = RepositoryName::read(&part[span.clone()], Rules::AsFound)
         .map_err(|fault| fault.shifted(span.start))?;
-    Ok(Found {
+    Ok(ScannedIdentifier {
         identifier: Identifier::Repository(name),
         end: span.end + report_code(&part[span.end..]),
     })
 }
 
 /// The best pair of words for an `IBIp` or an older label.
-fn opaque(part: &str) -> Option<Found> {
-    let found = |identifier, span: &Range<usize>| Found {
+fn opaque(part: &str) -> Option<ScannedIdentifier> {
+    let found = |identifier, span: &Range<usize>| ScannedIdentifier {
         identifier,
         end: span.end + report_code(&part[span.end..]),
     };
-    let mut first: Option<Found> = None;
+    let mut first: Option<ScannedIdentifier> = None;
     for span in pairs(part) {
         let Ok(ibip) = part[span.clone()].parse::<Ibip>() else { continue };
         if !ibip.has_separator() {

@@ -47,7 +47,7 @@ impl Scanner {
         }
         let root = self.dir(place)?;
         let (found, pending) = (Vec::new(), vec![(PathBuf::new(), false)]);
-        let mut comparison = Comparison { root, entries, passes, found, pending };
+        let mut comparison = TreeComparison { root, entries, passes, found, pending };
         while let Some((relative, is_followed)) = comparison.pending.pop() {
             let differing = match comparison.visit(&relative, is_followed) {
                 Err(_) if is_followed => {
@@ -68,7 +68,7 @@ impl Scanner {
     }
 }
 
-struct Comparison<'a> {
+struct TreeComparison<'a> {
     root: Dir,
     entries: &'a [Entry],
     passes: &'a dyn Fn(&Path, Kind) -> bool,
@@ -77,7 +77,7 @@ struct Comparison<'a> {
     pending: Vec<(PathBuf, bool)>,
 }
 
-impl Comparison<'_> {
+impl TreeComparison<'_> {
     /// Takes what is in a directory, and returns what shows that it is no longer what the item has.
     fn visit(&mut self, relative: &Path, is_followed: bool) -> Result<Option<Likeness>, PathError> {
         let dir = if is_followed {

@@ -68,7 +68,7 @@ pub(super) struct Planner<'a> {
     /// The prefixes that this collection gives names of.
     own: HashSet<String>,
     begun: Instant,
-    pub rules: Rules,
+    pub rules: Criteria,
     /// Hears of sources that need not be read.
     progress: &'a dyn Progress,
 }
@@ -79,7 +79,7 @@ pub(super) type OfSource<'a> =
     dyn Fn(&[u8], &dyn Fn(&Entry) -> bool) -> Result<Option<Imported>, ImportError> + 'a;
 
 /// What decides.
-pub(super) struct Rules {
+pub(super) struct Criteria {
     pub looker: Scanner,
     pub deposit: deposit::Options,
     pub dedupe: Dedupe,
@@ -97,7 +97,7 @@ impl<'a> Planner<'a> {
     pub(super) fn new(
         collection: &'a Collection,
         clock: &'a dyn Clock,
-        rules: Rules,
+        rules: Criteria,
         progress: &'a dyn Progress,
     ) -> Result<Planner<'a>, ImportError> {
         let mut own = HashSet::new();

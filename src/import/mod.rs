@@ -1,6 +1,6 @@
 //! Importing: many sources become items, each once, however often the import is run or killed.
 //!
-//! [`Tree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` says what is done with
+//! [`SourceTree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` says what is done with
 //! each, by a look at it (`look`) and at the [`Ledger`]: that is the plan, which [`plan`] tells. An
 //! [`Importer`] carries it out: a [`Depositor`](crate::deposit::Depositor) makes the items in groups, and
 //! when a group is durable, its lines are written into the ledger, and then it is reported. `after` moves or
@@ -53,7 +53,7 @@ pub use manifest::{
 pub use relate::relate;
 pub use run::{Importer, measure, plan};
 pub use tally::Summary;
-pub use tree::{Tree, Units};
+pub use tree::{SourceTree, Units};
 pub use update::{Update, Updated, update};
 
 /// When a source is not imported again.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
-use super::decide::{Decision, Planner, Rules};
+use super::decide::{Criteria, Decision, Planner};
 use super::ledger::LineKind;
 use super::look::Scanner;
 use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
@@ -245,7 +245,7 @@ fn deadline(
     clock.now().checked_add(i128::try_from(limit?.as_nanos()).ok()?)
 }
 
-fn rules(collection: &Collection, options: Options) -> (Rules, After, Option<ArchiveDirectory>) {
+fn rules(collection: &Collection, options: Options) -> (Criteria, After, Option<ArchiveDirectory>) {
     let Options { deposit, dedupe, bags, settle, after, rejected, metadata, title, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.watcher() };
     let (mut done, takes_sources) = match &after {
@@ -255,7 +255,7 @@ fn rules(collection: &Collection, options: Options) -> (Rules, After, Option<Arc
     };
     done.extend(rejected.as_ref().map(|it| it.path().to_path_buf()));
     let rules =
-        Rules { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata, title };
+        Criteria { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata, title };
     (rules, after, rejected)
 }
 

@@ -27,7 +27,7 @@ impl Default for Units {
 }
 
 /// A directory on the way.
-struct Level {
+struct OpenLevel {
     /// What is still to come, in reverse.
     entries: Vec<(PathBuf, Kind)>,
     /// What is left out of it.
@@ -35,17 +35,17 @@ struct Level {
 }
 
 /// Walks a directory: in the order of names, with one level in memory for each that is open.
-pub struct Tree {
+pub struct SourceTree {
     root: Arc<Dir>,
     units: Units,
     links: Links,
     /// The directories on the way.
-    open: Vec<Level>,
+    open: Vec<OpenLevel>,
     /// A source that is an item by itself.
     alone: Option<Candidate>,
 }
 
-impl Tree {
+impl SourceTree {
     /// The items of `path`: what is in it if it is a directory, and it alone if it is a file or a bag.
     pub fn open(
         path: &Path,
@@ -53,13 +53,13 @@ impl Tree {
         links: Links,
         exclusion: &Exclusion,
         watcher: &Watcher,
-    ) -> Result<Tree, PathError> {
+    ) -> Result<SourceTree, PathError> {
         let path = resolved(path)?;
         let is_directory = stat_of(&path, Links::Follow)?.kind == Kind::Directory;
         if is_directory {
             let root = Arc::new(Dir::open(&path, watcher.clone())?);
             if units == Units::EachFile || !bag::is_bag(&root)? {
-                let mut tree = Tree { root, units, links, open: Vec::new(), alone: None };
+                let mut tree = SourceTree { root, units, links, open: Vec::new(), alone: None };
                 tree.enter(Path::new(""), exclusion)?;
                 return Ok(tree);
             }
@@ -71,7 +71,7 @@ impl Tree {
         let root = Arc::new(Dir::open(parent, watcher.clone())?);
         let beneath = Beneath { root: Arc::clone(&root), relative: PathBuf::from(name) };
         let alone = Some(Candidate::new(place(beneath, links)));
-        Ok(Tree { root, units, links, open: Vec::new(), alone })
+        Ok(SourceTree { root, units, links, open: Vec::new(), alone })
     }
 
     /// Lists a directory; what is in it comes next.
@@ -85,7 +85,7 @@ impl Tree {
         }
         entries.sort_unstable_by(|a, b| b.0.cmp(&a.0));
         let exclusion = exclusion.entered(&self.root, relative, self.links == Links::Follow)?;
-        self.open.push(Level { entries, exclusion });
+        self.open.push(OpenLevel { entries, exclusion });
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl Tree {
     }
 }
 
-impl Iterator for Tree {
+impl Iterator for SourceTree {
     type Item = FoundCandidate;
 
     fn next(&mut self) -> Option<FoundCandidate> {

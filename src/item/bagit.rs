@@ -5,33 +5,33 @@ use std::borrow::Cow;
 
 /// What is escaped, which differs between the versions of bags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rules {
+pub enum EscapeRules {
     /// Line ends, and `%` as `%25` so that these can be told from names [RFC 8493, 2.1.3].
     Rfc,
     /// Line ends alone, as the drafts before the RFC have it.
     Draft,
 }
 
-impl Rules {
+impl EscapeRules {
     /// The rules for a bag with these paths.
     ///
     /// There are readers that know only those of the drafts, `bagit.py` among them: a path with `%` is
     /// no file for them in a bag of version 1.0. So a bag that has one is of the version before, unless
     /// the name looks like an escape.
-    pub fn fit_for<'a>(mut paths: impl Iterator<Item = &'a str> + Clone) -> Rules {
-        let is_ambiguous = |path: &str| Rules::Draft.unescape(path) != path;
+    pub fn fit_for<'a>(mut paths: impl Iterator<Item = &'a str> + Clone) -> EscapeRules {
+        let is_ambiguous = |path: &str| EscapeRules::Draft.unescape(path) != path;
         if !paths.clone().any(|path| path.contains('%')) || paths.any(is_ambiguous) {
-            Rules::Rfc
+            EscapeRules::Rfc
         } else {
-            Rules::Draft
+            EscapeRules::Draft
         }
     }
 
     /// The version of a bag that is written by them.
     pub fn version(self) -> &'static str {
         match self {
-            Rules::Rfc => "1.0",
-            Rules::Draft => "0.97",
+            EscapeRules::Rfc => "1.0",
+            EscapeRules::Draft => "0.97",
         }
     }
 
@@ -41,8 +41,8 @@ impl Rules {
             return Cow::Borrowed(path);
         }
         let path = match self {
-            Rules::Rfc => path.replace('%', "%25"),
-            Rules::Draft => path.to_owned(),
+            EscapeRules::Rfc => path.replace('%', "%25"),
+            EscapeRules::Draft => path.to_owned(),
         };
         Cow::Owned(path.replace('\n', "%0A").replace('\r', "%0D"))
     }
@@ -61,7 +61,7 @@ impl Rules {
         while let Some((plain, escaped)) = rest.split_once('%') {
             path.push_str(plain);
             let meant = match escaped.get(..2).map(str::to_ascii_uppercase).as_deref() {
-                Some("25") if self == Rules::Rfc => Some('%'),
+                Some("25") if self == EscapeRules::Rfc => Some('%'),
                 Some("0A") => Some('\n'),
                 Some("0D") => Some('\r'),
                 _ => None,
@@ -81,22 +81,22 @@ mod tests {
     #[test]
     fn every_path_comes_back() {
         for (path, text, rules) in [
-            ("data/a b.txt", "data/a b.txt", Rules::Rfc),
-            ("data/100%", "data/100%", Rules::Draft),
-            ("data/50%25", "data/50%25", Rules::Draft),
-            ("data/a\nb\r\nc", "data/a%0Ab%0D%0Ac", Rules::Rfc),
-            ("data/5%\n", "data/5%%0A", Rules::Draft),
-            ("data/%0A", "data/%250A", Rules::Rfc),
-            ("data/50%25\n%0d", "data/50%2525%0A%250d", Rules::Rfc),
-            ("data/ação%", "data/ação%", Rules::Draft),
+            ("data/a b.txt", "data/a b.txt", EscapeRules::Rfc),
+            ("data/100%", "data/100%", EscapeRules::Draft),
+            ("data/50%25", "data/50%25", EscapeRules::Draft),
+            ("data/a\nb\r\nc", "data/a%0Ab%0D%0Ac", EscapeRules::Rfc),
+            ("data/5%\n", "data/5%%0A", EscapeRules::Draft),
+            ("data/%0A", "data/%250A", EscapeRules::Rfc),
+            ("data/50%25\n%0d", "data/50%2525%0A%250d", EscapeRules::Rfc),
+            ("data/ação%", "data/ação%", EscapeRules::Draft),
         ] {
-            assert_eq!(Rules::fit_for([path].into_iter()), rules, "{path}");
+            assert_eq!(EscapeRules::fit_for([path].into_iter()), rules, "{path}");
             assert_eq!(rules.escape(path), text);
             assert_eq!(rules.unescape(text), path);
-            assert_eq!(Rules::Rfc.unescape(&Rules::Rfc.escape(path)), path);
+            assert_eq!(EscapeRules::Rfc.unescape(&EscapeRules::Rfc.escape(path)), path);
         }
         let both = ["data/100%", "data/%0A"].into_iter();
-        assert_eq!(Rules::fit_for(both), Rules::Rfc);
+        assert_eq!(EscapeRules::fit_for(both), EscapeRules::Rfc);
     }
 
     #[test]
@@ -104,8 +104,8 @@ mod tests {
         for (text, path) in
             [("a%0ab%0d", "a\nb\r"), ("100%", "100%"), ("5%é", "5%é"), ("a%20b", "a%20b")]
         {
-            assert_eq!(Rules::Rfc.unescape(text), path);
-            assert_eq!(Rules::Draft.unescape(text), path);
+            assert_eq!(EscapeRules::Rfc.unescape(text), path);
+            assert_eq!(EscapeRules::Draft.unescape(text), path);
         }
     }
 }

@@ -217,7 +217,7 @@ impl Registrar<'_> {
     /// Moves an item to the trash that gives way to the one in `original`.
     fn discard(&self, item: LockedItem<'_>, original: &Collection) -> Result<(), PromotionError> {
         let name = &item.name().clone();
-        let left = InventoryChange::Left(Departure::Dropped(original.as_destination()));
+        let left = InventoryChange::Left(Departure::Dropped(original.reference()));
         let clock = self.caller.clock;
         let gone =
             self.collection.record([(name.clone(), left)], clock).and_then(|()| item.throw_away());

@@ -61,12 +61,12 @@ pub struct RelationEnd {
     pub collection: usize,
     /// The item.
     pub name: RepositoryName,
-    links: Vec<Link>,
+    links: Vec<NamedRelation>,
 }
 
 /// A relation with all that names its other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Link {
+struct NamedRelation {
     kind: RelationKind,
     to: Identifier,
     alias: Option<Identifier>,
@@ -155,7 +155,7 @@ impl RelationPlan {
 impl RelationEnd {
     fn amendment(&self, action: RelationAction) -> Amendment<'_> {
         let change = move |description: &mut Description| {
-            for Link { kind, to, alias } in &self.links {
+            for NamedRelation { kind, to, alias } in &self.links {
                 let relations = &mut description.relations;
                 match action {
                     RelationAction::Link => {

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use super::{
-    LeftEnd, LeftReason, Link, RelateError, RelationAction, RelationEnd, RelationPlan,
+    LeftEnd, LeftReason, NamedRelation, RelateError, RelationAction, RelationEnd, RelationPlan,
     RelationRequest,
 };
 use crate::collection::{Collection, CollectionError};
@@ -57,8 +57,8 @@ pub fn plan<C: Borrow<Collection>>(
             }
         }
         own_end.links.push(match sidecar {
-            Some(sidecar) => Link::to(kind.clone(), sidecar),
-            None => Link { kind: kind.clone(), to: to.clone(), alias: None },
+            Some(sidecar) => NamedRelation::to(kind.clone(), sidecar),
+            None => NamedRelation { kind: kind.clone(), to: to.clone(), alias: None },
         });
         let back = back(kind, language.as_ref(), request.action, &own, sidecar.map(|it| &**it));
         plan.add_other(&other, relation, back, &own);
@@ -82,7 +82,7 @@ pub fn plan_for_new(
             continue;
         };
         let Ok(nobody) = NOBODY.parse() else { continue };
-        let links = vec![Link { kind, to: nobody, alias: None }];
+        let links = vec![NamedRelation { kind, to: nobody, alias: None }];
         plan.ends.push(RelationEnd { collection, name: sidecar.repository, links });
     }
     Ok(plan)
@@ -95,7 +95,7 @@ impl RelationPlan {
             (Back::Nothing, _) => return,
             (Back::Kind(kind), Other::Original(collection, sidecar)) => {
                 let (collection, name) = (*collection, &sidecar.repository);
-                let link = Link::to(kind, own);
+                let link = NamedRelation::to(kind, own);
                 if let Some(end) = self.ends.iter_mut().find(|end| end.name == *name) {
                     end.links.push(link);
                 } else {
@@ -154,11 +154,11 @@ fn back(
     }
 }
 
-impl Link {
+impl NamedRelation {
     /// A relation to the item of `sidecar`.
-    fn to(kind: RelationKind, sidecar: &Sidecar) -> Link {
+    fn to(kind: RelationKind, sidecar: &Sidecar) -> NamedRelation {
         let to = Identifier::Repository(sidecar.repository.clone());
-        Link { kind, to, alias: sidecar.ibip.clone().map(Identifier::Ibip) }
+        NamedRelation { kind, to, alias: sidecar.ibip.clone().map(Identifier::Ibip) }
     }
 }
 

@@ -72,7 +72,7 @@ impl Shared<'_> {
             Err(error) => return group.all_failed(&ready, error.into()),
         };
         let clock = self.caller.clock;
-        let left = InventoryChange::Left(Departure::Migrated(self.to.as_destination()));
+        let left = InventoryChange::Left(Departure::Migrated(self.to.reference()));
         let leaving = ready.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
         if let Err(error) = self.from.record(leaving, clock) {
             // The lines may be there all the same.
@@ -213,7 +213,7 @@ impl Shared<'_> {
         if !staying.has_version(read.version)? {
             return Err(staged.changed());
         }
-        let to = self.to.as_destination();
+        let to = self.to.reference();
         let departure = match staged.step {
             Step::MoveCopy => Departure::Migrated(to),
             _ => Departure::Dropped(to),

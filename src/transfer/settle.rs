@@ -324,6 +324,6 @@ fn end_copies(
     // That is what they are since the commit point, whatever their mark says.
     sides.from.record(staying, sides.clock)?;
     sides.giver.replace_sidecars(&texts)?;
-    let departure = Departure::Migrated(sides.to.as_destination());
+    let departure = Departure::Migrated(sides.to.reference());
     retire(sides.from, sides.giver, &going, departure, sides.clock)
 }

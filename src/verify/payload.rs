@@ -32,7 +32,7 @@ pub(super) fn compare(
     shown: ShownModes,
     findings: &mut Findings,
 ) -> Option<Present> {
-    let mut comparison = Comparison {
+    let mut comparison = PayloadComparison {
         entries,
         seen: vec![false; entries.len()],
         present: Present::default(),
@@ -58,7 +58,7 @@ pub(super) fn compare(
     Some(comparison.present)
 }
 
-struct Comparison<'a> {
+struct PayloadComparison<'a> {
     entries: &'a [Entry],
     /// Which entries there is something for.
     seen: Vec<bool>,
@@ -74,7 +74,7 @@ struct Comparison<'a> {
     findings: &'a mut Findings,
 }
 
-impl Comparison<'_> {
+impl PayloadComparison<'_> {
     fn directory(
         &mut self,
         doc: &Dir,

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use urepo::distributor::slot::{
     self, Contents, Damage, FILE, MemoryRecord, SLOT, SlotError, Token,
 };
-use urepo::distributor::{Granularity, Setting, Step, Verdict, issue, judge, step};
+use urepo::distributor::{Granularity, NextDate, Setting, Verdict, issue, judge, step};
 use urepo::identity::{Instant, SECOND};
 
 /// An instant of so many seconds, as text with up to nine decimals.
@@ -279,7 +279,7 @@ fn requests() -> impl Strategy<Value = (i128, Vec<(i128, Setting)>)> {
 /// The clock goes on while a request waits, unless it goes back.
 fn run(
     (start, requests): (i128, Vec<(i128, Setting)>),
-) -> Vec<(Option<Instant>, Instant, Setting, Step)> {
+) -> Vec<(Option<Instant>, Instant, Setting, NextDate)> {
     let mut clock = start;
     let mut last = None;
     requests
@@ -351,7 +351,7 @@ proptest! {
             if setting != Setting::Auto {
                 continue;
             }
-            let tens: Vec<Step> = Granularity::all()
+            let tens: Vec<NextDate> = Granularity::all()
                 .filter(|each| (Granularity::MICROSECOND..=Granularity::ONE).contains(each))
                 .map(|each| step(last, now, each))
                 .collect();

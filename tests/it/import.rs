@@ -26,7 +26,7 @@ use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
 use urepo::import::{
     After, Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
     FoundCandidate, ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList,
-    Summary, TableOptions, Tree, Units, plan, relate,
+    SourceTree, Summary, TableOptions, Units, plan, relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
@@ -109,7 +109,8 @@ fn planned(
 
 fn tree(path: &Path, units: Units) -> Candidates {
     Box::new(
-        Tree::open(path, units, Links::Keep, &Exclusion::default(), &Watcher::default()).unwrap(),
+        SourceTree::open(path, units, Links::Keep, &Exclusion::default(), &Watcher::default())
+            .unwrap(),
     )
 }
 

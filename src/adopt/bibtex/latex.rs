@@ -8,7 +8,8 @@ const MAX_DEPTH: usize = 8;
 /// `raw` as plain text on one line, and whether all of it was understood. A command that is not known
 /// stays as it is.
 pub(in crate::adopt) fn to_text(raw: &str) -> (String, bool) {
-    let mut reader = Reader { rest: raw, text: String::with_capacity(raw.len()), is_whole: true };
+    let mut reader =
+        LatexReader { rest: raw, text: String::with_capacity(raw.len()), is_whole: true };
     reader.read(0);
     let composed: String = reader.text.nfc().collect();
     let words: Vec<_> = composed.split_whitespace().collect();
@@ -54,13 +55,13 @@ pub(in crate::adopt) fn names(raw: &str) -> Vec<&str> {
     names.into_iter().map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
-struct Reader<'a> {
+struct LatexReader<'a> {
     rest: &'a str,
     text: String,
     is_whole: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LatexReader<'a> {
     fn read(&mut self, depth: usize) {
         while let Some(character) = self.next() {
             match character {
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
     fn accented(&mut self, mark: char, depth: usize, name: &str) {
         let argument = if depth < MAX_DEPTH { self.argument() } else { None };
         let Some(argument) = argument else { return self.unknown(name) };
-        let mut inner = Reader { rest: argument, text: String::new(), is_whole: true };
+        let mut inner = LatexReader { rest: argument, text: String::new(), is_whole: true };
         inner.read(depth + 1);
         self.is_whole &= inner.is_whole;
         let mut letters = inner.text.chars();

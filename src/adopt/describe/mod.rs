@@ -2,7 +2,7 @@
 
 mod reader;
 
-use self::reader::Reader;
+use self::reader::ReferenceReader;
 use super::Note;
 use super::bibtex::{Library, Reference};
 use super::labels::{label, words};
@@ -37,7 +37,7 @@ impl Description {
                 Some(other) => return Description::noting(Note::OfAnother(other)),
                 None => only,
             },
-            (None, []) => return Reader::new(item).finish(&library.unread),
+            (None, []) => return ReferenceReader::new(item).finish(&library.unread),
             (None, several) => return Description::noting(Note::Several(several.len())),
         };
         Description::of_reference(chosen, &library.unread, item)
@@ -54,7 +54,7 @@ impl Description {
         unread: &[String],
         item: &RepositoryName,
     ) -> Description {
-        let mut reader = Reader::new(item);
+        let mut reader = ReferenceReader::new(item);
         reader.found.is_clear = true;
         reader.reference(reference);
         reader.finish(unread)

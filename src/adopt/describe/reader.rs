@@ -12,7 +12,7 @@ use crate::sidecar::RelationKind;
 const MAX_RAW_BYTES: usize = 60 * 1024;
 
 /// The reader of one reference, with what it has found so far.
-pub(super) struct Reader<'a> {
+pub(super) struct ReferenceReader<'a> {
     item: &'a RepositoryName,
     pub(super) found: Description,
     labels: Labels,
@@ -23,9 +23,9 @@ pub(super) struct Reader<'a> {
     date: [Option<String>; 3],
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(item: &'a RepositoryName) -> Reader<'a> {
-        Reader {
+impl<'a> ReferenceReader<'a> {
+    pub(super) fn new(item: &'a RepositoryName) -> ReferenceReader<'a> {
+        ReferenceReader {
             item,
             found: Description::default(),
             labels: Labels::default(),

@@ -66,7 +66,7 @@ const STATES: [Choice<State>; 2] = [
 ];
 
 /// What is at the root.
-enum Found {
+enum RootKind {
     Collection(Box<Collection>),
     Tree,
 }
@@ -81,19 +81,19 @@ impl Adopt {
         }
         let dir = Dir::open(&root, context.watcher())?;
         let found = match context.open(&root) {
-            Ok(collection) => Found::Collection(Box::new(collection)),
-            Err(CollectionError::NotACollection { .. }) => Found::Tree,
+            Ok(collection) => RootKind::Collection(Box::new(collection)),
+            Err(CollectionError::NotACollection { .. }) => RootKind::Tree,
             Err(error) => return Err(error.into()),
         };
-        if let (Found::Collection(collection), Some(wanted)) = (&found, &wanted) {
+        if let (RootKind::Collection(collection), Some(wanted)) = (&found, &wanted) {
             check_host(collection, wanted, "--host")?;
         }
-        if !matches!(found, Found::Collection(_)) {
+        if !matches!(found, RootKind::Collection(_)) {
             match (&found, &wanted) {
-                (Found::Tree, Some(wanted)) => {
+                (RootKind::Tree, Some(wanted)) => {
                     self.past.check(context, &root, wanted.clone())?;
                 }
-                (Found::Tree, None) => check_place(&root)?,
+                (RootKind::Tree, None) => check_place(&root)?,
                 _ => {}
             }
             // Nothing is made in a place that was mistaken for a tree of items.
@@ -102,13 +102,13 @@ impl Adopt {
             }
         }
         if context.global.dry_run {
-            if !matches!(found, Found::Collection(_)) {
+            if !matches!(found, RootKind::Collection(_)) {
                 let root = root.display();
                 context.printer.note(&format!("would make the collection `{root}`"));
             }
             let collection = match &found {
-                Found::Collection(collection) => Some(&**collection),
-                Found::Tree => None,
+                RootKind::Collection(collection) => Some(&**collection),
+                RootKind::Tree => None,
             };
             return self.carry_out(context, Mode::Plan { root: &dir, collection });
         }
@@ -122,20 +122,20 @@ impl Adopt {
     fn open(
         &self,
         context: &Context,
-        found: Found,
+        found: RootKind,
         wanted: Option<Subsystem>,
         root: &std::path::Path,
     ) -> Result<Collection, Failure> {
         let gives_names = wanted.is_some();
         let collection = match (found, wanted) {
-            (Found::Collection(collection), _) => {
+            (RootKind::Collection(collection), _) => {
                 collection.rebuild(&context.agent, &context.waiter())?;
                 return Ok(*collection);
             }
-            (Found::Tree, Some(wanted)) => {
+            (RootKind::Tree, Some(wanted)) => {
                 self.past.make(context, self.name.clone(), root, wanted)?
             }
-            (Found::Tree, None) => {
+            (RootKind::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
                 init_without_names(root, &name, &context.watcher())?
             }

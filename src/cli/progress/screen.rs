@@ -14,11 +14,11 @@ const MARGIN: u16 = 3;
 /// leaves parts of it behind. What is drawn at a time is written at once.
 #[derive(Clone)]
 pub(super) struct Screen {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ScreenState>>,
     size: fn() -> (u16, u16),
 }
 
-struct State {
+struct ScreenState {
     out: Box<dyn Write + Send>,
     pending: String,
     /// Where the cursor would be if lines were filled with blanks.
@@ -29,7 +29,7 @@ struct State {
 impl Screen {
     /// A terminal of `size` rows and columns behind `out`.
     pub(super) fn new(out: Box<dyn Write + Send>, size: fn() -> (u16, u16)) -> Screen {
-        let state = State { out, pending: String::new(), column: 0, width: 0 };
+        let state = ScreenState { out, pending: String::new(), column: 0, width: 0 };
         Screen { state: Arc::new(Mutex::new(state)), size }
     }
 
@@ -38,7 +38,7 @@ impl Screen {
         (self.size)().1.saturating_sub(MARGIN).max(1)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ScreenState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -135,10 +135,10 @@ pub(super) fn value_text(value: &Value) -> String {
 
 /// Text and fields.
 #[derive(Debug)]
-pub(super) struct Template(Vec<Part>);
+pub(super) struct Template(Vec<Segment>);
 
 #[derive(Debug)]
-enum Part {
+enum Segment {
     Text(String),
     Field(Field),
 }
@@ -167,8 +167,8 @@ impl Template {
                     };
                     let name: String = characters[at + 1..at + length].iter().collect();
                     let field = Field::parse(&name, keys).map_err(|wrong| wrong.at(at + 2))?;
-                    parts.push(Part::Text(std::mem::take(&mut plain)));
-                    parts.push(Part::Field(field));
+                    parts.push(Segment::Text(std::mem::take(&mut plain)));
+                    parts.push(Segment::Field(field));
                     at += length + 1;
                 }
                 ('}', _) => {
@@ -194,14 +194,14 @@ impl Template {
                 }
             }
         }
-        parts.push(Part::Text(plain));
+        parts.push(Segment::Text(plain));
         Ok(Template(parts))
     }
 
     pub(super) fn fields(&self) -> impl Iterator<Item = &Field> {
         self.0.iter().filter_map(|part| match part {
-            Part::Field(field) => Some(field),
-            Part::Text(_) => None,
+            Segment::Field(field) => Some(field),
+            Segment::Text(_) => None,
         })
     }
 
@@ -209,8 +209,8 @@ impl Template {
     /// was typed.
     pub(super) fn line(&self, record: &dyn Record) -> String {
         let texts = self.0.iter().map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Field(field) => escape::one_line(&field.text(record)),
+            Segment::Text(text) => text.clone(),
+            Segment::Field(field) => escape::one_line(&field.text(record)),
         });
         texts.collect()
     }

@@ -284,10 +284,10 @@ impl ComparedYear<'_> {
     }
 
     /// Reads the inventory, then lists the directories; nothing if one cannot be listed.
-    fn look(&self) -> Result<Option<Look>, PathError> {
+    fn look(&self) -> Result<Option<YearScan>, PathError> {
         let recorded = YearInventory::read(self.dir, self.file)?;
         let is_there = vec![false; recorded.len()];
-        let mut look = Look { recorded, is_there, unrecorded: Vec::new() };
+        let mut look = YearScan { recorded, is_there, unrecorded: Vec::new() };
         for path in self.directories {
             // It is for the listing to report what cannot be listed.
             if look.list(self.collection.root(), path).is_err() {
@@ -299,7 +299,7 @@ impl ComparedYear<'_> {
 }
 
 /// A look at one year: what is recorded, and what is there.
-struct Look {
+struct YearScan {
     recorded: YearInventory,
     /// Which of the recorded items are there.
     is_there: Vec<bool>,
@@ -307,7 +307,7 @@ struct Look {
     unrecorded: Vec<YearInventory>,
 }
 
-impl Look {
+impl YearScan {
     /// Looks for what is in the directory `path`.
     fn list(&mut self, root: &Dir, path: &Path) -> Result<(), PathError> {
         let Some(dir) = root.open_dir_if_there(path)? else { return Ok(()) };
@@ -363,7 +363,7 @@ impl Look {
     }
 
     /// Takes a look at the same year a moment later, and keeps the discrepancies that both have.
-    fn confirmed_by(&self, mut later: Look) -> Look {
+    fn confirmed_by(&self, mut later: YearScan) -> YearScan {
         for at in 0..later.recorded.len() {
             let was_missing = later.recorded.leaf(at).and_then(|leaf| self.recorded.find(leaf));
             later.is_there[at] |=

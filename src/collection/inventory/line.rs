@@ -36,21 +36,21 @@ pub enum InventoryChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Departure {
     /// It is at this collection now.
-    Migrated(Destination),
+    Migrated(CollectionRef),
     /// It was removed, because this collection holds it: the same Copy, or the other Original.
-    Dropped(Destination),
+    Dropped(CollectionRef),
     /// The Copy was deleted.
     Deleted,
     /// It vanished, and a person accepted that.
     Lost,
 }
 
-/// A collection that an item went to.
+/// A collection as the inventory and the log name it, which may be far away.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Destination {
+pub struct CollectionRef {
     /// Its id.
     pub id: String,
-    /// Its name when the item went there.
+    /// Its name at that time.
     pub name: String,
 }
 
@@ -137,7 +137,7 @@ impl Departure {
         let (how, rest) = text.split_once(' ').unwrap_or((text, ""));
         let destination = || {
             let (id, name) = rest.split_once(' ')?;
-            Some(Destination { id: id.to_owned(), name: name.to_owned() })
+            Some(CollectionRef { id: id.to_owned(), name: name.to_owned() })
         };
         Some(match how {
             "migrated" => Departure::Migrated(destination()?),
@@ -174,13 +174,13 @@ impl fmt::Display for Departure {
     }
 }
 
-impl fmt::Display for Destination {
+impl fmt::Display for CollectionRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the collection `{}` ({})", self.name, self.id)
     }
 }
 
-impl Destination {
+impl CollectionRef {
     fn to_text(&self) -> String {
         // The name is a person's, and a line is a line.
         format!("{} {}", self.id, self.name.replace(char::is_control, " "))
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_line_reads_back_as_it_was_written() {
-        let to = || Destination { id: "60cb73fd".to_owned(), name: "the other house".to_owned() };
+        let to = || CollectionRef { id: "60cb73fd".to_owned(), name: "the other house".to_owned() };
         for change in [
             InventoryChange::Entered(State::Original),
             InventoryChange::Found(Some(State::Copy)),
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_name_of_a_collection_does_not_end_a_line() {
-        let to = Destination { id: "1".to_owned(), name: "two\nlines".to_owned() };
+        let to = CollectionRef { id: "1".to_owned(), name: "two\nlines".to_owned() };
         let text = line(InventoryChange::Left(Departure::Migrated(to))).to_text();
         assert_eq!(text.matches('\n').count(), 1);
         assert!(InventoryLine::parse(text.trim_end().as_bytes()).is_some());

@@ -57,7 +57,7 @@ use crate::wait::{Waited, Waiter};
 pub use compare::Discrepancy;
 pub use correct::{Corrected, Correction};
 use line::TORN;
-pub use line::{Departure, Destination, InventoryChange, InventoryLine};
+pub use line::{CollectionRef, Departure, InventoryChange, InventoryLine};
 pub use mend::RottenLine;
 pub(super) use reader::InventoryReader;
 pub use recorded::{Certainty, Recorded};
@@ -115,9 +115,9 @@ impl Collection {
         recorded
     }
 
-    /// This collection, as a place that an item of another one goes to.
-    pub(crate) fn as_destination(&self) -> Destination {
-        Destination { id: self.id().to_owned(), name: self.settings().name.clone() }
+    /// This collection, as others name it.
+    pub(crate) fn reference(&self) -> CollectionRef {
+        CollectionRef { id: self.id().to_owned(), name: self.settings().name.clone() }
     }
 
     fn append_lines(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::line::InventoryLine;
 use super::recorded::{Certainty, Recorded};
 use super::year::{Known, YearInventory, visit_lines, without_end};
-use super::{Departure, Destination, InventoryChange, MAX_LINE_BYTES, year_file};
+use super::{CollectionRef, Departure, InventoryChange, MAX_LINE_BYTES, year_file};
 use crate::disk::{Dir, FileStat, PathError, StoredFile};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -175,7 +175,7 @@ impl ReadYear {
         &self,
         file: &StoredFile,
         leaf: &str,
-    ) -> Result<Option<Vec<Destination>>, PathError> {
+    ) -> Result<Option<Vec<CollectionRef>>, PathError> {
         let found = self.known.find(leaf.as_bytes()).map(|(at, _)| at);
         let mut may_be_home = found.is_some_and(|at| self.known.may_be_home(at));
         let mut departures = Vec::new();

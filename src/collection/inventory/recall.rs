@@ -8,7 +8,7 @@ use super::line::InventoryLine;
 use super::reader::{FileChange, InventoryReader, OpenYear, ReadYear};
 use super::recorded::Recorded;
 use super::year::visit_lines;
-use super::{Collection, Departure, Destination, InventoryChange, year_file};
+use super::{Collection, CollectionRef, Departure, InventoryChange, year_file};
 use crate::collection::CollectionError;
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, Prefix, RepositoryName};
@@ -80,7 +80,7 @@ impl Collection {
     pub(crate) fn departures(
         &self,
         name: &RepositoryName,
-    ) -> Result<Option<Vec<Destination>>, PathError> {
+    ) -> Result<Option<Vec<CollectionRef>>, PathError> {
         self.recall(name, ReadYear::departures)
     }
 

@@ -9,7 +9,7 @@ use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::BUFFER_BYTES;
 use crate::disk::{Dir, Kind};
 use crate::item::PayloadPath;
-use crate::item::bagit::Rules;
+use crate::item::bagit::EscapeRules;
 
 /// What is to be fetched from elsewhere.
 const FETCHES: &str = "fetch.txt";
@@ -161,7 +161,7 @@ fn meant(dir: &Dir, text: &str, version: Version) -> Result<Option<PayloadPath>,
     if !text.contains('%') {
         return Ok(path_of(text));
     }
-    let rules = if version >= (1, 0) { Rules::Rfc } else { Rules::Draft };
+    let rules = if version >= (1, 0) { EscapeRules::Rfc } else { EscapeRules::Draft };
     let (meant, bare) = (path_of(&rules.unescape(text)), path_of(text));
     let (Some(meant), Some(bare)) = (meant, bare) else { return Ok(None) };
     let is_bare = meant != bare

@@ -79,7 +79,7 @@ pub(super) fn new_values(
 }
 
 /// A description that is being read.
-struct Open {
+struct OpenElement {
     line: usize,
     depth: usize,
     values: ForeignValues,
@@ -91,7 +91,7 @@ struct Open {
 fn read(bytes: &[u8]) -> Result<Vec<(usize, ForeignValues)>, DescribedError> {
     let text = std::str::from_utf8(bytes).map_err(|_| DescribedError::NotUtf8)?;
     let mut reader = Reader::from_str(text);
-    let (mut found, mut open, mut depth) = (Vec::new(), None::<Open>, 0);
+    let (mut found, mut open, mut depth) = (Vec::new(), None::<OpenElement>, 0);
     let (mut line, mut counted) = (1, 0);
     loop {
         let at = usize::try_from(reader.buffer_position()).unwrap_or(text.len()).min(text.len());
@@ -147,18 +147,23 @@ fn name_of(bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// An element begins at `depth`.
-fn begin(open: &mut Option<Open>, name: &str, line: usize, depth: usize) -> Result<(), String> {
+fn begin(
+    open: &mut Option<OpenElement>,
+    name: &str,
+    line: usize,
+    depth: usize,
+) -> Result<(), String> {
     match open {
         None if name == ROOT => {
-            *open = Some(Open { line, depth, values: ForeignValues::new(), element: None });
+            *open = Some(OpenElement { line, depth, values: ForeignValues::new(), element: None });
             Ok(())
         }
         // Text around descriptions is not part of them.
         None => Ok(()),
-        Some(Open { element: Some((outer, _)), .. }) => {
+        Some(OpenElement { element: Some((outer, _)), .. }) => {
             Err(format!("`{name}` stands within `{outer}`, which has a text"))
         }
-        Some(Open { element, .. }) => {
+        Some(OpenElement { element, .. }) => {
             let known = ELEMENTS.iter().find(|known| **known == name);
             let known =
                 known.ok_or_else(|| format!("`{name}` is not an element of Dublin Core"))?;
@@ -169,10 +174,10 @@ fn begin(open: &mut Option<Open>, name: &str, line: usize, depth: usize) -> Resu
 }
 
 /// The element at `depth` ends.
-fn end(open: &mut Option<Open>, depth: usize, found: &mut Vec<(usize, ForeignValues)>) {
+fn end(open: &mut Option<OpenElement>, depth: usize, found: &mut Vec<(usize, ForeignValues)>) {
     if open.as_ref().is_some_and(|it| it.depth == depth) {
         found.extend(open.take().map(|it| (it.line, it.values)));
-    } else if let Some(Open { values, element, .. }) = open
+    } else if let Some(OpenElement { values, element, .. }) = open
         && let Some((name, text)) = element.take()
     {
         let text = text.trim();
@@ -184,9 +189,9 @@ fn end(open: &mut Option<Open>, depth: usize, found: &mut Vec<(usize, ForeignVal
     }
 }
 
-fn push(open: &mut Option<Open>, more: &str) -> Result<(), String> {
+fn push(open: &mut Option<OpenElement>, more: &str) -> Result<(), String> {
     match open {
-        Some(Open { element: Some((_, text)), .. }) => text.push_str(more),
+        Some(OpenElement { element: Some((_, text)), .. }) => text.push_str(more),
         Some(_) if !more.trim().is_empty() => return Err("a text stands between elements".into()),
         _ => {}
     }

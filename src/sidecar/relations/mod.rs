@@ -195,7 +195,7 @@ impl Relations {
     }
 
     fn read(&self) -> (Vec<Relation>, Vec<UnclearRelation>) {
-        let mut reader = Reader::default();
+        let mut reader = RelationReader::default();
         for (key, value) in &self.0 {
             let plain = PLAIN.iter().find(|(_, known)| known == key);
             match (plain, key.as_str(), value) {
@@ -230,12 +230,12 @@ impl Relations {
 }
 
 #[derive(Default)]
-struct Reader {
+struct RelationReader {
     relations: Vec<Relation>,
     unclear: Vec<UnclearRelation>,
 }
 
-impl Reader {
+impl RelationReader {
     fn values(&mut self, key: &str, kind: &RelationKind, value: &Value) {
         let values = match value {
             Value::Array(values) => values.as_slice(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{End, Link};
+use super::{End, EndKind};
 
 /// One item of each circle of next editions, as its hash.
 ///
@@ -10,7 +10,7 @@ use super::{End, Link};
 pub(super) fn first_of_each(ends: &[End]) -> HashSet<u64> {
     let next: Vec<(u64, u64)> = ends
         .iter()
-        .filter(|end| end.link == Link::NextEdition)
+        .filter(|end| end.kind == EndKind::NextEdition)
         .filter_map(|end| Some((end.from, end.to?)))
         .collect();
     let mut walk_of = vec![0_usize; next.len()];
@@ -35,8 +35,11 @@ mod tests {
     use super::*;
 
     fn circles(edges: &[(u64, u64)]) -> usize {
-        let end =
-            |(from, to): &(u64, u64)| End { from: *from, to: Some(*to), link: Link::NextEdition };
+        let end = |(from, to): &(u64, u64)| End {
+            from: *from,
+            to: Some(*to),
+            kind: EndKind::NextEdition,
+        };
         let mut ends: Vec<_> = edges.iter().map(end).collect();
         ends.sort();
         first_of_each(&ends).len()

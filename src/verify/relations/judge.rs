@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::Link;
+use super::EndKind;
 use crate::collection::{Collection, CollectionError};
 use crate::identity::{Identifier, RepositoryName};
 use crate::item::State;
@@ -117,16 +117,16 @@ impl Judge<'_> {
             return (!is_circle)
                 .then(|| (Code::RelationContested, format!("it is its own {kind}")));
         }
-        let expected = Link::of(kind).expected().filter(|_| other.state != State::Deleted)?;
+        let expected = EndKind::of(kind).expected().filter(|_| other.state != State::Deleted)?;
         let own = sidecar.identifiers();
         let back: Vec<_> =
-            other.relations.iter().filter(|back| Link::of(&back.kind) == expected).collect();
+            other.relations.iter().filter(|back| EndKind::of(&back.kind) == expected).collect();
         if back.iter().any(|back| own.contains(&back.to)) {
             return None;
         }
         let name = &other.repository;
         // A translation into another language does not take the place of this one.
-        match back.first().filter(|_| expected != Link::Translation) {
+        match back.first().filter(|_| expected != EndKind::Translation) {
             Some(Relation { kind: back, to: third }) => {
                 let detail = format!("`{to}` is its {kind}, and has `{third}` as its {back}");
                 Some((Code::RelationContested, detail))

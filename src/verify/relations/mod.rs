@@ -33,12 +33,12 @@ struct End {
     from: u64,
     /// The hash of the item that it leads to; `None` for an IBIp, which says nothing of the name.
     to: Option<u64>,
-    link: Link,
+    kind: EndKind,
 }
 
 /// A kind of relation, as far as it matters at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Link {
+enum EndKind {
     NextEdition,
     PreviousEdition,
     Translation,
@@ -48,29 +48,29 @@ enum Link {
     Other,
 }
 
-impl Link {
-    fn of(kind: &RelationKind) -> Link {
+impl EndKind {
+    fn of(kind: &RelationKind) -> EndKind {
         match kind {
-            RelationKind::NextEdition => Link::NextEdition,
-            RelationKind::PreviousEdition => Link::PreviousEdition,
-            RelationKind::Translation(_) => Link::Translation,
-            RelationKind::TranslationOf => Link::TranslationOf,
-            RelationKind::Metadata => Link::Metadata,
-            RelationKind::MetadataOf => Link::MetadataOf,
-            RelationKind::PartOf | RelationKind::Own(_) => Link::Other,
+            RelationKind::NextEdition => EndKind::NextEdition,
+            RelationKind::PreviousEdition => EndKind::PreviousEdition,
+            RelationKind::Translation(_) => EndKind::Translation,
+            RelationKind::TranslationOf => EndKind::TranslationOf,
+            RelationKind::Metadata => EndKind::Metadata,
+            RelationKind::MetadataOf => EndKind::MetadataOf,
+            RelationKind::PartOf | RelationKind::Own(_) => EndKind::Other,
         }
     }
 
     /// What the other end has to have. An item that describes another need not say so: it is found from
     /// there.
-    fn expected(self) -> Option<Link> {
+    fn expected(self) -> Option<EndKind> {
         match self {
-            Link::NextEdition => Some(Link::PreviousEdition),
-            Link::PreviousEdition => Some(Link::NextEdition),
-            Link::Translation => Some(Link::TranslationOf),
-            Link::TranslationOf => Some(Link::Translation),
-            Link::MetadataOf => Some(Link::Metadata),
-            Link::Metadata | Link::Other => None,
+            EndKind::NextEdition => Some(EndKind::PreviousEdition),
+            EndKind::PreviousEdition => Some(EndKind::NextEdition),
+            EndKind::Translation => Some(EndKind::TranslationOf),
+            EndKind::TranslationOf => Some(EndKind::Translation),
+            EndKind::MetadataOf => Some(EndKind::Metadata),
+            EndKind::Metadata | EndKind::Other => None,
         }
     }
 }
@@ -87,7 +87,7 @@ impl RelationCheck {
                 Identifier::Repository(name) => Some(hash(name)),
                 Identifier::Ibip(_) | Identifier::Legacy(_) => None,
             };
-            End { from, to, link: Link::of(&relation.kind) }
+            End { from, to, kind: EndKind::of(&relation.kind) }
         }));
     }
 
@@ -127,16 +127,16 @@ impl RelationCheck {
         roots: &[&Collection],
         interrupt: &Interrupt,
     ) -> ControlFlow<(), HashSet<u64>> {
-        let is_answered = |end: &End| match (end.to, end.link.expected()) {
+        let is_answered = |end: &End| match (end.to, end.kind.expected()) {
             (Some(to), Some(expected)) => {
-                let other = End { from: to, to: Some(end.from), link: expected };
+                let other = End { from: to, to: Some(end.from), kind: expected };
                 self.ends.binary_search(&other).is_ok()
             }
             _ => false,
         };
         let open: Vec<_> = self.ends.iter().filter(|end| !is_answered(end)).collect();
         // Where nothing is expected at the other end, that only has to exist.
-        let wanted = |end: &&End| end.link.expected().is_none().then_some(end.to).flatten();
+        let wanted = |end: &&End| end.kind.expected().is_none().then_some(end.to).flatten();
         let mut missing: HashSet<u64> = open.iter().filter_map(wanted).collect();
         if !missing.is_empty() {
             visit(roots, &Names::default(), interrupt, |_, name| {
@@ -144,7 +144,7 @@ impl RelationCheck {
                 ControlFlow::Continue(())
             })?;
         }
-        let is_doubtful = |end: &&End| match (end.to, end.link.expected()) {
+        let is_doubtful = |end: &&End| match (end.to, end.kind.expected()) {
             (Some(to), None) => missing.contains(&to),
             _ => true,
         };

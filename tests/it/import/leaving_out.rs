@@ -29,7 +29,8 @@ impl Rules {
         let clock = TestClock::at("2026-11-21T02:13:00Z");
         let watcher = Watcher::default();
         let found =
-            Tree::open(sources, Units::default(), self.links, &self.exclusion(), &watcher).unwrap();
+            SourceTree::open(sources, Units::default(), self.links, &self.exclusion(), &watcher)
+                .unwrap();
         let mut options = Options { after, ..import_options() };
         options.deposit.links = self.links;
         let (events, summary) = import(collection, Box::new(found), options, &clock).unwrap();
@@ -78,7 +79,7 @@ fn levels_above_an_item_say_what_is_left_out_of_it() {
     write(&sources, "a/.urepoignore", "/x/*.bak\n");
     let rules = Rules { reads_files: true, ..PLAIN }.exclusion();
     let watcher = Watcher::default();
-    let found = Tree::open(&sources, Units::Depth(2), Links::Keep, &rules, &watcher).unwrap();
+    let found = SourceTree::open(&sources, Units::Depth(2), Links::Keep, &rules, &watcher).unwrap();
     let collection = make_collection(&scratch.path().join("archive"));
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let (events, _) = import(&collection, Box::new(found), import_options(), &clock).unwrap();

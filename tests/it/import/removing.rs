@@ -28,7 +28,8 @@ fn run(
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let collection = Collection::open(root, watcher).ok()?;
     let found: Candidates = Box::new(
-        Tree::open(sources, Units::default(), Links::Keep, &Exclusion::default(), watcher).ok()?,
+        SourceTree::open(sources, Units::default(), Links::Keep, &Exclusion::default(), watcher)
+            .ok()?,
     );
     let options = Options { after: after(), ..import_options() };
     import(&collection, found, options, &clock).ok().map(|(_, summary)| summary)

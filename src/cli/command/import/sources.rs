@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use urepo::disk::{Dir, Exclusion, Links, PathError, resolved};
 use urepo::import::{
-    Candidate, FoundCandidate, Manifest, ManifestReader, SourceList, Tree, Units, header,
+    Candidate, FoundCandidate, Manifest, ManifestReader, SourceList, SourceTree, Units, header,
 };
 
 use super::Import;
@@ -28,10 +28,10 @@ pub(super) struct Sources<'a> {
     of_items: Exclusion,
     of_item: Exclusion,
     list: Option<PathBuf>,
-    manifest: Option<Table<'a>>,
+    manifest: Option<ManifestTable<'a>>,
 }
 
-struct Table<'a> {
+struct ManifestTable<'a> {
     path: PathBuf,
     document: Document<'a>,
     reading: ManifestReader,
@@ -58,7 +58,7 @@ impl<'a> Sources<'a> {
             of_items,
             of_item,
             list: import.files_from0.clone(),
-            manifest: Table::new(import, context)?,
+            manifest: ManifestTable::new(import, context)?,
         })
     }
 
@@ -74,9 +74,14 @@ impl<'a> Sources<'a> {
         }
         let mut all: Candidates = Box::new(std::iter::empty());
         for path in &self.trees {
-            let tree =
-                Tree::open(path, self.units, self.links, &self.of_items, &self.context.watcher())
-                    .map_err(unmounted)?;
+            let tree = SourceTree::open(
+                path,
+                self.units,
+                self.links,
+                &self.of_items,
+                &self.context.watcher(),
+            )
+            .map_err(unmounted)?;
             all = Box::new(all.chain(tree));
         }
         if let Some(path) = &self.list {
@@ -89,7 +94,7 @@ impl<'a> Sources<'a> {
 
     /// The rows of the manifest, if there is one.
     pub(super) fn rows(&self) -> Option<Result<Candidates, Failure>> {
-        let Table { path, document, reading } = self.manifest.as_ref()?;
+        let ManifestTable { path, document, reading } = self.manifest.as_ref()?;
         let rows = document.lines().and_then(|reader| {
             let name = name_of(path);
             Ok(Manifest::new(reader, name, reading.clone())?)
@@ -108,7 +113,9 @@ impl<'a> Sources<'a> {
 
     /// What stands before the rows of the manifest.
     pub(super) fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
-        let Some(Table { path, document, reading }) = &self.manifest else { return Ok(None) };
+        let Some(ManifestTable { path, document, reading }) = &self.manifest else {
+            return Ok(None);
+        };
         header(document.lines()?, &reading.table)
             .map_err(|error| urepo::disk::PathError::new("read", path, error).into())
     }
@@ -121,8 +128,8 @@ pub(super) fn unmounted(error: PathError) -> Failure {
     if is_missing { failure.hint(NOT_MOUNTED) } else { failure }
 }
 
-impl<'a> Table<'a> {
-    fn new(import: &Import, context: &'a Context) -> Result<Option<Table<'a>>, Failure> {
+impl<'a> ManifestTable<'a> {
+    fn new(import: &Import, context: &'a Context) -> Result<Option<ManifestTable<'a>>, Failure> {
         let args = &import.manifest;
         let Some(path) = args.manifest.clone() else {
             if args.table.are_given() {
@@ -140,7 +147,7 @@ impl<'a> Table<'a> {
         let absolute = args.root.is_some();
         let reading = ManifestReader { table, root, absolute, links: import.links };
         let document = context.document(&path)?;
-        Ok(Some(Table { path, document, reading }))
+        Ok(Some(ManifestTable { path, document, reading }))
     }
 }
 

@@ -1,16 +1,16 @@
 //! The pages of section 5: the keys of the two files that people may read and edit.
 
 /// A page about a file.
-pub(super) struct Format {
+pub(super) struct FilePage {
     /// The name of the file, and of the page.
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) description: &'static [&'static str],
-    pub(super) tables: &'static [Table],
+    pub(super) tables: &'static [KeyTable],
 }
 
 /// Keys that stand together.
-pub(super) struct Table {
+pub(super) struct KeyTable {
     pub(super) heading: &'static str,
     pub(super) intro: &'static str,
     pub(super) keys: &'static [Key],
@@ -19,9 +19,9 @@ pub(super) struct Table {
 /// A key (or several with one meaning), its type where the meaning does not say it, and its meaning.
 pub(super) type Key = (&'static str, &'static str, &'static str);
 
-pub(super) const FORMATS: [&Format; 2] = [&ITEM, &COLLECTION];
+pub(super) const FORMATS: [&FilePage; 2] = [&ITEM, &COLLECTION];
 
-const COLLECTION: Format = Format {
+const COLLECTION: FilePage = FilePage {
     name: "urepo.toml",
     about: "settings of a collection",
     description: &[
@@ -29,7 +29,7 @@ const COLLECTION: Format = Format {
          `urepo adopt` write it, and `urepo config` shows what it says.",
     ],
     tables: &[
-        Table {
+        KeyTable {
             heading: "keys",
             intro: "",
             keys: &[
@@ -70,7 +70,7 @@ const COLLECTION: Format = Format {
                 ),
             ],
         },
-        Table {
+        KeyTable {
             heading: "keys of [[subsystem]]",
             intro: "",
             keys: &[
@@ -104,7 +104,7 @@ const COLLECTION: Format = Format {
     ],
 };
 
-const ITEM: Format = Format {
+const ITEM: FilePage = FilePage {
     name: "item.toml",
     about: "sidecar of an item",
     description: &[
@@ -115,7 +115,7 @@ const ITEM: Format = Format {
          backslash in it is doubled, and a byte that is not UTF-8 is a backslash, an x and two hexadecimal digits.",
     ],
     tables: &[
-        Table {
+        KeyTable {
             heading: "keys",
             intro: "",
             keys: &[
@@ -167,7 +167,7 @@ const ITEM: Format = Format {
                 ("[seal]", "table", "`sha256`: digest of everything before the line `[seal]`"),
             ],
         },
-        Table {
+        KeyTable {
             heading: "keys of [[file]]",
             intro: "",
             keys: &[
@@ -184,7 +184,7 @@ const ITEM: Format = Format {
                 ("target", "string", "where a link leads, escaped as a path"),
             ],
         },
-        Table {
+        KeyTable {
             heading: "keys of [relations]",
             intro: "The values are identifiers in either spelling. `urepo verify` reports anything else in this table, which stays \
                     as it is.",
@@ -207,7 +207,7 @@ const ITEM: Format = Format {
                 ("x.NAME", "", "an item related in a way of your own, or a list of them"),
             ],
         },
-        Table {
+        KeyTable {
             heading: "keys of [access]",
             intro: "",
             keys: &[
@@ -223,7 +223,7 @@ const ITEM: Format = Format {
                 ),
             ],
         },
-        Table {
+        KeyTable {
             heading: "keys of [origin]",
             intro: "",
             keys: &[
@@ -253,7 +253,7 @@ const ITEM: Format = Format {
                 ("removed", "", "the tombstone that this Copy replaced: `by`, `reason`, `date`"),
             ],
         },
-        Table {
+        KeyTable {
             heading: "keys of [handover]",
             intro: "The receiver is a Copy with `from` until the hand-over ends. The giver gets `to`, and then becomes a Copy: that \
                     is the commit point.",
@@ -262,7 +262,7 @@ const ITEM: Format = Format {
                 ("from, to", "", "the id of the other collection"),
             ],
         },
-        Table {
+        KeyTable {
             heading: "keys of [removal]",
             intro: "A tombstone keeps `[payload]` and `[[file]]` of the files that it had, and has no `doc/`.",
             keys: &[

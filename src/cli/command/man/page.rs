@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, Command};
 use urepo::verify::Code;
 
-use super::formats::{Format, Table};
+use super::formats::{FilePage, KeyTable};
 use super::roff::{Roff, bold, italic};
 use crate::cli::config::VARIABLES;
 use crate::cli::exit::{Exit, TABLE};
@@ -182,7 +182,7 @@ pub(super) fn of_command(name: &str, command: &Command) -> String {
 }
 
 /// The page of a file.
-pub(super) fn of_format(format: &Format) -> String {
+pub(super) fn of_format(format: &FilePage) -> String {
     let mut page = Roff::default();
     page.title(format.name, 5, RELEASED, env!("CARGO_PKG_VERSION"));
     page.section("name");
@@ -191,7 +191,7 @@ pub(super) fn of_format(format: &Format) -> String {
     for text in format.description {
         page.paragraph(text);
     }
-    for Table { heading, intro, keys } in format.tables {
+    for KeyTable { heading, intro, keys } in format.tables {
         page.section(heading);
         if !intro.is_empty() {
             page.paragraph(intro);

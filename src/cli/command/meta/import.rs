@@ -66,13 +66,13 @@ pub(super) struct Import {
 }
 
 /// The document, which is read twice.
-struct Source<'a> {
+struct InputDocument<'a> {
     document: Document<'a>,
     path: &'a Path,
     kind: DocumentKind,
 }
 
-impl Source<'_> {
+impl InputDocument<'_> {
     fn rows(&self) -> Result<DescribedRows, Failure> {
         let name = name_of(self.path);
         rows(self.document.lines()?, &name, &self.kind).map_err(|error| {
@@ -85,7 +85,7 @@ impl Source<'_> {
 
 impl Import {
     pub(super) fn run(&self, context: &Context) -> Done {
-        let source = Source {
+        let source = InputDocument {
             kind: self.kind()?,
             document: context.document(&self.file)?,
             path: &self.file,
