@@ -135,6 +135,11 @@ impl Selection {
         if asked { Tombstones::Refuse } else { Tombstones::Pass }
     }
 
+    /// Whether the items are named on the command line alone, whatever their state.
+    pub(crate) fn are_typed(&self) -> bool {
+        !self.items.is_empty() && self.list().is_none() && self.flags.state.is_none()
+    }
+
     /// Whether the items are named, one by one or in a list.
     pub(crate) fn names_items(&self) -> bool {
         !self.items.is_empty() || self.list().is_some()

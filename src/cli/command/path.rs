@@ -1,11 +1,16 @@
 //! `urepo path`: where an item is.
 
+use std::os::unix::ffi::OsStrExt;
+
+use urepo::collection::{Collection, StoredItem};
 use urepo::item::State;
 use urepo::transfer::Tombstones;
 
+use super::open::{file_after, item_and_file};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::records::{self, Item};
+use crate::cli::report::for_each;
 use crate::cli::select::Selection;
 
 /// Print where items are on the disk
@@ -13,14 +18,15 @@ use crate::cli::select::Selection;
 #[command(after_long_help = "\
 Examples:
   ls -l \"$(urepo path --doc 11.21.02.13)\"
-  xdg-open \"$(urepo path --target 11.21.02.13)\"")]
+  xdg-open \"$(urepo path --target 11.21.02.13)\"
+  wc -l \"$(urepo path --target 11.21.02.13/data/table.csv)\"")]
 pub(crate) struct Path {
     #[command(flatten)]
     selection: Selection,
     /// The payload, `doc/`, instead of the item's directory
     #[arg(long, conflicts_with = "target")]
     doc: bool,
-    /// The file that the bare identifier opens
+    /// The file that the bare identifier opens, or FILE of a typed ITEM/FILE
     #[arg(long)]
     target: bool,
     /// End each path with a NUL byte
@@ -30,34 +36,52 @@ pub(crate) struct Path {
 
 impl Path {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        use std::os::unix::ffi::OsStrExt;
-        context.for_each_selected(&self.selection, "path ITEM…", |collection, item| {
-            // Also where the sidecar cannot be read, so that a person can look at the files.
-            let is_deleted = (self.doc || self.target)
-                && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted);
-            if is_deleted {
-                return match self.selection.tombstones() {
-                    Tombstones::Pass | Tombstones::Bring => Ok(()),
-                    Tombstones::Refuse => Err(super::show::deleted(collection, item)),
-                };
-            }
-            let path = if self.target {
-                let (sidecar, _) = item.sidecar()?;
-                item.payload_path().join(super::show::file_of(item, &sidecar, None)?.as_path())
-            } else if self.doc {
-                item.payload_path()
-            } else {
-                item.path().to_path_buf()
-            };
-
-            if context.printer.json {
-                let id = Some(item.name().to_string());
-                let path = Some(records::path(&path));
-                context.printer.record(&Item { id, path, ..Item::default() })
-            } else {
-                let end: &[u8] = if self.null { b"\0" } else { b"\n" };
-                context.printer.exact(&[path.as_os_str().as_bytes(), end].concat())
-            }
+        let selection = &self.selection;
+        // A list and a state select whole items.
+        if self.target && selection.are_typed() {
+            let collection = context.collection()?;
+            return for_each(context, &selection.items, |text| {
+                let (item, file) = item_and_file(context, &collection, text)?;
+                self.tell(context, &collection, &item, file)
+            });
+        }
+        context.for_each_selected(selection, "path ITEM…", |collection, item| {
+            self.tell(context, collection, item, None)
         })
+    }
+
+    fn tell(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        item: &StoredItem,
+        file: Option<&str>,
+    ) -> Done {
+        // Also where the sidecar cannot be read, so that a person can look at the files.
+        let is_deleted = (self.doc || self.target)
+            && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted);
+        if is_deleted {
+            return match self.selection.tombstones() {
+                Tombstones::Pass | Tombstones::Bring => Ok(()),
+                Tombstones::Refuse => Err(super::show::deleted(collection, item)),
+            };
+        }
+        let path = if self.target {
+            let (sidecar, _) = item.sidecar()?;
+            item.payload_path().join(file_after(item, &sidecar, file)?.as_path())
+        } else if self.doc {
+            item.payload_path()
+        } else {
+            item.path().to_path_buf()
+        };
+
+        if context.printer.json {
+            let id = Some(item.name().to_string());
+            let path = Some(records::path(&path));
+            context.printer.record(&Item { id, path, ..Item::default() })
+        } else {
+            let end: &[u8] = if self.null { b"\0" } else { b"\n" };
+            context.printer.exact(&[path.as_os_str().as_bytes(), end].concat())
+        }
     }
 }
