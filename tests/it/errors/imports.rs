@@ -71,7 +71,7 @@ hint: add `--format csv`, or tsv, jsonl, toml
 "#]]);
     refuses(&world, "-c archive import", 2).tells(str![[r#"
 error: no source was given
-hint: urepo import SOURCE…
+hint: `urepo help import` says how it is used
 
 "#]]);
 }

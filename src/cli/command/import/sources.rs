@@ -43,7 +43,8 @@ impl<'a> Sources<'a> {
             && import.files_from0.is_none()
             && import.manifest.manifest.is_none()
         {
-            return Err(Failure::usage("no source was given").hint("urepo import SOURCE…"));
+            return Err(Failure::usage("no source was given")
+                .hint("`urepo help import` says how it is used"));
         }
         let units = match (import.each_file, import.depth) {
             (true, _) => Units::EachFile,

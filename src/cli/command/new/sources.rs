@@ -65,7 +65,9 @@ impl Requests {
         context: &Context,
     ) -> Result<Requests, Failure> {
         if new.paths.is_empty() && new.files_from0.is_none() {
-            return Err(Failure::usage("no path was given").hint("urepo new PATH…"));
+            return Err(
+                Failure::usage("no path was given").hint("`urepo help new` says how it is used")
+            );
         }
         let streams = new.paths.iter().chain(&new.files_from0).filter(|path| is_stdin(path));
         if streams.count() > 1 {

@@ -177,12 +177,12 @@ hint: an item has at least one file or link
 "#]]);
     refuses(&world, "-c archive new", 2).tells(str![[r#"
 error: no path was given
-hint: urepo new PATH…
+hint: `urepo help new` says how it is used
 
 "#]]);
     refuses(&world, "-c archive new --each", 2).tells(str![[r#"
 error: no path was given
-hint: urepo new PATH…
+hint: `urepo help new` says how it is used
 
 "#]]);
 }
