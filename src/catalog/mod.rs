@@ -21,6 +21,7 @@ use std::path::PathBuf;
 use crate::agent::Caller;
 use crate::collection::Collection;
 use crate::disk::PathError;
+use crate::identity::Prefix;
 use crate::index::{Counts, Index};
 use crate::interrupt::Interrupt;
 
@@ -132,9 +133,9 @@ impl<'a> Catalog<'a> {
         &self.report
     }
 
-    /// Counts all items.
-    pub fn counts(&mut self) -> Result<Counts, CatalogError> {
-        self.with_index(|_, index| Ok(index.tables().counts()?))
+    /// Counts all items, or those of `prefix`.
+    pub fn counts(&mut self, prefix: Option<&Prefix>) -> Result<Counts, CatalogError> {
+        self.with_index(|_, index| Ok(index.tables().counts(prefix)?))
     }
 
     fn refresh_or_build(

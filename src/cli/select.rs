@@ -241,7 +241,7 @@ mod tests {
     ];
 
     /// Commands that are about items and lack selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 9] = [
+    const EXCEPTIONS: [(&str, &str); 10] = [
         ("adopt", "its --state is that of items that do not say it"),
         ("cat", "one file of one item"),
         ("find", "looks for items by words; it has the flags that narrow them"),
@@ -250,6 +250,7 @@ mod tests {
         ("meta edit", "one description in an editor"),
         ("open", "items on the screen, a few at a time"),
         ("relate", "one item and what it is related to"),
+        ("stats", "a whole collection, or what it has of one prefix"),
         ("status", "whole collections"),
     ];
 

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use super::IndexError;
 use super::rows::state_of;
+use super::search::list;
 use super::tables::{Tables, unsigned};
+use crate::identity::Prefix;
 use crate::item::State;
 
 /// How much there is of something.
@@ -43,22 +45,28 @@ pub struct Counts {
 const LONGEST_FORMAT: usize = 12;
 
 impl Tables<'_> {
-    /// Counts all records, in one pass over items and one over files. The digests of the payloads are in memory
+    /// Counts all records, or those of `prefix`, in one pass over items and one over files. The digests of the payloads are in memory
     /// meanwhile, half of each.
-    pub(crate) fn counts(&self) -> Result<Counts, IndexError> {
+    pub(crate) fn counts(&self, prefix: Option<&Prefix>) -> Result<Counts, IndexError> {
         let mut counts = Counts::default();
-        self.count_items(&mut counts)?;
-        self.count_formats(&mut counts)?;
+        let of_prefix = match prefix {
+            Some(prefix) => format!("item.directory IN ({})", list(&self.years_of(prefix)?)),
+            None => "1".to_owned(),
+        };
+        self.count_items(&mut counts, &of_prefix)?;
+        self.count_formats(&mut counts, &of_prefix)?;
         Ok(counts)
     }
 
-    fn count_items(&self, counts: &mut Counts) -> Result<(), IndexError> {
+    /// Counts the records of items that fit `condition`.
+    fn count_items(&self, counts: &mut Counts, condition: &str) -> Result<(), IndexError> {
         let mut select = self.0.prepare("SELECT id, folded FROM directory")?;
         let directories = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
         let directories: HashMap<i64, String> = directories.collect::<Result<_, _>>()?;
         let (mut groups, mut digests) = (HashMap::<_, Count>::new(), Vec::new());
-        let text = "SELECT directory, state, files, bytes, digest FROM item";
-        let mut select = self.0.prepare(text)?;
+        let text =
+            format!("SELECT directory, state, files, bytes, digest FROM item WHERE {condition}");
+        let mut select = self.0.prepare(&text)?;
         let mut rows = select.query(())?;
         while let Some(row) = rows.next()? {
             let state = row.get::<_, Option<u8>>(1)?.and_then(state_of);
@@ -88,10 +96,12 @@ impl Tables<'_> {
         Ok(())
     }
 
-    fn count_formats(&self, counts: &mut Counts) -> Result<(), IndexError> {
-        let mut select = self.0.prepare(
-            "SELECT path FROM file JOIN item ON item.id = file.item WHERE item.state IN (1, 2)",
-        )?;
+    fn count_formats(&self, counts: &mut Counts, condition: &str) -> Result<(), IndexError> {
+        let text = format!(
+            "SELECT path FROM file JOIN item ON item.id = file.item
+             WHERE item.state IN (1, 2) AND {condition}"
+        );
+        let mut select = self.0.prepare(&text)?;
         let mut rows = select.query(())?;
         while let Some(row) = rows.next()? {
             let format = format_of(row.get_ref(0)?.as_str().unwrap_or_default());

@@ -162,7 +162,7 @@ impl Tables<'_> {
     }
 
     /// The years of a prefix, however that is spelt.
-    fn years_of(&self, prefix: &Prefix) -> Result<Vec<i64>, IndexError> {
+    pub(super) fn years_of(&self, prefix: &Prefix) -> Result<Vec<i64>, IndexError> {
         let (subdomain, word) = prefix.path_components();
         let below = format!("{subdomain}/{word}/").to_ascii_lowercase();
         let mut select =
@@ -183,7 +183,7 @@ impl Query {
 }
 
 /// Numbers of ours, with commas between them.
-fn list(numbers: &[i64]) -> String {
+pub(super) fn list(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 

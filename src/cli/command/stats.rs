@@ -2,6 +2,7 @@
 
 use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
+use urepo::identity::Prefix;
 use urepo::index::{Count, Counts};
 use urepo::item::State;
 
@@ -22,8 +23,12 @@ use crate::cli::{Done, human};
 #[command(after_long_help = "\
 Examples:
   urepo stats
+  urepo stats --prefix example.org/archive
   urepo stats --formats 3 --json")]
 pub(crate) struct Stats {
+    /// Only items of this prefix: subdomain/word[.port]
+    #[arg(long)]
+    prefix: Option<Prefix>,
     /// Tell of N formats, the most frequent ones
     #[arg(long, value_name = "N", default_value_t = 10)]
     formats: usize,
@@ -33,7 +38,7 @@ impl Stats {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
-        let counts = catalog.counts()?;
+        let counts = catalog.counts(self.prefix.as_ref())?;
         let report = catalog.report();
         let written = if context.printer.json {
             let exit = if report.unreadable.is_empty() { Exit::Success } else { Exit::Partial };

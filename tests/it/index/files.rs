@@ -115,7 +115,7 @@ fn damaged_in_the_middle() {
         let _ = fs::remove_file(index(&root, "-shm"));
         let _ = try_catalog(&open(&root), RefreshDepth::Directories, |catalog| {
             let query = Query::default().text("second").unwrap().file("*.txt");
-            let _ = catalog.counts();
+            let _ = catalog.counts(None);
             let _ = catalog.find(&query, |_| Ok(std::ops::ControlFlow::Continue(())));
         });
         world.write("b.txt", at.to_string());

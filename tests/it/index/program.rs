@@ -60,6 +60,27 @@ fn finds() {
 }
 
 #[test]
+fn counts_one_prefix() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.run("-c archive new a.txt").succeeded();
+    let item = world.path("archive/other.org/old/2005/01.02.03.04");
+    std::fs::create_dir_all(item.join("doc")).unwrap();
+    std::fs::write(item.join("doc/map.tif"), "map").unwrap();
+    world.run("adopt archive --state original").succeeded();
+    let stats = |prefix| {
+        let line = ["-c", "archive", "stats", "--json", "--prefix", prefix];
+        records(&world.run_args(line)).remove(0)
+    };
+    let other = stats("Other.org/old");
+    assert_eq!((&other["total"]["items"], &other["total"]["bytes"]), (&1.into(), &3.into()));
+    assert_eq!(other["prefixes"].as_object().unwrap().len(), 1);
+    assert_eq!(other["formats"].as_array().unwrap().len(), 1);
+    assert_eq!(stats("example.org/archive")["total"]["items"], 1);
+    assert_eq!(stats("example.org/none")["total"]["items"], 0);
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let (world, _) = world();
     world.run("-c archive index").succeeded();

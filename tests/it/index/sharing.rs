@@ -162,7 +162,7 @@ fn deposits_deletions_answers_and_rebuilding_at_once() {
         let asking = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 try_catalog(&open(&root), RefreshDepth::Directories, |catalog| {
-                    catalog.counts().unwrap();
+                    catalog.counts(None).unwrap();
                     names(catalog, &Query::default().file("0.txt")).len()
                 })
                 .unwrap();

@@ -125,7 +125,7 @@ pub(crate) fn agrees_after(root: &Path, depth: RefreshDepth, context: &str) -> R
     settle(root);
     let items = items(root);
     catalog(root, depth, |catalog| {
-        assert_eq!(catalog.counts().unwrap(), counts(&items), "{context}");
+        assert_eq!(catalog.counts(None).unwrap(), counts(&items), "{context}");
         let read = catalog.report().read;
         for (query, expected) in queries(&items) {
             assert_eq!(names(catalog, &query), expected, "{query:?} {context}");
