@@ -1,5 +1,8 @@
 //! `urepo config`: each setting and where it comes from.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use urepo::collection::discover;
 use urepo::distributor::DEFAULT_MAX_WAIT;
 
@@ -60,9 +63,13 @@ impl Config {
             let path = found.value.display().to_string();
             rows.push(("distributors".to_owned(), path, found.origin.to_string()));
         }
-        let (patterns, origin) =
-            (config.exclude.value.join(", "), config.exclude.origin.to_string());
-        rows.push(("exclude".to_owned(), patterns, origin));
+        let exclude = &config.exclude;
+        for pattern in &exclude.value {
+            rows.push(("exclude".to_owned(), pattern.clone(), exclude.origin.to_string()));
+        }
+        if exclude.value.is_empty() {
+            rows.push(("exclude".to_owned(), String::new(), exclude.origin.to_string()));
+        }
         for (name, found) in &config.collections {
             let path = found.value.display().to_string();
             rows.push((format!("collections.{name}"), path, found.origin.to_string()));
@@ -109,17 +116,25 @@ fn of_collection(collection: &urepo::collection::Collection) -> Result<Vec<Row>,
     Ok(rows)
 }
 
-fn tell<'a>(context: &Context, rows: &'a [Row]) -> Done {
+fn tell(context: &Context, rows: &[Row]) -> Done {
     let printer = &context.printer;
 
     if printer.json {
-        let setting = |(key, value, origin): &'a Row| (key.as_str(), Setting { value, origin });
+        let mut settings = BTreeMap::<&str, Setting<'_>>::new();
+        for (key, value, origin) in rows {
+            match settings.entry(key) {
+                Entry::Vacant(entry) => {
+                    entry.insert(Setting { value: value.clone(), origin });
+                }
+                Entry::Occupied(mut entry) => entry.get_mut().value += &format!(", {value}"),
+            }
+        }
         let files = files().iter().map(|path| path.display().to_string()).collect();
-        printer.record(&records::Config { settings: rows.iter().map(setting).collect(), files })
+        printer.record(&records::Config { settings, files })
     } else {
         let width = |of: fn(&Row) -> &String| rows.iter().map(|row| of(row).len()).max();
         let key_width = width(|row| &row.0).unwrap_or(0);
-        let value_width = width(|row| &row.1).unwrap_or(0).min(32);
+        let value_width = width(|row| &row.1).unwrap_or(0).min(40);
         let mut text = String::new();
         for (key, value, origin) in rows {
             text += &format!("{key:<key_width$}  {value:<value_width$}  # {origin}\n");

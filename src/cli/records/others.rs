@@ -274,7 +274,7 @@ pub(crate) struct Config<'a> {
 
 #[derive(Serialize)]
 pub(crate) struct Setting<'a> {
-    pub(crate) value: &'a str,
+    pub(crate) value: String,
     pub(crate) origin: &'a str,
 }
 

@@ -1,6 +1,6 @@
 //! Where a value comes from: the command line wins over variables, they over files.
 
-use super::world_with_item;
+use super::{records, world_with_item};
 use crate::support::{Ran, World};
 
 #[test]
@@ -75,6 +75,21 @@ fn config_says_where_each_value_comes_from() {
     ] {
         assert!(rows.iter().any(|found| found == row), "{row:?}: {}", ran.stdout);
     }
+}
+
+#[test]
+fn config_has_a_line_for_each_pattern_and_json_one_value() {
+    let world = World::with_collection();
+    world.write(".config/urepo/config.toml", "exclude = ['*.bak', '*.tmp']\n");
+    let ran = world.run("-c archive config");
+    let column = |line: &str| line.find("  # ");
+    let lines: Vec<_> = ran.succeeded().lines().filter(|it| it.starts_with("exclude ")).collect();
+    let [first, second] = lines[..] else { panic!("{}", ran.stdout) };
+    assert!(first.contains(" *.bak ") && second.contains(" *.tmp "), "{}", ran.stdout);
+    let jobs = ran.stdout.lines().find(|it| it.starts_with("jobs ")).unwrap();
+    assert_eq!([column(first), column(second)], [column(jobs); 2], "{}", ran.stdout);
+    let told = records(&world.run("-c archive config --json"));
+    assert_eq!(told[0]["settings"]["exclude"]["value"], "*.bak, *.tmp");
 }
 
 #[test]
