@@ -161,6 +161,18 @@ fn on_a_terminal_columns_have_headings_and_fit() {
 }
 
 #[test]
+fn on_a_terminal_sources_of_an_import_stand_in_a_column() {
+    let world = World::with_collection();
+    for name in 0..40 {
+        world.write(&format!("in/{name}.txt"), "alpha");
+    }
+    let Some(lines) = screen(&world, 120, "-c archive import in --no-progress") else { return };
+    let columns: Vec<_> = lines.iter().filter_map(|line| line.rfind(" /")).collect();
+    // A group may have a longer identifier than those before it.
+    assert!(columns.len() == 40 && columns.is_sorted(), "{lines:?}");
+}
+
+#[test]
 fn dates_may_be_years_months_and_days() {
     let (world, names) = world();
     let [first, second, third] = names.each_ref().map(String::as_str);

@@ -35,6 +35,8 @@ pub(super) struct Reporter<'a> {
     left_out: LeftOutTally,
     /// Sources of items that were made by other rules.
     by_other_rules: u64,
+    /// The width of the longest identifier so far.
+    id_width: usize,
     report: Report<'a>,
 }
 
@@ -46,6 +48,11 @@ impl Tell for Reporter<'_> {
         }
         let printer = &self.context.printer;
         let mut output = printer.output();
+        let widths = events.iter().filter_map(|event| match &event.became {
+            Became::Item(deposited) => Some(deposited.label.name.as_str().len()),
+            _ => None,
+        });
+        self.id_width = widths.fold(self.id_width, usize::max);
         for event in events {
             if let Became::Item(deposited) = &event.became {
                 self.lost.special_modes += deposited.lost.special_modes;
@@ -77,6 +84,7 @@ impl<'a> Reporter<'a> {
             hints: BTreeSet::new(),
             left_out: LeftOutTally::default(),
             by_other_rules: 0,
+            id_width: 0,
             report,
         }
     }
@@ -105,10 +113,11 @@ impl<'a> Reporter<'a> {
                 Some(format!("would import {}: {size}", one_line(&source)))
             }
             Became::Item(deposited) => {
-                let name = &deposited.label.name;
+                let name = deposited.label.name.as_str();
                 let is_wanted = printer.verbosity > Verbosity::Quiet;
-                let gap = if printer.stdout_is_terminal() { "  " } else { "\t" };
-                is_wanted.then(|| format!("{name}{gap}{}", one_line(&source)))
+                let (width, gap) =
+                    if printer.stdout_is_terminal() { (self.id_width, "  ") } else { (0, "\t") };
+                is_wanted.then(|| format!("{name:width$}{gap}{}", one_line(&source)))
             }
             Became::There(name) => {
                 printer.detail(&format!("`{source}` is there already: {name}"));
