@@ -9,6 +9,7 @@ use urepo::removal::pending;
 use super::removal::described;
 use crate::cli::Done;
 use crate::cli::context::Context;
+use crate::cli::failure::Failure;
 use crate::cli::records::{self, Distributor};
 
 /// Show the identifier distributors, the clock and temporary files
@@ -57,8 +58,11 @@ impl Doctor {
         }
         let memories = issuer.look()?;
         let left = left_overs(&collection)?.len();
-        let (mut unfinished, _) = pending(&collection)?;
+        let (mut unfinished, failed) = pending(&collection)?;
         unfinished.retain(|item| !item.is_at_work);
+        for error in failed {
+            context.printer.warning(&Failure::from(error).in_one_line());
+        }
 
         if context.printer.json {
             context.printer.record(&records::Doctor {

@@ -296,3 +296,13 @@ fn a_purge_of_replaced_files_names_no_deleted_items() {
     std::fs::write(&sidecar, text).unwrap();
     assert_eq!(world.run("-c archive verify").code, 0);
 }
+
+#[test]
+fn doctor_warns_of_an_intent_that_cannot_be_read() {
+    let (world, _) = world_with_item();
+    world.write("archive/.urepo/journal/delete-00.toml", "items = [");
+    let ran = world.run("-c archive doctor");
+    ran.succeeded();
+    assert!(ran.stderr.starts_with("warning: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("/delete-00.toml`"), "{}", ran.stderr);
+}
