@@ -141,10 +141,16 @@ impl Context {
 
     /// Opens the collection at `path`.
     pub(crate) fn open(&self, path: &Path) -> Result<Collection, CollectionError> {
-        let collection = Collection::open(path, &self.watcher())?.with_waiter(self.waiter());
+        Ok(self.attended(Collection::open(path, &self.watcher())?))
+    }
+
+    /// The collection with the waiting and the warnings of this run.
+    pub(crate) fn attended(&self, collection: Collection) -> Collection {
         let printer = self.printer.clone();
-        let collection = collection.with_unlogged(Arc::clone(&self.unlogged));
-        Ok(collection.on_rebuild(move |rebuilt| printer.warning(&rebuilt.to_string())))
+        collection
+            .with_waiter(self.waiter())
+            .with_unlogged(Arc::clone(&self.unlogged))
+            .on_rebuild(move |rebuilt| printer.warning(&rebuilt.to_string()))
     }
 
     /// Watches reads that may hang.

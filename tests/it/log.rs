@@ -164,6 +164,18 @@ fn an_event_that_could_not_be_written_is_told() {
     assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
 }
 
+#[test]
+fn an_event_that_could_not_be_written_to_a_new_log_is_told() {
+    let world = World::new();
+    world.write("a.txt", "alpha");
+    // A begun collection, whose log cannot be made.
+    world.write("archive/.urepo/log", "");
+    let ran = world.run("-c archive new a.txt --init --host archive.example.org");
+    ran.succeeded();
+    let told = "warning: 1 event could not be written to the log of `[WORLD]/archive`";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+}
+
 /// One line, such as a hole that a power cut left, does not hide the others.
 #[test]
 fn a_line_that_is_too_long_is_passed_over_and_told() {

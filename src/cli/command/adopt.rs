@@ -137,7 +137,7 @@ impl Adopt {
             }
             (RootKind::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
-                init_without_names(root, &name, &context.watcher())?
+                context.attended(init_without_names(root, &name, &context.watcher())?)
             }
         };
         let path = collection.path().display();

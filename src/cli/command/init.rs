@@ -162,7 +162,7 @@ impl PastArgs {
         for notice in notices {
             context.printer.warning(&notice.to_string());
         }
-        Ok(collection)
+        Ok(context.attended(collection))
     }
 
     fn takeover(&self) -> Takeover {
