@@ -11,7 +11,8 @@ use urepo::removal::{
 use urepo::verify::Depth;
 
 use super::removal::{
-    Told, confirm_all, end_of_nothing, finish_removals, note, others, remover, unfinished,
+    Told, confirm_all, end_of_nothing, finish_removals, is_reported_with, note, others, remover,
+    unfinished,
 };
 use super::transfer::finish_first;
 use crate::cli::context::Context;
@@ -72,7 +73,7 @@ impl Delete {
         let collection = context.collection()?;
         let (others, _) = others(context, &collection, &self.others)?;
         let order = self.order(context, &others);
-        finish_removals(context, &collection)?;
+        finish_removals(context, &collection, is_reported_with(context, &self.selection))?;
         let mut report = Report::new(context, "deleted", self.selection.is_single());
         let mut names = context.selected_names(&self.selection, &collection, &mut report)?;
         if !self.selection.names_items() {

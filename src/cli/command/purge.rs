@@ -5,9 +5,11 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::TrashContents;
 use urepo::identity::SECOND;
-use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, pending, purgeable, unpurgeable};
+use urepo::removal::{
+    PurgePlan, Purgeable, Purger, RemovalError, Wanted, pending, purgeable, unpurgeable,
+};
 
-use super::removal::{finish_removals, named};
+use super::removal::{finish_removals, is_reported_with, named};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -50,7 +52,10 @@ impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
-        finish_removals(context, &collection)?;
+        let is_reported = is_reported_with(context, &selection);
+        // A young item is not looked at.
+        let is_reported = |error: &RemovalError| self.older_than.is_none() && is_reported(error);
+        finish_removals(context, &collection, is_reported)?;
         let mut report = Report::new(context, "purged", selection.is_single());
         let names = named(context, &collection, &selection, &mut report)?;
         let among = selection.filter(context);

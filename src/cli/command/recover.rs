@@ -60,7 +60,7 @@ impl Recover {
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = finish_hand_overs(context, &collection)?;
-        let removals = finish_removals(context, &collection)?;
+        let removals = finish_removals(context, &collection, |_| false)?;
         finished += removals.items.len() as u64;
         pending += removals.failed.len() as u64;
         let mirrors = context.opened(&self.names_from)?;

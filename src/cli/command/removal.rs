@@ -1,5 +1,6 @@
 //! The parts that `delete`, `restore` and `purge` share.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
@@ -104,10 +105,12 @@ pub(super) fn others(
 }
 
 /// Finishes the deletions and restorations that were interrupted, or says which it would finish. What could not be
-/// finished is warned of. Comes before a selection: what is finished is selected by its new state.
+/// finished is warned of once, unless the command fails with it: `is_reported`. Comes before a selection: what is finished is
+/// selected by its new state.
 pub(super) fn finish_removals(
     context: &Context,
     collection: &Collection,
+    is_reported: impl Fn(&RemovalError) -> bool,
 ) -> Result<Finished, Failure> {
     if !has_pending(collection)? {
         return Ok(Finished::default());
@@ -128,10 +131,26 @@ pub(super) fn finish_removals(
     for item in finished.items.iter().filter(|item| !item.is_at_work) {
         context.printer.note(&format!("{act} {}", described(item)));
     }
-    for error in &finished.failed {
-        context.printer.warning(&error.explain().in_one_line());
+    // Each of two runs that may have left an item fails with it.
+    let failed = finished.failed.iter().filter(|error| !is_reported(error));
+    for text in failed.map(|error| error.explain().in_one_line()).collect::<BTreeSet<_>>() {
+        context.printer.warning(&text);
     }
     Ok(finished)
+}
+
+/// Whether a command fails with an interrupted removal because `selection` is all items that fit.
+pub(super) fn is_reported_with(
+    context: &Context,
+    selection: &Selection,
+) -> impl Fn(&RemovalError) -> bool {
+    let is_listing = !selection.names_items() && selection.flags.state.is_none();
+    let among = is_listing.then(|| selection.filter(context));
+    move |error| match (error, &among) {
+        (RemovalError::Unfinished { name }, Some(among)) => among.contains(name),
+        (RemovalError::Intent { .. }, among) => among.is_some(),
+        _ => false,
+    }
 }
 
 /// The work of an interrupted run on an item, as a noun.

@@ -11,7 +11,8 @@ use urepo::removal::{
 };
 
 use super::removal::{
-    Told, confirm_all, end_of_nothing, finish_removals, named, note, others, remover, unfinished,
+    Told, confirm_all, end_of_nothing, finish_removals, is_reported_with, named, note, others,
+    remover, unfinished,
 };
 use super::transfer::finish_first;
 use crate::cli::Done;
@@ -72,7 +73,7 @@ impl Restore {
         let collection = context.collection()?;
         let (others, missing) = others(context, &collection, &self.others)?;
         let restoration = self.restoration(&others, &missing);
-        finish_removals(context, &collection)?;
+        finish_removals(context, &collection, is_reported_with(context, &selection))?;
         let mut report = Report::new(context, "restored", selection.is_single());
         let unfinished = unfinished(&collection, &mut report)?;
         let names = match named(context, &collection, &selection, &mut report)? {

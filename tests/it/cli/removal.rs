@@ -306,3 +306,36 @@ fn doctor_warns_of_an_intent_that_cannot_be_read() {
     assert!(ran.stderr.starts_with("warning: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("/delete-00.toml`"), "{}", ran.stderr);
 }
+
+/// An item that both a deletion and a restoration may have left half done is named once, and so is an intent that
+/// cannot be read.
+#[test]
+fn an_item_between_two_states_is_named_once() {
+    let (world, name) = world_with_item();
+    world.run(&format!("-c archive delete --force last {name}")).succeeded();
+    let trash = std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap();
+    let entry = trash.map(|entry| entry.unwrap().path()).next().unwrap();
+    let doc = world.path("archive").join(&name).join("doc");
+    std::fs::rename(entry.join("doc"), &doc).unwrap();
+    for kind in ["delete", "restore"] {
+        let intent = format!("archive/.urepo/journal/{kind}-00.toml");
+        world.write(&intent, format!("items = [\"{name}\"]\n"));
+    }
+    let told = format!("`{name}` is deleted, but its files are still in place");
+    for line in [
+        "delete --force last --yes --all",
+        "delete --yes 2020/01.01.01.01",
+        "purge --yes",
+        "recover",
+    ] {
+        let ran = world.run(&format!("-c archive {line}"));
+        assert_eq!(ran.stderr.matches(&told).count(), 1, "{line}: {}", ran.stderr);
+    }
+    world.write("archive/.urepo/journal/delete-00.toml", "items = [");
+    let ran = world.run("-c archive purge --yes");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("/delete-00.toml`").count(), 1, "{}", ran.stderr);
+    let ran = world.run("-c archive restore --yes --all");
+    assert_eq!(ran.stderr.matches(&told).count(), 0, "{}", ran.stderr);
+    assert!(doc.exists());
+}
