@@ -55,6 +55,21 @@ fn a_rerun_changes_nothing_and_says_so() {
 }
 
 #[test]
+fn what_an_interrupted_run_left_is_taken_in_by_the_next() {
+    let world = program();
+    let item = world.path("col").join(PAPER);
+    std::fs::rename(&item, world.path("later")).unwrap();
+    world.run("adopt col").succeeded();
+    std::fs::rename(world.path("later"), &item).unwrap();
+    let ran = world.run("verify col");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let hint = "hint: `urepo adopt ROOT` finishes an adoption that was interrupted; ";
+    assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    world.run("adopt col").succeeded();
+    world.run("verify col").succeeded();
+}
+
+#[test]
 fn what_was_taken_in_verifies_and_is_found() {
     let world = program();
     world.run("adopt col").succeeded();

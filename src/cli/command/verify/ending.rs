@@ -153,6 +153,11 @@ impl<'a> Ending<'a> {
         {
             "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it; else `urepo \
              repair ITEM --from COLLECTION` restores it"
+        } else if self.seen.contains(&Code::SidecarMissing)
+            && is_all_damage(&|code| *code == Code::SidecarMissing)
+        {
+            "`urepo adopt ROOT` finishes an adoption that was interrupted; `urepo repair ITEM --from COLLECTION` \
+             brings back a sidecar that was lost"
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
