@@ -2,8 +2,11 @@
 
 mod inventory;
 
-use urepo::collection::{Collection, Issuer, Life, Recovered, left_overs, recover};
-use urepo::distributor::{ClockTrust, Notice};
+use urepo::collection::{
+    Collection, CollectionError, Issuer, Life, Recovered, left_overs, recover,
+};
+use urepo::disk::LockError;
+use urepo::distributor::{ClockTrust, DistributorError, Notice};
 use urepo::removal::pending as pending_removals;
 use urepo::transfer::{PeerLookup, finish_pending, has_pending, pending};
 
@@ -72,13 +75,19 @@ impl Recover {
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
+        let mut is_behind = false;
         let notices = match raise_memories(context, &collection, &mirrors) {
-            // All else is done, and a memory that cannot be used issues no identifiers either.
-            Err(failure) if mirrors.is_empty() && failure.exit == Exit::Failure => {
+            Ok(notices) => notices,
+            Err(error) => {
+                is_behind = is_out_of_reach(&error);
+                let failure = Failure::from(error);
+                // All else is done, and a memory that cannot be used issues no identifiers either.
+                if !mirrors.is_empty() || failure.exit != Exit::Failure {
+                    return Err(failure);
+                }
                 context.printer.warning(&failure.in_one_line());
                 Vec::new()
             }
-            raised => raised?,
         };
         for notice in &notices {
             context.printer.warning(&notice.to_string());
@@ -109,7 +118,7 @@ impl Recover {
         }
         let closing = Some(closing);
         report.finish(End {
-            partial: still_pending(pending, kept, lines_kept),
+            partial: still_pending(pending, kept, lines_kept).or_else(|| is_behind.then(behind)),
             closing,
             ..End::default()
         })
@@ -124,13 +133,27 @@ fn raise_memories(
     context: &Context,
     collection: &Collection,
     mirrors: &[Collection],
-) -> Result<Vec<Notice>, Failure> {
+) -> Result<Vec<Notice>, CollectionError> {
     if collection.settings().subsystems.is_empty() {
         return Ok(Vec::new());
     }
     let options = context.care_options(ClockTrust::Judge);
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &options)?;
-    Ok(issuer.catch_up(mirrors)?)
+    issuer.catch_up(mirrors)
+}
+
+/// Whether a memory could not be read or written. One that may not be used, such as a copied one, needs no raising.
+fn is_out_of_reach(error: &CollectionError) -> bool {
+    use DistributorError::{Disk, Lock};
+    let CollectionError::Distributor(error) = error else {
+        return matches!(error, CollectionError::Disk(_));
+    };
+    matches!(error, Disk(_) | Lock(LockError::Disk(_)))
+}
+
+fn behind() -> Failure {
+    Failure::new(Exit::Partial, "the memory of a distributor could not be brought up to date")
+        .hint("repeat the command when the memory that is named above can be read and written")
 }
 
 /// Reports what would be finished and removed.

@@ -1,5 +1,7 @@
 //! One machine gives the names of a host from one place: the register of prefixes.
 
+use std::os::unix::fs::PermissionsExt;
+
 use urepo::clock::{Clock as _, SystemClock};
 use urepo::identity::{Instant, SECOND};
 
@@ -215,6 +217,27 @@ fn recovery_of_a_copied_collection_does_the_rest() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("warning: no identifier was issued"), "{}", ran.stderr);
     assert!(ran.stderr.contains("is a copy"), "{}", ran.stderr);
+}
+
+/// A memory that may not be used is left alone; one that cannot be opened is not brought up to date.
+#[test]
+fn recovery_without_the_memory_is_not_whole() {
+    let world = world();
+    let lock = std::fs::read_dir(world.path("archive/.urepo/distributor")).unwrap();
+    let lock = lock.map(|it| it.unwrap().path()).find(|it| it.extension() == Some("lock".as_ref()));
+    std::fs::set_permissions(lock.unwrap(), PermissionsExt::from_mode(0o000)).unwrap();
+    let ran = world.run_unprivileged("-c archive recover");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(
+        ran.stderr.starts_with("warning: cannot open `[WORLD]/archive/.urepo"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("error: the memory of a distributor could not be"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// A container has no machine id that lasts, but may be given one.
