@@ -28,7 +28,7 @@ pub(crate) const VARIABLES: [(&str, &str); 7] = [
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
     collection: Option<String>,
-    jobs: Option<u16>,
+    jobs: Option<i64>,
     lock_wait: Option<String>,
     max_wait: Option<String>,
     machine_id: Option<String>,
@@ -140,34 +140,35 @@ impl Config {
         files: &[PathBuf],
     ) -> Result<Config, Failure> {
         let files = read_all(files)?;
+        let collections = collections(&files);
         let named = variable("UREPO_COLLECTION").filter(|path| !path.is_empty());
         let from_variable = |value| Sourced { value, origin: Origin::Variable("UREPO_COLLECTION") };
         let given_here = given.collection.clone();
         let collection = given_here
             .map(|value| Sourced { value, origin: Origin::CommandLine })
             .or(named.map(from_variable))
-            .or_else(|| from_files(&files, |file| file.collection.clone().map(OsString::from)));
-        let jobs = first(given.jobs, "UREPO_JOBS", &variable, parse_jobs)?
-            .or_else(|| from_files(&files, |file| file.jobs.map(usize::from)))
-            .unwrap_or_else(|| Sourced {
-                value: std::thread::available_parallelism().map_or(1, usize::from),
-                origin: Origin::Default,
-            });
-        let lock_wait = match first(given.lock_wait, "UREPO_LOCK_WAIT", &variable, parse_duration)?
-        {
-            Some(found) => Some(found),
-            None => duration_from_files(&files, |file| file.lock_wait.as_deref())?,
+            .or_else(|| collection_of(&files, &collections));
+        let (name, key) = ("UREPO_JOBS", "jobs");
+        let jobs = match first(given.jobs, name, &variable, parse_jobs)? {
+            None => parsed(&files, key, |file| Some(file.jobs?.to_string()), parse_jobs)?,
+            found => found,
         };
-        let max_wait = match first(given.max_wait, "UREPO_MAX_WAIT", &variable, parse_duration)? {
-            Some(found) => Some(found),
-            None => duration_from_files(&files, |file| file.max_wait.as_deref())?,
+        let (name, key) = ("UREPO_LOCK_WAIT", "lock-wait");
+        let lock_wait = match first(given.lock_wait, name, &variable, parse_duration)? {
+            None => parsed(&files, key, |file| file.lock_wait.clone(), parse_duration)?,
+            found => found,
         };
-        let machine_id = first(None, "UREPO_MACHINE_ID", &variable, parse_machine_id)?
-            .or_else(|| from_files(&files, |file| file.machine_id.clone()));
-        if let Some(Sourced { value, origin: Origin::File(path) }) = &machine_id {
-            parse_machine_id(value).map_err(|reason| unusable(path, reason))?;
-        }
-        let chosen = first(None, "UREPO_STATE", &variable, |text| Ok(PathBuf::from(text)))?
+        let (name, key) = ("UREPO_MAX_WAIT", "max-wait");
+        let max_wait = match first(given.max_wait, name, &variable, parse_duration)? {
+            None => parsed(&files, key, |file| file.max_wait.clone(), parse_duration)?,
+            found => found,
+        };
+        let (name, key) = ("UREPO_MACHINE_ID", "machine-id");
+        let machine_id = match first(None, name, &variable, parse_machine_id)? {
+            None => parsed(&files, key, |file| file.machine_id.clone(), parse_machine_id)?,
+            found => found,
+        };
+        let chosen = first(None, "UREPO_STATE", &variable, parse_state)?
             .or_else(|| from_files(&files, |file| file.state.clone()));
         let state = match chosen {
             Some(Sourced { value, origin }) => {
@@ -177,22 +178,16 @@ impl Config {
         };
         let distributors = files.iter().flat_map(|(path, file)| {
             let origin = Origin::File(path.clone());
-            let above = path.parent().unwrap_or(Path::new("/"));
-            file.distributors
-                .iter()
-                .map(move |dir| Sourced { value: above.join(dir), origin: origin.clone() })
+            let dirs = file.distributors.iter().cloned();
+            dirs.map(move |value| Sourced { value, origin: origin.clone() })
         });
         let distributors = distributors.collect();
-        let mut collections = BTreeMap::new();
-        for (path, file) in files.iter().rev() {
-            for (name, root) in &file.collections {
-                let value = path.parent().unwrap_or(Path::new("/")).join(root);
-                let origin = Origin::File(path.clone());
-                collections.insert(name.clone(), Sourced { value, origin });
-            }
-        }
         let exclude = from_files(&files, |file| file.exclude.clone()).unwrap_or_else(|| Sourced {
             value: USUAL_EXCLUDES.map(str::to_owned).to_vec(),
+            origin: Origin::Default,
+        });
+        let jobs = jobs.unwrap_or_else(|| Sourced {
+            value: std::thread::available_parallelism().map_or(1, usize::from),
             origin: Origin::Default,
         });
         let lock_wait =
@@ -227,6 +222,13 @@ fn parse_machine_id(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads the directory of the register of prefixes. With a register for each current directory, two collections could
+/// issue one name.
+fn parse_state(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_absolute() { Ok(path) } else { Err("expected an absolute path".to_owned()) }
+}
+
 /// Where what urepo knows of this machine is kept unless something else is said.
 fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
     use etcetera::BaseStrategy;
@@ -235,7 +237,7 @@ fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
         return StateDirectory::Usual(PathBuf::from(MACHINE_STATE));
     }
     let own = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
-    match named.or(own) {
+    match named.or(own).filter(|home| home.is_absolute()) {
         Some(home) => StateDirectory::Usual(home.join("urepo")),
         None => StateDirectory::None,
     }
@@ -273,13 +275,40 @@ fn from_files<T>(
     })
 }
 
-fn duration_from_files(
+/// The collection that a file names: a name, or a path from the directory of that file.
+fn collection_of(
     files: &[(PathBuf, File)],
-    value: impl Fn(&File) -> Option<&str>,
-) -> Result<Option<Sourced<Duration>>, Failure> {
+    collections: &BTreeMap<String, Sourced<PathBuf>>,
+) -> Option<Sourced<OsString>> {
+    files.iter().find_map(|(path, file)| {
+        let name = file.collection.as_deref()?;
+        let is_name = collections.contains_key(name);
+        let value = if is_name { name.into() } else { beside(path, Path::new(name)).into() };
+        Some(Sourced { value, origin: Origin::File(path.clone()) })
+    })
+}
+
+fn collections(files: &[(PathBuf, File)]) -> BTreeMap<String, Sourced<PathBuf>> {
+    let mut collections = BTreeMap::new();
+    for (path, file) in files.iter().rev() {
+        for (name, root) in &file.collections {
+            let found = Sourced { value: root.clone(), origin: Origin::File(path.clone()) };
+            collections.insert(name.clone(), found);
+        }
+    }
+    collections
+}
+
+fn parsed<T>(
+    files: &[(PathBuf, File)],
+    key: &str,
+    value: impl Fn(&File) -> Option<String>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<Sourced<T>>, Failure> {
     for (path, file) in files {
         if let Some(text) = value(file) {
-            let value = parse_duration(text).map_err(|reason| unusable(path, reason))?;
+            let value = parse(&text)
+                .map_err(|reason| unusable(path, format!("`{key}` is `{text}`: {reason}")))?;
             return Ok(Some(Sourced { value, origin: Origin::File(path.clone()) }));
         }
     }
@@ -295,12 +324,26 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error.into()),
         };
-        let text = String::from_utf8_lossy(&bytes);
-        let file = toml::from_str(&text)
-            .map_err(|error: toml::de::Error| unusable(path, error.message().to_owned()))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| unusable(path, format!("it is not UTF-8: {}", error.utf8_error())))?;
+        let mut file: File = toml::from_str(&text).map_err(|error: toml::de::Error| {
+            let start = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text[..start].matches('\n').count() + 1;
+            unusable(path, format!("line {line}: {}", error.message()))
+        })?;
+        if file.state.as_ref().is_some_and(|state| state.as_os_str().is_empty()) {
+            return Err(unusable(path, "`state` is empty".to_owned()));
+        }
+        let paths = file.distributors.iter_mut().chain(file.collections.values_mut());
+        paths.chain(&mut file.state).for_each(|found| *found = beside(path, found));
         files.push((path.clone(), file));
     }
     Ok(files)
+}
+
+/// Where a path leads that stands in the file `settings`.
+fn beside(settings: &Path, path: &Path) -> PathBuf {
+    settings.parent().unwrap_or(Path::new("/")).join(path)
 }
 
 fn unusable(path: &Path, reason: String) -> Failure {

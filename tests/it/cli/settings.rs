@@ -52,6 +52,33 @@ fn the_collection_is_looked_for_in_order() {
     assert_eq!(run_with(&world, &[("UREPO_COLLECTION", "nowhere")], "list").code, 10);
 }
 
+/// A register for each current directory would let two collections issue one name.
+#[test]
+fn the_register_of_prefixes_does_not_depend_on_the_current_directory() {
+    let world = World::new();
+    world.write(".config/urepo/config.toml", "state = \"register\"\n");
+    for directory in ["here", "there"] {
+        std::fs::create_dir(world.path(directory)).unwrap();
+    }
+    let init = |directory| {
+        let mut command = world.command(["init", "archive", "--host", "example.org"]);
+        command.env_remove("UREPO_STATE").current_dir(world.path(directory));
+        world.finish(command)
+    };
+    init("here").succeeded();
+    assert_eq!(init("there").code, 23, "another collection has the prefix");
+    assert!(world.path(".config/urepo/register/prefixes").exists());
+}
+
+#[test]
+fn a_collection_by_path_in_a_file_does_not_depend_on_the_current_directory() {
+    let (world, name) = world_with_item();
+    world.write(".config/urepo/config.toml", "collection = \"../../archive\"\n");
+    assert_eq!(world.run("list").line(), name);
+    world.write(".config/urepo/config.toml", "collection = \"archive\"\n");
+    assert_eq!(world.run("list").code, 10, "the one in the current directory is another");
+}
+
 #[test]
 fn config_says_where_each_value_comes_from() {
     let (world, _) = world_with_item();
