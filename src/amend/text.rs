@@ -167,6 +167,17 @@ mod tests {
         }
     }
 
+    /// Numbers of one's own may be `nan`, which does not equal itself.
+    #[test]
+    fn a_description_equals_itself() {
+        let found: Table = "[x]\nnumber = nan".parse().unwrap();
+        let before = Description { metadata: Metadata::as_found(found), ..described() };
+        let edited = before.edited(&before.to_text()).unwrap();
+        before.clone().replace(&before, &edited).unwrap();
+        assert_eq!(edited, before);
+        assert_ne!(before.edited(&before.to_text().replace("nan", "inf")).unwrap(), before);
+    }
+
     #[test]
     fn what_others_wrote_may_stay() {
         let found: Table = "shade = 'red'\ndate = 1998\n[x]\n'a b' = 1".parse().unwrap();

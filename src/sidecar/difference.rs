@@ -22,7 +22,9 @@ impl Sidecar {
     pub fn differences(&self, after: &Sidecar) -> Vec<KeyChange> {
         let mut changes = Vec::new();
         let mut compare = |key: &str, before: Option<Value>, after: Option<Value>| {
-            if before != after {
+            // `nan` does not equal itself.
+            let text = |value: &Option<Value>| value.as_ref().map(Value::to_string);
+            if before != after && text(&before) != text(&after) {
                 changes.push(KeyChange { key: key.to_owned(), before, after });
             }
         };

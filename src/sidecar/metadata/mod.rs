@@ -46,8 +46,15 @@ const LISTS: [&str; 3] = ["contributor", "creator", "subject"];
 pub(crate) const DATES: [&str; 2] = ["date", "issued"];
 
 /// The description of an item.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Metadata(Table);
+
+/// As texts, since `nan` does not equal itself.
+impl PartialEq for Metadata {
+    fn eq(&self, other: &Metadata) -> bool {
+        self.0 == other.0 || self.0.to_string() == other.0.to_string()
+    }
+}
 
 impl Metadata {
     /// The description in a sidecar, unchecked: it is kept as it is.
