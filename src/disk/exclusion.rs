@@ -1,4 +1,6 @@
 //! What is left out of sources, by patterns that follow the rules of gitignore.
+//!
+//! Two rules differ from git's: a class such as `[!a]` matches `/` as well, and POSIX classes are refused.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -226,6 +228,11 @@ fn compile(patterns: &[Pattern]) -> Result<Gitignore, PatternError> {
         PatternError { text, reason }
     };
     for Pattern { text, from } in patterns {
+        // It would be taken for a set of these characters.
+        if text.split_once("[:").is_some_and(|(_, rest)| rest.contains(":]")) {
+            let reason = "classes such as `[:digit:]` are not supported; write `[0-9]`".to_owned();
+            return Err(PatternError { text: text.clone(), reason });
+        }
         builder.add_line(from.clone(), text).map_err(|found| error(text, &found))?;
         last = text;
     }
@@ -275,6 +282,7 @@ mod tests {
             (&["~$*"], "d/~$letter.docx", Kind::File, true),
             (&[".~lock.*#"], ".~lock.a.ods#", Kind::File, true),
             (&["ação*"], "ação.txt", Kind::File, true),
+            (&["a[:]b"], "a:b", Kind::File, true),
         ] {
             let rule = rules(texts).rule(Path::new(path), kind);
             assert_eq!(rule.is_some(), left, "{texts:?} {path}");
@@ -302,7 +310,7 @@ mod tests {
         for text in ["", "  ", "#x"] {
             Pattern::new(text).unwrap_err();
         }
-        for text in ["[z-a]", "a/[b-a]"] {
+        for text in ["[z-a]", "a/[b-a]", "[[:digit:]]*", "x[^a[:space:]]"] {
             let refused = Exclusion::new(&patterns(&[text]), &[], false).unwrap_err();
             assert_eq!(refused.text, text);
             assert!(!refused.reason.contains('\n'), "{}", refused.reason);
