@@ -40,7 +40,7 @@ pub struct Checks {
 
 impl Checks {
     /// The checksums of the file at `path`.
-    pub(super) fn of(&self, path: &PayloadPath) -> Result<&[Checksum], DepositError> {
+    pub(crate) fn of(&self, path: &PayloadPath) -> Result<&[Checksum], DepositError> {
         match &self.files {
             None => Ok(&[]),
             Some(files) => match files.get(path) {

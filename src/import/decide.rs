@@ -1,12 +1,13 @@
 //! What is done with a candidate: the plan, which a dry run prints and an import carries out.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::bag::{self, Bag};
+use super::bag::{self, Bag, BagError};
 use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
+use super::checks::{KnownSource, checks, wrong_bag};
 use super::compare::Likeness;
 use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
@@ -17,10 +18,10 @@ use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
 use crate::deposit::check_ibip;
 use crate::deposit::removal::is_aside;
-use crate::deposit::{self, Checks, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request};
-use crate::digest::{Algorithm, Checksum};
+use crate::deposit::{self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request};
 use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
 use crate::identity::{Instant, RepositoryName};
+use crate::interrupt::Interrupt;
 use crate::item::{PayloadPath, Shape, escape};
 use crate::progress::Progress;
 use crate::sidecar::{Metadata, brought};
@@ -71,6 +72,7 @@ pub(super) struct Planner<'a> {
     pub rules: Criteria,
     /// Hears of sources that need not be read.
     progress: &'a dyn Progress,
+    interrupt: &'a Interrupt,
 }
 
 /// The line of the ledger about a source that fits. It is asked for briefly, as the other side of the run writes into
@@ -98,7 +100,7 @@ impl<'a> Planner<'a> {
         collection: &'a Collection,
         clock: &'a dyn Clock,
         rules: Criteria,
-        progress: &'a dyn Progress,
+        (progress, interrupt): (&'a dyn Progress, &'a Interrupt),
     ) -> Result<Planner<'a>, ImportError> {
         let mut own = HashSet::new();
         for subsystem in &collection.settings().subsystems {
@@ -113,6 +115,7 @@ impl<'a> Planner<'a> {
             begun: clock.now(),
             rules,
             progress,
+            interrupt,
         })
     }
 
@@ -178,7 +181,11 @@ impl<'a> Planner<'a> {
             self.progress.skip(look.bytes);
             return Ok(Decision::Unsettled);
         }
-        if let Some(there) = self.there((candidate, &place, &exclusion), key, &look, of_source)? {
+        let there = self.there((candidate, &place, &exclusion), key, &look, of_source)?;
+        if let Some((entry, there)) = there {
+            let known = self.known(candidate, &entry);
+            known.check_row(Some(&look))?;
+            bag.iter().try_for_each(|bag| known.check_bag(bag))?;
             self.progress.skip(look.bytes);
             return Ok(there);
         }
@@ -248,7 +255,7 @@ impl<'a> Planner<'a> {
         let wrong = |cause| wrong_bag(candidate, cause);
         if looker.kind(&candidate.place)? != Kind::Directory {
             return match self.rules.bags {
-                Bags::Only => Err(wrong(bag::BagError::Declaration)),
+                Bags::Only => Err(wrong(BagError::Declaration)),
                 Bags::Detect => Ok(None),
             };
         }
@@ -256,7 +263,9 @@ impl<'a> Planner<'a> {
         if self.rules.bags == Bags::Detect && !bag::is_bag(&dir)? {
             return Ok(None);
         }
-        Bag::read(&dir).map(Some).map_err(wrong)
+        let mut bag = Bag::read(&dir).map_err(wrong)?;
+        bag.checks.payload = candidate.sha256;
+        Ok(Some(bag))
     }
 
     /// The item of a source that has gone: a list still names it.
@@ -274,11 +283,14 @@ impl<'a> Planner<'a> {
             |entry: &Entry| candidate.label.as_ref().is_none_or(|label| label.name == entry.name);
         match of_source(key, &is_it)? {
             None => Ok(None),
-            Some(Imported { entry, standing }) => match standing {
-                ItemPresence::Here => Ok(Some(Decision::Taken(entry.name))),
-                ItemPresence::Left(line) => Ok(Some(Decision::Left(line))),
-                ItemPresence::Vanished(error) => Err((*error).into()),
-            },
+            Some(Imported { entry, standing }) => {
+                self.known(candidate, &entry).check_row(None)?;
+                match standing {
+                    ItemPresence::Here => Ok(Some(Decision::Taken(entry.name))),
+                    ItemPresence::Left(line) => Ok(Some(Decision::Left(line))),
+                    ItemPresence::Vanished(error) => Err((*error).into()),
+                }
+            }
         }
     }
 
@@ -293,25 +305,31 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The item that a candidate is already.
+    fn known<'b>(&'b self, candidate: &'b Candidate, entry: &'b Entry) -> KnownSource<'b> {
+        let Planner { lookup, rules: Criteria { looker, .. }, interrupt, .. } = self;
+        KnownSource { candidate, entry, lookup, looker, interrupt }
+    }
+
+    /// The item that a candidate is already, with its line.
     fn there(
         &self,
         (candidate, place, exclusion): (&Candidate, &SourcePlace, &Exclusion),
         key: &[u8],
         look: &SourceScan,
         of_source: &OfSource<'_>,
-    ) -> Result<Option<Decision>, ImportError> {
+    ) -> Result<Option<(Entry, Decision)>, ImportError> {
         let label = candidate.label.as_ref();
         if self.rules.dedupe != Dedupe::None {
             let is_it = |entry: &Entry| {
                 entry.shape == look.shape && label.is_none_or(|label| label.name == entry.name)
             };
             if let Some(Imported { entry, standing }) = of_source(key, &is_it)? {
-                return match standing {
-                    ItemPresence::Here => Ok(Some(Decision::There(entry.name, None))),
-                    ItemPresence::Left(line) => Ok(Some(Decision::Left(line))),
-                    ItemPresence::Vanished(error) => Err((*error).into()),
+                let there = match standing {
+                    ItemPresence::Here => Decision::There(entry.name.clone(), None),
+                    ItemPresence::Left(line) => Decision::Left(line),
+                    ItemPresence::Vanished(error) => return Err((*error).into()),
                 };
+                return Ok(Some((entry, there)));
             }
             let is_named = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
             if look.kind == Kind::Directory
@@ -319,7 +337,8 @@ impl<'a> Planner<'a> {
                 && self.is_by_other_rules(&entry, place, exclusion)?
             {
                 let (kind, shape) = (LineKind::Existing, look.shape);
-                return Ok(Some(Decision::OtherRules(Entry { kind, shape, ..entry })));
+                let entry = Entry { kind, shape, ..entry };
+                return Ok(Some((entry.clone(), Decision::OtherRules(entry))));
             }
         }
         let Some(label) = label else { return Ok(None) };
@@ -334,7 +353,10 @@ impl<'a> Planner<'a> {
         // Put in place by an import that came to its end before its line was written.
         let entry = entry_of(&item.sidecar()?.0, LineKind::Kept);
         match entry.filter(|entry| entry.source == key && entry.shape == look.shape) {
-            Some(entry) => Ok(Some(Decision::There(entry.name.clone(), Some(entry)))),
+            Some(entry) => {
+                let there = Decision::There(entry.name.clone(), Some(entry.clone()));
+                Ok(Some((entry, there)))
+            }
             None => Err(ImportError::NameExists { name: label.name.clone() }),
         }
     }
@@ -369,21 +391,4 @@ impl<'a> Planner<'a> {
             Likeness::Changed(_) | Likeness::NotInItem(_) => false,
         })
     }
-}
-
-fn wrong_bag(candidate: &Candidate, cause: bag::BagError) -> ImportError {
-    ImportError::Bag { path: candidate.place.path(), cause: Box::new(cause) }
-}
-
-/// What the bytes of a candidate are to be, where its row says it.
-fn checks(candidate: &Candidate, look: &SourceScan) -> Checks {
-    let Some(sha256) = candidate.sha256 else { return Checks::default() };
-    if look.kind == Kind::Directory {
-        return Checks { files: None, payload: Some(sha256) };
-    }
-    let path = candidate.place.path();
-    let name = PayloadPath::new(path.file_name().unwrap_or_default().as_ref());
-    let checksum = Checksum::new(Algorithm::Sha256, &sha256.to_string());
-    let files = name.ok().zip(checksum).map(|(name, it)| BTreeMap::from([(name, vec![it])]));
-    Checks { files, payload: None }
 }

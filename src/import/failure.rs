@@ -37,6 +37,19 @@ pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
     }
 }
 
+/// Whether a source does not have the bytes or files that its row or bag says.
+pub(super) fn is_contradiction(error: &ImportError) -> bool {
+    use DepositError::{Mismatch, NotListed, NotThere, PayloadMismatch};
+    match error {
+        ImportError::Bag { .. } => true,
+        ImportError::Deposit(error) => matches!(
+            error.as_ref(),
+            Mismatch { .. } | PayloadMismatch { .. } | NotListed { .. } | NotThere { .. }
+        ),
+        _ => false,
+    }
+}
+
 /// Whether the system refuses something of the source. A bad sector is not the fault of a source, nor is a shortage of memory.
 fn is_refused(error: &PathError, path: &Path) -> bool {
     let lasts = matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound);

@@ -11,6 +11,7 @@
 mod after;
 mod bag;
 mod candidate;
+mod checks;
 mod compare;
 mod decide;
 pub mod described;

@@ -112,7 +112,7 @@ impl<'l> Importer<'_, 'l> {
         let deadline = deadline(clock, options.time_limit);
         let (rules, after, rejected) = rules(collection, options);
         let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
-        let judge = match Planner::new(collection, clock, rules, progress) {
+        let judge = match Planner::new(collection, clock, rules, (progress, interrupt)) {
             Ok(judge) => judge,
             Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, ledger),
         };
@@ -161,7 +161,8 @@ pub fn plan(
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
     let (rules, ..) = rules(ledger.collection(), options);
-    let mut judge = match Planner::new(ledger.collection(), clock, rules, &NoProgress) {
+    let mut judge = match Planner::new(ledger.collection(), clock, rules, (&NoProgress, interrupt))
+    {
         Ok(judge) => judge,
         Err(error) => return Summary { fatal: Some(error), ..Summary::default() },
     };

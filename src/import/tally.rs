@@ -1,5 +1,10 @@
 //! How an import ended.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::candidate::FoundCandidate;
+use super::failure::is_contradiction;
 use super::{Became, Event, ImportError, Updated};
 use crate::distributor::Notice;
 
@@ -30,11 +35,25 @@ pub struct Summary {
     pub notices: Vec<Notice>,
     /// What became of rows whose items were there already and differ.
     pub rows: Updated,
+    /// Rows whose sources do not have the bytes that were given, by their paths.
+    pub contradicted: BTreeSet<PathBuf>,
     /// What ended the run before its time.
     pub fatal: Option<ImportError>,
 }
 
 impl Summary {
+    /// `rows` without those whose sources do not have the bytes that were given: they describe something else.
+    pub fn without_contradicted<I: Iterator<Item = FoundCandidate>>(
+        &self,
+        rows: I,
+    ) -> impl Iterator<Item = FoundCandidate> + use<I> {
+        let paths = self.contradicted.clone();
+        rows.filter(move |found| match found {
+            Ok(candidate) if !paths.is_empty() => !paths.contains(&candidate.place.path()),
+            _ => true,
+        })
+    }
+
     pub(super) fn count(&mut self, event: &Event) {
         match &event.became {
             Became::Planned { files, bytes, .. } => {
@@ -53,7 +72,12 @@ impl Summary {
             // Those who tell count what is left out, in items and beside them.
             Became::LeftOut(_) | Became::Updated { .. } | Became::NotUpdated { .. } => {}
             Became::Unsettled => self.unsettled += 1,
-            Became::Failed(_) => self.failed += 1,
+            Became::Failed(error) => {
+                self.failed += 1;
+                if event.row.is_some() && is_contradiction(error) {
+                    self.contradicted.extend(event.path.clone());
+                }
+            }
         }
         let known = match event.became {
             Became::Failed(_) => &mut self.known_failed,

@@ -33,6 +33,16 @@ pub(crate) fn table_of<'a>(
     digests
 }
 
+/// The checksum of one file that was brought.
+pub(crate) fn of_file(
+    origin: &Table,
+    path: &PayloadPath,
+    algorithm: Algorithm,
+) -> Option<Checksum> {
+    let of_files = origin.get(DIGESTS)?.get(algorithm.key())?;
+    Checksum::new(algorithm, of_files.get(path.to_text().as_ref())?.as_str()?)
+}
+
 /// The checksums of all of `files` that were brought, by how they were taken: nothing of those that
 /// only some of the files have.
 pub(crate) fn of_all<'a>(

@@ -1,6 +1,7 @@
 //! Imports: each source becomes one item, however often they are run, killed or run beside each other.
 
 mod bags;
+mod contradictions;
 mod departures;
 mod drop_folder;
 mod faults;

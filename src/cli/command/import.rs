@@ -53,9 +53,9 @@ mod tell;
 /// is 3, and --rejects writes it into a file that can be imported once it is repaired.
 ///
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has an
-/// identifier already and keeps it; sha256, which is checked on the way; terms of Dublin Core (title, creator,
-/// dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, with an
-/// identifier or row:PATH, another row, as value. A KIND is `next_edition`, `previous_edition`,
+/// identifier already and keeps it; sha256, which is checked, also of a source that was imported before; terms of
+/// Dublin Core (title, creator, dc.identifier and others); keys of your own as x.KEY; and relations as
+/// relation.KIND, with an identifier or row:PATH, another row, as value. A KIND is `next_edition`, `previous_edition`,
 /// `translation.TAG`, `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`.
 /// A column may occur several times. `subject|` is a column whose cells have several values, as in
 /// `maps|letters`; `subject;` likewise. In JSON Lines and TOML ([[item]]) a value may be a list. Paths are
@@ -227,7 +227,8 @@ impl Import {
         if let Some(rows) = sources.rows()
             && goes_on(&summary)
         {
-            summary.failed += relate(&ledger, rows?, acting, &mut reporter)?;
+            let rows = summary.without_contradicted(rows?);
+            summary.failed += relate(&ledger, rows, acting, &mut reporter)?;
         }
         if !self.manifest.update && goes_on(&summary) {
             self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
@@ -301,7 +302,8 @@ impl Import {
             (true, true) => Update::Plan,
             (true, false) => Update::Act,
         };
-        summary.rows = update(ledger, rows?, mode, (&context.agent, &context.waiter()), reporter)?;
+        let rows = summary.without_contradicted(rows?);
+        summary.rows = update(ledger, rows, mode, (&context.agent, &context.waiter()), reporter)?;
         summary.failed += summary.rows.failed;
         Ok(())
     }

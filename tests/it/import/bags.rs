@@ -10,7 +10,7 @@ use super::*;
 use crate::support::{caller, make_collection, scratch};
 
 /// A bag of two files, as `bagit.py` writes one.
-fn make_bag(bag: &Path) {
+pub(super) fn make_bag(bag: &Path) {
     write(bag, "data/a.txt", "alpha");
     write(bag, "data/sub/b%.txt", "beta");
     write(bag, "bagit.txt", "BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n");

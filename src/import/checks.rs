@@ -1,0 +1,140 @@
+//! What is said of the bytes of a source, also of one that is an item already: by the digests that are known of it, and
+//! read only where those are of other kinds.
+
+use std::collections::BTreeMap;
+
+use super::ImportError;
+use super::bag::{self, Bag, BagError};
+use super::candidate::Candidate;
+use super::ledger::Entry;
+use super::look::{Scanner, SourceScan};
+use crate::collection::Lookup;
+use crate::deposit::{Checks, DepositError};
+use crate::digest::{Algorithm, Checker, Checksum};
+use crate::disk::Kind;
+use crate::disk::copy::{CopyError, read_and_digest};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, PayloadPath};
+use crate::progress::NoProgress;
+use crate::sidecar::{Sidecar, brought};
+
+/// What the bytes of a candidate are to be, where its row says it.
+pub(super) fn checks(candidate: &Candidate, look: &SourceScan) -> Checks {
+    let Some(sha256) = candidate.sha256 else { return Checks::default() };
+    if look.kind == Kind::Directory {
+        return Checks { files: None, payload: Some(sha256) };
+    }
+    let checksum = Checksum::new(Algorithm::Sha256, &sha256.to_string());
+    let files = own_name(candidate).zip(checksum);
+    let files = files.map(|(name, it)| BTreeMap::from([(name, vec![it])]));
+    Checks { files, payload: None }
+}
+
+fn own_name(candidate: &Candidate) -> Option<PayloadPath> {
+    PayloadPath::new(candidate.place.path().file_name()?.as_ref()).ok()
+}
+
+/// A source that is the item of a line of the ledger.
+pub(super) struct KnownSource<'a> {
+    pub candidate: &'a Candidate,
+    pub entry: &'a Entry,
+    pub lookup: &'a Lookup<'a>,
+    pub looker: &'a Scanner,
+    pub interrupt: &'a Interrupt,
+}
+
+impl KnownSource<'_> {
+    /// Makes sure that it is what its row says. There is no `look` at one that has gone.
+    ///
+    /// The line has the digest: no sidecar is read, except of a directory that differs from it.
+    pub(super) fn check_row(&self, look: Option<&SourceScan>) -> Result<(), ImportError> {
+        let Some(sha256) = self.candidate.sha256.filter(|it| *it != self.entry.content) else {
+            return Ok(());
+        };
+        if look.is_some_and(|it| it.kind == Kind::File)
+            && let Some(path) = own_name(self.candidate)
+        {
+            return Err(mismatch(&path, Algorithm::Sha256));
+        }
+        // Of a directory with one file, the line has the digest of that file.
+        let is_it = match self.sidecar()? {
+            Some(sidecar) => sidecar.payload.digest == sha256,
+            None => look.is_none_or(|it| it.files == 1),
+        };
+        let path = self.candidate.place.path();
+        if is_it { Ok(()) } else { Err(DepositError::PayloadMismatch { path }.into()) }
+    }
+
+    /// Makes sure that the item has what the `bag` says now. One that has left is not here to be compared.
+    pub(super) fn check_bag(&self, bag: &Bag) -> Result<(), ImportError> {
+        let (Some(sidecar), Some(listed)) = (self.sidecar()?, &bag.checks.files) else {
+            return Ok(());
+        };
+        let counted = bag.check_counts(sidecar.payload.bytes, sidecar.payload.files);
+        counted.map_err(|cause| wrong_bag(self.candidate, cause))?;
+        let files = sidecar.files.iter().filter_map(|entry| match &entry.content {
+            Content::File { bytes, digest, .. } => Some((&entry.path, (*bytes, digest))),
+            Content::Link { .. } | Content::EmptyDirectory { .. } => None,
+        });
+        let files: BTreeMap<_, _> = files.collect();
+        if let Some(path) = listed.keys().find(|path| !files.contains_key(path)) {
+            return Err(DepositError::NotThere { path: path.clone() }.into());
+        }
+        let mut unknown = Vec::new();
+        for (path, (bytes, digest)) in files {
+            let known = |algorithm| match algorithm {
+                Algorithm::Sha256 => Checksum::new(algorithm, &digest.to_string()),
+                _ => brought::of_file(&sidecar.origin, path, algorithm),
+            };
+            let mut of_file = Vec::new();
+            for checksum in bag.checks.of(path)? {
+                let algorithm = checksum.algorithm();
+                match known(algorithm) {
+                    None => of_file.push(checksum.clone()),
+                    Some(known) if known == *checksum => {}
+                    Some(_) => return Err(mismatch(path, algorithm)),
+                }
+            }
+            if !of_file.is_empty() {
+                unknown.push((path, bytes, of_file));
+            }
+        }
+        self.read(&unknown)
+    }
+
+    /// Compares files of a bag with checksums of kinds that its item does not have.
+    fn read(&self, files: &[(&PayloadPath, u64, Vec<Checksum>)]) -> Result<(), ImportError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let walk = self.looker.walk(&self.candidate.place.join(bag::PAYLOAD))?;
+        for (path, bytes, checksums) in files {
+            let mut checker = Checker::new(checksums);
+            let mut file = walk.open_file(path.as_path())?;
+            let read =
+                read_and_digest(*bytes, &mut file, &NoProgress, self.interrupt, |piece, _| {
+                    checker.update(piece);
+                    Ok::<_, CopyError>(())
+                });
+            read.map_err(DepositError::from)?;
+            if let Some(algorithm) = checker.mismatch() {
+                return Err(mismatch(path, algorithm));
+            }
+        }
+        Ok(())
+    }
+
+    fn sidecar(&self) -> Result<Option<Sidecar>, ImportError> {
+        let item = self.lookup.item(&self.entry.name)?;
+        // `verify` reports the faults of a sidecar.
+        Ok(item.and_then(|item| item.sidecar().ok()).map(|(sidecar, _)| sidecar))
+    }
+}
+
+fn mismatch(path: &PayloadPath, algorithm: Algorithm) -> ImportError {
+    DepositError::Mismatch { path: path.clone(), algorithm }.into()
+}
+
+pub(super) fn wrong_bag(candidate: &Candidate, cause: BagError) -> ImportError {
+    ImportError::Bag { path: candidate.place.path(), cause: Box::new(cause) }
+}
