@@ -12,12 +12,25 @@ const LOOKED_BELOW: usize = 4;
 
 /// The collection that `start` lies in: the nearest directory upwards with a `urepo.toml`.
 pub fn enclosing(start: &Path) -> Result<PathBuf, CollectionError> {
+    around(start)?.ok_or_else(|| CollectionError::NotInACollection { path: start.to_path_buf() })
+}
+
+/// The same, where a directory may well lie in none.
+pub(crate) fn around(start: &Path) -> Result<Option<PathBuf>, PathError> {
     for directory in start.ancestors() {
         if is_collection(directory)? {
-            return Ok(directory.to_path_buf());
+            return Ok(Some(directory.to_path_buf()));
         }
     }
-    Err(CollectionError::NotInACollection { path: start.to_path_buf() })
+    Ok(None)
+}
+
+/// A collection that is at `path`, or at any depth below it, where links are not followed.
+///
+/// A `urepo.toml` without `.urepo` beside it may be any file of this name.
+pub(crate) fn within(path: &Path) -> Result<Option<PathBuf>, PathError> {
+    let has_own = |root: &Path| rustix::fs::lstat(root.join(layout::OWN)).is_ok();
+    first(walkdir::WalkDir::new(path).follow_root_links(false), has_own)
 }
 
 /// A collection at, above or below `root`, which need not exist.
@@ -31,21 +44,29 @@ pub(super) fn enclosing_or_enclosed(root: &Path) -> Result<Option<PathBuf>, Path
             Err(error) if is_absent(error.kind()) => continue,
             existing => existing?,
         };
-        for directory in existing.ancestors() {
-            if is_collection(directory)? {
-                return Ok(Some(directory.to_path_buf()));
-            }
+        if let Some(collection) = around(&existing)? {
+            return Ok(Some(collection));
         }
         break;
     }
-    for entry in walkdir::WalkDir::new(root).min_depth(2).max_depth(LOOKED_BELOW) {
+    first(walkdir::WalkDir::new(root).min_depth(2).max_depth(LOOKED_BELOW), |_| true)
+}
+
+/// The first directory with a `urepo.toml` among those that `is_one` takes.
+fn first(
+    entries: walkdir::WalkDir,
+    is_one: impl Fn(&Path) -> bool,
+) -> Result<Option<PathBuf>, PathError> {
+    for entry in entries {
         match entry {
             Ok(entry) if entry.file_name() == layout::SETTINGS => {
-                return Ok(entry.path().parent().map(Path::to_path_buf));
+                if let Some(root) = entry.path().parent().filter(|root| is_one(root)) {
+                    return Ok(Some(root.to_path_buf()));
+                }
             }
             Ok(_) => {}
             Err(error) => {
-                let path = error.path().unwrap_or(root).to_path_buf();
+                let path = error.path().map(Path::to_path_buf).unwrap_or_default();
                 let cause = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
                 // What this user may not look into, such as `lost+found`, is not theirs.
                 if !is_absent(cause.kind()) && cause.kind() != io::ErrorKind::PermissionDenied {

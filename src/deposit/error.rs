@@ -111,6 +111,14 @@ pub enum DepositError {
         /// The collection.
         collection: PathBuf,
     },
+    /// The source would be taken away, and is in another collection or holds one.
+    #[error("`{}` is not moved or removed: that would damage the collection `{}`", path.display(), collection.display())]
+    OfCollection {
+        /// The source.
+        path: PathBuf,
+        /// The collection.
+        collection: PathBuf,
+    },
     /// The file system has less room than the source takes.
     #[error("no room for `{}`: it takes {needed} {unit}, `{}` has {free}", path.display(), collection.display())]
     NoRoom {

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::DepositError;
+use super::{DepositError, SourceRule};
 use crate::clock::Clock;
-use crate::collection::{Collection, CollectionError, Label};
+use crate::collection::{Collection, CollectionError, Label, discover};
 use crate::disk::{Links, PathError, resolved};
 use crate::flow::{Footprint, Lacking, Reservation, Reservations};
 use crate::identity::{RepositoryName, SECOND};
@@ -22,6 +22,8 @@ pub struct DepositTarget<'a> {
     reached: OnceLock<()>,
     /// The directory of the last source, and where it really is: sources come side by side.
     last: Mutex<(PathBuf, PathBuf)>,
+    /// The last directory of sources that turned out to lie in no collection.
+    outside: Mutex<PathBuf>,
     /// Room that is kept on its file system.
     pending: Arc<Reservations>,
 }
@@ -47,6 +49,7 @@ impl<'a> DepositTarget<'a> {
             news,
             reached: OnceLock::new(),
             last: Mutex::default(),
+            outside: Mutex::default(),
             pending: Arc::default(),
         })
     }
@@ -101,12 +104,43 @@ impl<'a> DepositTarget<'a> {
         }
     }
 
-    /// Makes sure that neither source nor collection lies in the other.
-    pub(super) fn check_apart(&self, path: &Path, links: Links) -> Result<(), DepositError> {
+    /// Makes sure that neither source nor collection lies in the other, and that no other collection loses anything
+    /// if the source goes.
+    pub(super) fn check_apart(
+        &self,
+        path: &Path,
+        links: Links,
+        rule: SourceRule,
+    ) -> Result<(), DepositError> {
         let source = match links {
             Links::Follow => resolved(path)?,
             Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => self.resolved(path)?,
         };
+        match rule {
+            SourceRule::Keep => self.check_apart_at(path, &source),
+            SourceRule::Remove => self.check_takeable(path, &source),
+        }
+    }
+
+    /// Makes sure that no collection loses anything when `path`, which really is at `source`, is moved or removed.
+    pub(crate) fn check_takeable(&self, path: &Path, source: &Path) -> Result<(), DepositError> {
+        self.check_apart_at(path, source)?;
+        let above = source.parent().unwrap_or(source);
+        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = if *outside == above { None } else { discover::around(above)? };
+        if found.is_none() {
+            above.clone_into(&mut outside);
+        }
+        drop(outside);
+        match found.map_or_else(|| discover::within(source), |found| Ok(Some(found)))? {
+            Some(collection) => {
+                Err(DepositError::OfCollection { path: path.to_path_buf(), collection })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_apart_at(&self, path: &Path, source: &Path) -> Result<(), DepositError> {
         let collection = || self.collection.path().to_path_buf();
         if source.starts_with(&self.root) {
             return Err(DepositError::InCollection {
@@ -114,7 +148,7 @@ impl<'a> DepositTarget<'a> {
                 collection: collection(),
             });
         }
-        if self.root.starts_with(&source) {
+        if self.root.starts_with(source) {
             return Err(DepositError::HoldsCollection {
                 path: path.to_path_buf(),
                 collection: collection(),

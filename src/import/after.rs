@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::After;
 use super::candidate::SourcePlace;
 use super::compare::Likeness;
 use super::look::Scanner;
+use super::{After, ImportError};
+use crate::collection::discover;
+use crate::deposit::DepositError;
 use crate::deposit::removal::{SourceKept, SourceRemover};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
@@ -65,9 +67,17 @@ pub(super) fn reject(
     rejected: &ArchiveDirectory,
     place: &SourcePlace,
     looker: &Scanner,
-) -> Result<PathBuf, PathError> {
+) -> Result<PathBuf, ImportError> {
     let (from, own) = looker.parent(place)?;
-    rejected.take(place, &from, &own)
+    // A directory that cannot be listed gets here without a decision.
+    let above = resolved(from.path())?;
+    let found = discover::around(&above)?;
+    match found.map_or_else(|| discover::within(&above.join(&own)), |found| Ok(Some(found)))? {
+        Some(collection) => {
+            Err(DepositError::OfCollection { path: place.path(), collection }.into())
+        }
+        None => Ok(rejected.take(place, &from, &own)?),
+    }
 }
 
 /// What systems put beside the files of people, and files of patterns: these move with a directory though they are

@@ -153,13 +153,17 @@ impl<'a> Planner<'a> {
         if self.is_done(key)? {
             return Ok(Decision::Done);
         }
+        if let Some(rule) = &candidate.left_out {
+            return Ok(Decision::LeftOut(rule.clone()));
+        }
+        // Before anything else can fail: a source that fails is moved, too.
+        if self.rules.takes_sources || !self.rules.done.is_empty() {
+            self.target.check_takeable(&candidate.place.path(), path_of_key(key))?;
+        }
         if let Some(name) = path_of_key(key).file_name()
             && is_aside(Path::new(name))
         {
             return Ok(Decision::Aside);
-        }
-        if let Some(rule) = &candidate.left_out {
-            return Ok(Decision::LeftOut(rule.clone()));
         }
         if self.rules.takes_sources
             && let Some(taken) = self.taken(candidate, key, of_source)?

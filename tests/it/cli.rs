@@ -1,5 +1,6 @@
 //! The program from outside: what it answers, how it ends, and what it leaves on the disk.
 
+mod apart;
 mod completion;
 mod descriptors;
 mod dry_run;

@@ -52,6 +52,9 @@ mod tell;
 /// A source that cannot be imported does not stop the others: it is reported with its reason, the exit code
 /// is 3, and --rejects writes it into a file that can be imported once it is repaired.
 ///
+/// With --remove-source, --done-dir or --reject-dir a source that lies in a collection, or holds one, is
+/// refused before anything is copied.
+///
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has an
 /// identifier already and keeps it; sha256, which is checked, also of a source that was imported before; terms of
 /// Dublin Core (title, creator, dc.identifier and others); keys of your own as x.KEY; and relations as

@@ -327,6 +327,10 @@ impl Explain for DepositError {
             Self::HoldsCollection { .. } => {
                 Failure::of(Exit::Failure, self).hint("deposit what lies beside the collection")
             }
+            Self::OfCollection { collection, .. } => Failure::of(Exit::Failure, self).hint(format!(
+                "`urepo -c {} migrate ITEM --to OTHER` moves an item; a source that stays may lie in a collection",
+                shell::word(collection)
+            )),
             Self::NoRoom { path, needed, unit, free, collection } => {
                 Room { path, needed: *needed, unit, free: *free, collection }.lacking()
             }

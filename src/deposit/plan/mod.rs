@@ -183,7 +183,7 @@ impl Plan {
     ) -> Result<(), DepositError> {
         let Planning { options, exclusion, place, progress } = *with;
         let path = source.path;
-        place.check_apart(path, options.links)?;
+        place.check_apart(path, options.links, options.sources)?;
         let root = self.roots.len();
         let stamp = source.stat(options.links)?;
         match stamp.kind {

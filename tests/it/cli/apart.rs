@@ -1,0 +1,84 @@
+//! Collections and what lies around them: no source is taken out of another one.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::{open, tree};
+use crate::support::{World, whole_items};
+
+/// A world with the collection `archive`, and `drop/box/other`, which has the item that is returned.
+fn world_with_another() -> (World, String) {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.run("init other --host other.example.org").succeeded();
+    let item = world.run("-c other new a.txt --title A").line();
+    for dir in ["drop/box", "done", "rejected"] {
+        fs::create_dir_all(world.path(dir)).unwrap();
+    }
+    fs::rename(world.path("other"), world.path("drop/box/other")).unwrap();
+    (world, item)
+}
+
+#[test]
+fn no_source_is_taken_out_of_another_collection() {
+    let (world, item) = world_with_another();
+    std::os::unix::fs::symlink("drop/box/other", world.path("link")).unwrap();
+    let mut places = vec!["drop".to_owned(), "drop/box".to_owned()];
+    for place in ["", "/example.org/other", "/ITEM", "/ITEM/doc", "/ITEM/doc/a.txt"] {
+        places.push(format!("drop/box/other{place}").replace("ITEM", &item));
+    }
+    places.push(format!("link/{item}/doc/a.txt"));
+    world.write("list", places.join("\0") + "\0");
+    world.write("list.csv", format!("path\n{}\n", places.join("\n")));
+    let commands = [
+        "new --remove-source",
+        "new --remove-source --links follow",
+        "import --remove-source",
+        "import --remove-source --links follow",
+        "import --remove-source --each-file",
+        "import --remove-source --depth 3",
+        "import --done-dir done",
+        "import --done-dir done --links asis",
+        // Nothing here is a bag: what cannot become an item would be moved.
+        "import --reject-dir rejected --bags",
+    ];
+    let before = tree(&world.path("drop"));
+    let refused = |line: &str| {
+        for flag in ["-n", ""] {
+            let ran = world.run(&format!("{flag} -c archive {line}"));
+            let is_named = ran.stderr.contains("is not moved or removed: that would damage");
+            assert!(ran.code != 0 && is_named, "{line}: {}{}", ran.stdout, ran.stderr);
+            assert_eq!(tree(&world.path("drop")), before, "{line}");
+        }
+    };
+    for command in commands {
+        for place in &places {
+            refused(&format!("{command} {place}"));
+        }
+    }
+    for command in ["new --remove-source", "import --remove-source", "import --done-dir done"] {
+        refused(&format!("{command} --files-from0 list"));
+    }
+    for rule in ["--remove-source", "--done-dir done", "--reject-dir rejected --bags"] {
+        refused(&format!("import --manifest list.csv {rule}"));
+    }
+    assert!(whole_items(&open(&world)).is_empty());
+    // What stays where it is can be deposited, and what lies beside a collection can be taken.
+    world.run("-c archive new drop/box/other").succeeded();
+    world.write("drop/b.txt", "beta");
+    let ran = world.run("-c archive import --remove-source drop");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (3, 1), "{}", ran.stderr);
+    assert_eq!(tree(&world.path("drop")), before);
+}
+
+/// A directory that cannot be listed is moved to the rejected ones without another look at it.
+#[test]
+fn no_closed_directory_of_another_collection_is_moved_aside() {
+    let (world, _) = world_with_another();
+    let closed = world.path("drop/box/other/example.org");
+    let chmod = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+    chmod(0o300);
+    world.run_unprivileged("-c archive import drop --depth 4 --reject-dir rejected");
+    chmod(0o755);
+    assert!(closed.join("other").exists() && tree(&world.path("rejected")).is_empty());
+}
