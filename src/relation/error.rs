@@ -2,6 +2,7 @@
 
 use crate::collection::CollectionError;
 use crate::identity::{Identifier, RepositoryName};
+use crate::sidecar::RelationKind;
 
 /// Why no relation is made or removed.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +17,16 @@ pub enum RelateError {
         earlier: RepositoryName,
         /// The item that would follow.
         later: RepositoryName,
+    },
+    /// The other item has the same relation to this one.
+    #[error("`{other}` cannot be the {kind} of `{name}`: `{name}` is its {kind}")]
+    Mutual {
+        /// The item.
+        name: RepositoryName,
+        /// The other one.
+        other: RepositoryName,
+        /// What each would be of the other.
+        kind: RelationKind,
     },
     /// Two collections at hand hold the Original of an item.
     #[error("`{0}` has two Originals")]

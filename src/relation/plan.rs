@@ -207,6 +207,17 @@ fn name_of(
     Ok(None)
 }
 
+/// Refuses a relation that the other item has to this one, such as each being the translation of the other.
+fn refuse_mutual(own: &Sidecar, kind: &RelationKind, other: &Sidecar) -> Result<(), RelateError> {
+    let names = own.identifiers();
+    let is_mutual = |back: Relation| kind.contradicts(&back.kind) && names.contains(&back.to);
+    if !other.relations.iter().any(is_mutual) {
+        return Ok(());
+    }
+    let (name, other) = (own.repository.clone(), other.repository.clone());
+    Err(RelateError::Mutual { name, other, kind: kind.clone() })
+}
+
 /// Refuses a next edition that leads back to the item, along the editions that are at hand.
 fn refuse_circle(
     collections: &[&Collection],
@@ -217,7 +228,7 @@ fn refuse_circle(
     let (earlier, later) = match kind {
         RelationKind::NextEdition => (own, other),
         RelationKind::PreviousEdition => (other, own),
-        _ => return Ok(()),
+        kind => return refuse_mutual(own, kind, other),
     };
     let mut seen = HashSet::new();
     let mut at = later.relations.first(&RelationKind::NextEdition);

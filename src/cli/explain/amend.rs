@@ -78,8 +78,10 @@ impl Explain for RelateError {
         match self {
             Self::Collection(error) => error.explain(),
             Self::Itself(_) => Failure::of(Exit::Conflict, self),
-            Self::Circle { earlier, .. } => Failure::of(Exit::Conflict, self)
-                .hint(format!("`urepo relate {earlier}` lists its relations")),
+            Self::Circle { earlier: item, .. } | Self::Mutual { other: item, .. } => {
+                Failure::of(Exit::Conflict, self)
+                    .hint(format!("`urepo relate {item}` lists its relations"))
+            }
             Self::TwoOriginals(item) => {
                 Failure::of(Exit::Conflict, self).hint(format!("`urepo whereis {item}` shows both"))
             }

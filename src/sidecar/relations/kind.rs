@@ -1,6 +1,7 @@
 //! The kinds of relation between items.
 
 use std::fmt;
+use std::mem::discriminant;
 use std::str::FromStr;
 
 use super::RelationError;
@@ -91,6 +92,11 @@ impl RelationKind {
             RelationKind::MetadataOf => Some(RelationKind::Metadata),
             RelationKind::PartOf | RelationKind::Own(_) => None,
         }
+    }
+
+    /// Whether two items contradict each other if each has such a relation to the other.
+    pub fn contradicts(&self, back: &RelationKind) -> bool {
+        !matches!(self, RelationKind::Own(_)) && discriminant(self) == discriminant(back)
     }
 }
 

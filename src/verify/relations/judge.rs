@@ -117,8 +117,15 @@ impl Judge<'_> {
             return (!is_circle)
                 .then(|| (Code::RelationContested, format!("it is its own {kind}")));
         }
-        let expected = EndKind::of(kind).expected().filter(|_| other.state != State::Deleted)?;
         let own = sidecar.identifiers();
+        let is_mutual = |back: Relation| kind.contradicts(&back.kind) && own.contains(&back.to);
+        // A circle of editions has a finding of its own.
+        let is_edition = matches!(kind, RelationKind::NextEdition | RelationKind::PreviousEdition);
+        if !is_edition && other.relations.iter().any(is_mutual) {
+            let detail = format!("`{to}` is its {kind}, and it is the {kind} of `{to}`");
+            return Some((Code::RelationContested, detail));
+        }
+        let expected = EndKind::of(kind).expected().filter(|_| other.state != State::Deleted)?;
         let back: Vec<_> =
             other.relations.iter().filter(|back| EndKind::of(&back.kind) == expected).collect();
         if back.iter().any(|back| own.contains(&back.to)) {

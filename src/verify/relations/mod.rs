@@ -45,6 +45,7 @@ enum EndKind {
     TranslationOf,
     Metadata,
     MetadataOf,
+    PartOf,
     Other,
 }
 
@@ -57,7 +58,8 @@ impl EndKind {
             RelationKind::TranslationOf => EndKind::TranslationOf,
             RelationKind::Metadata => EndKind::Metadata,
             RelationKind::MetadataOf => EndKind::MetadataOf,
-            RelationKind::PartOf | RelationKind::Own(_) => EndKind::Other,
+            RelationKind::PartOf => EndKind::PartOf,
+            RelationKind::Own(_) => EndKind::Other,
         }
     }
 
@@ -70,7 +72,7 @@ impl EndKind {
             EndKind::Translation => Some(EndKind::TranslationOf),
             EndKind::TranslationOf => Some(EndKind::Translation),
             EndKind::MetadataOf => Some(EndKind::Metadata),
-            EndKind::Metadata | EndKind::Other => None,
+            EndKind::Metadata | EndKind::PartOf | EndKind::Other => None,
         }
     }
 }
@@ -121,7 +123,7 @@ impl RelationCheck {
         })
     }
 
-    /// The items with a relation whose other end is missing, as far as hashes tell.
+    /// The items with a relation whose other end is missing or contradicts it, as far as hashes tell.
     fn doubtful(
         &self,
         roots: &[&Collection],
@@ -130,7 +132,7 @@ impl RelationCheck {
         let is_answered = |end: &End| match (end.to, end.kind.expected()) {
             (Some(to), Some(expected)) => {
                 let other = End { from: to, to: Some(end.from), kind: expected };
-                self.ends.binary_search(&other).is_ok()
+                self.ends.binary_search(&other).is_ok() && !self.is_mutual(end)
             }
             _ => false,
         };
@@ -145,10 +147,16 @@ impl RelationCheck {
             })?;
         }
         let is_doubtful = |end: &&End| match (end.to, end.kind.expected()) {
-            (Some(to), None) => missing.contains(&to),
+            (Some(to), None) => missing.contains(&to) || self.is_mutual(end),
             _ => true,
         };
         ControlFlow::Continue(open.into_iter().filter(is_doubtful).map(|end| end.from).collect())
+    }
+
+    /// Whether the other end has the same relation to this one.
+    fn is_mutual(&self, end: &End) -> bool {
+        let back = end.to.map(|to| End { from: to, to: Some(end.from), kind: end.kind });
+        end.kind != EndKind::Other && back.is_some_and(|it| self.ends.binary_search(&it).is_ok())
     }
 
     /// Calls `report` for each finding about the relations of the item `name` of the collection `root`.

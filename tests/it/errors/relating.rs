@@ -26,6 +26,12 @@ error: `ONE` does not take the relation: its `next_edition` is `TWO` already
 hint: `urepo relate ONE --next-edition TWO --unlink` removes that first
 
 "#]]);
+    world.run(&format!("-c archive relate {name} --part-of {other}")).succeeded();
+    refuses("relate TWO --part-of ONE", 23).tells(str![[r#"
+error: `ONE` cannot be the next_higher_unit of `TWO`: `TWO` is its next_higher_unit
+hint: `urepo relate ONE` lists its relations
+
+"#]]);
     refuses("relate ONE --translation pt", 2).tells(str![[r#"
 error: `pt` is not a value of `--translation <TAG=ITEM>`: expected TAG=ITEM, such as pt-BR=11.21.02.13
 

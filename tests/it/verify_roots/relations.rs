@@ -154,6 +154,19 @@ fn that_one_side_has() {
 }
 
 #[test]
+fn that_contradict_each_other() {
+    let roots = Roots::new(["a", "b"]);
+    for kind in ["part_of", "translation_of", "metadata_of"] {
+        roots.related("a", 1, &format!("{kind}=2"));
+        roots.related("b", 2, &format!("{kind}=1"));
+        roots.tell_relations(&["0 01 U505", "1 02 U505"]);
+    }
+    roots.related("a", 1, "x.cites=2");
+    roots.related("b", 2, "x.cites=1");
+    roots.tell_relations(&[]);
+}
+
+#[test]
 fn that_are_written_as_ibips() {
     let roots = Roots::new(["a"]);
     // The date of an IBIp is that of the item.
