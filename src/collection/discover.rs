@@ -25,6 +25,26 @@ pub(crate) fn around(start: &Path) -> Result<Option<PathBuf>, PathError> {
     Ok(None)
 }
 
+/// Makes sure that nothing is written at `path`, an absolute path, in a collection: all there is an item or urepo's own.
+pub fn check_outside(path: &Path) -> Result<(), CollectionError> {
+    match around_new(path)? {
+        Some(collection) => Err(CollectionError::Inside { path: path.to_path_buf(), collection }),
+        None => Ok(()),
+    }
+}
+
+/// The collection that `path`, which need not exist, lies in or is.
+fn around_new(path: &Path) -> Result<Option<PathBuf>, PathError> {
+    // Links on the way are resolved from the nearest directory that exists.
+    for path in path.ancestors() {
+        match resolved(path) {
+            Err(error) if is_absent(error.kind()) => {}
+            existing => return around(&existing?),
+        }
+    }
+    Ok(None)
+}
+
 /// A collection that is at `path`, or at any depth below it, where links are not followed.
 ///
 /// A `urepo.toml` without `.urepo` beside it may be any file of this name.
@@ -38,16 +58,8 @@ pub(super) fn enclosing_or_enclosed(root: &Path) -> Result<Option<PathBuf>, Path
     if is_collection(root)? {
         return Ok(Some(root.to_path_buf()));
     }
-    // Links on the way are resolved from the nearest directory that exists.
-    for path in root.ancestors() {
-        let existing = match resolved(path) {
-            Err(error) if is_absent(error.kind()) => continue,
-            existing => existing?,
-        };
-        if let Some(collection) = around(&existing)? {
-            return Ok(Some(collection));
-        }
-        break;
+    if let Some(collection) = around_new(root)? {
+        return Ok(Some(collection));
     }
     first(walkdir::WalkDir::new(root).min_depth(2).max_depth(LOOKED_BELOW), |_| true)
 }

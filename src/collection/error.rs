@@ -35,6 +35,14 @@ pub enum CollectionError {
         /// The other collection.
         other: PathBuf,
     },
+    /// Something would be written in a collection that is not an item of it.
+    #[error("`{}` lies in the collection `{}`", path.display(), collection.display())]
+    Inside {
+        /// Where it would be.
+        path: PathBuf,
+        /// The collection.
+        collection: PathBuf,
+    },
     /// Another process changed an item between the look and the lock.
     #[error("`{name}` was changed meanwhile, in `{}`", path.display())]
     Changed {

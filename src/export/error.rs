@@ -77,14 +77,6 @@ pub enum ExportError {
         /// The item.
         name: RepositoryName,
     },
-    /// Exports would lie in a collection.
-    #[error("`{}` lies in the collection `{}`", path.display(), collection.display())]
-    InCollection {
-        /// Where they would be.
-        path: PathBuf,
-        /// The collection.
-        collection: PathBuf,
-    },
     /// There is less room than the item takes.
     #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", place.display())]
     NoRoom {

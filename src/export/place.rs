@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Destination, ExportError};
 use crate::agent::Agent;
-use crate::collection::{CollectionError, discover};
-use crate::disk::{Access, Dir, IoContext, Kind, PathError, Stage, StageLock, Watcher, resolved};
+use crate::collection::discover;
+use crate::disk::{Access, Dir, IoContext, Kind, PathError, Stage, StageLock, Watcher};
 
 /// The beginning of the names of stages. A run removes one that no process holds.
 pub(super) const STAGE: &str = ".urepo-export-";
@@ -23,21 +23,14 @@ pub(super) struct Place {
     made: Option<(Dir, OsString)>,
 }
 
-/// Refuses a path at which no directory can be, and a directory in a collection, where everything is an item or
-/// urepo's own.
+/// Refuses a path at which no directory can be, and a directory in a collection.
 pub(super) fn check(
     Destination { path, watcher, .. }: &Destination<'_>,
 ) -> Result<(), ExportError> {
     if open(path, watcher)?.is_none() {
         Dir::open(above(path), (*watcher).clone())?;
     }
-    let of_parent = || Some(resolved(path.parent()?).ok()?.join(path.file_name()?));
-    let real = resolved(path).ok().or_else(of_parent).unwrap_or_else(|| path.to_path_buf());
-    match discover::enclosing(&real) {
-        Ok(collection) => Err(ExportError::InCollection { path: path.to_path_buf(), collection }),
-        Err(CollectionError::NotInACollection { .. }) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    Ok(discover::check_outside(path)?)
 }
 
 /// Whether there is something called `name` in a directory that may not be there itself.

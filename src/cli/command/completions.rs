@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap_complete::Shell;
 use clap_complete::env::Shells;
 use etcetera::BaseStrategy as _;
+use urepo::collection::discover::check_outside;
 use urepo::disk::{Dir, PathError, Watcher};
 
 use crate::cli::complete::VARIABLE;
@@ -68,6 +69,7 @@ fn install(chosen: Shell, script: &[u8], printer: &Printer, is_dry: bool) -> Don
             .hint(format!("`urepo completions {chosen}` prints the script"))
     })?;
     let path = dir.join(name);
+    check_outside(&path)?;
     if is_dry {
         return printer.line(&format!("would write {}", path.display()));
     }

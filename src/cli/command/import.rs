@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use urepo::agent::Agent;
+use urepo::collection::discover::check_outside;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::digest::Digest;
@@ -346,6 +347,9 @@ impl Import {
     }
 
     fn options(&self, context: &Context) -> Result<Options, Failure> {
+        for written in [&self.rejects, &self.drop.done_dir, &self.drop.reject_dir] {
+            written.as_ref().map_or(Ok(()), |path| check_outside(&context.absolute(path)))?;
+        }
         let directory = |path: &PathBuf| {
             ArchiveDirectory::open(&context.absolute(path), &context.watcher())
                 .map_err(sources::unmounted)

@@ -68,6 +68,7 @@ fn page_of(urepo: &clap::Command, name: &str) -> Option<String> {
 }
 
 fn write_all(dir: &std::path::Path, urepo: &clap::Command) -> Done {
+    urepo::collection::discover::check_outside(dir)?;
     let dir = urepo::disk::Dir::open(dir, urepo::disk::Watcher::default())?;
     dir.replace_file("urepo.1", page::of_urepo(urepo).as_bytes())?;
     for (name, command) in page::pages(urepo) {

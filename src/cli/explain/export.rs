@@ -41,9 +41,6 @@ impl Explain for ExportError {
             Self::NotUtf8 { .. } => {
                 Failure::of(Exit::Failure, self).hint("`--format tar` keeps any name")
             }
-            Self::InCollection { .. } => {
-                Failure::of(Exit::Conflict, self).hint("name a directory outside of it with `--to`")
-            }
             Self::NotDurable { .. } => {
                 Failure::of(Exit::Failure, self).hint("check the disk, and export it again")
             }

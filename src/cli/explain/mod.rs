@@ -157,6 +157,8 @@ impl Explain for CollectionError {
                 .hint(format!("deposit into it with `urepo -c {} new PATH`", shell::word(path))),
             Self::Nested { .. } => Failure::of(Exit::Conflict, self)
                 .hint("choose a place beside it; collections stand side by side"),
+            Self::Inside { .. } => Failure::of(Exit::Conflict, self)
+                .hint("name a place outside of it: in a collection all is an item or urepo's own"),
             Self::Settings { path, .. } => Failure::of(Exit::Failure, self).hint(format!(
                 "correct `{}`; `urepo config` shows what is read",
                 shell::word(path)

@@ -1,4 +1,4 @@
-//! Collections and what lies around them: no source is taken out of another one.
+//! Collections and what lies around them: no source is taken out of another one, and nothing is written into any.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -81,4 +81,56 @@ fn no_closed_directory_of_another_collection_is_moved_aside() {
     world.run_unprivileged("-c archive import drop --depth 4 --reject-dir rejected");
     chmod(0o755);
     assert!(closed.join("other").exists() && tree(&world.path("rejected")).is_empty());
+}
+
+#[test]
+fn nothing_is_written_into_a_collection() {
+    let (world, item) = world_with_another();
+    let other = world.path("drop/box/other");
+    fs::rename(&other, world.path("other")).unwrap();
+    let own = world.run("-c archive new a.txt").line();
+    world.write("in/b.txt", "beta");
+    std::os::unix::fs::symlink(format!("other/{item}/doc"), world.path("link")).unwrap();
+    let places = [
+        "archive".to_owned(),
+        "archive/.urepo".to_owned(),
+        "archive/example.org".to_owned(),
+        format!("archive/{own}"),
+        format!("archive/{own}/doc"),
+        format!("other/{item}/doc"),
+        "link".to_owned(),
+    ];
+    let lines = [
+        "-c archive import in --done-dir PLACE",
+        "-c archive import in --reject-dir PLACE",
+        "-c archive import in missing --rejects PLACE/new",
+        "-c archive meta export --all --output PLACE/new.csv",
+        "-c archive export --all --to PLACE/new",
+        "-c archive export --all --format bagit --to PLACE",
+        "man --write PLACE",
+        "completions --install bash",
+    ];
+    let before = [tree(&world.path("archive")), tree(&world.path("other"))];
+    let refused = |flag: &str, line: &str, place: &str| {
+        // By the paths that a person types: from the directory around the place, and from the place itself.
+        for (from, place) in [("", place), (place, ".")] {
+            let line = line.replace("PLACE", place).replace("-c archive", "-c $W/archive");
+            let line = line.replace("import in ", "import $W/in ");
+            let script = format!(
+                "W=$PWD; export BASH_COMPLETION_USER_DIR=\"$W/{from}/{place}\"; cd \"$W/{from}\"; \"$0\" {flag} {line}"
+            );
+            let ran = world.finish(world.shell(&script));
+            assert_eq!(ran.code, 23, "{script}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains("lies in the collection"), "{script}: {}", ran.stderr);
+        }
+        let now = [tree(&world.path("archive")), tree(&world.path("other"))];
+        assert_eq!(now, before, "{flag} {line} {place}");
+    };
+    for line in lines {
+        for place in &places {
+            refused("", line, place);
+            refused("-n", line, place);
+        }
+    }
+    assert_eq!(tree(&world.path("in")), ["b.txt 4"]);
 }

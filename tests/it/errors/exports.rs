@@ -36,7 +36,7 @@ hint: each is named above, with its reason
     );
     refuses(&world, "-c archive export 11.21.02.13 --to archive/out", 23).tells(str![[r#"
 error: `[WORLD]/archive/out` lies in the collection `[WORLD]/archive`
-hint: name a directory outside of it with `--to`
+hint: name a place outside of it: in a collection all is an item or urepo's own
 
 "#]]);
     refuses(&world, "-c archive export 11.21.02.13 --to nowhere/out", 1).tells(str![[r#"

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use urepo::collection::Collection;
+use urepo::collection::discover::check_outside;
 use urepo::disk::NewFile;
 use urepo::export::metadata::{Document, DocumentFormat, MetadataFormat, Row, RowColumns};
 use urepo::identity::RepositoryName;
@@ -130,7 +131,9 @@ impl Export {
         let mut sink = match output {
             None => Sink::Stdout(context),
             Some(path) => {
-                let file = NewFile::new(&context.absolute(path), &context.watcher())?;
+                let path = context.absolute(path);
+                check_outside(&path)?;
+                let file = NewFile::new(&path, &context.watcher())?;
                 if context.global.dry_run { Sink::Planned } else { Sink::File(file) }
             }
         };
