@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::trash::{ITEM, REPLACED};
 use super::tree::PrefixTree;
-use super::{Collection, InventoryChange, LockedItem, Writer};
+use super::{Collection, InventoryChange, InventoryEnd, LockedItem, Writer};
 use crate::clock::Clock;
 use crate::disk::{Dir, Kind, Lock, LockError, LockMode, PathError, open_at_most};
 use crate::identity::RepositoryName;
@@ -126,10 +126,11 @@ impl Writer {
     }
 
     /// Makes items durable that were moved from their places in the stage to `year`, and records them as
-    /// `changes` say. The directories that they come from are synced as well, so that no item is found in two.
+    /// `changes` say; the inventory ended at `before` then. The directories that they come from are synced as well, so that no item is found in two.
     pub(crate) fn confirm<'a>(
         &self,
         collection: &Collection,
+        before: &InventoryEnd,
         year: &Dir,
         staged: impl IntoIterator<Item = &'a Path>,
         changes: impl IntoIterator<Item = (RepositoryName, InventoryChange)>,
@@ -138,7 +139,7 @@ impl Writer {
         year.sync()?;
         let left: BTreeSet<_> = staged.into_iter().filter_map(Path::parent).collect();
         left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())?;
-        collection.record(changes, clock)
+        collection.record_arrivals(before, changes, clock)
     }
 
     /// Puts a staged and synced item in place of `item`, which is then at `staged` in the stage.

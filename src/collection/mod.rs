@@ -52,6 +52,7 @@ pub use error::{CollectionError, SettingsError};
 use index_file::OpenIndex;
 pub(crate) use index_update::IndexUpdate;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};
+pub(crate) use inventory::InventoryEnd;
 pub(crate) use inventory::year_file;
 pub use inventory::{
     Certainty, CollectionRef, Corrected, Correction, Departure, Discrepancy, InventoryChange,

@@ -186,6 +186,14 @@ impl Publisher<'_> {
                 return None;
             }
         };
+        let before = match self.collection.inventory_end(&items[0].label.name) {
+            Ok(before) => before,
+            Err(error) => {
+                let left = items.into_iter().map(|it| it.staged.fails(DepositError::GroupFailed));
+                outcomes.extend(left);
+                return Some(error.into());
+            }
+        };
         let mut here = Vec::with_capacity(items.len());
         for named in items {
             if let Some(label) = &named.staged.given.label
@@ -209,7 +217,8 @@ impl Publisher<'_> {
         let staged = here.iter().map(|it| it.staged.item.as_path());
         let entered = InventoryChange::Entered(State::Original);
         let changes = here.iter().map(|it| (it.label.name.clone(), entered.clone()));
-        let recorded = self.writer.confirm(self.collection, year, staged, changes, self.clock);
+        let recorded =
+            self.writer.confirm(self.collection, &before, year, staged, changes, self.clock);
         match recorded {
             Ok(()) => {
                 placed.append(&mut here);

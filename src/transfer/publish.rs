@@ -294,6 +294,14 @@ impl Shared<'_> {
     }
 
     fn place_in(&self, year: &Dir, items: Items, group: &mut Group, locks: Locks<'_>) -> Items {
+        let Some((_, first)) = items.first() else { return items };
+        let before = match self.to.inventory_end(&first.name) {
+            Ok(before) => before,
+            Err(error) => {
+                group.all_failed(&items, error.into());
+                return Items::new();
+            }
+        };
         let mut placed = Items::new();
         for (at, staged) in items {
             match self.put(year, &staged, locks) {
@@ -303,7 +311,8 @@ impl Shared<'_> {
         }
         let staged = placed.iter().map(|(_, staged)| staged.item.as_path());
         let arrivals = placed.iter().filter_map(arrival);
-        let recorded = self.writer().confirm(self.to, year, staged, arrivals, self.caller.clock);
+        let clock = self.caller.clock;
+        let recorded = self.writer().confirm(self.to, &before, year, staged, arrivals, clock);
         match recorded {
             Ok(()) => placed,
             Err(error) => {

@@ -28,6 +28,7 @@
 //! it, and the next writer marks it as torn. It counts only if nothing but its end is lost. Where the directory is missing, all of it is lost: the next
 //! change builds it from what is there ([`Collection::rebuild`]).
 
+mod arrival;
 mod compare;
 mod correct;
 mod line;
@@ -54,6 +55,7 @@ use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::{Waited, Waiter};
 
+pub(crate) use arrival::InventoryEnd;
 pub use compare::Discrepancy;
 pub use correct::{Corrected, Correction};
 use line::TORN;
@@ -97,8 +99,22 @@ impl Collection {
         let date = clock.now();
         self.append_lines(
             changes.into_iter().map(|(name, change)| InventoryLine { date, name, change }),
+            None,
             clock,
         )
+    }
+
+    /// [`Collection::record`]s items that were put in place after the inventory ended at `before`, and that
+    /// others may have changed meanwhile.
+    pub(crate) fn record_arrivals(
+        &self,
+        before: &InventoryEnd,
+        changes: impl IntoIterator<Item = (RepositoryName, InventoryChange)>,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        let date = clock.now();
+        let line = |(name, change)| InventoryLine { date, name, change };
+        self.append_lines(changes.into_iter().map(line), Some(before), clock)
     }
 
     /// Records that items stay which were recorded as leaving; on a full disk with the room that is reserved.
@@ -123,6 +139,7 @@ impl Collection {
     fn append_lines(
         &self,
         lines: impl Iterator<Item = InventoryLine>,
+        before: Option<&InventoryEnd>,
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         let mut files: BTreeMap<String, String> = BTreeMap::new();
@@ -138,7 +155,7 @@ impl Collection {
             self.confirm_inventory()?;
         }
         let Some(dir) = self.inventory()? else { return Ok(()) };
-        files.into_iter().try_for_each(|(file, text)| append(&dir, &file, text, clock))
+        files.into_iter().try_for_each(|(file, text)| append(&dir, &file, text, before, clock))
     }
 
     /// Makes sure that it can be recorded where items go. An inventory built later knows nothing of an item
@@ -193,10 +210,21 @@ impl Collection {
     }
 }
 
-fn append(dir: &Dir, name: &str, mut text: String, clock: &dyn Clock) -> Result<(), PathError> {
+fn append(
+    dir: &Dir,
+    name: &str,
+    mut text: String,
+    before: Option<&InventoryEnd>,
+    clock: &dyn Clock,
+) -> Result<(), PathError> {
     let mut lock = lock(dir, name, clock)?;
     let file = lock.file();
-    let end = file.stat()?.bytes;
+    let stat = file.stat()?;
+    let end = stat.bytes;
+    if let Some(before) = before {
+        let later = before.later_lines(&text, name, (file, stat))?;
+        text.push_str(&later);
+    }
     if end == 0 {
         // So a file with something in it has its name on the disk.
         dir.sync()?;

@@ -9,7 +9,7 @@ use urepo::identity::RepositoryName;
 use urepo::transfer::{Outcome, Rules, Step, Verb};
 
 use super::support::{Pair, State, copy_rules, step};
-use crate::support::{staged, whole_items};
+use crate::support::{deposit, options, request, staged, whole_items};
 
 /// What both runs do.
 #[derive(Clone, Copy)]
@@ -228,4 +228,55 @@ fn copies_whose_sources_spell_the_prefix_differently() {
     assert!(watch.begun.load(Ordering::SeqCst));
     assert_eq!(outcomes.iter().map(step).collect::<Vec<_>>(), [Step::Skip]);
     assert_eq!(whole_items(&pair.to()), [name.as_str()]);
+}
+
+/// Takes an item on to another collection when the directory of its year is about to be synced: it is in place by
+/// then, and not recorded yet.
+struct TakenOn {
+    pair: Arc<Pair>,
+    /// Where the item arrives.
+    at: usize,
+    begun: AtomicBool,
+}
+
+impl Watch for TakenOn {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let TakenOn { pair, at, begun } = self;
+        let year = pair.root(*at).join("example.org/archive/2026");
+        let is_in_place = || std::fs::read_dir(&year).is_ok_and(|mut items| items.next().is_some());
+        if operation == Operation::SyncDirectory
+            && path == year
+            && is_in_place()
+            && !begun.swap(true, Ordering::SeqCst)
+        {
+            let here = if *at == 0 { pair.from() } else { pair.to() };
+            let moved = pair.run_between(&here, &pair.third(), Verb::Migrate, Rules::default());
+            assert!(matches!(step(&moved[0]), Step::HandOver(_) | Step::MoveCopy), "{moved:?}");
+        }
+        Ok(())
+    }
+}
+
+/// Its departure was recorded before its arrival.
+#[test]
+fn an_item_that_is_taken_on_before_it_is_recorded_has_left() {
+    let pair = Arc::new(Pair::new());
+    let begin = |at| {
+        let watch = Arc::new(TakenOn { pair: Arc::clone(&pair), at, begun: AtomicBool::default() });
+        let (from, to) = pair.watched(Arc::clone(&watch) as _).unwrap();
+        (watch, from, to)
+    };
+    // A Copy that has just come.
+    pair.deposit_tree();
+    let (watch, from, to) = begin(1);
+    pair.run_between(&from, &to, Verb::Copy, Rules::default());
+    assert!(watch.begun.load(Ordering::SeqCst));
+    assert!(whole_items(&pair.to()).is_empty() && pair.is_clean());
+    // A new item.
+    pair.run(Verb::Migrate, Rules::default());
+    let (watch, from, _) = begin(0);
+    let requests = vec![request(pair.root(0).with_file_name("sources").join("dir"))];
+    deposit(&from, requests, options(), &pair.clock, |_| ()).unwrap();
+    assert!(watch.begun.load(Ordering::SeqCst));
+    assert!(whole_items(&pair.from()).is_empty() && pair.is_clean());
 }
