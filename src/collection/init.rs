@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::discover::check_outside;
 use super::own::{ensure_readme, make_own};
 use super::register::{Claimant, keep};
 use super::tree::PrefixTree;
@@ -88,6 +89,7 @@ pub fn check_prefix(
     founder: &Founder<'_>,
 ) -> Result<(), CollectionError> {
     let prefix = subsystem.prefix()?;
+    subsystem.distributor.as_deref().map_or(Ok(()), check_outside)?;
     let in_root = root.join(layout::OWN).join(layout::DISTRIBUTOR);
     let memory = subsystem.distributor.as_ref().unwrap_or(&in_root);
     let memory = resolved(memory).unwrap_or_else(|_| memory.clone());

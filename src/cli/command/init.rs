@@ -54,7 +54,7 @@ pub(crate) struct Init {
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "New collection")]
 pub(crate) struct PastArgs {
-    /// The directory of the memory, where collections of one host share it
+    /// The directory of the memory that collections of one host share, outside of any collection
     #[arg(long, value_name = "DIR", requires = "host")]
     distributor: Option<PathBuf>,
     /// Go on above the identifiers that a mirror of a lost collection holds; may be repeated

@@ -66,8 +66,9 @@ fn no_source_is_taken_out_of_another_collection() {
     // What stays where it is can be deposited, and what lies beside a collection can be taken.
     world.run("-c archive new drop/box/other").succeeded();
     world.write("drop/b.txt", "beta");
+    world.write("drop/settings/urepo.toml", "no collection");
     let ran = world.run("-c archive import --remove-source drop");
-    assert_eq!((ran.code, ran.stdout.lines().count()), (3, 1), "{}", ran.stderr);
+    assert_eq!((ran.code, ran.stdout.lines().count()), (3, 2), "{}", ran.stderr);
     assert_eq!(tree(&world.path("drop")), before);
 }
 
@@ -107,6 +108,7 @@ fn nothing_is_written_into_a_collection() {
         "-c archive meta export --all --output PLACE/new.csv",
         "-c archive export --all --to PLACE/new",
         "-c archive export --all --format bagit --to PLACE",
+        "init new --host new.example.org --distributor PLACE/new",
         "man --write PLACE",
         "completions --install bash",
     ];
@@ -115,7 +117,7 @@ fn nothing_is_written_into_a_collection() {
         // By the paths that a person types: from the directory around the place, and from the place itself.
         for (from, place) in [("", place), (place, ".")] {
             let line = line.replace("PLACE", place).replace("-c archive", "-c $W/archive");
-            let line = line.replace("import in ", "import $W/in ");
+            let line = line.replace("import in", "import $W/in").replace("init new", "init $W/new");
             let script = format!(
                 "W=$PWD; export BASH_COMPLETION_USER_DIR=\"$W/{from}/{place}\"; cd \"$W/{from}\"; \"$0\" {flag} {line}"
             );
@@ -132,5 +134,5 @@ fn nothing_is_written_into_a_collection() {
             refused("-n", line, place);
         }
     }
-    assert_eq!(tree(&world.path("in")), ["b.txt 4"]);
+    assert!(tree(&world.path("in")) == ["b.txt 4"] && !world.path("new").exists());
 }
