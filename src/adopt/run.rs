@@ -79,8 +79,8 @@ impl Adopter<'_> {
         let flow = Flow::new(UNDER_WAY);
         let writing = Writing { adopter: self, writer: Mutex::new(Right::NotNeeded) };
         let side = Side { adopter: self, root: self.root(), flow: &flow, writing: &writing };
-        let mut ending = Reporter { side: &side, summary: &mut summary, report: &mut report };
-        let driven = flow.drive(self.jobs, |scope| side.feed(scope), || ending.collect());
+        let mut collector = Collector { side: &side, summary: &mut summary, report: &mut report };
+        let driven = flow.drive(self.jobs, |scope| side.feed(scope), || collector.collect());
         if let Err(error) = driven.on("start threads for", "jobs") {
             summary.fatal.get_or_insert(error.into());
         }
@@ -282,13 +282,13 @@ impl Side<'_> {
 }
 
 /// The side that places and tells.
-struct Reporter<'a, R> {
+struct Collector<'a, R> {
     side: &'a Side<'a>,
     summary: &'a mut Summary,
     report: &'a mut R,
 }
 
-impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Reporter<'_, R> {
+impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Collector<'_, R> {
     fn collect(&mut self) {
         let flow = self.side.flow;
         for group in flow.groups(size) {

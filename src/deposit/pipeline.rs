@@ -9,7 +9,7 @@ use super::group::Group;
 use super::prepare::Preparer;
 use super::publish::Publisher;
 use super::removal::SourceRemover;
-use super::report::{Reporter, Summary};
+use super::report::{Collector, Summary};
 use super::stage::Staging;
 use super::stager::Stager;
 use super::{DepositError, DepositTarget, DuplicateIndex, Options, Outcome, Request, SourceRule};
@@ -104,7 +104,7 @@ impl Depositor<'_> {
             wait,
             interrupt: self.interrupt,
         };
-        let mut ending = Reporter {
+        let mut collector = Collector {
             summary: &mut summary,
             report: &mut report,
             progress: self.progress,
@@ -119,7 +119,7 @@ impl Depositor<'_> {
             jobs,
             |scope| side.feed(requests, scope),
             || {
-                let groups = |groups: Receiver<Group>| ending.collect(groups, &publisher);
+                let groups = |groups: Receiver<Group>| collector.collect(groups, &publisher);
                 prepare_and_sync(preparer, self.collection, stage, groups)
             },
         );

@@ -28,7 +28,7 @@ pub struct Summary {
 }
 
 /// The publishing side.
-pub(super) struct Reporter<'a, R> {
+pub(super) struct Collector<'a, R> {
     pub summary: &'a mut Summary,
     pub report: &'a mut R,
     pub progress: &'a dyn Progress,
@@ -39,7 +39,7 @@ pub(super) struct Reporter<'a, R> {
     pub names: Names,
 }
 
-impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Reporter<'_, R> {
+impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Collector<'_, R> {
     pub(super) fn collect(&mut self, groups: Receiver<Group>, publisher: &Publisher<'_>) {
         for group in groups {
             self.publish(group, publisher);

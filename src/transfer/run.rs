@@ -80,7 +80,7 @@ impl Transfer<'_> {
             return Err(TransferError::NoWriter(self.from.path().to_path_buf()));
         }
         let shared = self.shared()?;
-        let collect = || Reporter { shared: &shared, summary, report }.collect();
+        let collect = || Collector { shared: &shared, summary, report }.collect();
         let driven =
             shared.flow.drive(self.options.jobs, |scope| shared.feed(feed, scope), collect);
         let (listed, ()) = driven.on("start threads for", self.to.path())?;
@@ -138,13 +138,13 @@ impl Shared<'_> {
 }
 
 /// The publishing side.
-struct Reporter<'a> {
+struct Collector<'a> {
     shared: &'a Shared<'a>,
     summary: &'a mut Summary,
     report: &'a mut dyn FnMut(Vec<Outcome>) -> Result<(), TransferError>,
 }
 
-impl Reporter<'_> {
+impl Collector<'_> {
     fn collect(&mut self) {
         let shared = self.shared;
         for group in shared.flow.groups(size) {
