@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use urepo::disk::{FileStat, Kind, Links, PathError, Stream, stat_of};
+use urepo::disk::{FileStat, Kind, Links, PathError, StoredFile, Stream, stat_of};
 use urepo::wait::Interrupted;
 
 use super::context::Context;
@@ -40,49 +40,62 @@ pub(crate) fn was_interrupted(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.downcast_ref::<Interrupted>().is_some())
 }
 
-/// A document that is read more than once: a regular file for as long as it does not change, anything else from memory.
-pub(crate) struct Document<'a> {
-    context: &'a Context,
-    path: PathBuf,
-    held: DocumentSource,
+/// A document that is read more than once: a regular file for as long as it does not change, wherever it is moved and even
+/// when it is removed; anything else from memory.
+pub(crate) enum Document {
+    File(Arc<StoredFile>, FileStat),
+    Bytes(Arc<[u8]>),
 }
 
-enum DocumentSource {
-    File(FileStat),
-    Bytes(Arc<[u8]>),
+/// Reads a document that others read, too.
+struct DocumentReader {
+    file: Arc<StoredFile>,
+    offset: u64,
 }
 
 /// A document that is not a regular file is no larger.
 const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
-impl Document<'_> {
+impl Document {
     /// The document from its beginning, line by line.
     pub(crate) fn lines(&self) -> Result<Box<dyn BufRead + Send>, Failure> {
-        let before = match &self.held {
-            DocumentSource::Bytes(bytes) => return Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
-            DocumentSource::File(before) => before,
+        let (file, before) = match self {
+            Document::Bytes(bytes) => return Ok(Box::new(Cursor::new(Arc::clone(bytes)))),
+            Document::File(file, before) => (file, before),
         };
-        if stat_of(&self.path, Links::Follow)? != *before {
-            let message = format!("`{}` was changed while it was read", self.path.display());
+        let now = file.stat()?;
+        if (now.bytes, now.modified) != (before.bytes, before.modified) {
+            let message = format!("`{}` was changed while it was read", file.path().display());
             return Err(Failure::new(Exit::Failure, message));
         }
-        self.context.lines_of(&self.path)
+        Ok(Box::new(BufReader::new(DocumentReader { file: Arc::clone(file), offset: 0 })))
+    }
+}
+
+impl Read for DocumentReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read_at(buffer, self.offset).map_err(io::Error::other)?;
+        self.offset += length as u64;
+        Ok(length)
     }
 }
 
 impl Context {
     /// The document `path`, or standard input. What is not a regular file is read here.
-    pub(crate) fn document(&self, path: &Path) -> Result<Document<'_>, Failure> {
+    pub(crate) fn document(&self, path: &Path) -> Result<Document, Failure> {
         let stat = if is_stdin(path) { None } else { Some(stat_of(path, Links::Follow)?) };
-        let held = match stat {
-            Some(stat) if stat.kind == Kind::File => DocumentSource::File(stat),
-            Some(_) => DocumentSource::Bytes(self.read_file(path, MAX_DOCUMENT_BYTES)?.into()),
+        Ok(match stat {
+            Some(stat) if stat.kind == Kind::File => {
+                let file = StoredFile::open(path, self.watcher())?;
+                let stat = file.stat()?;
+                Document::File(Arc::new(file), stat)
+            }
+            Some(_) => Document::Bytes(self.read_file(path, MAX_DOCUMENT_BYTES)?.into()),
             None => {
                 let bytes = self.read_whole(self.stdin()?, path, MAX_DOCUMENT_BYTES)?;
-                DocumentSource::Bytes(bytes.into())
+                Document::Bytes(bytes.into())
             }
-        };
-        Ok(Document { context: self, path: path.to_path_buf(), held })
+        })
     }
 
     /// Standard input. Ctrl-C ends the wait for its next bytes.

@@ -5,7 +5,7 @@ use urepo::import::ArchiveDirectory;
 
 use super::*;
 use crate::support::{
-    Faults, Mode, System, between_users, first_user, make_collection, scratch, share,
+    Faults, Mode, System, World, between_users, first_user, make_collection, scratch, share,
 };
 
 /// A directory, a file and a directory without files, to be taken away.
@@ -229,4 +229,23 @@ fn a_left_over_is_compared_with_its_item() {
     write(&sources, ".urepo-removing-example.org+other+2026+11.20/a", "a");
     let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
     assert_eq!((summary.imported, summary.failed), (0, 1));
+}
+
+/// The relations of rows are set after the last source has gone.
+#[test]
+fn a_manifest_that_names_itself_goes_as_well() {
+    for more in ["--remove-source", "--done-dir done"] {
+        let world = World::with_collection();
+        world.write("in/b", "b");
+        world.write("in/m.csv", "path,relation.next_edition\nb,row:m.csv\nm.csv,\n");
+        std::fs::create_dir(world.path("done")).unwrap();
+        let ran = world.run(&format!("-c archive import --manifest in/m.csv {more} --json"));
+        assert_eq!(ran.code, 0, "{more}: {}", ran.stderr);
+        assert!(ran.stdout.lines().last().unwrap().contains("\"complete\":true"), "{}", ran.stdout);
+        assert!(!world.path("in/m.csv").exists() && !world.path("in/b").exists(), "{more}");
+        let collection = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
+        let related =
+            origins(&collection).iter().filter(|(_, it)| it.relations.iter().count() > 0).count();
+        assert_eq!(related, 2, "{more}");
+    }
 }

@@ -28,12 +28,12 @@ pub(super) struct Sources<'a> {
     of_items: Exclusion,
     of_item: Exclusion,
     list: Option<PathBuf>,
-    manifest: Option<ManifestTable<'a>>,
+    manifest: Option<ManifestTable>,
 }
 
-struct ManifestTable<'a> {
+struct ManifestTable {
     path: PathBuf,
-    document: Document<'a>,
+    document: Document,
     reading: ManifestReader,
 }
 
@@ -129,8 +129,8 @@ pub(super) fn unmounted(error: PathError) -> Failure {
     if is_missing { failure.hint(NOT_MOUNTED) } else { failure }
 }
 
-impl<'a> ManifestTable<'a> {
-    fn new(import: &Import, context: &'a Context) -> Result<Option<ManifestTable<'a>>, Failure> {
+impl ManifestTable {
+    fn new(import: &Import, context: &Context) -> Result<Option<ManifestTable>, Failure> {
         let args = &import.manifest;
         let Some(path) = args.manifest.clone() else {
             if args.table.are_given() {

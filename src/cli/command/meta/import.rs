@@ -67,7 +67,7 @@ pub(super) struct Import {
 
 /// The document, which is read twice.
 struct InputDocument<'a> {
-    document: Document<'a>,
+    document: Document,
     path: &'a Path,
     kind: DocumentKind,
 }
