@@ -1,5 +1,6 @@
 //! What becomes of a source that is an item: it goes only when the item was read back from the disk.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ impl ArchiveDirectory {
         if let SourcePlace::Beneath(beneath) = place {
             for level in beneath.relative.parent().into_iter().flatten() {
                 match to.make_dir(level) {
-                    Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                    Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                         return Err(error);
                     }
                     _ => to = to.open_dir(level)?,
@@ -51,7 +52,7 @@ impl ArchiveDirectory {
         let mut wanted = name.to_path_buf();
         for number in 1..MOST_OF_A_NAME {
             match from.rename_new(name, &to, &wanted) {
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 outcome => return outcome.map(|()| to.path_of(&wanted)),
             }
             let mut next = name.as_os_str().to_owned();
@@ -106,7 +107,10 @@ pub(super) fn release(
         After::Move(done) => move_to(done, remover, name, source, looker),
         After::Remove => remove(remover, name, source, looker),
     };
-    released.err().map(|error| error.in_words()).into_iter().collect()
+    // It may have gone with a directory above it, which became an item of its own.
+    let is_gone = || looker.kind(source.0).is_err_and(|it| it.kind() == ErrorKind::NotFound);
+    let kept = released.err().filter(|_| !is_gone());
+    kept.map(|error| error.in_words()).into_iter().collect()
 }
 
 fn move_to(

@@ -249,3 +249,16 @@ fn a_manifest_that_names_itself_goes_as_well() {
         assert_eq!(related, 2, "{more}");
     }
 }
+
+#[test]
+fn a_source_that_went_with_the_directory_above_it_is_not_said_to_be_there() {
+    for more in ["--remove-source", "--done-dir done"] {
+        let world = World::with_collection();
+        world.write("in/d/e/b", "b");
+        world.write("in/m.csv", "path\nd\nd/e\n");
+        std::fs::create_dir(world.path("done")).unwrap();
+        let ran = world.run(&format!("-c archive import --manifest in/m.csv {more}"));
+        assert_eq!(ran.code, 0, "{more}: {}", ran.stderr);
+        assert!(!world.path("in/d").exists(), "{more}");
+    }
+}
