@@ -38,6 +38,12 @@ pub enum BagError {
         /// The line, from 1.
         line: usize,
     },
+    /// A file of the payload is still elsewhere.
+    #[error("`{file}` is not there; `fetch.txt` has its address")]
+    NotFetched {
+        /// The file.
+        file: String,
+    },
     /// A manifest has not all files.
     #[error("`{file}` lists {listed} of {files} files")]
     Incomplete {

@@ -78,8 +78,8 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
     Ok(())
 }
 
-/// Makes sure that `fetch.txt`, where there is one, names files of the payload only. Nothing is fetched: what
-/// it names has to be there, as the manifests say.
+/// Makes sure that `fetch.txt`, where there is one, names files of the payload only, and that these are there: nothing
+/// is fetched.
 pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError> {
     if dir.stat(FETCHES)?.is_none() {
         return Ok(());
@@ -100,8 +100,11 @@ pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError>
             rest = after.trim_start_matches(blanks);
         }
         let path = meant(dir, rest, version)?;
-        if !path.is_some_and(|path| path.as_path().starts_with(PAYLOAD)) {
+        let Some(path) = path.filter(|path| path.as_path().starts_with(PAYLOAD)) else {
             return Err(BagError::Outside { file, line: line_number });
+        };
+        if dir.stat(path.as_path())?.is_none() {
+            return Err(BagError::NotFetched { file: path.to_string() });
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use urepo::export::{self, Destination, Exporter};
 use urepo::identity::RepositoryName;
 
 use super::*;
-use crate::support::{caller, make_collection, scratch};
+use crate::support::{World, caller, make_collection, scratch};
 
 /// A bag of two files, as `bagit.py` writes one.
 pub(super) fn make_bag(bag: &Path) {
@@ -262,4 +262,16 @@ fn with_names_that_look_escaped_are_read_as_they_were_meant() {
         let sidecar = import_bag(&collection, &bag);
         assert_eq!(sidecar.files[0].path.as_path(), Path::new(name), "{version} {written}");
     }
+}
+
+#[test]
+fn with_files_to_be_fetched_name_the_file_and_its_list() {
+    let world = World::with_collection();
+    make_bag(&world.path("in/bag"));
+    world.write("in/bag/fetch.txt", "https://example.org/a 5 data/a.txt\n");
+    std::fs::remove_file(world.path("in/bag/data/a.txt")).unwrap();
+    let ran = world.run("-c archive import in");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let expected = "`data/a.txt` is not there; `fetch.txt` has its address";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
