@@ -35,19 +35,22 @@ pub struct Summary {
     pub notices: Vec<Notice>,
     /// What became of rows whose items were there already and differ.
     pub rows: Updated,
-    /// Rows whose sources do not have the bytes that were given, by their paths.
-    pub contradicted: BTreeSet<PathBuf>,
+    /// Of the failed ones, rows whose items are there: their relations were not set.
+    pub unrelated: u64,
+    /// The paths of rows of which nothing more is taken: their sources do not have the bytes that were given, or their
+    /// items could not be updated.
+    pub refused: BTreeSet<PathBuf>,
     /// What ended the run before its time.
     pub fatal: Option<ImportError>,
 }
 
 impl Summary {
-    /// `rows` without those whose sources do not have the bytes that were given: they describe something else.
-    pub fn without_contradicted<I: Iterator<Item = FoundCandidate>>(
+    /// `rows` without those that are refused.
+    pub fn without_refused<I: Iterator<Item = FoundCandidate>>(
         &self,
         rows: I,
     ) -> impl Iterator<Item = FoundCandidate> + use<I> {
-        let paths = self.contradicted.clone();
+        let paths = self.refused.clone();
         rows.filter(move |found| match found {
             Ok(candidate) if !paths.is_empty() => !paths.contains(&candidate.place.path()),
             _ => true,
@@ -75,7 +78,7 @@ impl Summary {
             Became::Failed(error) => {
                 self.failed += 1;
                 if event.row.is_some() && is_contradiction(error) {
-                    self.contradicted.extend(event.path.clone());
+                    self.refused.extend(event.path.clone());
                 }
             }
         }

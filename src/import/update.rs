@@ -2,8 +2,9 @@
 //!
 //! A column replaces all values of its term, as in `described`. An empty cell leaves them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::{Entry, Imported, ItemPresence};
@@ -32,7 +33,7 @@ pub enum Update {
 }
 
 /// How many rows differ from their items, and what became of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Rows that differ and were only counted.
     pub differing: u64,
@@ -40,8 +41,8 @@ pub struct Updated {
     pub updated: u64,
     /// Rows of items that are not Originals here.
     pub not_updated: u64,
-    /// Rows whose items could not be corrected.
-    pub failed: u64,
+    /// The paths of rows whose items could not be corrected.
+    pub failed: BTreeSet<PathBuf>,
 }
 
 /// Rows that are carried out together.
@@ -256,12 +257,14 @@ impl UpdateRun<'_, '_, '_> {
     }
 
     fn report(&mut self, candidate: Candidate, became: Became) -> Result<(), ImportError> {
+        let path = candidate.place.path();
         match &became {
-            Became::NotUpdated { reason: NotUpdated::Failed(_), .. } => self.done.failed += 1,
+            Became::NotUpdated { reason: NotUpdated::Failed(_), .. } => {
+                self.done.failed.insert(path.clone());
+            }
             Became::NotUpdated { .. } => self.done.not_updated += 1,
             _ => self.done.updated += 1,
         }
-        let path = candidate.place.path();
         let (source, row) = (path.display().to_string(), candidate.row);
         self.tell.tell(vec![Event::new(source, Some(path), row, became)])
     }

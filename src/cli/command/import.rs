@@ -231,8 +231,9 @@ impl Import {
         if let Some(rows) = sources.rows()
             && goes_on(&summary)
         {
-            let rows = summary.without_contradicted(rows?);
-            summary.failed += relate(&ledger, rows, acting, &mut reporter)?;
+            let rows = summary.without_refused(rows?);
+            summary.unrelated = relate(&ledger, rows, acting, &mut reporter)?;
+            summary.failed += summary.unrelated;
         }
         if !self.manifest.update && goes_on(&summary) {
             self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
@@ -306,9 +307,10 @@ impl Import {
             (true, true) => Update::Plan,
             (true, false) => Update::Act,
         };
-        let rows = summary.without_contradicted(rows?);
+        let rows = summary.without_refused(rows?);
         summary.rows = update(ledger, rows, mode, (&context.agent, &context.waiter()), reporter)?;
-        summary.failed += summary.rows.failed;
+        summary.failed += summary.rows.failed.len() as u64;
+        summary.refused.extend(summary.rows.failed.iter().cloned());
         Ok(())
     }
 

@@ -172,3 +172,19 @@ fn an_item_that_cannot_be_updated_fails() {
     assert_eq!(imported.text(0), edited);
     assert_eq!(imported.sidecar(1).metadata.title(), Some("New"));
 }
+
+/// A row is one source, whatever of it fails.
+#[test]
+fn a_row_whose_relations_fail_is_counted_once() {
+    let imported = Imported::new();
+    for (next, more, expected) in [
+        ("nope", "", "was not related: the relation `next_edition` leads to"),
+        ("nope", "", "error: 1 of 3 sources was not imported or related\n"),
+        ("a", "--update", "error: 1 of 3 sources was not imported or updated\n"),
+    ] {
+        imported.rows(["A", "B", "C"], next);
+        let ran = imported.import(more);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use urepo::import::{Summary, Updated};
+use urepo::import::Summary;
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -14,8 +14,10 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
     if is_quiet && wrong > 0 && wrong == summary.known_failed + summary.known_left {
         return Some(Failure::told(Exit::Partial));
     }
-    let Updated { failed: rows, .. } = summary.rows;
-    let all = summary.imported + summary.there + summary.unsettled + summary.failed - rows;
+    // These are counted among those that are there, too.
+    let (rows, unrelated) = (summary.rows.failed.len() as u64, summary.unrelated);
+    let all = summary.imported + summary.there + summary.unsettled + summary.failed;
+    let all = (all - rows - unrelated).max(summary.failed);
     match (summary.failed, summary.left) {
         (0, 0) => None,
         (0, left) => {
@@ -26,7 +28,12 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
         (failed, _) => {
             let be = if is_planned { "would not be" } else { human::was_or_were(failed) };
             let not = if is_planned { "" } else { " not" };
-            let done = if rows > 0 { "imported or updated" } else { "imported" };
+            let done = match (rows, unrelated) {
+                (0, 0) => "imported",
+                (_, 0) => "imported or updated",
+                (0, _) => "imported or related",
+                _ => "imported, updated or related",
+            };
             let mut message = format!("{failed} of {all} sources {be}{not} {done}");
             if is_quiet && summary.known_failed > 0 {
                 message += &format!("; {} as reported before", summary.known_failed);

@@ -165,6 +165,7 @@ impl<'a> Reporter<'a> {
             }
             Became::Failed(error) => {
                 let is_row = matches!(error, ImportError::Row(_));
+                let done = missed(&error);
                 let failure = Failure::from(error);
                 if failure.exit != Exit::Interrupted && self.report.should_print(&failure) {
                     let reason = failure.in_one_line();
@@ -182,7 +183,7 @@ impl<'a> Reporter<'a> {
                             Some(rest) => format!("it {rest}"),
                             None => reason,
                         };
-                        format!("{line}`{source}` was not imported{moved}: {reason}")
+                        format!("{line}`{source}` was not {done}{moved}: {reason}")
                     };
                     printer.error(&text);
                     if is_row
@@ -302,7 +303,7 @@ impl<'a> Reporter<'a> {
         report.count("unsettled", summary.unsettled);
         report.count("kept_sources", summary.left);
         report.count("left_out", self.left_out.total());
-        let Updated { differing, updated, not_updated, .. } = summary.rows;
+        let &Updated { differing, updated, not_updated, .. } = &summary.rows;
         for (what, number) in
             [("differing", differing), ("updated", updated), ("not_updated", not_updated)]
         {
@@ -342,6 +343,15 @@ fn not_updated(name: &RepositoryName, reason: NotUpdated) -> Result<String, Fail
         NotUpdated::State(_) => Ok(format!("{name} is deleted")),
         NotUpdated::Left(line) => Ok(format!("{name} has left: {line}")),
         NotUpdated::Failed(error) => Err(error.into()),
+    }
+}
+
+/// What did not become of a source for an error: the item of a row whose relations fail is there.
+fn missed(error: &ImportError) -> &'static str {
+    use ImportError::{Amend, NotOriginal, Relate, RelationLost};
+    match error {
+        RelationLost { .. } | Relate(_) | Amend(_) | NotOriginal { .. } => "related",
+        _ => "imported",
     }
 }
 
