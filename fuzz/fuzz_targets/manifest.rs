@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     for format in [Format::Csv, Format::Tsv, Format::Jsonl, Format::Toml] {
         let root = ROOT.get_or_init(open).clone();
         let columns = Columns::default();
-        let reading = ManifestReader { root, absolute: false, columns, links: Links::Keep };
+        let reading = ManifestReader { root, columns, links: Links::Keep };
         let reader = Box::new(std::io::Cursor::new(bytes.to_vec()));
         if let Ok(rows) = Manifest::new(reader, "fuzz".to_owned(), format, reading) {
             rows.take(1000).for_each(drop);

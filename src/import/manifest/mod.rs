@@ -272,10 +272,8 @@ pub fn header(
 pub struct ManifestReader {
     /// How the table is read.
     pub table: TableOptions,
-    /// The directory that the paths are beneath.
+    /// The directory that the paths are beneath, also absolute ones.
     pub root: Arc<Dir>,
-    /// Whether a path may also be absolute, beneath that directory.
-    pub absolute: bool,
     /// What is done with symbolic links.
     pub links: Links,
 }

@@ -1,6 +1,6 @@
 //! A row of a manifest becomes a candidate: its path is found beneath a directory.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -112,11 +112,9 @@ fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
     let outside = || RowFault::Outside(path.to_owned());
     let mut relative = Path::new(path);
     if relative.is_absolute() {
-        let allowed = reading.absolute.then(|| relative.strip_prefix(reading.root.path()).ok());
-        relative = allowed.flatten().ok_or_else(outside)?;
+        relative = relative.strip_prefix(reading.root.path()).map_err(|_| outside())?;
     }
-    let text = relative.to_string_lossy();
-    let text = text.strip_prefix("./").unwrap_or(&text).trim_end_matches('/');
-    let path = PayloadPath::new(Path::new(text)).map_err(|_| outside())?;
+    let names = relative.components().filter(|it| *it != Component::CurDir);
+    let path = PayloadPath::new(&names.collect::<PathBuf>()).map_err(|_| outside())?;
     Ok(path.as_path().to_path_buf())
 }

@@ -1,7 +1,7 @@
 //! Manifests: what their rows say, and what is wrong with them, line by line.
 
 use super::*;
-use crate::support::{make_collection, scratch};
+use crate::support::{World, make_collection, scratch};
 
 /// The rows of a manifest below `root`.
 pub(super) fn read(
@@ -21,7 +21,7 @@ pub(super) fn read_table(
 ) -> Result<Candidates, ImportError> {
     let bytes = std::fs::read(root.join(name)).unwrap();
     let root = Arc::new(Dir::open(&resolved(root).unwrap(), Watcher::default()).unwrap());
-    let reading = ManifestReader { table, root, absolute: false, links: Links::Keep };
+    let reading = ManifestReader { table, root, links: Links::Keep };
     let reader = Box::new(std::io::Cursor::new(bytes));
     Ok(Box::new(Manifest::new(reader, name.to_owned(), reading)?))
 }
@@ -201,4 +201,14 @@ fn are_refused_as_a_whole_if_their_columns_are_not_understood() {
     assert_eq!(words[0], "line 1: the column `box` means nothing");
     assert!(words[1].starts_with("line 2: it cannot be read"), "{words:?}");
     assert!(words[2].starts_with("line 3: it cannot be read"), "{words:?}");
+}
+
+#[test]
+fn name_sources_beneath_their_directory_in_any_spelling() {
+    let (words, _) = rows(Format::Csv, "path\nd//e\n././a\nd/./e\n");
+    assert_eq!(words, ["a imported", "e imported", "line 4: `d/e` is on line 2 already"]);
+    let world = World::with_collection();
+    let path = resolved(&world.write("in/a", "a")).unwrap();
+    world.write("in/m.csv", format!("path\n{}\n", path.display()));
+    world.run("-c archive import --manifest in/m.csv").succeeded();
 }

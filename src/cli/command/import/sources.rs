@@ -145,8 +145,7 @@ impl ManifestTable {
             None => context.absolute(&path).parent().map(Path::to_path_buf).unwrap_or_default(),
         };
         let root = Arc::new(Dir::open(&resolved(&root)?, context.watcher())?);
-        let absolute = args.root.is_some();
-        let reading = ManifestReader { table, root, absolute, links: import.links };
+        let reading = ManifestReader { table, root, links: import.links };
         let document = context.document(&path)?;
         Ok(Some(ManifestTable { path, document, reading }))
     }
