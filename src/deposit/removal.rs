@@ -12,12 +12,12 @@ use std::sync::{Mutex, PoisonError};
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
-use crate::collection::{Collection, CollectionError};
+use crate::collection::{Collection, CollectionError, Durability};
 use crate::disk::copy::{CopyError, digest_up_to};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath};
+use crate::item::{Content, Entry, PayloadPath, State};
 use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, ProofError, prove};
@@ -30,6 +30,8 @@ const ASIDE: &str = ".urepo-removing-";
 pub(crate) enum SourceKept {
     #[error("the sidecar of the item does not read back as it was written")]
     NotProven,
+    #[error("the item was deleted: this may be the last copy")]
+    Deleted,
     #[error("`{}` has changed since it was deposited", .0.display())]
     Changed(PathBuf),
     #[error("`{}` is not in the item: it was left out, or is new", .0.display())]
@@ -96,12 +98,21 @@ impl<'a> SourceRemover<'a> {
         SourceRemover { collection, interrupt, cleared: Mutex::default() }
     }
 
-    /// Reads the item back from the disk and returns its entries.
+    /// Reads the item back from the disk, on which it is durable by then, and returns its entries.
     pub(crate) fn prove(&self, item: &RepositoryName) -> Result<Files, SourceKept> {
         let item = self.collection.named_item(item)?;
         let (sidecar, seal) = item.sidecar()?;
         if seal != Seal::Intact {
             return Err(SourceKept::NotProven);
+        }
+        if sidecar.state == State::Deleted {
+            return Err(SourceKept::Deleted);
+        }
+        if self.collection.settings().durability == Durability::None {
+            // A collection that is made again from its sources needs no syncs, but its source goes.
+            let watcher = self.collection.watcher().with_sync();
+            let root = Dir::open(self.collection.path(), watcher)?;
+            root.sync_trees([item.name().as_str()])?;
         }
         prove(&item, Depth::FromDisk, &NoProgress, self.interrupt)?;
         Ok(sidecar.files)

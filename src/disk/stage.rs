@@ -61,6 +61,16 @@ impl Stage {
         Err(PathError::new("make a stage in", above.path(), cause))
     }
 
+    /// Whether stages are called like this that begin with `begin`.
+    pub(crate) fn is_name(name: &str, begin: &str) -> bool {
+        let parts = name.strip_prefix(begin).and_then(|rest| rest.split_once('-'));
+        parts.is_some_and(|(process, random)| {
+            let is_number = process.bytes().all(|byte| byte.is_ascii_digit());
+            let is_random = random.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            is_number && !process.is_empty() && is_random && random.len() == 16
+        })
+    }
+
     /// The directory.
     pub(crate) fn dir(&self) -> &Dir {
         &self.dir

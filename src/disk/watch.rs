@@ -127,6 +127,11 @@ impl Watcher {
         Watcher { without_sync: true, ..self }
     }
 
+    /// The same for a change that is durable in any case.
+    pub(crate) fn with_sync(self) -> Watcher {
+        Watcher { without_sync: false, ..self }
+    }
+
     pub(super) fn syncs(&self) -> bool {
         !self.without_sync
     }

@@ -132,7 +132,8 @@ fn make(path: &Path, watcher: &Watcher) -> Result<Made, PathError> {
 pub(super) fn remove_left_overs(destination: &Destination<'_>) -> Result<(), PathError> {
     let Some(dir) = open(destination.path, destination.watcher)? else { return Ok(()) };
     for entry in dir.entries()?.collect::<Result<Vec<_>, _>>()? {
-        let is_stage = entry.name.to_str().is_some_and(|name| name.starts_with(STAGE));
+        // Others may have a directory whose name only begins like this.
+        let is_stage = entry.name.to_str().is_some_and(|name| Stage::is_name(name, STAGE));
         if !is_stage || entry.kind != Kind::Directory {
             continue;
         }

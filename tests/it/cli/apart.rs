@@ -19,6 +19,24 @@ fn world_with_another() -> (World, String) {
     (world, item)
 }
 
+/// The bytes of a deleted item may be nowhere else.
+#[test]
+fn the_source_of_a_deleted_item_stays() {
+    let world = World::with_collection();
+    world.write("drop/a/f", "the last copy");
+    world.write("done/other", "");
+    world.run("-c archive import drop/a").succeeded();
+    let name = world.run("-c archive list").line();
+    world.run(&format!("-c archive delete {name} --force last --reason test --yes")).succeeded();
+    world.run(&format!("-c archive purge {name} --yes")).succeeded();
+    for rule in ["--remove-source", "--done-dir done"] {
+        let ran = world.run(&format!("-c archive import {rule} drop/a"));
+        assert_eq!(ran.code, 3, "{rule}: {}", ran.stderr);
+        assert!(ran.stderr.contains("the item was deleted"), "{rule}: {}", ran.stderr);
+        assert!(world.path("drop/a/f").exists(), "{rule}");
+    }
+}
+
 #[test]
 fn no_source_is_taken_out_of_another_collection() {
     let (world, item) = world_with_another();

@@ -257,9 +257,13 @@ mod several {
 fn clears_what_killed_runs_left() {
     let (world, name) = world_with_odd_item(|_| ());
     world.write("out/.urepo-export-7-0123456789abcdef/0/half", "ha");
-    world.write("out/.urepo-export.txt", "not ours");
+    let others = [".urepo-export-2026-notes", ".urepo-export-notes", ".urepo-export.txt"];
+    for other in others {
+        world.write(&format!("out/{other}/notes"), "not ours");
+    }
     world.run(&format!("-c archive export {name} --to out")).succeeded();
-    assert_eq!(names_in(&world.path("out")), [".urepo-export.txt".to_owned(), file_name(&name)]);
+    let kept = others.iter().map(|it| (*it).to_owned()).chain([file_name(&name)]);
+    assert_eq!(names_in(&world.path("out")), kept.collect::<Vec<_>>());
 }
 
 /// So it is by one that has nothing to put there: the killed run had put everything in place.

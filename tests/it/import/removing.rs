@@ -1,5 +1,7 @@
 //! Sources that are removed or moved once they are items: killed anywhere, none becomes two items.
 
+use std::sync::Mutex;
+
 use urepo::disk::{Operation, Watch};
 use urepo::import::ArchiveDirectory;
 
@@ -229,6 +231,46 @@ fn a_left_over_is_compared_with_its_item() {
     write(&sources, ".urepo-removing-example.org+other+2026+11.20/a", "a");
     let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
     assert_eq!((summary.imported, summary.failed), (0, 1));
+}
+
+/// Hears what is done, in order.
+#[derive(Default)]
+struct Heard(Mutex<Vec<(Operation, PathBuf)>>);
+
+impl Watch for Heard {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        self.0.lock().unwrap().push((operation, path.to_path_buf()));
+        Ok(())
+    }
+}
+
+/// Such a collection is made again from its sources, but these go.
+#[test]
+fn an_item_of_a_collection_that_is_not_synced_is_durable_before_its_source_goes() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    make_sources(&sources);
+    let settings = root.join("urepo.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let text = text.replacen("name =", "durability = \"none\"\nname =", 1);
+    std::fs::write(&settings, text).unwrap();
+    let heard = Arc::new(Heard::default());
+    let watcher = Watcher::new(Arc::clone(&heard) as _);
+    let summary = run(&root, &sources, &|| After::Remove, &watcher).unwrap();
+    assert_eq!((summary.imported, summary.left), (3, 0));
+    let heard = heard.0.lock().unwrap();
+    let place_of = |wanted: &dyn Fn(Operation, &Path) -> bool| {
+        heard.iter().position(|(operation, path)| wanted(*operation, path)).unwrap()
+    };
+    let synced = place_of(&|operation, path| {
+        matches!(operation, Operation::SyncFileSystem | Operation::SyncFile)
+            && path.starts_with(&root)
+    });
+    let taken = place_of(&|operation, path| {
+        matches!(operation, Operation::Rename | Operation::Remove) && path.starts_with(&sources)
+    });
+    assert!(synced < taken, "{:?}", &heard[..=synced]);
 }
 
 /// The relations of rows are set after the last source has gone.
