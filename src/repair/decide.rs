@@ -322,11 +322,12 @@ fn evident_state(
     if copy.is_some() {
         return copy;
     }
-    // A donor with the id of this collection is a backup of it.
+    // A donor with the id of this collection is a backup of it. The Original may have left since.
     if let Some((at, record)) = believed
         && donors[at].collection == facts.collection
+        && record.sidecar.state == State::Copy
     {
-        return Some(record.sidecar.state);
+        return Some(State::Copy);
     }
     let is_ours = |record: &Written| {
         record.sidecar.state == State::Copy && record.is_copy_of(&facts.collection)

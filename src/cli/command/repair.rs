@@ -36,7 +36,8 @@ use tell::RepairRun;
 /// An item that should be here by the inventory of the collection, and is missing, is brought back under its
 /// identifier, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought
 /// back from one. An Original is not made of a Copy that names another collection as that of its
-/// Original: say what it was with --state.
+/// Original, nor of a backup of this collection where the inventory does not say Original: say what it was
+/// with --state.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]

@@ -80,6 +80,27 @@ fn a_backup_makes_no_original_of_what_left() {
     }
 }
 
+/// Without the line of the inventory, nothing says that the Original did not leave after the backup.
+#[test]
+fn a_backup_makes_no_original_where_the_inventory_is_silent() {
+    for lost in [false, true] {
+        let pair = Pair::new();
+        copy_tree(&pair.root("a"), &pair.root("backup"));
+        std::fs::remove_file(inventory_file(&pair.root("a"), pair.name.as_str())).unwrap();
+        if lost {
+            lose_sidecar(&pair, "a");
+        } else {
+            let path = pair.item("a").join("item.toml");
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, text.split("[seal]").next().unwrap()).unwrap();
+        }
+        let error = pair.refuses(&["backup"], Options::default());
+        assert!(matches!(error, RepairError::StateUnknown { .. }), "{error}");
+        mended(pair.repair_with(&["backup"], as_state(State::Original), &Watcher::default()));
+        assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Original));
+    }
+}
+
 /// The only Original is not given up unnoticed either.
 #[test]
 fn an_original_that_calls_itself_a_copy_is_asked_about() {
