@@ -192,7 +192,7 @@ fn rebuilt(
         return written(facts, sidecar, record, action);
     }
     let (at, record) = chosen(facts, donors)?;
-    let sealed = donors.iter().filter_map(|donor| donor.record.as_ref());
+    let sealed = facts.elsewhere(donors).filter_map(|it| it.record.as_ref());
     let mut handovers = sealed.map(|it| &it.sidecar).chain(own).map(|it| it.handover.is_some());
     if handovers.any(|under_way| under_way) {
         return Err(RepairError::Handover { name: name() });
@@ -290,7 +290,8 @@ fn state(
             evident.or(options.state).or(is_accepted.then_some(own))
         }
     };
-    let other = donors.iter().find(|it| it.collection != facts.collection && it.may_be_original);
+    let is_other = |it: &&DonorFacts| it.collection != facts.collection && it.may_be_original;
+    let other = facts.elsewhere(donors).find(is_other);
     match (state, other) {
         (None, _) => Err(RepairError::StateUnknown { name: facts.name.clone() }),
         (Some(State::Original), Some(other)) => Err(RepairError::PerhapsElsewhere {
@@ -360,11 +361,11 @@ fn is_tombstone(facts: &Facts, own: &Sidecar) -> bool {
         && (is_recorded || (facts.is_unrecorded() && !facts.inventory.exists))
 }
 
-/// The donor, another collection than this, that holds the Original.
-fn foreign_original<'a>(facts: &Facts, donors: &'a [DonorFacts]) -> Option<&'a DonorFacts> {
-    donors.iter().find(|donor| {
-        let state = donor.record.as_ref().map(|record| record.sidecar.state);
-        donor.collection != facts.collection && state == Some(State::Original)
+/// The collection, another than this, that holds the Original.
+fn foreign_original<'a>(facts: &'a Facts, donors: &'a [DonorFacts]) -> Option<&'a DonorFacts> {
+    facts.elsewhere(donors).find(|it| {
+        let state = it.record.as_ref().map(|record| record.sidecar.state);
+        it.collection != facts.collection && state == Some(State::Original)
     })
 }
 

@@ -66,7 +66,7 @@ pub enum RepairError {
         /// Where the Original is.
         root: PathBuf,
     },
-    /// There might be two Originals: a donor's sidecar, which is not sealed, may be that of the Original.
+    /// There might be two Originals: a sidecar elsewhere, which is not sealed, may be that of the Original.
     #[error("the Original of `{name}` may be in `{}`, where its sidecar is not as it was sealed", root.display())]
     PerhapsElsewhere {
         /// The item.

@@ -52,6 +52,8 @@ pub(super) struct Facts {
     pub record: SidecarStatus,
     /// The inventory's record of it, where its own sidecar is not sealed.
     pub recorded: Option<Recorded>,
+    /// The item in collections that give no files.
+    pub witnesses: Vec<DonorFacts>,
     pub inventory: PayloadScan,
     /// What else lies in its directory.
     pub strays: Vec<PathBuf>,
@@ -141,6 +143,14 @@ impl Facts {
     /// The state that the item should have, by the inventory.
     pub(super) fn recorded_state(&self) -> Option<State> {
         self.recorded.as_ref().and_then(|recorded| recorded.line.state())
+    }
+
+    /// The item in every collection that may hold its Original.
+    pub(super) fn elsewhere<'a>(
+        &'a self,
+        donors: &'a [DonorFacts],
+    ) -> impl Iterator<Item = &'a DonorFacts> {
+        donors.iter().chain(&self.witnesses)
     }
 
     /// Whether the inventory says nothing of its state, nor that it left.

@@ -54,6 +54,8 @@ pub struct Repairer<'a> {
     pub collection: &'a Collection,
     /// Where good copies are looked for, in this order.
     pub donors: &'a [Collection],
+    /// Where the Original may be besides; no files are taken from these.
+    pub witnesses: &'a [Collection],
     /// How far it may go.
     pub options: Options,
     /// The event log's record of the items.

@@ -26,7 +26,7 @@ struct Examined {
     item: Option<StoredItem>,
     /// The sidecar that the plan goes by.
     seen: Option<SidecarVersion>,
-    /// Those of all donors, if the plan goes by them as well.
+    /// Those of all other collections, if the plan goes by them as well.
     seen_elsewhere: Option<Vec<Option<SidecarVersion>>>,
     donors: Vec<StoredItem>,
     plan: Plan,
@@ -104,7 +104,10 @@ impl Repairer<'_> {
         // Of a sealed item donors decide nothing.
         let have_say = !matches!(record, SidecarStatus::Sealed(_));
         let seen_elsewhere = have_say.then(|| self.seen_elsewhere(&name)).transpose()?;
-        let mut found = self.find_donors(&name, have_say)?;
+        let mut found = self.find_donors(&name, self.donors, have_say)?;
+        let witnesses = if have_say { self.witnesses } else { &[] };
+        let witnesses = self.find_donors(&name, witnesses, have_say)?;
+        let witnesses = witnesses.into_iter().map(|(_, facts)| facts).collect();
         let is_deleted = is_deleted(&record, recorded.as_ref(), self.options);
         found.retain(|(_, donor)| donor.is_tombstone == is_deleted);
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
@@ -117,7 +120,7 @@ impl Repairer<'_> {
         };
         let collection = self.collection.id().to_owned();
         let now = self.caller.clock.now();
-        let facts = Facts { name, collection, now, record, recorded, inventory, strays };
+        let facts = Facts { name, collection, now, record, recorded, witnesses, inventory, strays };
         let decision = decide(&facts, &records, self.options)?;
         let accepted = match facts.record.written() {
             Some(own) if is_accepted(&decision.sidecar, &decision.action, self.options) => {
@@ -172,14 +175,15 @@ impl Repairer<'_> {
         }
     }
 
-    /// The item in the collections that may help.
+    /// The item in those of `collections` that have it.
     fn find_donors(
         &self,
         name: &RepositoryName,
+        collections: &[Collection],
         have_say: bool,
     ) -> Result<Vec<(StoredItem, DonorFacts)>, RepairError> {
         let mut found = Vec::new();
-        for donor in self.donors {
+        for donor in collections {
             match facts::find(name, donor) {
                 // One that cannot be read and decides nothing is of no use, and no reason to stop.
                 Err(error) if have_say || error.is_shortage() => return Err(error),
@@ -194,7 +198,12 @@ impl Repairer<'_> {
         Ok(found)
     }
 
-    /// The sidecars of the item in the collections that may help, as they are now.
+    /// The collections that may have a say.
+    fn others(&self) -> impl Iterator<Item = &Collection> {
+        self.donors.iter().chain(self.witnesses)
+    }
+
+    /// The sidecars of the item in the collections that may have a say, as they are now.
     fn seen_elsewhere(
         &self,
         name: &RepositoryName,
@@ -203,7 +212,7 @@ impl Repairer<'_> {
             Err(error) if error.is_absence() => Ok(None),
             item => Ok(Some(seen(&item?)?)),
         };
-        self.donors.iter().map(seen).collect()
+        self.others().map(seen).collect()
     }
 
     /// Reads the payload, as far as any sidecar knows it.
@@ -273,11 +282,11 @@ impl Repairer<'_> {
         Ok(self.collection.record([(plan.name.clone(), change)], self.caller.clock)?)
     }
 
-    /// Locks the item, here and in the donors that have a say.
+    /// Locks the item, here and in the other collections that have a say.
     fn lock(&self, examined: &Examined) -> Result<ItemLocks, RepairError> {
         let name = &examined.plan.name;
         let seen = examined.seen_elsewhere.iter().flatten();
-        let theirs = self.donors.iter().zip(seen).filter(|(donor, seen)| {
+        let theirs = self.others().zip(seen).filter(|(donor, seen)| {
             // A backup has the same id, and by that the same locks.
             seen.is_some() && donor.id() != self.collection.id()
         });
@@ -302,7 +311,7 @@ impl Repairer<'_> {
         }
         let Some(before) = &examined.seen_elsewhere else { return Ok(()) };
         let now = self.seen_elsewhere(name)?;
-        let mut pairs = self.donors.iter().zip(before.iter().zip(&now));
+        let mut pairs = self.others().zip(before.iter().zip(&now));
         pairs.find(|(_, (before, now))| before != now).map_or(Ok(()), |(donor, _)| changed(donor))
     }
 

@@ -31,6 +31,7 @@ use crate::support::{
 struct Pair {
     scratch: tempfile::TempDir,
     name: RepositoryName,
+    witnesses: Vec<&'static str>,
 }
 
 impl Pair {
@@ -49,7 +50,7 @@ impl Pair {
         asked.metadata.add("title", "A report").unwrap();
         let (mut outcomes, _) = deposit(&a, vec![asked], options(), &clock, |_| ()).unwrap();
         let name = outcomes.remove(0).result.unwrap().label.name;
-        let pair = Pair { scratch, name };
+        let pair = Pair { scratch, name, witnesses: Vec::new() };
         pair.add_copy("b");
         pair
     }
@@ -146,10 +147,12 @@ impl Pair {
     ) -> Result<T, RepairError> {
         let open = |root: &&str| Collection::open(&self.root(root), watcher);
         let donors = donors.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let witnesses = self.witnesses.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let collection = Collection::open(&self.root("a"), watcher)?;
         act(&Repairer {
             collection: &collection,
             donors: &donors,
+            witnesses: &witnesses,
             options,
             logged: &LoggedItems::default(),
             caller: caller(&agent(), &TestClock::at("2026-11-22T00:00:00Z"), &Interrupt::default()),

@@ -37,7 +37,7 @@ use tell::RepairRun;
 /// identifier, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought
 /// back from one. An Original is not made of a Copy that names another collection as that of its
 /// Original, nor of a backup of this collection where the inventory does not say Original: say what it was
-/// with --state.
+/// with --state. Nor is one made where a collection of the settings holds the Original.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
@@ -54,7 +54,7 @@ pub(crate) struct Repair {
     #[command(flatten)]
     flags: NameFlags,
     /// A collection with good copies, by path or name; repeat it for several. The named collections
-    /// of the settings unless given
+    /// of the settings unless given; those are searched for the Original in any case
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
     /// Do not read all files to find the damaged items: only missing ones and other sizes are found
@@ -83,7 +83,7 @@ impl Repair {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
-        let donors = self.donors(context, &collection)?;
+        let (donors, witnesses) = self.others(context, &collection)?;
         if !context.global.dry_run {
             finish_first(context, &collection, &[])?;
         }
@@ -91,6 +91,7 @@ impl Repair {
         let repairer = Repairer {
             collection: &collection,
             donors: &donors,
+            witnesses: &witnesses,
             options: self.options(&selection),
             logged: &LoggedItems::default(),
             caller: context.caller(&*progress),
@@ -150,8 +151,12 @@ impl Repair {
         }
     }
 
-    /// The collections that good copies are taken from.
-    fn donors(&self, context: &Context, own: &Collection) -> Result<Vec<Collection>, Failure> {
+    /// The collections that good copies are taken from, and the known ones that may hold the Original besides.
+    fn others(
+        &self,
+        context: &Context,
+        own: &Collection,
+    ) -> Result<(Vec<Collection>, Vec<Collection>), Failure> {
         let mut donors = Vec::new();
         for named in &self.from {
             let donor = context.open_named(named)?;
@@ -163,16 +168,15 @@ impl Repair {
             }
             donors.push(donor);
         }
-        if self.from.is_empty() {
-            for (name, path) in &context.config.collections {
-                match context.open(&path.value) {
-                    Ok(donor) if own.has_same_root(&donor)? => {}
-                    Ok(donor) => donors.push(donor),
-                    Err(error) => context.printer.detail(&format!("left out {name}: {error}")),
-                }
+        let mut known = Vec::new();
+        for (name, path) in &context.config.collections {
+            match context.open(&path.value) {
+                Ok(other) if own.has_same_root(&other)? => {}
+                Ok(other) => known.push(other),
+                Err(error) => context.printer.detail(&format!("left out {name}: {error}")),
             }
         }
-        Ok(donors)
+        Ok(if self.from.is_empty() { (known, Vec::new()) } else { (donors, known) })
     }
 
     /// The items that are asked for, or all that are damaged.

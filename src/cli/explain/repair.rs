@@ -31,8 +31,7 @@ impl Explain for RepairError {
             Self::SecondOriginal { .. } => {
                 Failure::of(Exit::Conflict, self).hint("repair it with `--state copy`")
             }
-            Self::PerhapsElsewhere { .. } => failure
-                .hint("repair the item there first, or name with `--from` only other collections"),
+            Self::PerhapsElsewhere { .. } => failure.hint("repair the item there first"),
             Self::Unconfirmed { name } => failure.hint(format!(
                 "name a copy with `--from`; if you edited the sidecar, `urepo meta accept {name}`"
             )),

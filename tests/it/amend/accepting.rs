@@ -143,8 +143,14 @@ fn the_log_is_read_once_for_all_items() {
     let caller = caller(&agent, &clock, &interrupt);
     let options = Options { unsealed: Unsealed::Seal, ..Options::default() };
     let logged = LoggedItems::of([&name]);
-    let repairer =
-        Repairer { collection: &collection, donors: &[], options, logged: &logged, caller };
+    let repairer = Repairer {
+        collection: &collection,
+        donors: &[],
+        witnesses: &[],
+        options,
+        logged: &logged,
+        caller,
+    };
     let reads = || {
         trace.0.lock().unwrap().clear();
         let plan = repairer.examine(&name).unwrap().unwrap();

@@ -255,20 +255,24 @@ fn a_kept_file_that_changes_meanwhile() {
 /// It was an honest Copy when the decision was made, and holds the Original when that is carried out.
 #[test]
 fn a_donor_that_becomes_the_original_meanwhile() {
-    let pair = Pair::new();
-    lose_sidecar(&pair, "a");
-    let theirs = pair.item("b").join("item.toml");
-    let mut sidecar = pair.sidecar("b");
-    sidecar.state = State::Original;
-    let (path, text) = (theirs.clone(), sidecar.to_text());
-    let outcome = repair_while(&pair, "item.toml", move || fs::write(&path, &text).unwrap());
-    match outcome {
-        Err(RepairError::Changed { path, .. }) => assert_eq!(path, theirs),
-        outcome => panic!("{outcome:?}"),
+    for holder in ["b", "c"] {
+        let mut pair = Pair::new();
+        pair.add_copy("c");
+        pair.witnesses = vec!["c"];
+        lose_sidecar(&pair, "a");
+        let theirs = pair.item(holder).join("item.toml");
+        let mut sidecar = pair.sidecar(holder);
+        sidecar.state = State::Original;
+        let (path, text) = (theirs.clone(), sidecar.to_text());
+        let outcome = repair_while(&pair, "item.toml", move || fs::write(&path, &text).unwrap());
+        match outcome {
+            Err(RepairError::Changed { path, .. }) => assert_eq!(path, theirs),
+            outcome => panic!("{outcome:?}"),
+        }
+        assert!(!pair.item("a").join("item.toml").exists());
+        pair.repair(&["b"]).unwrap();
+        assert_eq!(pair.sidecar("a").state, State::Copy);
     }
-    assert!(!pair.item("a").join("item.toml").exists());
-    pair.repair(&["b"]).unwrap();
-    assert_eq!(pair.sidecar("a").state, State::Copy);
 }
 
 /// Two repairs of one item at once: the slower one finds that nothing is left to mend.

@@ -147,6 +147,30 @@ left out gone: `[WORLD]/.config/urepo/../../gone` is not a collection
     assert_eq!(world.run("-c here repair --from other --from spare").code, 0);
 }
 
+/// A known collection that holds the Original is seen, though the copies come from another one.
+#[test]
+fn known_collections_may_hold_the_original_whatever_is_given() {
+    let (world, name) = world();
+    world.write(".config/urepo/config.toml", "[collections]\nmirror = \"../../mirror\"\n");
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run(&format!("-c archive migrate {name} --to mirror --leave-copy")).succeeded();
+    flip(&in_item(&world, "archive", &name, "doc/a.txt"));
+    fs::remove_file(in_item(&world, "archive", &name, "item.toml")).unwrap();
+    fs::remove_dir_all(world.path("archive/.urepo/inventory")).unwrap();
+    let line = format!("-q -c archive repair {name} --from backup");
+    assert_eq!(world.run(&format!("{line} --state original")).code, 23);
+    tells(
+        &world.run(&line[3..]),
+        &name,
+        0,
+        str![[r#"
+repaired [NAME]: sidecar built from [WORLD]/backup, state Copy; 1 file from [WORLD]/backup
+
+"#]],
+    );
+    world.run("status").succeeded();
+}
+
 #[test]
 fn the_sidecar_is_built_or_sealed() {
     let (world, name) = world();

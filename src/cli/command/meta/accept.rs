@@ -75,6 +75,7 @@ impl Accept {
         let repairer = Repairer {
             collection: &collection,
             donors: &donors,
+            witnesses: &[],
             options: Options { unsealed: Unsealed::Seal, ..Options::default() },
             logged: &logged,
             caller: context.caller(&*progress),
