@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use libfuzzer_sys::fuzz_target;
 use urepo::disk::{Dir, Links, Watcher};
-use urepo::import::{Columns, Format, Manifest, ManifestReader};
+use urepo::import::{Format, Manifest, ManifestReader, TableOptions};
 
 /// Rows name paths below it; none of them is read.
 static ROOT: OnceLock<Arc<Dir>> = OnceLock::new();
@@ -15,10 +15,10 @@ fuzz_target!(|bytes: &[u8]| {
     let open = || Arc::new(Dir::open(Path::new("/"), Watcher::default()).expect("a root"));
     for format in [Format::Csv, Format::Tsv, Format::Jsonl, Format::Toml] {
         let root = ROOT.get_or_init(open).clone();
-        let columns = Columns::default();
-        let reading = ManifestReader { root, columns, links: Links::Keep };
+        let table = TableOptions::new(format);
+        let reading = ManifestReader { table, root, links: Links::Keep };
         let reader = Box::new(std::io::Cursor::new(bytes.to_vec()));
-        if let Ok(rows) = Manifest::new(reader, "fuzz".to_owned(), format, reading) {
+        if let Ok(rows) = Manifest::new(reader, "fuzz".to_owned(), reading) {
             rows.take(1000).for_each(drop);
         }
     }
