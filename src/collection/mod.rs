@@ -41,6 +41,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::disk::{Dir, PathError, Watcher};
+use crate::identity::Instant;
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -168,6 +169,11 @@ impl Collection {
     #[must_use]
     pub fn with_waiter(self, waiter: Waiter<'static>) -> Collection {
         Collection { waiter, ..self }
+    }
+
+    /// The time by the clock of its waiter.
+    pub(crate) fn now(&self) -> Instant {
+        self.waiter.clock.now()
     }
 
     /// The root directory.

@@ -23,7 +23,7 @@ impl Ledger<'_> {
     /// Adds what imports have put in place since the last line.
     ///
     /// Names are given in the order of their dates, and lines are written in that order. So what has a
-    /// line, or was looked at, is not looked at again.
+    /// line, or was looked at, is not looked at again, unless its date has not come yet.
     pub(super) fn catch_up(&mut self) -> Result<(), ImportError> {
         let mut prefixes: BTreeMap<String, Prefix> = BTreeMap::new();
         for subsystem in &self.collection.settings().subsystems {
@@ -43,8 +43,11 @@ impl Ledger<'_> {
         let wanted = Names::of(Some(prefix));
         collection.visit_names(&wanted, |name| {
             if known.is_none_or(|known| name.instant() > known) {
-                found.extend(imported(collection, &name)?);
-                last = Some(name);
+                let is_past = name.instant() <= self.now;
+                found.extend(imported(collection, &name)?.filter(|it| is_past || !self.has(it)));
+                if is_past {
+                    last = Some(name);
+                }
             }
             if found.len() >= LINES {
                 self.add(&std::mem::take(&mut found))?;
@@ -66,6 +69,12 @@ impl Ledger<'_> {
             found.push(seen);
         }
         self.add(&found)
+    }
+
+    /// Whether there is a line about this item.
+    fn has(&self, entry: &Entry) -> bool {
+        let mut lines = self.sources.find(&entry.source);
+        lines.any(|it| self.line_at(it).is_ok_and(|it| it.is_some_and(|it| it.name == entry.name)))
     }
 }
 

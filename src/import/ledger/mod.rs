@@ -54,6 +54,8 @@ pub struct Ledger<'a> {
     failures: HashMap<Vec<u8>, Digest>,
     /// The newest date of each prefix up to which all names are known.
     newest: BTreeMap<String, Instant>,
+    /// Names are given in the order of their dates, but not after one whose date has not come yet.
+    now: Instant,
     /// Lines that a dry run would write.
     unwritten: Vec<Entry>,
     lock: Option<Lock>,
@@ -149,6 +151,7 @@ impl<'a> Ledger<'a> {
             absent: HashMap::new(),
             failures: HashMap::new(),
             newest: BTreeMap::new(),
+            now: collection.now(),
             unwritten: Vec::new(),
             lock,
         }
@@ -308,8 +311,8 @@ impl<'a> Ledger<'a> {
     }
 
     fn remember(&mut self, entry: &Entry, offset: u64) {
-        if matches!(entry.kind, LineKind::Item | LineKind::Seen) {
-            let date = entry.name.instant();
+        let date = entry.name.instant();
+        if matches!(entry.kind, LineKind::Item | LineKind::Seen) && date <= self.now {
             let newest = self.newest.entry(entry.name.prefix().folded()).or_insert(date);
             *newest = date.max(*newest);
         }

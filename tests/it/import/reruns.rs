@@ -1,7 +1,7 @@
 //! A rerun adds nothing, whatever happened before it.
 
 use super::*;
-use crate::support::{make_collection, scratch, waiter};
+use crate::support::{change_item, copy_tree, make_collection, scratch, waiter};
 
 const TIME: &str = "2026-11-21T02:13:00Z";
 
@@ -67,6 +67,41 @@ fn add_nothing_without_the_ledger() {
     assert_eq!(run().imported, 1);
     assert_eq!(run().there, 21);
     assert_eq!(whole_items(&collection).len(), 21);
+}
+
+/// A name whose date has not come yet, which a wrong clock has given, says nothing of the names that follow.
+#[test]
+fn add_nothing_beside_a_name_of_the_future() {
+    let scratch = scratch();
+    let collection = make_collection(&scratch.path().join("archive"));
+    let sources = scratch.path().join("sources");
+    let clock = TestClock::at(TIME);
+    let run = || {
+        let units = Units::EachFile;
+        import(&collection, tree(&sources, units), import_options(), &clock).unwrap().1
+    };
+    let future = "example.org/archive/9998/01.01.00.00";
+    for at in 0..3 {
+        write(&sources, &format!("{at}.txt"), format!("{at}"));
+        assert_eq!((run().imported, run().imported), (1, 0));
+        if at == 0 {
+            let root = collection.path();
+            copy_tree(&root.join(&whole_items(&collection)[0]), &root.join(future));
+            change_item(root, future, |sidecar| {
+                sidecar.repository = future.parse().unwrap();
+                sidecar.ibip = None;
+                sidecar.origin.clear();
+            });
+        }
+    }
+    let path = collection.path().join(Ledger::path());
+    let lines = std::fs::read_to_string(&path).unwrap();
+    // The crash lost the last line.
+    std::fs::write(&path, &lines[..lines.len() - 10]).unwrap();
+    assert_eq!((run().there, run().imported), (3, 0));
+    let length = std::fs::metadata(&path).unwrap().len();
+    run();
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), length, "no line is written again");
 }
 
 /// Something else of any size in the place of the ledger is not read to its end.
