@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::identity::{Prefix, RepositoryName};
+use crate::identity::{IbipPrefix, Prefix, RepositoryName};
 
 /// The settings of a collection, in its root.
 pub const SETTINGS: &str = "urepo.toml";
@@ -83,4 +83,9 @@ pub fn memory_file(prefix: &Prefix) -> String {
 /// The file that says who issues `prefix`, in the register of a machine.
 pub fn register_file(prefix: &Prefix) -> String {
     format!("{}.toml", prefix.subsystem().replace('/', "+"))
+}
+
+/// The same of IBIps. No prefix of names is without a `+` here.
+pub fn register_file_of_ibips(prefix: &IbipPrefix) -> String {
+    format!("ibip-{}.toml", prefix.as_str().to_ascii_lowercase())
 }

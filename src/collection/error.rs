@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{InventoryLine, Recorded};
+use super::{InventoryLine, Recorded, Series};
 use crate::disk::{LockError, PathError};
 use crate::distributor::DistributorError;
 use crate::identity::{ParseError, Prefix, RepositoryName};
@@ -85,19 +85,19 @@ pub enum CollectionError {
         /// Where.
         path: PathBuf,
     },
-    /// Another collection issues the names of a prefix, from a memory of its own.
-    #[error("another collection issues the identifiers of `{prefix}`: `{}`", root.display())]
+    /// Another collection issues the names of a prefix, or their IBIps, from a memory of its own.
+    #[error("another collection issues the {series}: `{}`", root.display())]
     PrefixInUse {
-        /// The prefix.
-        prefix: Prefix,
+        /// Which.
+        series: Series,
         /// The other collection.
         root: PathBuf,
     },
-    /// A collection that cannot be found has issued the names of a prefix.
-    #[error("identifiers of `{prefix}` were issued by a collection that is gone: `{}`", root.display())]
+    /// A collection that cannot be found has issued the names of a prefix, or their IBIps.
+    #[error("{series} were issued by a collection that is gone: `{}`", root.display())]
     PrefixLost {
-        /// The prefix.
-        prefix: Prefix,
+        /// Which.
+        series: Series,
         /// Where the collection was.
         root: PathBuf,
     },

@@ -56,8 +56,7 @@ pub fn init(
     watcher: &Watcher,
 ) -> Result<(Collection, Vec<Notice>), CollectionError> {
     // What can be refused is refused before anything is made.
-    subsystem.prefix()?;
-    subsystem.ibip_prefix()?;
+    let (prefix, ibips) = (subsystem.prefix()?, subsystem.ibip_prefix()?);
     check_place(root)?;
     check_prefix(root, &subsystem, founder)?;
     let dir = Dir::make_with_parents(root, watcher)?;
@@ -66,9 +65,14 @@ pub fn init(
         Some(shared) => Dir::make_with_parents(shared, watcher)?,
         None => own.ensure_dir(layout::DISTRIBUTOR)?,
     };
-    let prefix = subsystem.prefix()?;
     let (real_root, real_memory) = (resolved(root)?, resolved(memory.path())?);
-    let claimant = Claimant { prefix: &prefix, id: None, root: &real_root, memory: &real_memory };
+    let claimant = Claimant {
+        prefix: &prefix,
+        ibips: ibips.as_ref(),
+        id: None,
+        root: &real_root,
+        memory: &real_memory,
+    };
     let Founder { agent, clock, patience, register, .. } = *founder;
     // Held until the collection is there: of two that are made at once, one gets the prefix.
     let claim = match register.claim(&claimant, founder.takeover(), agent, clock, patience) {
@@ -82,18 +86,19 @@ pub fn init(
     Ok((collection, notices))
 }
 
-/// Makes sure that a collection at `root` may issue the names of `subsystem`.
+/// Makes sure that a collection at `root` may issue the names of `subsystem`, and their IBIps.
 pub fn check_prefix(
     root: &Path,
     subsystem: &Subsystem,
     founder: &Founder<'_>,
 ) -> Result<(), CollectionError> {
-    let prefix = subsystem.prefix()?;
+    let (prefix, ibips) = (subsystem.prefix()?, subsystem.ibip_prefix()?);
     subsystem.distributor.as_deref().map_or(Ok(()), check_outside)?;
     let in_root = root.join(layout::OWN).join(layout::DISTRIBUTOR);
     let memory = subsystem.distributor.as_ref().unwrap_or(&in_root);
     let memory = resolved(memory).unwrap_or_else(|_| memory.clone());
-    let claimant = Claimant { prefix: &prefix, id: None, root, memory: &memory };
+    let ibips = ibips.as_ref();
+    let claimant = Claimant { prefix: &prefix, ibips, id: None, root, memory: &memory };
     founder.register.check(&claimant, founder.takeover())
 }
 

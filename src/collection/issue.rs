@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::register::{Claimant, keep};
+use super::series::Series::Ibips;
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Network, Register, Spread, Subsystem, Takeover, spatial};
 use crate::agent::Agent;
@@ -140,19 +141,34 @@ impl<'a> Issuer<'a> {
         Ok(issuer)
     }
 
-    /// Makes sure that the register says that names of these prefixes come from here.
+    /// Makes sure that the register says that names of these prefixes, and their IBIps, come from here.
     fn claim(&mut self, takeover: Takeover) -> Result<(), CollectionError> {
         let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        for LabelSource { distributor, .. } in &self.sources {
+        for LabelSource { distributor, ibip_prefix, .. } in &mut self.sources {
             let memory = resolved(distributor.dir.path())?;
-            let prefix = &distributor.prefix;
-            let claimant = Claimant { prefix, id: Some(id), root: &root, memory: &memory };
-            if self.register.has(&claimant)? {
-                continue;
+            let (prefix, ibips) = (&distributor.prefix, ibip_prefix.clone());
+            let ibips = ibips.as_ref();
+            let mut claimant =
+                Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
+            while !self.register.has(&claimant)? {
+                let (agent, clock) = (distributor.agent, distributor.clock);
+                let claim = self.register.claim(&claimant, takeover, agent, clock, self.patience);
+                match claim {
+                    // An archive that shared an address before this was refused goes on, by names alone.
+                    Err(
+                        error @ (CollectionError::PrefixInUse { series: Ibips(_), .. }
+                        | CollectionError::PrefixLost { series: Ibips(_), .. }),
+                    ) => {
+                        let (prefix, cause) = (prefix.clone(), error.to_string());
+                        self.notices.push(Notice::NoIbips { prefix, cause });
+                        (claimant.ibips, *ibip_prefix) = (None, None);
+                    }
+                    claim => {
+                        self.notices.extend(keep(claim, id, &claimant)?);
+                        break;
+                    }
+                }
             }
-            let (agent, clock) = (distributor.agent, distributor.clock);
-            let claim = self.register.claim(&claimant, takeover, agent, clock, self.patience);
-            self.notices.extend(keep(claim, id, &claimant)?);
         }
         Ok(())
     }

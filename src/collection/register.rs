@@ -1,7 +1,8 @@
 //! Which prefixes a machine issues, and from where: one small file each, outside of all collections.
 //!
 //! A memory keeps the processes of one collection apart. Two collections with one host would each have
-//! a memory of their own, and give the same names; the register tells them of each other.
+//! a memory of their own, and give the same names; the register tells them of each other. So it does of
+//! two hosts with one address: their IBIps would be the same.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,12 +10,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml_writer::ToTomlValue as _;
 
-use super::{Collection, CollectionError, Settings, settings};
+use super::{Collection, CollectionError, Series, Settings, settings};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::disk::{Dir, Lock, LockMode, PathError, StoredFile, Watcher, resolved};
 use crate::distributor::{Notice, Patience};
-use crate::identity::Prefix;
+use crate::identity::{IbipPrefix, Prefix};
 use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::Waiter;
@@ -42,6 +43,8 @@ pub struct Register {
 /// An entry of the register.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Registration {
+    /// That of the names, also where the entry is that of their IBIps: each prefix has a date of its own
+    /// in a memory.
     prefix: String,
     /// The id of the collection.
     collection: String,
@@ -55,11 +58,25 @@ struct Registration {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claimant<'a> {
     pub prefix: &'a Prefix,
+    /// What their opaque twins begin with, if they have any.
+    pub ibips: Option<&'a IbipPrefix>,
     /// The id of the collection, if it has one already.
     pub id: Option<&'a str>,
     pub root: &'a Path,
     /// The directory of its memory.
     pub memory: &'a Path,
+}
+
+impl Claimant<'_> {
+    fn series(&self) -> impl Iterator<Item = Series> {
+        let ibips = self.ibips.cloned().map(Series::Ibips);
+        std::iter::once(Series::Names(self.prefix.clone())).chain(ibips)
+    }
+
+    /// Whether the dates of an entry come from the memory of the claimant.
+    fn has_memory_of(&self, entry: &Registration) -> bool {
+        entry.memory == self.memory && entry.prefix == self.prefix.subsystem()
+    }
 }
 
 /// The rule for a prefix that another collection issues or has issued.
@@ -81,7 +98,7 @@ pub(super) struct Claim {
 }
 
 impl Register {
-    /// Makes sure that no other collection issues the prefix, without writing anything.
+    /// Makes sure that no other collection issues the names or their IBIps, without writing anything.
     pub(super) fn check(
         &self,
         claimant: &Claimant<'_>,
@@ -90,23 +107,34 @@ impl Register {
         if takeover == Takeover::Accept {
             return Ok(());
         }
-        let mut entries = vec![self.entry(claimant.prefix)?];
+        claimant.series().try_for_each(|series| self.check_series(&series, claimant, takeover))
+    }
+
+    fn check_series(
+        &self,
+        series: &Series,
+        claimant: &Claimant<'_>,
+        takeover: Takeover,
+    ) -> Result<(), CollectionError> {
+        let mut entries = vec![self.entry(series)?];
         for dir in &self.others {
-            entries.push(match read(dir, claimant.prefix) {
+            entries.push(match read(dir, series) {
                 // That of the machine is not for everybody's eyes everywhere.
                 Err(CollectionError::Disk(error)) if error.is_refusal() => None,
                 entry => entry?,
             });
         }
-        let is_new = entries[0].is_none();
+        // Of collections that shared an address before there were entries of IBIps, the first to issue has it.
+        let may_be_known = matches!(series, Series::Names(_)) || claimant.id.is_none();
+        let is_new = entries[0].is_none() && may_be_known;
         for entry in entries.into_iter().flatten() {
-            match check_entry(&entry, claimant) {
+            match check_entry(&entry, series, claimant) {
                 Err(CollectionError::PrefixLost { .. }) if takeover != Takeover::Refuse => {}
                 checked => checked?,
             }
         }
         if is_new {
-            self.known.iter().try_for_each(|root| check_known(root, claimant))?;
+            self.known.iter().try_for_each(|root| check_known(root, series, claimant))?;
         }
         Ok(())
     }
@@ -136,8 +164,21 @@ impl Register {
 
     /// Whether the register says already what a claim would make it say.
     pub(super) fn has(&self, claimant: &Claimant<'_>) -> Result<bool, CollectionError> {
-        let Some(entry) = self.entry(claimant.prefix)? else { return Ok(false) };
-        if entry.memory != claimant.memory {
+        for series in claimant.series() {
+            if !self.has_series(&series, claimant)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn has_series(
+        &self,
+        series: &Series,
+        claimant: &Claimant<'_>,
+    ) -> Result<bool, CollectionError> {
+        let Some(entry) = self.entry(series)? else { return Ok(false) };
+        if !claimant.has_memory_of(&entry) {
             return Ok(false);
         }
         // A collection that was moved is looked for at its new place from now on.
@@ -146,13 +187,14 @@ impl Register {
             return Ok(!claimant.memory.starts_with(claimant.root));
         }
         let is_in_place = entry.root == claimant.root
-            || issuer_at(&entry.root, claimant.prefix).map_or(true, |found| found.is_some());
+            || issuer_at(&entry.root, series).map_or(true, |found| found.is_some());
         Ok(is_in_place)
     }
 
     /// Whether a memory may be in `dir`, which is in no collection.
     pub(super) fn allows(&self, dir: &Path, prefix: &Prefix) -> Result<bool, CollectionError> {
-        if self.entry(prefix)?.is_some_and(|entry| entry.memory == dir) {
+        let names = Series::Names(prefix.clone());
+        if self.entry(&names)?.is_some_and(|entry| entry.memory == dir) {
             return Ok(true);
         }
         let allowed = self.allowed.iter().filter_map(|allowed| resolved(allowed).ok());
@@ -160,13 +202,13 @@ impl Register {
     }
 
     /// The entry of this register.
-    fn entry(&self, prefix: &Prefix) -> Result<Option<Registration>, CollectionError> {
-        self.dir.as_ref().map_or(Ok(None), |dir| read(dir, prefix))
+    fn entry(&self, series: &Series) -> Result<Option<Registration>, CollectionError> {
+        self.dir.as_ref().map_or(Ok(None), |dir| read(dir, series))
     }
 }
 
 impl Claim {
-    /// Writes durably that the claimant issues the prefix.
+    /// Writes durably that the claimant issues the names, and their IBIps.
     pub(super) fn keep(self, id: &str, claimant: &Claimant<'_>) -> Result<(), PathError> {
         let text = format!(
             "# Written by urepo: this machine gives the names of a prefix from here.\n\
@@ -176,7 +218,9 @@ impl Claim {
             claimant.root.to_string_lossy().to_toml_value(),
             claimant.memory.to_string_lossy().to_toml_value(),
         );
-        self.dir.replace_file(&layout::register_file(claimant.prefix), text.as_bytes())
+        claimant
+            .series()
+            .try_for_each(|series| self.dir.replace_file(&series.file(), text.as_bytes()))
     }
 }
 
@@ -201,8 +245,8 @@ pub(super) fn keep(
     }
 }
 
-fn read(dir: &Path, prefix: &Prefix) -> Result<Option<Registration>, CollectionError> {
-    let path = dir.join(layout::register_file(prefix));
+fn read(dir: &Path, series: &Series) -> Result<Option<Registration>, CollectionError> {
+    let path = dir.join(series.file());
     let mut file = match StoredFile::open_no_follow(&path, Watcher::default()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened?,
@@ -217,13 +261,17 @@ fn read(dir: &Path, prefix: &Prefix) -> Result<Option<Registration>, CollectionE
 }
 
 /// Makes sure that an entry is the claimant's, or of somebody who shares its memory.
-fn check_entry(entry: &Registration, claimant: &Claimant<'_>) -> Result<(), CollectionError> {
+fn check_entry(
+    entry: &Registration,
+    series: &Series,
+    claimant: &Claimant<'_>,
+) -> Result<(), CollectionError> {
     // A memory within a collection went with it, though another one may be made in its place.
-    let is_shared = entry.memory == claimant.memory && !claimant.memory.starts_with(claimant.root);
+    let is_shared = claimant.has_memory_of(entry) && !claimant.memory.starts_with(claimant.root);
     if is_shared {
         return Ok(());
     }
-    let issuer = issuer_at(&entry.root, claimant.prefix)?;
+    let issuer = issuer_at(&entry.root, series)?;
     let is_there = issuer.as_ref() == Some(&entry.collection);
     // One that was moved, or seen by another way; not one of which this is a copy.
     if claimant.id == Some(entry.collection.as_str())
@@ -231,10 +279,10 @@ fn check_entry(entry: &Registration, claimant: &Claimant<'_>) -> Result<(), Coll
     {
         return Ok(());
     }
-    let (prefix, root) = (claimant.prefix.clone(), entry.root.clone());
+    let (series, root) = (series.clone(), entry.root.clone());
     match issuer {
-        Some(_) if is_there => Err(CollectionError::PrefixInUse { prefix, root }),
-        _ => Err(CollectionError::PrefixLost { prefix, root }),
+        Some(_) if is_there => Err(CollectionError::PrefixInUse { series, root }),
+        _ => Err(CollectionError::PrefixLost { series, root }),
     }
 }
 
@@ -245,27 +293,30 @@ fn is_elsewhere(one: &Path, other: &Path) -> Result<bool, PathError> {
     Ok(identity(one)? != identity(other)?)
 }
 
-/// Makes sure that the collection at `root`, which is known, does not issue the prefix.
-fn check_known(root: &Path, claimant: &Claimant<'_>) -> Result<(), CollectionError> {
+/// Makes sure that the collection at `root`, which is known, does not issue the series.
+fn check_known(
+    root: &Path,
+    series: &Series,
+    claimant: &Claimant<'_>,
+) -> Result<(), CollectionError> {
     // A disk may not be mounted, and a collection that cannot be opened is reported elsewhere.
     let Ok(other) = Collection::open(root, &Watcher::default()) else { return Ok(()) };
-    let issues = |subsystem: &super::Subsystem| {
-        subsystem.prefix().is_ok_and(|prefix| prefix.subsystem() == claimant.prefix.subsystem())
-    };
-    let Some(subsystem) = other.settings().subsystems.iter().find(|it| issues(it)) else {
+    let Some(subsystem) = other.settings().subsystems.iter().find(|it| series.is_of(it)) else {
         return Ok(());
     };
     let memory =
         subsystem.distributor.as_ref().and_then(|shared| resolved(&root.join(shared)).ok());
-    if Some(other.id()) == claimant.id || memory.as_deref() == Some(claimant.memory) {
+    let is_shared = memory.as_deref() == Some(claimant.memory)
+        && Series::Names(claimant.prefix.clone()).is_of(subsystem);
+    if Some(other.id()) == claimant.id || is_shared {
         return Ok(());
     }
-    let (prefix, root) = (claimant.prefix.clone(), root.to_path_buf());
-    Err(CollectionError::PrefixInUse { prefix, root })
+    let (series, root) = (series.clone(), root.to_path_buf());
+    Err(CollectionError::PrefixInUse { series, root })
 }
 
-/// The id of the collection at `root`, if there is one and it issues `prefix`.
-fn issuer_at(root: &Path, prefix: &Prefix) -> Result<Option<String>, CollectionError> {
+/// The id of the collection at `root`, if there is one and it issues `series`.
+fn issuer_at(root: &Path, series: &Series) -> Result<Option<String>, CollectionError> {
     let path = root.join(layout::SETTINGS);
     let mut file = match StoredFile::open_no_follow(&path, Watcher::default()) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -276,8 +327,6 @@ fn issuer_at(root: &Path, prefix: &Prefix) -> Result<Option<String>, CollectionE
     let text = String::from_utf8_lossy(&file.read_all(settings::MAX_BYTES)?).into_owned();
     let settings = Settings::read(&text)
         .map_err(|cause| CollectionError::Settings { path, cause: super::SettingsError(cause) })?;
-    let issues = settings.subsystems.iter().any(|subsystem| {
-        subsystem.prefix().is_ok_and(|found| found.subsystem() == prefix.subsystem())
-    });
+    let issues = settings.subsystems.iter().any(|subsystem| series.is_of(subsystem));
     Ok(issues.then_some(settings.id))
 }

@@ -117,6 +117,13 @@ pub enum Notice {
         /// Why not.
         cause: String,
     },
+    /// Another collection may give the same IBIps: here, names have none.
+    NoIbips {
+        /// Whose.
+        prefix: Prefix,
+        /// The other collection.
+        cause: String,
+    },
     /// There is a name that the clock has not reached.
     FutureName {
         /// Whose.
@@ -157,6 +164,10 @@ impl fmt::Display for Notice {
                 f,
                 "this machine keeps no record of who issues the identifiers of `{prefix}`: {cause}; set \
                  `UREPO_STATE` to a directory for it"
+            ),
+            Notice::NoIbips { prefix, cause } => write!(
+                f,
+                "new identifiers of `{prefix}` have no IBIp: {cause}; set another `ip_port` in `urepo.toml`"
             ),
             Notice::FutureName { prefix, date } => write!(
                 f,

@@ -16,7 +16,7 @@ mod transfer;
 use std::error::Error;
 use std::path::Path;
 
-use urepo::collection::CollectionError;
+use urepo::collection::{CollectionError, Series};
 use urepo::deposit::{DepositError, RefusedLinks};
 use urepo::disk::{LockError, PathError};
 use urepo::distributor::{DistributorError, Verdict};
@@ -170,6 +170,11 @@ impl Explain for CollectionError {
             Self::NetworkFileSystem { .. } => Failure::of(Exit::Failure, self).hint(
                 "set `network = \"trusted\"` in `urepo.toml` if its locks work between machines, and \
                  give each machine a subsystem of its own",
+            ),
+            Self::PrefixInUse { series: Series::Ibips(_), .. }
+            | Self::PrefixLost { series: Series::Ibips(_), .. } => Failure::of(Exit::Conflict, self).hint(
+                "take another `--ip-port`; leave `--ip` away, for items without IBIps; or let only this collection \
+                 issue them from now on: `--force prefix`",
             ),
             Self::PrefixInUse { .. } => Failure::of(Exit::Conflict, self).hint(
                 "take another `--host`; share one memory with `--distributor DIR` in both; or let only this \

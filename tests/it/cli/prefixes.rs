@@ -274,6 +274,69 @@ fn two_subsystems_of_one_address_are_refused() {
     assert_eq!(world.run("-c a mint --subsystem example.org/b").code, 0);
 }
 
+#[test]
+fn a_second_collection_of_one_address_is_refused() {
+    let world = World::new();
+    world.run("init a --host a.example.org --ip 192.0.2.1").succeeded();
+    let why = "another collection issues the IBIps of `192.0.2.1:800`: `[WORLD]/a`";
+    let second = "init b --host b.example.org --ip 192.0.2.1";
+    // In one memory each prefix has dates of its own.
+    for rest in ["", " --ip-port 800", " --distributor memory", " -n"] {
+        is_refused(&world.run(&format!("{second}{rest}")), 23, why);
+        assert!(!world.path("b/urepo.toml").exists(), "{rest}");
+    }
+    world.run(&format!("{second} --ip-port 801")).succeeded();
+    world.run("init c --host c.example.org").succeeded();
+    let line = "--host d.example.org --ip 192.0.2.2 --distributor memory";
+    world.run(&format!("init d {line}")).succeeded();
+    world.run(&format!("init e {line}")).succeeded();
+    std::fs::rename(world.path("a"), world.path("moved")).unwrap();
+    let again = "init f --host f.example.org --ip 192.0.2.1";
+    is_refused(
+        &world.run(again),
+        23,
+        "IBIps of `192.0.2.1:800` were issued by a collection that is gone",
+    );
+    world.run("-c moved mint").line();
+    is_refused(&world.run(again), 23, "`[WORLD]/moved`");
+}
+
+/// Two that shared an address before the register had IBIps go on, and never give one IBIp.
+#[test]
+fn of_collections_that_share_an_address_one_gives_ibips() {
+    let world = World::new();
+    for root in ["a", "b"] {
+        world.run(&format!("init {root} --host {root}.example.org")).succeeded();
+        let settings = std::fs::read_to_string(world.path(format!("{root}/urepo.toml"))).unwrap();
+        world.write(&format!("{root}/urepo.toml"), format!("{settings}ip = \"192.0.2.1\"\n"));
+    }
+    world.write(".config/urepo/config.toml", "[collections]\na = '../../a'\nb = '../../b'\n");
+    world.write("x.txt", "x");
+    let deposit = |root: &str| {
+        let ran = world.run(&format!("-c {root} new x.txt"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let shown = world.run(&format!("-c {root} show {}", ran.stdout.trim()));
+        (shown.succeeded().contains("ibip"), ran.stderr)
+    };
+    let gives = || (true, String::new());
+    let warns = |root: &str, other: &str| {
+        let warning = format!(
+            "warning: new identifiers of `example.org/{root}` have no IBIp: another collection issues the IBIps of \
+             `192.0.2.1:800`: `[WORLD]/{other}`; set another `ip_port` in `urepo.toml`\n"
+        );
+        (false, warning)
+    };
+    assert_eq!(deposit("a"), gives());
+    assert_eq!(deposit("b"), warns("b", "a"));
+    assert_eq!(deposit("a"), gives());
+    world.run("-c b doctor --take-over").succeeded();
+    assert_eq!(deposit("b"), gives());
+    assert_eq!(deposit("a"), warns("a", "b"));
+    let settings = std::fs::read_to_string(world.path("a/urepo.toml")).unwrap();
+    world.write("a/urepo.toml", format!("{settings}ip_port = 801\n"));
+    assert_eq!(deposit("a"), gives());
+}
+
 /// What the settings refuse may have been given before, or by hand.
 #[test]
 fn verify_finds_items_of_one_ibip_and_names_of_the_future() {

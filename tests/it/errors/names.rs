@@ -88,6 +88,12 @@ hint: leave the port away for 80, the port of the Web
 error: `192.0.2` is not a value of `--ip <IP>`: invalid IP address syntax
 
 "#]]);
+    world.run("init maps --host maps.example.org --ip 192.0.2.7").succeeded();
+    init("--ip 192.0.2.7", 23).tells(str![[r#"
+error: another collection issues the IBIps of `192.0.2.7:800`: `[WORLD]/maps`
+hint: take another `--ip-port`; leave `--ip` away, for items without IBIps; or let only this collection issue them from now on: `--force prefix`
+
+"#]]);
     init("--granularity 7", 2).tells(str![[r#"
 error: invalid value of `--granularity <GRANULARITY>`: invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
 

@@ -10,8 +10,8 @@ use crate::support::World;
 /// Two collections with an index each, and sources.
 fn world() -> World {
     let world = World::new();
-    for name in ["archive", "mirror"] {
-        let init = format!("init {name} --host {name}.example.org --ip 192.0.2.7");
+    for (name, ip) in [("archive", "192.0.2.7"), ("mirror", "192.0.2.8")] {
+        let init = format!("init {name} --host {name}.example.org --ip {ip}");
         world.run(&init).succeeded();
         with_index(&world.path(name));
     }
