@@ -4,6 +4,8 @@
 //! a memory of their own, and give the same names; the register tells them of each other. So it does of
 //! two hosts with one address: their IBIps would be the same.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -118,11 +120,7 @@ impl Register {
     ) -> Result<(), CollectionError> {
         let mut entries = vec![self.entry(series)?];
         for dir in &self.others {
-            entries.push(match read(dir, series) {
-                // That of the machine is not for everybody's eyes everywhere.
-                Err(CollectionError::Disk(error)) if error.is_refusal() => None,
-                entry => entry?,
-            });
+            entries.push(unless_refused(read(dir, series))?);
         }
         // Of collections that shared an address before there were entries of IBIps, the first to issue has it.
         let may_be_known = matches!(series, Series::Names(_)) || claimant.id.is_none();
@@ -160,6 +158,19 @@ impl Register {
             .map_err(crate::distributor::DistributorError::from)?;
         self.check(claimant, takeover)?;
         Ok(Some(Claim { dir, _lock: lock }))
+    }
+
+    /// Where the collection with this id was when it wrote its entries.
+    pub fn roots_of(&self, id: &str) -> Result<BTreeSet<PathBuf>, CollectionError> {
+        let mut roots = BTreeSet::new();
+        for dir in self.dir.iter().chain(&self.others) {
+            for path in unless_refused(entries_of(dir))? {
+                let entry = unless_refused(read_file(path))?;
+                let entry = entry.filter(|entry| entry.collection == id);
+                roots.extend(entry.map(|entry| entry.root));
+            }
+        }
+        Ok(roots)
     }
 
     /// Whether the register says already what a claim would make it say.
@@ -245,8 +256,30 @@ pub(super) fn keep(
     }
 }
 
+/// Nothing where permissions refuse: the register of the machine is not for everybody's eyes everywhere.
+fn unless_refused<T: Default>(read: Result<T, CollectionError>) -> Result<T, CollectionError> {
+    match read {
+        Err(CollectionError::Disk(error)) if error.is_refusal() => Ok(T::default()),
+        read => read,
+    }
+}
+
+/// The files of the entries in `dir`.
+fn entries_of(dir: &Path) -> Result<Vec<PathBuf>, CollectionError> {
+    let dir = match Dir::open(dir, Watcher::default()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened?,
+    };
+    let paths = dir.entries()?.map(|entry| Ok(dir.path_of(entry?.name)));
+    let paths = paths.collect::<Result<Vec<_>, PathError>>()?;
+    Ok(paths.into_iter().filter(|path| path.extension() == Some(OsStr::new("toml"))).collect())
+}
+
 fn read(dir: &Path, series: &Series) -> Result<Option<Registration>, CollectionError> {
-    let path = dir.join(series.file());
+    read_file(dir.join(series.file()))
+}
+
+fn read_file(path: PathBuf) -> Result<Option<Registration>, CollectionError> {
     let mut file = match StoredFile::open_no_follow(&path, Watcher::default()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened?,

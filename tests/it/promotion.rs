@@ -3,6 +3,7 @@
 mod discarded;
 mod faults;
 mod handed_over;
+mod mistaken;
 mod trails;
 mod vanished;
 

@@ -28,14 +28,15 @@ use crate::cli::select::Selection;
 /// why, and other Copies follow it when they are refreshed. With --all, every Copy from the lost
 /// collection is promoted; other items are passed over.
 ///
-/// Nothing is promoted while the lost collection can be opened, unless it has given up the items that are
-/// named (`urepo recover --inventory`), or has only Copies of them and `--force untraced` is given; while
-/// another known collection holds the Original, a later Copy or a tombstone, or has lost what may be the
-/// Original; or while a collection of the settings cannot be opened. Name every other mirror with --with:
-/// only mirrors that are known can be asked. Every collection that may hold the Original, by the Copies,
-/// the inventories, and a hand-over under way, has to be lost, or known and able to say where the
-/// Original went: repeat --lost for several. If a lost collection comes back after all, `urepo demote`
-/// makes its Originals Copies.
+/// Nothing is promoted while the lost collection is there, even if it cannot be read, at the path given or
+/// where this machine last issued its identifiers, unless it has given up the items that are named (`urepo
+/// recover --inventory`), or has only Copies of them and `--force untraced` is given; while another known
+/// collection holds the Original, a later Copy or a tombstone, or has lost what may be the Original; or
+/// while a collection of the settings cannot be opened. Name every other mirror with --with: only mirrors
+/// that are known can be asked. Every collection that may hold the Original, by the Copies, the
+/// inventories, and a hand-over under way, has to be lost, or known and able to say where the Original
+/// went: repeat --lost for several. If a lost collection comes back after all, `urepo demote` makes its
+/// Originals Copies.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -77,10 +78,7 @@ impl Promote {
             return Err(Failure::usage("the reason is empty"));
         }
         let collection = context.collection()?;
-        // One that is there may have given up its items.
-        let openable = self.lost.iter().filter(|lost| lost::open(context, lost).is_some());
-        let known =
-            context.known(&self.with.iter().chain(openable).cloned().collect::<Vec<_>>())?;
+        let known = context.known(&[&*self.with, &*self.found(context)?].concat())?;
         let run = RegistrarRun {
             context,
             collection: &collection,
@@ -97,7 +95,9 @@ impl Promote {
         }
         let mut others = known.collections;
         others.retain(|other| other.id() != collection.id());
-        lost.extend(self.ids_of_gone(&run, &others)?);
+        let gone = self.ids_of_gone(&run, &others)?;
+        gone.iter().try_for_each(|id| lost::refuse_registered(&run, id))?;
+        lost.extend(gone);
         // An unreadable item is reported, not skipped.
         let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));
         let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;

@@ -1,4 +1,4 @@
-//! Promotions that are refused because the lost collection can be opened. What the hints name works.
+//! Promotions that are refused because the lost collection is there. What the hints name works.
 
 use super::*;
 use crate::support::{copy_item, inventory_file, make_collection};
@@ -85,4 +85,45 @@ hint: `-c` names the collection of the Copies, `--lost` that of the Originals
     let ran = refuses(&world, PROMOTE, 23);
     assert!(ran.0.contains(&format!("`--lost {lost}`")), "{}", ran.0);
     world.run(&PROMOTE.replace("archive", &lost)).succeeded();
+}
+
+#[test]
+fn while_it_is_there_and_cannot_be_read() {
+    let (world, _) = mirrored();
+    world.write("archive/urepo.toml", "format = 2\n");
+    refuses(&world, PROMOTE, 23).tells(str![[r#"
+error: the collection in `[WORLD]/archive` is not lost: it is there and cannot be read
+caused by: cannot use the settings `[WORLD]/archive/urepo.toml`
+caused by: it has format 2; this urepo reads format 1
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read; if it can never be read again, unmount it or move it away, and repeat
+
+"#]]);
+    std::fs::remove_file(world.path("archive/urepo.toml")).unwrap();
+    std::os::unix::fs::symlink("urepo.toml", world.path("archive/urepo.toml")).unwrap();
+    refuses(&world, PROMOTE, 23).tells(str![[r#"
+error: the collection in `[WORLD]/archive` is not lost: it is there and cannot be read
+caused by: cannot open `[WORLD]/archive/urepo.toml`
+caused by: it, or a directory on the way to it, is a symbolic link
+hint: links are not followed; put a directory in its place, or remove it; if it can never be read again, unmount it or move it away, and repeat
+
+"#]]);
+}
+
+/// The path of the lost one is mistyped.
+#[test]
+fn while_it_is_where_this_machine_registered_it() {
+    let (world, name) = mirrored();
+    // Collections of tests are not registered before they issue something.
+    world.write("b.txt", "b");
+    world.run("-c archive new b.txt").succeeded();
+    let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
+    let id = settings.parse::<toml::Table>().unwrap()["id"].as_str().unwrap().to_owned();
+    let mistyped = PROMOTE.replace("archive", "archvie");
+    let told = refuses(&world, &mistyped, 23).0.replace(&id, "[ID]");
+    Told(told).tells(str![[r#"
+error: the collection `[ID]` is not lost: it is at `[WORLD]/archive`
+hint: `urepo -c [WORLD]/archive migrate --all --to [WORLD]/mirror` hands over what it holds; `--lost [WORLD]/archive` promotes by name what it has given up
+
+"#]]);
+    world.run(&format!("-c archive migrate {name} --to mirror --dry-run")).succeeded();
 }

@@ -61,6 +61,7 @@ fn an_original_that_went_on_from_the_lost_collection_is_followed() {
     trail.sites.lose();
     let last = id(&trail.sites.world, "last");
     trail.refuses("--with new-site --with last", "last` holds the Original");
+    std::fs::rename(trail.sites.world.path("last"), trail.sites.world.path("burnt")).unwrap();
     let ran =
         trail.refuses("--with new-site", &format!("the collection {last} may hold the Original"));
     assert!(ran.stderr.contains(&format!("`--lost {last}`")), "{}", ran.stderr);
@@ -77,6 +78,7 @@ fn the_own_inventory_says_where_the_original_went() {
     world.run(&format!("-c third copy {item} --to mirror")).succeeded();
     trail.sites.lose();
     let last = id(world, "last");
+    std::fs::rename(world.path("last"), world.path("burnt")).unwrap();
     trail.refuses("", &format!("the collection {last} may hold the Original"));
     trail.promotes(&trail.sites.name, &format!("--lost {last}"));
 }

@@ -1,7 +1,8 @@
-//! Which collections count as lost: those that cannot be opened, and those that have given up their items.
+//! Which collections count as lost: those that are not there, and those that have given up their items.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use urepo::collection::{Collection, CollectionError, Departure, InventoryChange};
 use urepo::disk::Watcher;
@@ -20,6 +21,17 @@ use crate::cli::known::{Known, Missing};
 use crate::cli::shell;
 
 impl Promote {
+    /// The collections given as lost that are there. They may have given up their items.
+    pub(super) fn found(&self, context: &Context) -> Result<Vec<OsString>, Failure> {
+        let mut found = Vec::new();
+        for lost in &self.lost {
+            if open(context, lost)?.is_some() {
+                found.push(lost.clone());
+            }
+        }
+        Ok(found)
+    }
+
     /// The ids of the collections that are given as lost and can be opened. Each of them has given up all
     /// items that are named.
     pub(super) fn ids_of_given_up(
@@ -29,7 +41,7 @@ impl Promote {
     ) -> Result<Vec<String>, Failure> {
         let mut ids = Vec::new();
         for lost in &self.lost {
-            let Some(reachable) = meant(run.context, lost, &known.collections) else { continue };
+            let Some(reachable) = meant(run.context, lost, &known.collections)? else { continue };
             if let Some(hint) = self.reason_to_keep(run, reachable, known)? {
                 let path = reachable.path().display();
                 let message = format!("the collection in `{path}` is not lost: it can be opened");
@@ -116,20 +128,21 @@ impl Promote {
         Err(Failure::new(Exit::Conflict, message).caused_by(missing.reason.clone()).hint(hint))
     }
 
-    /// The ids of the lost collections that cannot be opened: as they were given; and of one that was given by
+    /// The ids of the lost collections that are not there: as they were given; and of one that was given by
     /// name or path, the one that may hold the Originals and is neither known nor given.
     pub(super) fn ids_of_gone(
         &self,
         run: &RegistrarRun<'_>,
         others: &[Collection],
     ) -> Result<Vec<String>, Failure> {
-        let is_id =
-            |text: &&str| text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let gone = self.lost.iter().filter(|lost| meant(run.context, lost, others).is_none());
-        let gone: Vec<_> = gone.collect();
-        let given = gone.iter().filter_map(|lost| lost.to_str().filter(is_id));
-        let mut lost: Vec<String> = given.map(str::to_owned).collect();
-        let unnamed = gone.len() - lost.len();
+        let (mut lost, mut unnamed) = (Vec::new(), 0);
+        for given in &self.lost {
+            match id(given) {
+                _ if meant(run.context, given, others)?.is_some() => {}
+                Some(id) => lost.push(id.to_owned()),
+                None => unnamed += 1,
+            }
+        }
         if unnamed == 0 {
             return Ok(lost);
         }
@@ -168,9 +181,53 @@ impl Promote {
     }
 }
 
-/// The collection that `lost` is by its path, or by its name in the settings, if it can be opened.
-pub(super) fn open(context: &Context, lost: &OsStr) -> Option<Collection> {
-    Collection::open(&context.collection_path(lost), &Watcher::default()).ok()
+/// Refuses a collection that counts as lost while it is where this machine last saw it: the path of the lost one may
+/// be mistyped.
+pub(super) fn refuse_registered(run: &RegistrarRun<'_>, id: &str) -> Done {
+    for root in run.context.register().roots_of(id)? {
+        if open_at(&root)?.is_none_or(|found| found.id() != id) {
+            continue;
+        }
+        let message = format!("the collection `{id}` is not lost: it is at `{}`", root.display());
+        let (here, there) = (shell::word(run.collection.path()), shell::word(&root));
+        return Err(Failure::new(Exit::Conflict, message).hint(format!(
+            "`urepo -c {there} migrate --all --to {here}` hands over what it holds; `--lost {there}` promotes by name \
+             what it has given up"
+        )));
+    }
+    Ok(())
+}
+
+/// The collection that `lost` is by its path, or by its name in the settings, if it is there.
+fn open(context: &Context, lost: &OsStr) -> Result<Option<Collection>, Failure> {
+    match open_at(&context.collection_path(lost)) {
+        // The current directory may be closed to the user.
+        Err(_) if id(lost).is_some() => Ok(None),
+        opened => opened,
+    }
+}
+
+/// The collection at `root`, if there is one. One that cannot be read is not lost.
+fn open_at(root: &Path) -> Result<Option<Collection>, Failure> {
+    let error = match Collection::open(root, &Watcher::default()) {
+        Ok(collection) => return Ok(Some(collection)),
+        Err(CollectionError::NotACollection { .. }) => return Ok(None),
+        Err(error) => Failure::from(error),
+    };
+    let path = root.display();
+    let message = format!("the collection in `{path}` is not lost: it is there and cannot be read");
+    let mut failure = Failure::new(Exit::Conflict, message).caused_by(error.message);
+    failure.causes.extend(error.causes);
+    let remedy = error.hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
+    Err(failure.hint(format!(
+        "{remedy}if it can never be read again, unmount it or move it away, and repeat"
+    )))
+}
+
+/// The id that `lost` is by its form.
+fn id(lost: &OsStr) -> Option<&str> {
+    let is_id = |text: &&str| text.len() == 32 && text.bytes().all(|it| it.is_ascii_hexdigit());
+    lost.to_str().filter(is_id)
 }
 
 /// The one of `collections` that `lost` is, by its id, name or path.
@@ -178,12 +235,12 @@ fn meant<'c>(
     context: &Context,
     lost: &OsStr,
     collections: &'c [Collection],
-) -> Option<&'c Collection> {
-    let opened = open(context, lost);
-    collections.iter().find(|it| match &opened {
+) -> Result<Option<&'c Collection>, Failure> {
+    let opened = open(context, lost)?;
+    Ok(collections.iter().find(|it| match &opened {
         Some(opened) => opened.id() == it.id(),
         None => *lost == *it.id() || *lost == *it.settings().name,
-    })
+    }))
 }
 
 /// Whether a collection neither holds an item nor has recorded that it did.
