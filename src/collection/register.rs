@@ -60,7 +60,7 @@ struct Registration {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claimant<'a> {
     pub prefix: &'a Prefix,
-    /// What their opaque twins begin with, if they have any.
+    /// The prefix of their IBIps, if they have any.
     pub ibips: Option<&'a IbipPrefix>,
     /// The id of the collection, if it has one already.
     pub id: Option<&'a str>,

@@ -1,5 +1,5 @@
-//! What is said of the bytes of a source, also of one that is an item already: by the digests that are known of it, and
-//! read only where those are of other kinds.
+//! Checks of a source against its row or bag, also of one that is an item already: by the known digests of the item.
+//! Files are read only for digests of other kinds.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::item::{Content, PayloadPath};
 use crate::progress::NoProgress;
 use crate::sidecar::{Sidecar, brought};
 
-/// What the bytes of a candidate are to be, where its row says it.
+/// The checks of the bytes of a candidate, where its row gives any.
 pub(super) fn checks(candidate: &Candidate, look: &SourceScan) -> Checks {
     let Some(sha256) = candidate.sha256 else { return Checks::default() };
     if look.kind == Kind::Directory {

@@ -24,8 +24,8 @@ use crate::flow::{MOST_REQUESTS, drive, request_threads};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
-/// Limit on batches in flight.
-const UNDER_WAY: usize = 16;
+/// Limit on batches in flight: one for each thread, however many wait for the disk.
+const UNDER_WAY: usize = MOST_REQUESTS;
 
 /// Verifies what `scope` says of `collection` and calls `report`, on this thread, for each item in
 /// order and for what else is found.

@@ -1,7 +1,7 @@
 //! Arrivals: an item is in place before that is recorded, and may be changed or taken on in between.
 //!
-//! What other processes have recorded of it by then comes after its arrival. So the lines about it that were added
-//! since it was put in place are repeated below that of the arrival, under the lock of the file.
+//! Other processes may have recorded such a change by then, and it comes after the arrival. So the lines about the item
+//! that were added since it was put in place are repeated below that of the arrival, under the lock of the file.
 
 use std::collections::HashSet;
 

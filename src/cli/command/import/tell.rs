@@ -346,7 +346,7 @@ fn not_updated(name: &RepositoryName, reason: NotUpdated) -> Result<String, Fail
     }
 }
 
-/// What did not become of a source for an error: the item of a row whose relations fail is there.
+/// The step that an error kept a source from, as a participle: a row whose relations fail has its item.
 fn missed(error: &ImportError) -> &'static str {
     use ImportError::{Amend, NotOriginal, Relate, RelationLost};
     match error {
