@@ -33,8 +33,6 @@ mod who;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Args, Command, Global};
 use context::Context;
 use exit::Exit;
@@ -57,19 +55,19 @@ pub(crate) fn main() -> ExitCode {
     if complete::answer() {
         return Exit::Success.code().into();
     }
-    let args = match Args::try_parse() {
+    let args = match Args::read(&std::env::args_os().collect::<Vec<_>>()) {
         Ok(args) => args,
         Err(error) => {
             return refuse(&error).code().into();
         }
     };
     let Args { global, command } = args;
-    let (name, purpose, act) = row(&command);
+    let (purpose, act) = row(&command);
     let is_check = matches!(command, Command::Verify(_) | Command::Status(_) | Command::Links(_));
     // Also a dry run is an answer.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { purpose };
     let printer = context::printer(&global, purpose);
-    report::conclude(run(&command, name, &act, global, &printer), &printer).code().into()
+    report::conclude(run(&command, &act, global, &printer), &printer).code().into()
 }
 
 /// Prints what clap says of arguments that it cannot read, or the help that was asked for.
@@ -89,7 +87,7 @@ fn refuse(error: &clap::Error) -> Exit {
     exit
 }
 
-fn run(command: &Command, name: &str, act: &Act<'_>, global: Global, printer: &Printer) -> Done {
+fn run(command: &Command, act: &Act<'_>, global: Global, printer: &Printer) -> Done {
     let max_wait = match command {
         Command::New(new) => new.issue.max_wait,
         Command::Import(import) => import.issue.max_wait,
@@ -99,64 +97,60 @@ fn run(command: &Command, name: &str, act: &Act<'_>, global: Global, printer: &P
         Command::Man(man) => return man.run(printer),
         _ => None,
     };
-    let context = Context::new(global, printer.clone(), name, max_wait)?;
+    let context = Context::new(global, printer.clone(), command.name(), max_wait)?;
     let done = act(&context);
     context.tell_unlogged();
     done
 }
 
-/// The name of a command, what stdout is to it, and what it does. What has been verified is worth its exit
+/// What stdout is to a command, and what it does. What has been verified is worth its exit
 /// code, even if nobody reads the rest.
-fn row(command: &Command) -> (&'static str, Purpose, Act<'_>) {
+fn row(command: &Command) -> (Purpose, Act<'_>) {
     use Purpose::{Answer, Work};
     match command {
-        Command::Init(it) => ("init", Work, Box::new(|context| it.run(context))),
-        Command::Adopt(it) => ("adopt", Work, Box::new(|context| it.run(context))),
-        Command::New(it) => ("new", Work, Box::new(|context| it.run(context))),
-        Command::Import(it) => ("import", Work, Box::new(|context| it.run(context))),
-        Command::List(it) => ("list", Answer, Box::new(|context| it.run(context))),
-        Command::Show(it) => ("show", Answer, Box::new(|context| it.run(context))),
-        Command::Find(it) => ("find", Answer, Box::new(|context| it.run(context))),
-        Command::Relate(it) => ("relate", Work, Box::new(|context| it.run(context))),
-        Command::Meta(it) => ("meta", it.purpose(), Box::new(|context| it.run(context))),
-        Command::Path(it) => ("path", Answer, Box::new(|context| it.run(context))),
-        Command::Cat(it) => ("cat", Answer, Box::new(|context| it.run(context))),
-        Command::Open(it) => ("open", Answer, Box::new(|context| it.run(context))),
-        Command::Resolve(it) => ("resolve", Answer, Box::new(|context| it.run(context))),
-        Command::Manifest(it) => ("manifest", Answer, Box::new(|context| it.run(context))),
-        Command::Links(it) => ("links", Work, Box::new(|context| it.run(context))),
-        Command::Link(it) => ("link", Answer, Box::new(|context| it.run(context))),
-        Command::Verify(it) => ("verify", Work, Box::new(|context| it.run(context))),
-        Command::Status(it) => ("status", Work, Box::new(|context| it.run(context))),
-        Command::Whereis(it) => ("whereis", Answer, Box::new(|context| it.run(context))),
-        Command::Copy(it) => ("copy", Work, Box::new(|context| it.run(context))),
-        Command::Migrate(it) => ("migrate", Work, Box::new(|context| it.run(context))),
-        Command::Refresh(it) => ("refresh", Work, Box::new(|context| it.run(context))),
-        Command::Promote(it) => ("promote", Work, Box::new(|context| it.run(context))),
-        Command::Demote(it) => ("demote", Work, Box::new(|context| it.run(context))),
-        Command::Export(it) => (
-            "export",
-            if it.is_stream() { Answer } else { Work },
-            Box::new(|context| it.run(context)),
-        ),
-        Command::Delete(it) => ("delete", Work, Box::new(|context| it.run(context))),
-        Command::Restore(it) => ("restore", Work, Box::new(|context| it.run(context))),
-        Command::Purge(it) => ("purge", Work, Box::new(|context| it.run(context))),
-        Command::Repair(it) => ("repair", Work, Box::new(|context| it.run(context))),
-        Command::Stats(it) => ("stats", Answer, Box::new(|context| it.run(context))),
-        Command::Log(it) => ("log", Answer, Box::new(|context| it.run(context))),
-        Command::Index(it) => ("index", Work, Box::new(|context| it.run(context))),
-        Command::Id(it) => ("id", Answer, Box::new(|context| it.run(context))),
-        Command::Mint(it) => ("mint", Work, Box::new(|context| it.run(context))),
-        Command::Recover(it) => ("recover", Work, Box::new(|context| it.run(context))),
-        Command::Doctor(it) => ("doctor", Work, Box::new(|context| it.run(context))),
-        Command::Config(it) => ("config", Answer, Box::new(|context| it.run(context))),
-        Command::Completions(it) => (
-            "completions",
-            Answer,
-            Box::new(|context| it.run(&context.printer, context.global.dry_run)),
-        ),
-        Command::Man(it) => ("man", Answer, Box::new(|context| it.run(&context.printer))),
+        Command::Init(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Adopt(it) => (Work, Box::new(|context| it.run(context))),
+        Command::New(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Import(it) => (Work, Box::new(|context| it.run(context))),
+        Command::List(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Show(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Find(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Relate(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Meta(it) => (it.purpose(), Box::new(|context| it.run(context))),
+        Command::Path(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Cat(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Open(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Resolve(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Manifest(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Links(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Link(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Verify(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Status(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Whereis(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Copy(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Migrate(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Refresh(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Promote(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Demote(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Export(it) => {
+            (if it.is_stream() { Answer } else { Work }, Box::new(|context| it.run(context)))
+        }
+        Command::Delete(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Restore(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Purge(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Repair(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Stats(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Log(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Index(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Id(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Mint(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Recover(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Doctor(it) => (Work, Box::new(|context| it.run(context))),
+        Command::Config(it) => (Answer, Box::new(|context| it.run(context))),
+        Command::Completions(it) => {
+            (Answer, Box::new(|context| it.run(&context.printer, context.global.dry_run)))
+        }
+        Command::Man(it) => (Answer, Box::new(|context| it.run(&context.printer))),
     }
 }
 
