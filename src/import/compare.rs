@@ -43,7 +43,7 @@ impl Scanner {
         passes: &dyn Fn(&Path, Kind) -> bool,
     ) -> Result<Likeness, PathError> {
         if self.kind(place)? != Kind::Directory {
-            return Ok(Likeness::Shape(self.look(place, &Exclusion::default())?.shape));
+            return Ok(Likeness::Shape(self.look(place, &Exclusion::default(), &|_| false)?.shape));
         }
         let root = self.dir(place)?;
         let (found, pending) = (Vec::new(), vec![(PathBuf::new(), false)]);

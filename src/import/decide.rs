@@ -135,8 +135,10 @@ impl<'a> Planner<'a> {
     ) -> Result<Decision, ImportError> {
         match self.decide_at_once(candidate, key, of_source) {
             Err(error) if is_of_source(&error, &candidate.place.path()) => {
-                match self.rules.looker.age_of(&candidate.place) {
-                    Ok(changed) if self.is_recent(changed) => Ok(Decision::Unsettled),
+                match self.rules.looker.times(&candidate.place) {
+                    Ok(times) if times.into_iter().any(|time| self.is_recent(time)) => {
+                        Ok(Decision::Unsettled)
+                    }
                     _ => Err(error),
                 }
             }
@@ -180,8 +182,8 @@ impl<'a> Planner<'a> {
             Some(_) => Exclusion::default(),
             None => candidate.exclusion.clone(),
         };
-        let look = self.rules.looker.look(&place, &exclusion)?;
-        if self.is_recent(look.changed) {
+        let look = self.rules.looker.look(&place, &exclusion, &|time| self.is_recent(time))?;
+        if look.is_recent {
             self.progress.skip(look.bytes);
             return Ok(Decision::Unsettled);
         }
@@ -298,7 +300,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether something changed so recently that it may still be written.
+    /// Whether something changed so recently that it may still be written, by one of its times.
     fn is_recent(&self, changed: Instant) -> bool {
         let Some(settle) = self.rules.settle else { return false };
         match self.clock.now().duration_since(changed) {
@@ -377,7 +379,7 @@ impl<'a> Planner<'a> {
         // `verify` reports the faults of a sidecar.
         let Some((sidecar, _)) = item.and_then(|item| item.sidecar().ok()) else {
             let keeps_links = Scanner { links: Links::Keep, ..looker.clone() };
-            return Ok(keeps_links.look(place, exclusion)?.shape == entry.shape);
+            return Ok(keeps_links.look(place, exclusion, &|_| false)?.shape == entry.shape);
         };
         let listed = sidecar.origin.get(LEFT_OUT).and_then(|it| it.as_array());
         let path_of = |text: &toml::Value| PayloadPath::from_text(text.as_str()?).ok();

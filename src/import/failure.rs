@@ -59,9 +59,9 @@ fn is_refused(error: &PathError, path: &Path) -> bool {
 /// The failure of a source for a `reason`: another one when the source or the reason changes.
 pub(super) fn reported(place: &SourcePlace, reason: &str, looker: &Scanner) -> ReportedFailure {
     use std::os::unix::ffi::OsStringExt;
-    let changed = looker.age_of(place).ok();
-    let look =
-        looker.look(place, &Exclusion::default()).ok().map(|look| (look.shape, look.changed));
+    let changed = looker.times(place).ok().map(|[_, changed]| changed);
+    let look = looker.look(place, &Exclusion::default(), &|_| false);
+    let look = look.ok().map(|look| (look.shape, look.changed));
     let state = Digest::of(format!("{reason}\n{changed:?}\n{look:?}").as_bytes());
     ReportedFailure { state, source: place.path().into_os_string().into_vec() }
 }

@@ -20,8 +20,10 @@ pub(super) struct SourceScan {
     pub files: u64,
     pub bytes: u64,
     pub shape: Digest,
-    /// When anything of it was last changed.
+    /// When content or attributes of anything in it were last changed.
     pub changed: Instant,
+    /// Whether a time of anything in it is recent.
+    pub is_recent: bool,
 }
 
 /// How sources are looked at.
@@ -95,10 +97,10 @@ impl Scanner {
         Ok(self.stat(place)?.kind)
     }
 
-    /// When `place` itself was last changed, whatever is in it.
-    pub(super) fn age_of(&self, place: &SourcePlace) -> Result<Instant, PathError> {
+    /// When `place` itself was last modified and last changed, whatever is in it.
+    pub(super) fn times(&self, place: &SourcePlace) -> Result<[Instant; 2], PathError> {
         let stamp = self.stat(place)?;
-        Ok(stamp.changed.max(stamp.modified))
+        Ok([stamp.modified, stamp.changed])
     }
 
     /// Where the files of what is at `place` are: of a bag in its payload.
@@ -120,15 +122,20 @@ impl Scanner {
         }
     }
 
-    /// Looks at everything at `place`.
+    /// Looks at everything at `place`. Each time is recent or not by itself: a file of the future says nothing about
+    /// the others.
+    ///
+    /// Of what is below `place`, the files suffice: whatever puts one there sets a time of it.
     pub(super) fn look(
         &self,
         place: &SourcePlace,
         exclusion: &Exclusion,
+        is_recent: &dyn Fn(Instant) -> bool,
     ) -> Result<SourceScan, PathError> {
         let stamp = self.stat(place)?;
         let mut shape = Shape::default();
-        let (mut files, mut bytes, mut changed) = (0, 0, stamp.changed.max(stamp.modified));
+        let (mut files, mut bytes, mut changed) = (0, 0, stamp.changed);
+        let mut recent = [stamp.modified, stamp.changed].into_iter().any(is_recent);
         match stamp.kind {
             Kind::Directory => {
                 for seen in entries(&self.walk(place)?, exclusion)? {
@@ -137,7 +144,8 @@ impl Scanner {
                         seen.what
                     {
                         (files, bytes) = (files + 1, bytes + size);
-                        changed = changed.max(modified).max(of_file);
+                        changed = changed.max(of_file);
+                        recent = recent || is_recent(modified) || is_recent(of_file);
                     }
                 }
             }
@@ -152,7 +160,8 @@ impl Scanner {
             // A deposit refuses it, and says so.
             Kind::Link | Kind::Special(_) => {}
         }
-        Ok(SourceScan { kind: stamp.kind, files, bytes, shape: shape.finish(), changed })
+        let (kind, shape) = (stamp.kind, shape.finish());
+        Ok(SourceScan { kind, files, bytes, shape, changed, is_recent: recent })
     }
 }
 

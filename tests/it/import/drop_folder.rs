@@ -119,6 +119,30 @@ fn leaves_alone_what_is_still_written() {
     assert_eq!((summary.imported, summary.unsettled), (2, 0));
 }
 
+/// A camera whose clock is wrong dates pictures in the future: that says nothing about what is beside them.
+#[test]
+fn leaves_alone_what_is_still_written_beside_a_file_of_the_future() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("drop/empty")).unwrap();
+    let now = std::time::SystemTime::now();
+    for dated in ["drop/a.txt", "drop/dir/sub/b.txt", "drop/empty"] {
+        let file = std::fs::File::open(folder.path(dated)).unwrap();
+        file.set_modified(now + Duration::from_secs(365 * 86_400)).unwrap();
+    }
+    let seconds = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    let run = |after: u64| {
+        let settle = Some(Duration::from_secs(60));
+        let options = Options { settle, after: folder.done(), ..import_options() };
+        let now = i64::try_from(seconds + after).unwrap();
+        let clock = TestClock::at(&urepo::identity::Instant::from_seconds(now).to_string());
+        let found = tree(&folder.path("drop"), Units::default());
+        let summary = import(&folder.collection, found, options, &clock).unwrap().1;
+        (summary.imported, summary.unsettled, summary.failed)
+    };
+    assert_eq!(run(10), (0, 3, 0));
+    assert_eq!(run(100), (2, 0, 1));
+}
+
 #[test]
 fn stops_when_the_time_is_up() {
     let folder = Folder::new();
