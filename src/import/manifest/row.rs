@@ -1,5 +1,7 @@
 //! The cells of a row by the meanings of their columns.
 
+use std::borrow::Cow;
+
 use super::columns::{Column, ColumnMeaning};
 use super::error::ColumnPlace;
 use super::{RecordCell, RowFault};
@@ -101,16 +103,17 @@ impl RowFields {
         match column {
             Column::Ignored => Ok(()),
             Column::Unnamed => Err(RowFault::Unnamed(texts.concat())),
-            Column::Term(key) if self.describes => {
-                self.take_texts(key, &texts);
-                Ok(())
-            }
             Column::Condition(key) if self.describes => {
-                self.take_texts(key, &texts);
+                self.take_texts(key, texts.into_iter().map(Cow::from));
                 Ok(())
             }
             Column::Term(term) => {
-                texts.iter().try_for_each(|text| self.describe(term, text, order))
+                let mut texts = texts.into_iter().map(|text| dated(term, text, order));
+                if self.describes {
+                    self.take_texts(term, texts);
+                    return Ok(());
+                }
+                Ok(texts.try_for_each(|text| self.metadata.add(term, &text))?)
             }
             Column::Condition(key) => {
                 self.said.conditions.push(key);
@@ -126,8 +129,8 @@ impl RowFields {
     }
 
     /// Several columns of one key are one list.
-    fn take_texts(&mut self, key: &str, texts: &[&str]) {
-        let texts = texts.iter().map(|text| (*text).to_owned());
+    fn take_texts<'t>(&mut self, key: &str, texts: impl Iterator<Item = Cow<'t, str>>) {
+        let texts = texts.map(Cow::into_owned);
         match self.texts.iter_mut().find(|(known, _)| known == key) {
             Some((_, known)) => known.extend(texts),
             None => self.texts.push((key.to_owned(), texts.collect())),
@@ -168,19 +171,6 @@ impl RowFields {
         }
     }
 
-    fn describe(
-        &mut self,
-        term: &str,
-        text: &str,
-        order: Option<DateOrder>,
-    ) -> Result<(), RowFault> {
-        let date = match order.filter(|_| DATES.contains(&term)) {
-            Some(order) => edtf::in_order(text, order).ok(),
-            None => None,
-        };
-        Ok(self.metadata.add(term, date.as_deref().unwrap_or(text))?)
-    }
-
     fn relate(
         &mut self,
         kind: &RelationKind,
@@ -210,6 +200,13 @@ impl SaidColumns {
             _ => {}
         }
     }
+}
+
+/// The date that `text` means in this order, where `term` holds one. Other texts stay as they are.
+fn dated<'t>(term: &str, text: &'t str, order: Option<DateOrder>) -> Cow<'t, str> {
+    let order = order.filter(|_| DATES.contains(&term));
+    let date = order.and_then(|order| edtf::in_order(text.trim(), order).ok());
+    date.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Whether a spreadsheet would compute `text` where it is opened again.
