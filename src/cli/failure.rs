@@ -5,6 +5,7 @@ use std::error::Error;
 use urepo::disk::PathError;
 
 use super::exit::Exit;
+use super::shell;
 
 /// Why a command ended without success.
 #[derive(Debug)]
@@ -73,8 +74,10 @@ impl Failure {
         self.silent || self.stdout_is_gone || self.exit == Exit::Interrupted
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
-        self.hint = Some(hint.into());
+    /// The same with what to do about it. A command in `hint` is one of the collection in use, unless it names
+    /// another with `-c`.
+    pub(crate) fn hint(mut self, hint: impl AsRef<str>) -> Failure {
+        self.hint = Some(shell::pasted(hint.as_ref()));
         self
     }
 

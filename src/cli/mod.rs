@@ -31,6 +31,8 @@ mod usage;
 mod when;
 mod who;
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Command, Global};
@@ -62,6 +64,9 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let Args { global, command } = args;
+    if let Some(typed) = in_use(&global, &command) {
+        shell::set_collection(&typed);
+    }
     let (purpose, act) = row(&command);
     let is_check = matches!(command, Command::Verify(_) | Command::Status(_) | Command::Links(_));
     // Also a dry run is an answer.
@@ -85,6 +90,18 @@ fn refuse(error: &clap::Error) -> Exit {
         None => printer.excerpt(error.render().to_string().trim_end()),
     }
     exit
+}
+
+/// The collection as it was typed; none where it is the one around the current directory.
+fn in_use(global: &Global, command: &Command) -> Option<OsString> {
+    let root = match command {
+        Command::Adopt(adopt) => &adopt.root,
+        Command::Init(init) => &init.root,
+        _ => return global.collection.clone(),
+    };
+    // A single word may also be a name in the settings.
+    let path = if root.is_absolute() { root.clone() } else { Path::new(".").join(root) };
+    (root != Path::new(".")).then(|| path.into())
 }
 
 fn run(command: &Command, act: &Act<'_>, global: Global, printer: &Printer) -> Done {

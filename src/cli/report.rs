@@ -268,10 +268,11 @@ impl<'a> Report<'a> {
         let interrupted = self.context.interrupt.requested().then(|| {
             let items = || format!("{} {}", human::count(counts.items, "item"), self.verb);
             let done = end.done.unwrap_or_else(items);
-            let mut failure =
-                Failure::new(Exit::Interrupted, format!("interrupted; {done} before it"));
-            failure.hint = end.hint.map(str::to_owned);
-            failure
+            let failure = Failure::new(Exit::Interrupted, format!("interrupted; {done} before it"));
+            match end.hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
         });
         let some_failed = || {
             let all = counts.items + counts.failed + counts.skipped.unwrap_or_default();

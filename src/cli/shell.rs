@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::OnceLock;
 
 use super::escape;
 
@@ -23,6 +24,48 @@ pub(crate) fn word(word: impl AsRef<OsStr>) -> String {
         }
         _ => format!("'{}'", text.replace('\'', r"'\''")),
     }
+}
+
+/// The collection of this run as a word, where it was named on the command line.
+static COLLECTION: OnceLock<String> = OnceLock::new();
+
+/// What begins a command that is named in a text; in two, because this is none.
+const PROGRAM: &str = concat!("`", "urepo ");
+
+/// The commands that work on no collection, or on one that they name themselves.
+const WITHOUT: [&str; 7] = ["adopt", "completions", "config", "help", "id", "init", "man"];
+
+/// Makes the commands of every later text those of the collection that was named as `typed`.
+pub(crate) fn set_collection(typed: &OsStr) {
+    // There is one command line.
+    let _ = COLLECTION.set(word(typed));
+}
+
+/// `text`, in which each command names the collection of this run, so that it can be pasted here.
+pub(crate) fn pasted(text: &str) -> String {
+    COLLECTION.get().map_or_else(|| text.to_owned(), |collection| pasted_in(text, collection))
+}
+
+/// `text`, in which each command names `collection`, unless it needs none or names its own.
+pub(crate) fn pasted_in(text: &str, collection: &str) -> String {
+    let mut parts = text.split(PROGRAM);
+    let mut pasted = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        pasted += PROGRAM;
+        let command = part.split('`').next().unwrap_or_default();
+        let mut words = command.split_whitespace();
+        let needs_one = match words.next() {
+            None => false,
+            // The roots that it is to compare.
+            Some("verify") => !words.next().is_some_and(|it| it.starts_with(['/', '\'', '$'])),
+            Some(name) => !name.starts_with('-') && !WITHOUT.contains(&name),
+        };
+        if needs_one && !command.contains(" -c ") {
+            pasted += &format!("-c {collection} ");
+        }
+        pasted += part;
+    }
+    pasted
 }
 
 /// The quotes of POSIX that hold what a terminal must not see.
@@ -74,6 +117,35 @@ mod tests {
         assert_eq!(word("gpj.\u{202e}exe"), r"$'gpj.\342\200\256exe'");
     }
 
+    #[test]
+    fn a_command_names_the_collection_that_was_typed() {
+        for (text, expected) in [
+            ("`urepo list` lists them", "`urepo -c 'a b' list` lists them"),
+            (
+                "`urepo show a`; `urepo restore a`",
+                "`urepo -c 'a b' show a`; `urepo -c 'a b' restore a`",
+            ),
+            ("`urepo verify a --quick`", "`urepo -c 'a b' verify a --quick`"),
+            (
+                "repeat with `--force last`, then `urepo`",
+                "repeat with `--force last`, then `urepo`",
+            ),
+            ("`urepo -c other show a`", "`urepo -c other show a`"),
+            ("`urepo show -c other a`", "`urepo show -c other a`"),
+            ("`urepo verify /a /b`", "`urepo verify /a /b`"),
+            ("`urepo verify '/a b' /c`", "`urepo verify '/a b' /c`"),
+            ("`urepo --help`, `urepo help new`", "`urepo --help`, `urepo help new`"),
+            ("`urepo init PATH --host FQDN`", "`urepo init PATH --host FQDN`"),
+        ] {
+            assert_eq!(pasted_in(text, "'a b'"), expected);
+            assert_eq!(pasted_in(expected, "'a b'"), expected, "only once");
+        }
+        let definitions = crate::cli::definitions();
+        let is_command =
+            |name: &&str| *name == "help" || definitions.find_subcommand(name).is_some();
+        assert!(WITHOUT.iter().all(is_command));
+    }
+
     /// Every command in backquotes: in the messages and the help, in the gallery of errors, in the pages for users.
     #[test]
     fn every_command_that_is_named_can_be_typed() {
@@ -119,14 +191,16 @@ mod tests {
     /// Whether the program takes a command. Where only its name is mentioned, or in prose its flag, the
     /// rest need not follow.
     fn parse(command: &str, is_prose: bool) -> Result<(), String> {
-        let words = split(command);
-        let named = words.iter().skip(1).filter(|word| *word != "-c").count();
+        let mut words = split(command);
+        if words.get(1).is_some_and(|word| word == "-c") {
+            words.drain(1..3);
+        }
+        let named = words.len() - 1;
         let commands = Args::command();
         // A command of a group has a name of two words.
         let group = words.get(1).and_then(|name| commands.find_subcommand(name));
         let part = group.zip(words.get(2)).and_then(|(it, name)| it.find_subcommand(name));
-        let is_named_by_two = words[1] == "-c" || part.is_some();
-        let is_mention = is_prose || named == 1 || named == 2 && is_named_by_two;
+        let is_mention = is_prose || named == 1 || named == 2 && part.is_some();
         let Err(error) = Args::command().try_get_matches_from(&words) else { return Ok(()) };
         let is_placeholder = |value: &str| value.chars().all(|c| c.is_uppercase() || c == '…');
         let found =

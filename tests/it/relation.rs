@@ -111,7 +111,7 @@ fn the_other_end_may_be_in_another_collection() {
     let told = two.relate("A --next-edition C");
     told.succeeded();
     assert!(
-        told.stderr.contains("is not in a known collection; there, `urepo relate"),
+        told.stderr.contains("is not in a known collection; `urepo -c COLLECTION relate"),
         "{}",
         told.stderr
     );
@@ -213,7 +213,7 @@ fn new_items_are_linked() {
     // The end in a collection that is not known is left, and so is that of several items.
     let other = new("--metadata-of C");
     assert!(
-        other.stderr.contains("is not in a known collection; there, `urepo relate"),
+        other.stderr.contains("is not in a known collection; `urepo -c COLLECTION relate"),
         "{}",
         other.stderr
     );

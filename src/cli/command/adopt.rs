@@ -40,7 +40,7 @@ Examples:
   urepo adopt theses --host theses.example.org")]
 pub(crate) struct Adopt {
     /// The directory that holds the subdomains
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     /// The state of all items; without it, as their BibTeX says, else Original
     #[arg(long, value_name = "STATE", value_parser = one_of(&STATES))]
     state: Option<State>,

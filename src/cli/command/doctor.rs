@@ -11,6 +11,7 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Distributor};
+use crate::cli::shell;
 
 /// Show the identifier distributors, the clock and temporary files
 ///
@@ -81,11 +82,13 @@ impl Doctor {
             }
             text += &match left {
                 0 => "temporary    none\n".to_owned(),
-                _ => format!("temporary    {left} files; `urepo recover` removes them\n"),
+                _ => shell::pasted(&format!(
+                    "temporary    {left} files; `urepo recover` removes them\n"
+                )),
             };
             for item in &unfinished {
-                let removal = described(item);
-                text += &format!("unfinished   {removal}; `urepo recover` finishes it\n");
+                let (removal, recover) = (described(item), shell::pasted("`urepo recover`"));
+                text += &format!("unfinished   {removal}; {recover} finishes it\n");
             }
             context.printer.lines(&text)
         }

@@ -34,7 +34,7 @@ Examples:
   urepo init again --host lost.example.org --names-from mirror")]
 pub(crate) struct Init {
     /// The directory: made if it is missing
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     /// Its name for people; the directory's name unless given
     #[arg(long)]
     name: Option<String>,

@@ -14,7 +14,7 @@ use crate::cli::failure::Failure;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
 use crate::cli::select::{Failures, Selection};
-use crate::cli::{Done, human};
+use crate::cli::{Done, human, shell};
 
 /// A run over items of a collection.
 pub(super) struct RegistrarRun<'a> {
@@ -146,7 +146,7 @@ impl RegistrarRun<'_> {
         } else if global.dry_run {
             printer.line(&format!("{name} {planned}"))
         } else {
-            printer.note(&format!("{name} {done}"));
+            printer.note(&shell::pasted(&format!("{name} {done}")));
             Ok(())
         }
     }

@@ -255,7 +255,10 @@ pub(super) fn tell_left(context: &Context, name: &RepositoryName, left: &LeftEnd
     let LeftEnd { item, kind, reason } = left;
     let completes = match kind {
         Some(kind) => {
-            format!("there, `urepo relate {item} {}` does the same", flag(kind, name.as_str()))
+            format!(
+                "`urepo -c COLLECTION relate {item} {}` does the same there",
+                flag(kind, name.as_str())
+            )
         }
         None => "it keeps its relations".to_owned(),
     };
@@ -267,10 +270,10 @@ pub(super) fn tell_left(context: &Context, name: &RepositoryName, left: &LeftEnd
             format!("the Original of `{item}` is not in a known collection; {completes}")
         }
         LeftReason::Deleted => format!("`{item}` is deleted and stays as it is"),
-        LeftReason::NoLanguage => format!(
+        LeftReason::NoLanguage => shell::pasted(&format!(
             "`{item}` gets no relation to `{name}`, whose language is not known: `urepo relate {name} --translation-of \
              {item} --language TAG` completes it"
-        ),
+        )),
     };
     context.printer.note(&note);
 }

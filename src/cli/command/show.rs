@@ -16,7 +16,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item, Referrer};
 use crate::cli::select::Selection;
-use crate::cli::{Done, escape, human};
+use crate::cli::{Done, escape, human, shell};
 
 /// Show the metadata and files of items
 ///
@@ -71,8 +71,9 @@ impl Show {
             };
             written?;
             if seal != Seal::Intact {
+                let more = shell::pasted("`urepo verify` says more");
                 context.printer.warning(&format!(
-                    "the sidecar of `{}` is not as it was sealed; `urepo verify` says more",
+                    "the sidecar of `{}` is not as it was sealed; {more}",
                     item.name()
                 ));
             }
@@ -189,7 +190,10 @@ pub(super) fn list_referrers(
         line(
             text,
             "",
-            &format!("… and {} more; `urepo show --all-files` shows them", related.len() - shown),
+            &shell::pasted(&format!(
+                "… and {} more; `urepo show --all-files` shows them",
+                related.len() - shown
+            )),
         );
     }
 }

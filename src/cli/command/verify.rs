@@ -94,7 +94,7 @@ impl Verify {
             return self.run_on_items(context, &targets, &selection);
         }
         let report = Report::reading(context, "verified", false);
-        self.run_on(context, &targets.roots, (&selection, None), report)
+        self.run_on(context, &targets, (&selection, None), report)
     }
 
     fn run_on_items(&self, context: &Context, targets: &Targets, selection: &Selection) -> Done {
@@ -105,7 +105,7 @@ impl Verify {
         let failed = |text: &str, failure| report.failed(text, failure);
         let names = selection.looked_up(context, &failures, find, failed)?;
         let _ = report.unresolved(&failures);
-        self.run_on(context, &targets.roots, (selection, Some(names)), report)
+        self.run_on(context, targets, (selection, Some(names)), report)
     }
 
     /// What is about whole collections has no meaning for single items.
@@ -124,16 +124,16 @@ impl Verify {
     fn run_on(
         &self,
         context: &Context,
-        roots: &[Collection],
+        targets: &Targets,
         (selection, items): (&Selection, Option<Vec<RepositoryName>>),
         report: Report<'_>,
     ) -> Done {
         let progress = context.progress();
-        let mut ending = Ending::new(context, roots, self.older_than);
+        let mut ending = Ending::new(context, targets, self.older_than);
         let run = VerifyRun {
             verify: self,
             context,
-            roots,
+            roots: &targets.roots,
             names: selection.filter(context),
             seen: RefCell::default(),
             relations: RefCell::default(),

@@ -30,14 +30,14 @@ impl Explain for AmendError {
             )),
             Self::Edit { cause, .. } => {
                 let explained = cause.explain();
-                let mut failure = Failure::of(explained.exit, self);
-                failure.hint = match cause {
-                    EditError::Metadata(MetadataError::GivenTwice(_)) => {
-                        Some("it has one value, which `urepo meta set` replaces".to_owned())
+                let failure = Failure::of(explained.exit, self);
+                match (cause, explained.hint) {
+                    (EditError::Metadata(MetadataError::GivenTwice(_)), _) => {
+                        failure.hint("it has one value, which `urepo meta set` replaces")
                     }
-                    _ => explained.hint,
-                };
-                failure
+                    (_, Some(hint)) => failure.hint(hint),
+                    (_, None) => failure,
+                }
             }
             Self::Relation { name, cause } => {
                 let failure = Failure::of(Exit::Conflict, self);

@@ -153,8 +153,9 @@ impl Explain for CollectionError {
             Self::NotACollection { .. } => Failure::of(Exit::NoCollection, self).hint(NOT_MOUNTED),
             Self::NotInACollection { .. } => Failure::of(Exit::NoCollection, self)
                 .hint("name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`"),
-            Self::ExistsAlready { path } => Failure::of(Exit::Conflict, self)
-                .hint(format!("deposit into it with `urepo -c {} new PATH`", shell::word(path))),
+            Self::ExistsAlready { .. } => {
+                Failure::of(Exit::Conflict, self).hint("deposit into it with `urepo new PATH`")
+            }
             Self::Nested { .. } => Failure::of(Exit::Conflict, self)
                 .hint("choose a place beside it; collections stand side by side"),
             Self::Inside { .. } => Failure::of(Exit::Conflict, self)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use urepo::holdings::Giver;
 use urepo::removal::RemovalError;
 use urepo::sidecar::Party;
 
@@ -34,7 +35,7 @@ impl Explain for RemovalError {
                 })
             }
             Self::HandoverOpen { party: Party::From(id), .. } => Failure::of(Exit::Conflict, self)
-                .hint(format!("`urepo recover` finishes it, in the collection with the id `{id}`")),
+                .hint(super::transfer::finished_by(&Giver::Id(id.clone()))),
             Self::HandoverOpen { party: Party::To(_), .. } => {
                 Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
             }

@@ -62,7 +62,7 @@ impl Explain for TransferError {
             }
             Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
             Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
-                .hint(format!("check the disk, then `urepo verify {name}` there")),
+                .hint(format!("check the disk, then `urepo -c COLLECTION verify {name}` there")),
             Self::Unfinished { .. } | Self::OtherReceiver { .. } => {
                 Failure::of(Exit::Failure, self)
                     .hint("`urepo recover` finishes it, once both collections can be reached")
@@ -99,7 +99,8 @@ fn hint_for_refusal(
         Refusal::Tombstone => "repeat with `--revive` to bring it back there".to_owned(),
         Refusal::DeletedElsewhere => {
             format!(
-                "`urepo -c {to} show {name}` names that collection; `urepo restore {name}` there"
+                "`urepo -c {to} show {name}` names that collection; `urepo -c COLLECTION restore {name}` brings it \
+                 back there"
             )
         }
         Refusal::Stale => "repeat with `--refresh` to bring it up to date".to_owned(),

@@ -26,9 +26,9 @@ fn an_edit_is_shown_and_accepted() {
     archive.edit_by_hand("\"Letter\"", "\"Letters\" # two");
     let verified = world.run("-c archive verify");
     assert_eq!(verified.code, 20);
-    assert!(verified.stderr.contains("`urepo meta accept ITEM`"), "{}", verified.stderr);
+    assert!(verified.stderr.contains("`urepo -c archive meta accept ITEM`"), "{}", verified.stderr);
     let changing = world.run(&format!("-c archive meta set {} creator=Ana", archive.name));
-    assert!(changing.stderr.contains(&format!("`urepo meta accept {}`", archive.name)));
+    assert!(changing.stderr.contains(&format!("`urepo -c archive meta accept {}`", archive.name)));
     let edited = archive.text();
     let shown = archive.accept("--dry-run");
     let difference = "title: \"Letter\" -> \"Letters\" (compared with the log, ";

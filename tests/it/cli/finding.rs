@@ -85,7 +85,7 @@ fn by_a_label_of_another_date_as_the_index_knows_it() {
     });
     let ran = world.run(&format!("-c archive path {label}"));
     assert_eq!(ran.code, 21, "{}", ran.stderr);
-    let hint = format!("`urepo find --identifier {label}` asks the index");
+    let hint = format!("`urepo -c archive find --identifier {label}` asks the index");
     assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
     let found = world.run(&format!("-c archive -q find --identifier {label}")).line();
     assert_eq!(found, format!("{name}\ta.txt"));

@@ -25,7 +25,8 @@ fn a_deletion_is_told_and_can_be_undone() {
     let item = leaf(&name);
     let ran = world.run(&format!("-c archive delete --force last --reason twice {item}"));
     assert_eq!(ran.succeeded(), "");
-    let told = format!("deleted {name}; its files are in the trash until `urepo purge`\n");
+    let told =
+        format!("deleted {name}; its files are in the trash until `urepo -c archive purge`\n");
     assert_eq!(ran.stderr, told);
     let shown = world.run(&format!("-c archive show {item}"));
     for line in

@@ -125,7 +125,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 "#]],
         str![[r#"
 error: 2 items with too few Copies, 1 stale Copy
-hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missing
+hint: `urepo -c [WORLD]/archive copy --under-replicated --to COLLECTION` makes those that are missing
 
 "#]],
     );
@@ -140,7 +140,7 @@ stale Copy in `backup`: example.org/archive/2026/11.21.02.13
 "#]],
         str![[r#"
 error: 2 items with too few Copies, 1 stale Copy
-hint: `urepo copy --under-replicated --to COLLECTION` makes those that are missing
+hint: `urepo -c [WORLD]/archive copy --under-replicated --to COLLECTION` makes those that are missing
 
 "#]],
     );
@@ -157,7 +157,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 "#]],
         str![[r#"
 error: 1 stale Copy
-hint: `urepo refresh` brings them up to their Originals
+hint: `urepo -c [WORLD]/backup refresh` brings them up to their Originals
 
 "#]],
     );
@@ -252,7 +252,7 @@ backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 "#]],
         str![[r#"
 error: 1 Copy without an Original, 1 item vanished
-hint: `--with COLLECTION` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost
+hint: `--with COLLECTION` names the collection that holds it; `urepo -c [WORLD]/backup promote` makes a Copy the Original when that is lost
 
 "#]],
     );
@@ -307,7 +307,7 @@ backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 "#]],
         str![[r#"
 error: 1 hand-over under way, 1 broken seal, 1 item with too few Copies
-hint: `urepo recover`, in the collection that gives, finishes what was begun
+hint: `urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun
 
 "#]],
     );
@@ -325,7 +325,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B  1 unreadable
 "#]],
         str![[r#"
 error: 1 hand-over under way, 1 unreadable sidecar, 1 item with too few Copies
-hint: `urepo recover`, in the collection that gives, finishes what was begun
+hint: `urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun
 
 "#]],
     );

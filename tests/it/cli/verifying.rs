@@ -124,7 +124,7 @@ fn damage_is_told_with_its_collection_where_there_are_several() {
         &name,
         str![[r#"
 error: 1 item of 2 damaged
-hint: `urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
+hint: `urepo -c COLLECTION repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]],
     );
@@ -257,7 +257,7 @@ fn damage_ends_a_run_that_is_out_of_time_with_20() {
         str![[r#"
 time is up; the next run goes on from here
 error: 1 item of 1 damaged
-hint: `urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
+hint: `urepo -c archive repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]]
     );

@@ -82,7 +82,7 @@ hint: put in its place what it points to, or move it out of the way
 error: `[WORLD]/tree/example.org/old/2001/01.01.00.04/doc/pipe` is a FIFO, which no item can hold
 hint: move it out of the way: items hold files, directories and links
 error: `example.org/old/2001/01.01.00.05` has an `item.toml` that is not its sidecar: line 1, column 1: missing field `state`
-hint: `urepo verify example.org/old/2001/01.01.00.05` says what is wrong with it; it is not overwritten
+hint: `urepo -c ./tree verify example.org/old/2001/01.01.00.05` says what is wrong with it; it is not overwritten
 error: `Example.org/old/2001/01.01.00.06` is also there as `example.org/old/2001/01.01.00.06`
 hint: find out which is the true one, move the other away, and repeat
 error: `example.org/old/2001/01.01.00.06` is also there as `Example.org/old/2001/01.01.00.06`

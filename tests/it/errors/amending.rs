@@ -21,12 +21,12 @@ hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstra
     refuses("-c archive meta add NAME title=Beta", 1).tells(str![[r#"
 error: `example.org/archive/[..]` stays as it is
 caused by: `title` is given twice
-hint: it has one value, which `urepo meta set` replaces
+hint: it has one value, which `urepo -c archive meta set` replaces
 
 "#]]);
     refuses("-c archive meta set NAME title=", 1).tells(str![[r#"
 error: the text of `title` is empty
-hint: leave it out, or remove it with `urepo meta unset`
+hint: leave it out, or remove it with `urepo -c archive meta unset`
 
 "#]]);
     refuses("-c archive meta set NAME language=Portuguese", 1).tells(str![[r#"
@@ -39,27 +39,27 @@ error: `no` is not a value of `transferable`; expected `true` or `false`
 "#]]);
     refuses("-c archive meta set NAME target=b.txt", 1).tells(str![[r#"
 error: `example.org/archive/[..]` has no file or link `b.txt`
-hint: `urepo manifest example.org/archive/[..]` lists its files
+hint: `urepo -c archive manifest example.org/archive/[..]` lists its files
 
 "#]]);
     refuses("-c archive meta set NAME title", 2).tells(str![[r#"
 error: `title` has no value
-hint: `urepo meta set ITEM title=VALUE`; `urepo meta unset` removes a key
+hint: `urepo -c archive meta set ITEM title=VALUE`; `urepo -c archive meta unset` removes a key
 
 "#]]);
     refuses("-c archive meta set NAME", 2).tells(str![[r#"
 error: no key was given
-hint: `urepo meta set ITEM… KEY=VALUE…`
+hint: `urepo -c archive meta set ITEM… KEY=VALUE…`
 
 "#]]);
     refuses("-c archive meta set title=Beta", 2).tells(str![[r#"
 error: no item was given
-hint: `urepo meta set ITEM… KEY=VALUE…`, or `--all` for every item
+hint: `urepo -c archive meta set ITEM… KEY=VALUE…`, or `--all` for every item
 
 "#]]);
     refuses("-c archive meta get NAME title=Beta", 2).tells(str![[r#"
 error: `title=Beta` is a change
-hint: `urepo meta set` makes it; `urepo meta get ITEM KEY` shows the value
+hint: `urepo -c archive meta set` makes it; `urepo -c archive meta get ITEM KEY` shows the value
 
 "#]]);
     refuses("-c archive meta set --all NAME title=Beta", 2).tells(str![[r#"
@@ -84,7 +84,7 @@ fn items_that_stay_as_they_are() {
     let line = |root: &str| format!("-c {root} meta set {name} title=Beta");
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
 error: `example.org/archive/[..]` is a Copy here; only its Original is changed
-hint: `urepo whereis example.org/archive/[..]` shows which collection holds the Original
+hint: `urepo -c mirror whereis example.org/archive/[..]` shows which collection holds the Original
 
 "#]]);
     world.write(
@@ -101,14 +101,14 @@ hint: change its Original: `urepo -c [WORLD]/archive meta get example.org/archiv
     std::fs::write(&sidecar, text.replacen("Alpha", "Omega", 1)).unwrap();
     refuses(&world, &line("archive"), 20).tells(str![[r#"
 error: the sidecar of `example.org/archive/[..]` is not as it was sealed
-hint: `urepo meta accept example.org/archive/[..]` shows what was edited and accepts it; `urepo repair example.org/archive/[..]` repairs it from a copy
+hint: `urepo -c archive meta accept example.org/archive/[..]` shows what was edited and accepts it; `urepo -c archive repair example.org/archive/[..]` repairs it from a copy
 
 "#]]);
     std::fs::write(&sidecar, text).unwrap();
     world.run(&format!("-c archive delete {name} --force last")).succeeded();
     refuses(&world, &line("archive"), 22).tells(str![[r#"
 error: `example.org/archive/[..]` is deleted
-hint: `urepo show example.org/archive/[..]` says when and why; `urepo restore example.org/archive/[..]` brings it back
+hint: `urepo -c archive show example.org/archive/[..]` says when and why; `urepo -c archive restore example.org/archive/[..]` brings it back
 
 "#]]);
 }
@@ -145,7 +145,7 @@ hint: correct what is named above, or `--on-error continue` carries out the othe
     refuses("t.csv", "identifier,title\nexample.org/archive/2009/02.16.17.46,Beta\n").tells(str![
         [r#"
 error: `t.csv`, line 2: no item `example.org/archive/2009/02.16.17.46` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct what is named above, or `--on-error continue` carries out the other rows
 
@@ -168,7 +168,7 @@ hint: correct what is named above, or `--on-error continue` carries out the othe
     refuses("t.xml", "<dc>\n<identifier>NAME</identifier><rights>X</rights></dc>").tells(str![[
         r#"
 error: `t.xml`, line 1: `rights` holds several terms of the item, and it was changed
-hint: correct it in a table: `urepo meta export --format csv` has all terms
+hint: correct it in a table: `urepo -c archive meta export --format csv` has all terms
 error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct what is named above, or `--on-error continue` carries out the other rows
 
@@ -180,7 +180,7 @@ error: `t.xml`: line 1: a document type is not read
 "#]]);
     refuses("t.bib", "@misc{k, title = {Beta}}").tells(str![[r#"
 error: `t.bib`, entry `k`: it names no item
-hint: name the item by its identifier; `urepo meta export` writes it
+hint: name the item by its identifier; `urepo -c archive meta export` writes it
 error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct what is named above, or `--on-error continue` carries out the other rows
 

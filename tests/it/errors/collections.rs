@@ -135,7 +135,7 @@ fn one_in_another() {
     let world = World::with_collection();
     refuses(&world, "init archive --host other.example.org", 23).tells(str![[r#"
 error: `[WORLD]/archive` is a collection already
-hint: deposit into it with `urepo -c [WORLD]/archive new PATH`
+hint: deposit into it with `urepo -c ./archive new PATH`
 
 "#]]);
     refuses(&world, "init archive/maps --host maps.example.org", 23).tells(str![[r#"
@@ -161,7 +161,7 @@ hint: choose a place beside it; collections stand side by side
 "#]]);
     refuses(&world, "init link --host maps.example.org", 23).tells(str![[r#"
 error: `[WORLD]/link` is a collection already
-hint: deposit into it with `urepo -c [WORLD]/link new PATH`
+hint: deposit into it with `urepo -c ./link new PATH`
 
 "#]]);
 }

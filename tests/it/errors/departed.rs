@@ -15,47 +15,47 @@ fn an_item_that_migrated_away() {
     send_away(&world.path("archive"), name);
     refuses(&world, &format!("-c archive show {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, "-c archive show 11.21.02.13", 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive cat {name} a.txt"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive path {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive copy {name} --to mirror"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive export {name} --to out"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive delete {name} --reason gone"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive demote {name} --to-copy-of mirror -y"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive promote {name} --lost 00000000000000000000000000000000 --reason fire -y"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
     refuses(&world, &format!("-c archive whereis {name}"), 21).tells(str![[r#"
@@ -66,7 +66,7 @@ hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 "#]]);
     refuses(&world, &format!("-c archive repair {name} --from mirror"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
 
 "#]]);
 }
@@ -77,12 +77,12 @@ fn an_item_that_vanished() {
     std::fs::remove_dir_all(world.path("archive").join(name)).unwrap();
     refuses(&world, &format!("-c archive show {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
-hint: `urepo repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
+hint: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
 
 "#]]);
     refuses(&world, &format!("-c archive copy {name} --to mirror"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
-hint: `urepo repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
+hint: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
 
 "#]]);
     refuses(&world, &format!("-c archive whereis {name}"), 21).tells(str![[r#"
@@ -109,7 +109,7 @@ fn an_item_that_may_have_left() {
     append(&inventory_file(&world.path("archive"), name), "2026-11-23T10:00:00Z le\u{fffd}t\n");
     refuses(&world, &format!("-c archive show {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it is missing, or it left: a line of the inventory after its last one is damaged
-hint: `urepo repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
+hint: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
 
 "#]]);
     let ran = world.run("-c archive verify");

@@ -118,18 +118,18 @@ fn of_what_is_not_there() {
     let (world, _) = world_with_item();
     refuses(&world, "-c archive export 11.21.02.14 --to out", 21).tells(str![[r#"
 error: no item `11.21.02.14` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive export 11.21.02.14 --format tar --to -", 21).tells(str![[r#"
 error: no item `11.21.02.14` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
     world.run("-c archive delete --force last 11.21.02.13").succeeded();
     refuses(&world, "-c archive export 11.21.02.13 --to out", 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted
-hint: `urepo restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
+hint: `urepo -c archive restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
 
 "#]]);
 }
@@ -140,7 +140,7 @@ fn of_what_can_not_be_meant() {
     let export = |more: &str| refuses(&world, &format!("-c archive export {more}"), 2);
     export("--to out").tells(str![[r#"
 error: no item was given
-hint: `urepo export ITEM… --to DIR`, or `--all` for every item
+hint: `urepo -c archive export ITEM… --to DIR`, or `--all` for every item
 
 "#]]);
     export("11.21.02.13 --to -").tells(str![[r#"

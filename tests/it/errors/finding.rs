@@ -17,12 +17,12 @@ fn questions_that_mean_nothing() {
     let world = with_index();
     refuses(&world, "-c archive find", 2).tells(str![[r#"
 error: no search terms were given
-hint: `urepo find WORD…` searches descriptions; `urepo list` lists all items
+hint: `urepo -c archive find WORD…` searches descriptions; `urepo -c archive list` lists all items
 
 "#]]);
     refuses(&world, "-c archive find !!!", 2).tells(str![[r#"
 error: no search terms were given
-hint: `urepo find WORD…` searches descriptions; `urepo list` lists all items
+hint: `urepo -c archive find WORD…` searches descriptions; `urepo -c archive list` lists all items
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "find", "\"deep sea"], 2).tells(str![[r#"
@@ -129,7 +129,7 @@ warning: the index cannot be kept here: it was made for this answer alone
         str![[r#"
 warning: the index cannot be kept here: it was made for this answer alone
 error: the index cannot be kept in this collection
-hint: `urepo find` answers all the same, and takes longer
+hint: `urepo -c archive find` answers all the same, and takes longer
 
 "#]],
     );

@@ -33,3 +33,54 @@ fn a_hint_is_one_thing_to_type() {
         assert!(world.path(Path::new(directory)).join("urepo.toml").is_file(), "{command}");
     }
 }
+
+/// Nobody stands in a collection that is named with `-c`: a hint without it would lead nowhere.
+#[test]
+fn a_hint_names_the_collection_that_was_typed() {
+    let world = World::with_collection();
+    world.write("a.txt", "a");
+    let new = || world.run("-c archive new a.txt --each").line();
+    let [whole, gone, edited, damaged] = [new(), new(), new(), new()];
+    world.run(&format!("-c archive delete {gone} --force last --yes")).succeeded();
+    let sidecar = world.path(format!("archive/{edited}/item.toml"));
+    let text = std::fs::read_to_string(&sidecar).unwrap();
+    std::fs::write(&sidecar, text.replace("title", "subtitle")).unwrap();
+    std::fs::write(world.path(format!("archive/{damaged}/doc/a.txt")), "b").unwrap();
+    let mut wrong = Vec::new();
+    for (command, hinted) in [
+        ("-c archive show 9".to_owned(), "-c archive list"),
+        (format!("-c archive cat {gone}"), "-c archive restore"),
+        (format!("-c archive export {gone} --to x"), "-c archive restore"),
+        (format!("-c archive delete {gone}"), "-c archive show"),
+        (format!("-c archive meta set {gone} title=T"), "-c archive show"),
+        (format!("meta set {edited} title=T --collection archive"), "-c archive meta accept"),
+        (format!("-c archive meta set {whole} title="), "-c archive meta unset"),
+        (format!("-c archive meta unset {whole}"), "-c archive meta unset"),
+        (format!("-c archive relate {whole} --unlink"), "-c archive relate"),
+        (format!("-c archive cat {whole} no.txt"), "-c archive show --all-files"),
+        (format!("-c archive verify {damaged}"), "-c archive repair"),
+        ("-c archive verify --json".to_owned(), "-c archive repair"),
+        (format!("verify archive/. {damaged}"), "-c [WORLD]/archive repair"),
+        (format!("-c archive repair {edited}"), "-c archive meta accept"),
+        ("-c archive restore".to_owned(), "-c archive restore"),
+        ("-c archive find".to_owned(), "-c archive find"),
+        (format!("-c archive resolve {gone}"), "-c archive whereis"),
+        ("init archive --host example.org --ip 10.0.0.1".to_owned(), "-c ./archive new"),
+        ("-c archive new".to_owned(), "help new"),
+        ("-c archive whereis example.org/none/2026/01.01.00.00".to_owned(), "config"),
+    ] {
+        let ran = world.run(&command);
+        let hint = ran.stderr.split_once("hint").map_or("", |(_, hint)| hint);
+        let commands: Vec<_> = hint.split('`').filter_map(|it| it.strip_prefix("urepo ")).collect();
+        if !commands.iter().any(|it| it.starts_with(hinted)) {
+            wrong.push(format!("{command}: {}{}", ran.stdout, ran.stderr));
+        }
+        let is_whole = |it: &&&str| !it.contains(['…', '[']) && !it.contains("COLLECTION");
+        for typed in commands.iter().filter(is_whole) {
+            if world.run(&format!("--dry-run {typed}")).code == 10 {
+                wrong.push(format!("{command}: `urepo {typed}` finds no collection"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

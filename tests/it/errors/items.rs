@@ -11,80 +11,80 @@ fn with_a_damaged_sidecar() {
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`: line 2, column 9: string values must be quoted, expected literal string
 error: the sidecars of 1 item cannot be read
-hint: `urepo verify --quick` lists what is wrong with them
+hint: `urepo -c archive verify --quick` lists what is wrong with them
 
 "#]]);
     world.write(&path, whole.replace("format = 1", "format = 2"));
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: it has format 2; this urepo reads up to format 1
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`: it has format 2; this urepo reads up to format 1
 error: the sidecars of 1 item cannot be read
-hint: `urepo verify --quick` lists what is wrong with them
+hint: `urepo -c archive verify --quick` lists what is wrong with them
 
 "#]]);
     world.write(&path, whole.replace("Original", "Lost"));
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `state`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     world.write(&path, b"\xff\xfe");
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: byte 0 is not UTF-8
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     world.write(&path, whole.replace("\"a.txt\"", "\"../a.txt\""));
     refuses(&world, "-c archive manifest 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `path`: `../a.txt` is not a path below the payload
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     std::fs::remove_file(world.path(&path)).unwrap();
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
 error: the sidecars of 1 item cannot be read
-hint: `urepo verify --quick` lists what is wrong with them
+hint: `urepo -c archive verify --quick` lists what is wrong with them
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive manifest --root 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive manifest --root --all", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 error: 1 of 1 item could not be read
 hint: each is named above, with its reason
 
@@ -108,7 +108,7 @@ fn with_the_sidecar_of_another() {
         &ran.stderr,
         str![[r#"
 error: the sidecar of `example.org/archive/2026/11.21.02.13` is that of `example.org/archive/2026/11.21.02.14`
-hint: `urepo verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]],
     );
@@ -119,7 +119,7 @@ fn whose_files_are_not_there() {
     let (world, name) = world_with_item();
     refuses(&world, "-c archive cat 11.21.02.13 b.txt", 21).tells(str![[r#"
 error: no file `b.txt` in `example.org/archive/2026/11.21.02.13`
-hint: `urepo show --all-files example.org/archive/2026/11.21.02.13` lists them
+hint: `urepo -c archive show --all-files example.org/archive/2026/11.21.02.13` lists them
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13 ../item.toml", 1).tells(str![[r#"
@@ -128,21 +128,21 @@ error: `../item.toml` is not a path below the payload
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.14", 21).tells(str![[r#"
 error: no item `11.21.02.14` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
     std::fs::remove_file(world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: `a.txt` of `example.org/archive/2026/11.21.02.13` is not there as a file
 caused by: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`: No such file or directory (os error 2)
-hint: `urepo verify example.org/archive/2026/11.21.02.13` says what else is wrong
+hint: `urepo -c archive verify example.org/archive/2026/11.21.02.13` says what else is wrong
 
 "#]]);
     symlink("/etc/hostname", world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: `a.txt` of `example.org/archive/2026/11.21.02.13` is not there as a file
 caused by: cannot open `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt`: it, or a directory on the way to it, is a symbolic link
-hint: `urepo verify example.org/archive/2026/11.21.02.13` says what else is wrong
+hint: `urepo -c archive verify example.org/archive/2026/11.21.02.13` says what else is wrong
 
 "#]]);
 }

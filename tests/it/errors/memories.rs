@@ -45,7 +45,7 @@ fn from_the_future() {
         str![[r#"
 error: no identifier was issued: the clock is # d # h behind the last identifier of `example.org/archive`
 caused by: last identifier 9998/01.01.00.#, clock #/# (UTC)
-hint: correct the clock; if it is right, `urepo doctor --take-over --forget-future` takes the memory back to now
+hint: correct the clock; if it is right, `urepo -c archive doctor --take-over --forget-future` takes the memory back to now
 "#]],
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (24, ""));
@@ -126,13 +126,13 @@ fn from_another_machine() {
     keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: no identifier was issued: the memory of `example.org/archive` is a copy
 caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo -c archive doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
     keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
 error: no identifier was issued: the memory of `example.org/archive` is a copy
 caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo -c archive doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
     assert_eq!(world.run("-c archive doctor --take-over --accept-clock").code, 0);

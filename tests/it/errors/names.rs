@@ -150,23 +150,23 @@ error: invalid value of `--prefix <PREFIX>`: invalid prefix `archive`
 "#]]);
     refuses(&world, "-c archive show nonsense", 21).tells(str![[r#"
 error: no item `nonsense` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive show 11.21.02.13", 21).tells(str![[r#"
 error: no item `11.21.02.13` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
     let line = "-c archive show example.org/archive/2026/11.21.02.13";
     refuses(&world, line, 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive path 8JMKD3MGP8W/34PGRBS", 21).tells(str![[r#"
 error: no item `8JMKD3MGP8W/34PGRBS` in `[WORLD]/archive`
-hint: `urepo find --identifier 8JMKD3MGP8W/34PGRBS` asks the index, which knows all stored labels
+hint: `urepo -c archive find --identifier 8JMKD3MGP8W/34PGRBS` asks the index, which knows all stored labels
 
 "#]]);
 }

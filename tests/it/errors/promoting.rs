@@ -31,7 +31,7 @@ hint: `urepo -c [WORLD]/archive migrate --all --to [WORLD]/mirror` hands over wh
     // It has left the archive.
     refuses(&world, PROMOTE, 23).tells(str![[r#"
 error: the collection in `[WORLD]/archive` is not lost: it can be opened
-hint: `urepo -c [WORLD]/mirror whereis example.org/archive/2026/11.21.02.13 --with [WORLD]/archive` shows which collections hold it
+hint: `urepo -c mirror whereis example.org/archive/2026/11.21.02.13 --with [WORLD]/archive` shows which collections hold it
 
 "#]]);
 }

@@ -18,18 +18,18 @@ error: `ONE` cannot be related to itself
 "#]]);
     refuses("relate TWO --next-edition ONE", 23).tells(str![[r#"
 error: `ONE` cannot be an edition after `TWO`: `TWO` is one after it
-hint: `urepo relate TWO` lists its relations
+hint: `urepo -c archive relate TWO` lists its relations
 
 "#]]);
     refuses("relate ONE --next-edition example.org/other/2026/11.21.02.13", 23).tells(str![[r#"
 error: `ONE` does not take the relation: its `next_edition` is `TWO` already
-hint: `urepo relate ONE --next-edition TWO --unlink` removes that first
+hint: `urepo -c archive relate ONE --next-edition TWO --unlink` removes that first
 
 "#]]);
     world.run(&format!("-c archive relate {name} --part-of {other}")).succeeded();
     refuses("relate TWO --part-of ONE", 23).tells(str![[r#"
 error: `ONE` cannot be the next_higher_unit of `TWO`: `TWO` is its next_higher_unit
-hint: `urepo relate ONE` lists its relations
+hint: `urepo -c archive relate ONE` lists its relations
 
 "#]]);
     refuses("relate ONE --translation pt", 2).tells(str![[r#"
@@ -42,12 +42,12 @@ error: `review=TWO` is not a value of `--relation <x.KEY=ITEM>`: expected x.KEY=
 "#]]);
     refuses("relate ONE --unlink", 2).tells(str![[r#"
 error: no relation was given to remove
-hint: `urepo relate ONE` lists them
+hint: `urepo -c archive relate ONE` lists them
 
 "#]]);
     refuses("new a.txt --edition-of ONE", 23).tells(str![[r#"
 error: `ONE` does not take the relation: its `next_edition` is `TWO` already
-hint: `urepo relate ONE --next-edition TWO --unlink` removes that first
+hint: `urepo -c archive relate ONE --next-edition TWO --unlink` removes that first
 
 "#]]);
     refuses("new a.txt --translation-of ONE", 2).tells(str![[r#"

@@ -54,14 +54,14 @@ fn of_what_is_not_in_order() {
     });
     refuses(&world, "-c archive delete --force last 11.21.02.13", 23).tells(str![[r#"
 error: a hand-over of `example.org/archive/2026/11.21.02.13` is under way, to collection 0123
-hint: `urepo recover` finishes it
+hint: `urepo -c archive recover` finishes it
 
 "#]]);
     rewrite(&item, &item, |sidecar| sidecar.handover = None);
     std::fs::remove_file(item.join("doc/a.txt")).unwrap();
     refuses(&world, "-c archive delete --force last 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is damaged: a file is missing, `doc/a.txt`
-hint: `urepo verify example.org/archive/2026/11.21.02.13` says what is wrong; `--force damaged` does it all the same
+hint: `urepo -c archive verify example.org/archive/2026/11.21.02.13` says what is wrong; `--force damaged` does it all the same
 
 "#]]);
 }
@@ -74,12 +74,12 @@ fn of_what_is_deleted() {
     world.run("-c archive delete -q --force last 11.21.02.13").succeeded();
     refuses(&world, "-c archive delete 11.21.02.13", 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted already
-hint: `urepo show example.org/archive/2026/11.21.02.13` says when and why; `urepo restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
+hint: `urepo -c archive show example.org/archive/2026/11.21.02.13` says when and why; `urepo -c archive restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted
-hint: `urepo restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
+hint: `urepo -c archive restore example.org/archive/2026/11.21.02.13` brings it back until it is purged
 
 "#]]);
     std::fs::write(copy.join("item.toml"), &sidecar).unwrap();
@@ -99,7 +99,7 @@ hint: `-y` answers yes beforehand
     std::fs::write(item.join("item.toml"), sidecar).unwrap();
     refuses(&world, "-c archive purge -y", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is Original and has no payload; it may be the one in the trash
-hint: move `doc` from `.urepo/trash` back to where `urepo path example.org/archive/2026/11.21.02.13` says, and verify it
+hint: move `doc` from `.urepo/trash` back to where `urepo -c archive path example.org/archive/2026/11.21.02.13` says, and verify it
 
 "#]]);
     std::fs::write(item.join("item.toml"), tombstone).unwrap();
@@ -121,7 +121,7 @@ hint: it was purged; a Copy elsewhere may still have the files
         refuses(&world, &format!("-c archive {command} 11.21.02.13"), 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted
 caused by: its files are not in the trash
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` looks for a Copy in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for a Copy in all known collections
 
 "#]]);
     }

@@ -101,32 +101,32 @@ hint: it is available in `+(en)`
 "#]]);
     refuses(1, "+(pt)", 21).tells(str![[r#"
 error: `example.org/x/2026/01.01.00.01` has no translation into `pt`
-hint: `urepo show` prints the language and the relations of an item
+hint: `urepo -c archive show` prints the language and the relations of an item
 
 "#]]);
     refuses(0, ":(marc)", 21).tells(str![[r#"
 error: `example.org/x/2026/01.01.00.00` has no metadata in the format `marc`
-hint: formats are `oai_dc`, `bibtex`, `datacite`, `abnt` and `apa`; `urepo resolve example.org/x/2026/01.01.00.00:` leads to any
+hint: formats are `oai_dc`, `bibtex`, `datacite`, `abnt` and `apa`; `urepo -c archive resolve example.org/x/2026/01.01.00.00:` leads to any
 
 "#]]);
     refuses(0, "/b.txt", 21).tells(str![[r#"
 error: no file `b.txt` in `example.org/x/2026/01.01.00.00`
-hint: `urepo resolve 'example.org/x/2026/01.01.00.00?ibiurl.verblist=GetFileList'` lists its files
+hint: `urepo -c archive resolve 'example.org/x/2026/01.01.00.00?ibiurl.verblist=GetFileList'` lists its files
 
 "#]]);
     refuses(0, ":/b.txt", 21).tells(str![[r#"
 error: the description of `example.org/x/2026/01.01.00.00` has no files
-hint: `urepo resolve example.org/x/2026/01.01.00.00:` prints where the description is
+hint: `urepo -c archive resolve example.org/x/2026/01.01.00.00:` prints where the description is
 
 "#]]);
     refuses(1, "!", 20).tells(str![[r#"
 error: the editions of `example.org/x/2026/01.01.00.01` lead in a circle
-hint: `urepo show example.org/x/2026/01.01.00.01` prints its relations
+hint: `urepo -c archive show example.org/x/2026/01.01.00.01` prints its relations
 
 "#]]);
     refuses(3, "", 22).tells(str![[r#"
 error: `example.org/x/2026/01.01.00.03` was deleted on 2026-11-21T00:00:00Z
-hint: `urepo whereis example.org/x/2026/01.01.00.03` shows what is left of it
+hint: `urepo -c archive whereis example.org/x/2026/01.01.00.03` shows what is left of it
 
 "#]]);
 }
@@ -136,7 +136,7 @@ fn that_want_the_original() {
     let world = with_relations();
     resolve(&world, &["--original", &name(4)], 21).tells(str![[r#"
 error: no collection holds the Original of `example.org/x/2026/01.01.00.04`
-hint: `urepo whereis example.org/x/2026/01.01.00.04` shows its Copies; `--with COLLECTION` adds a collection
+hint: `urepo -c archive whereis example.org/x/2026/01.01.00.04` shows its Copies; `--with COLLECTION` adds a collection
 
 "#]]);
     resolve(&world, &["--original", &name(5)], 23).tells(str![[r#"

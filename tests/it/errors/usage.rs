@@ -229,7 +229,7 @@ caused by: expected an absolute path
 fn with_json() {
     let world = world_with_file();
     refuses(&world, "--json -c archive show 11.21.02.13", 21).tells(str![[r#"
-{"error":{"causes":[],"code":21,"hint":"`urepo list` lists the identifiers","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"type":"error","version":1}
+{"error":{"causes":[],"code":21,"hint":"`urepo -c archive list` lists the identifiers","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"type":"error","version":1}
 
 "#]]);
     refuses(&world, "--json -c nowhere list", 10).tells(str![[r#"

@@ -90,7 +90,7 @@ fn directories_that_can_not_be_listed() {
     refuses_command(world, user.command("-c archive list"), 3).tells(str![[r#"
 error: cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)
 error: 1 directory cannot be listed
-hint: `urepo verify --quick` lists what is wrong with them
+hint: `urepo -c archive verify --quick` lists what is wrong with them
 
 "#]]);
     let ran = world.finish(user.command("-c archive list --json"));
@@ -108,7 +108,7 @@ hint: `urepo verify --quick` lists what is wrong with them
 error: cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)
 error: cannot open the directory `[WORLD]/archive/maps.example.org/archive`: Permission denied (os error 13)
 error: 2 directories cannot be listed
-hint: `urepo verify --quick` lists what is wrong with them
+hint: `urepo -c archive verify --quick` lists what is wrong with them
 
 "#]]);
     let ran = world.finish(user.command("-c archive verify"));

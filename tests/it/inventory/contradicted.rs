@@ -46,7 +46,11 @@ fn an_original_where_there_was_a_copy_or_a_tombstone_is_damage() {
             assert!(ran.stdout.starts_with(&found), "{}", ran.stdout);
             let detail = format!("it says Original; the inventory says {recorded}: it became");
             assert!(ran.stdout.contains(&detail), "{}", ran.stdout);
-            assert!(ran.stderr.contains("hint: `urepo demote ITEM --to-copy-of"), "{}", ran.stderr);
+            assert!(
+                ran.stderr.contains("hint: `urepo -c archive demote ITEM --to-copy-of"),
+                "{}",
+                ran.stderr
+            );
         }
         let ran = sites.run("-c archive status");
         let concern = format!("in another state than `archive` recorded: {name}\n");

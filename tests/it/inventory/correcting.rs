@@ -211,7 +211,11 @@ fn damaged_lines_are_removed() {
     let damaged = std::fs::read_to_string(&file).unwrap();
     let ran = world.run("-c archive verify");
     assert!(ran.succeeded().contains("U309"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("`urepo recover --inventory` removes"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("`urepo -c archive recover --inventory` removes"),
+        "{}",
+        ran.stderr
+    );
     let ran = world.run("-c archive recover --inventory --dry-run");
     assert_eq!(ran.succeeded().matches("would be removed: damaged line of .urepo/inv").count(), 4);
     assert!(ran.stdout.contains("left some\\u{1b}thing"), "{}", ran.stdout);
@@ -256,11 +260,13 @@ fn verify_names_what_ends_the_finding() {
         assert!(ran.stderr.contains(text), "{}", ran.stderr);
     };
     hint(
-        "hint: `urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
-          `urepo recover --inventory` gives it up",
+        "hint: `urepo -c archive repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
+          `urepo -c archive recover --inventory` gives it up",
     );
     std::fs::write(world.path("archive").join(&kept).join("doc/kept"), "rots").unwrap();
-    hint("repairs it from a good copy; `urepo recover --inventory` gives up what is gone");
+    hint(
+        "repairs it from a good copy; `urepo -c archive recover --inventory` gives up what is gone",
+    );
     world.run("-c archive recover --inventory --yes").succeeded();
     assert!(!world.run("-c archive verify").stdout.contains("U108"));
     hint("repairs it from a good copy; nothing here was changed");

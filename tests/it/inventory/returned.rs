@@ -63,7 +63,7 @@ fn every_command_that_looks_says_so() {
     assert!(ran.stdout.contains("it was migrated to the collection `mirror` ("), "{}", ran.stdout);
     assert!(
         ran.stderr.contains(
-            "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again;"
+            "`urepo -c archive demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again;"
         ),
         "{}",
         ran.stderr

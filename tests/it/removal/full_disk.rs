@@ -49,7 +49,7 @@ fn what_is_deleted_and_purged_there() {
         told,
         str![[r#"
 exit 0
-deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
+deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
 purged 1 item, 1 B; [..] freed
 exit 0
@@ -77,8 +77,8 @@ fn what_is_purged_without_a_reserve() {
         told,
         str![[r#"
 exit 0
-deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
-deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
+deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
+deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 1
 error: cannot make the directory `[WORLD]/mount/archive/.urepo/staging/[..]`
 caused by: No space left on device (os error 28)
@@ -112,12 +112,12 @@ fn a_copy_is_deleted_there_though_the_inventory_is_lost() {
         str![[r#"
 exit 0
 warning: `[WORLD]/mount/archive/.urepo/inventory` was missing and has been rebuilt; the inventory lists the 3 items found, and no item lost before
-deleted example.org/archive/[..]; its files are in the trash until `urepo purge`
+deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
 purged 1 item, [..]; [..] freed
 exit 21
 error: no item `example.org/archive/[..]` in `[WORLD]/mount/archive`: it was deleted on [..]
-hint: `urepo whereis example.org/archive/[..]` looks for it in all known collections
+hint: `urepo -c mount/archive whereis example.org/archive/[..]` looks for it in all known collections
 
 "#]]
     );

@@ -220,7 +220,10 @@ fn a_restoration_that_cannot_be_completed_is_not_deleted() {
             let told = format!("{told}: {line}: {}{}", ran.stdout, ran.stderr);
             assert!(file.exists(), "{told}");
             assert_eq!(ran.code, code, "{told}");
-            assert!(code == 0 || ran.stderr.contains(&format!("urepo delete {name}")), "{told}");
+            assert!(
+                code == 0 || ran.stderr.contains(&format!("urepo -c archive delete {name}")),
+                "{told}"
+            );
         }
     });
 }

@@ -286,7 +286,7 @@ fn a_bad_item_does_not_stop_the_others() {
         str![[r#"
 nothing to repair in [NAME]
 error: no item `2009/02.16.17.46` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 error: 1 of 2 items could not be repaired
 hint: each is named above, with its reason
 
@@ -307,7 +307,7 @@ fn damage_that_is_no_items_is_left() {
         str![[r#"
 warning: example.org cannot be repaired: a link stands where a part of the tree belongs; it was not followed: a symbolic link where a directory belongs
 error: 1 damaged place outside the items, 0 repaired
-hint: list them with `urepo verify --quick`
+hint: list them with `urepo -c archive verify --quick`
 
 "#]],
     );

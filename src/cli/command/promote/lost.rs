@@ -100,12 +100,10 @@ impl Promote {
                 "it has no record of `{kept}`; if the Original was lost there, `--force untraced`"
             ),
             _ if is_copy(kept) => format!(
-                "`urepo -c {here} whereis {kept} --with {there}` shows which collections hold it; if the Original \
+                "`urepo whereis {kept} --with {there}` shows which collections hold it; if the Original \
                  was lost there, and only this Copy came back, `--force untraced`"
             ),
-            _ => format!(
-                "`urepo -c {here} whereis {kept} --with {there}` shows which collections hold it"
-            ),
+            _ => format!("`urepo whereis {kept} --with {there}` shows which collections hold it"),
         }))
     }
 

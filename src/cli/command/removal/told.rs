@@ -5,6 +5,7 @@ use urepo::removal::{Plan, Restored, Step};
 use crate::cli::explain::removal::copied_from_trash;
 use crate::cli::human;
 use crate::cli::records::{Item, PathAt, path};
+use crate::cli::shell;
 
 /// The report of an item that did not fail.
 pub(in super::super) struct Told {
@@ -43,7 +44,9 @@ impl Told {
             ..Item::default()
         };
         Told {
-            done: format!("deleted {name}; its files are in the trash until `urepo purge`"),
+            done: shell::pasted(&format!(
+                "deleted {name}; its files are in the trash until `urepo purge`"
+            )),
             planned: format!("would delete {name}: {size}{after}"),
             detail,
             record,

@@ -71,7 +71,7 @@ const KINDS: [ConcernKind; 11] = [
         name: "handover",
         one: "hand-over under way",
         many: "hand-overs under way",
-        hint: "`urepo recover`, in the collection that gives, finishes what was begun",
+        hint: "`urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun",
     },
     ConcernKind {
         name: "unreadable",
@@ -89,25 +89,25 @@ const KINDS: [ConcernKind; 11] = [
         name: "few-copies",
         one: "item with too few Copies",
         many: "items with too few Copies",
-        hint: "`urepo copy --under-replicated --to COLLECTION` makes those that are missing",
+        hint: "`urepo -c PATH copy --under-replicated --to COLLECTION` makes those that are missing",
     },
     ConcernKind {
         name: "stale",
         one: "stale Copy",
         many: "stale Copies",
-        hint: "`urepo refresh` brings them up to their Originals",
+        hint: "`urepo -c PATH refresh` brings them up to their Originals",
     },
     ConcernKind {
         name: "different",
         one: "different Copy",
         many: "different Copies",
-        hint: "`urepo whereis NAME` shows both; `urepo verify` says whether one is damaged",
+        hint: "`urepo whereis NAME` shows both; `urepo -c PATH verify NAME` says whether one is damaged",
     },
     ConcernKind {
         name: "orphan",
         one: "Copy without an Original",
         many: "Copies without an Original",
-        hint: "`--with COLLECTION` names the collection that holds it; `urepo promote` makes a Copy the Original when that is lost",
+        hint: "`--with COLLECTION` names the collection that holds it; `urepo -c PATH promote` makes a Copy the Original when that is lost",
     },
     ConcernKind {
         name: "vanished",

@@ -8,12 +8,13 @@ use urepo::collection::Collection;
 use urepo::layout;
 use urepo::verify::{Code, Comparison, Round, Severity, Summary};
 
+use super::targets::Targets;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::OneCollection;
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, human};
+use crate::cli::{Done, human, shell};
 
 /// What came of comparing several roots.
 pub(super) enum Compared {
@@ -25,6 +26,8 @@ pub(super) enum Compared {
 pub(super) struct Ending<'a> {
     context: &'a Context,
     roots: &'a [Collection],
+    /// Whether the command line names them.
+    names_roots: bool,
     older_than: Option<Duration>,
     each: Vec<(usize, Summary)>,
     total: Summary,
@@ -36,11 +39,22 @@ pub(super) struct Ending<'a> {
 impl<'a> Ending<'a> {
     pub(super) fn new(
         context: &'a Context,
-        roots: &'a [Collection],
+        targets: &'a Targets,
         older_than: Option<Duration>,
     ) -> Ending<'a> {
         let (each, total) = (Vec::new(), Summary::default());
-        Ending { context, roots, older_than, each, total, compared: None, seen: BTreeSet::new() }
+        let Targets { roots, names_roots, .. } = targets;
+        let names_roots = *names_roots;
+        Ending {
+            context,
+            roots,
+            names_roots,
+            older_than,
+            each,
+            total,
+            compared: None,
+            seen: BTreeSet::new(),
+        }
     }
 
     /// Adds how verifying a root ended.
@@ -80,10 +94,11 @@ impl<'a> Ending<'a> {
             let notes = self.each.iter().filter_map(|(root, it)| self.next_run_note(*root, it));
             notes.for_each(|note| printer.note(&note));
             if self.seen.contains(&Code::InventoryRotten) {
-                printer.note("`urepo recover --inventory` removes damaged lines of the inventory");
+                let hint = "`urepo recover --inventory` removes damaged lines of the inventory";
+                printer.note(&self.pasted(hint));
             }
             if self.seen.contains(&Code::OneSidedRelation) {
-                printer.note("repeat `urepo relate` to complete the relation");
+                printer.note(&self.pasted("repeat `urepo relate` to complete the relation"));
             }
             if matches!(self.compared, Some(Compared::NoTime)) {
                 printer.note("there was no time left to compare the collections");
@@ -117,9 +132,18 @@ impl<'a> Ending<'a> {
                 facts.push(format!("{contradictions} between the collections"));
             }
             let message = facts.join(", and ");
-            return Some(Failure::new(Exit::Damage, message).hint(self.hint()));
+            return Some(Failure::new(Exit::Damage, message).hint(self.pasted(self.hint())));
         }
         None
+    }
+
+    /// `hint` for the roots that the command line names instead of `-c`.
+    fn pasted(&self, hint: &str) -> String {
+        match self.roots {
+            _ if !self.names_roots => shell::pasted(hint),
+            [root] => shell::pasted_in(hint, &shell::word(root.path())),
+            _ => shell::pasted_in(hint, "COLLECTION"),
+        }
     }
 
     fn hint(&self) -> &'static str {

@@ -106,7 +106,7 @@ fn past_bad_lines() {
     assert_eq!(
         told,
         "error: no item `nonsense` in `[WORLD]/archive`\n\
-         hint: `urepo list` lists the identifiers\n\
+         hint: `urepo -c archive list` lists the identifiers\n\
          error: cannot read a line of the list of items\n\
          caused by: `\\xff\\xfe` is not UTF-8\n\
          error: cannot read a line of the list of items\n\

@@ -111,7 +111,7 @@ fn in_records() {
         "type": "item", "version": 1, "id": "nonsense", "outcome": "failed",
         "error": {
             "code": 21, "message": "no item `nonsense` in `[WORLD]/archive`",
-            "hint": "`urepo list` lists the identifiers",
+            "hint": "`urepo -c archive list` lists the identifiers",
         },
     });
     assert_eq!((ran.code, &told[1]), (3, &expected));

@@ -49,7 +49,7 @@ hint: name one with `--from PATH`
 "#]]);
     refuses(&world, "-c mirror refresh 11.21.02.13 --from archive", 21).tells(str![[r#"
 error: no item `11.21.02.13` in `[WORLD]/mirror`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c mirror list` lists the identifiers
 
 "#]]);
 }

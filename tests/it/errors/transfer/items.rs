@@ -96,12 +96,12 @@ fn that_are_not_there() {
     let line = "-c archive copy example.org/archive/2009/02.16.17.46 --to mirror";
     refuses(&world, line, 21).tells(str![[r#"
 error: no item `example.org/archive/2009/02.16.17.46` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
     refuses(&world, "-c archive migrate nonsense 02.16 --to mirror", 3).tells(str![[r#"
 error: no item `nonsense` in `[WORLD]/archive`
-hint: `urepo list` lists the identifiers
+hint: `urepo -c archive list` lists the identifiers
 error: no item `02.16` in `[WORLD]/archive`
 error: 2 of 2 items could not be migrated
 hint: each is named above, with its reason
@@ -109,7 +109,7 @@ hint: each is named above, with its reason
 "#]]);
     refuses(&world, "-c archive copy --to mirror", 2).tells(str![[r#"
 error: no item was given
-hint: `urepo copy ITEM… --to COLLECTION`, or `--all` for every item
+hint: `urepo -c archive copy ITEM… --to COLLECTION`, or `--all` for every item
 
 "#]]);
     refuses(&world, "-c archive copy --items-from missing --to mirror", 1).tells(str![[r#"

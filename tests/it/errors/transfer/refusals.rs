@@ -73,7 +73,7 @@ fn of_what_does_not_migrate() {
     change(&world, "archive", |sidecar| sidecar.transferable = false);
     refuses(&world, "-c archive migrate 11.21.02.13 --to mirror", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: it is marked as not transferable
-hint: `urepo copy` makes a Copy there; the Original stays
+hint: `urepo -c archive copy` makes a Copy there; the Original stays
 
 "#]]);
 }
