@@ -69,6 +69,23 @@ fn leaves_what_links_lead_to() {
     assert_eq!(tree(&world.path("elsewhere")), ["a.txt 5"]);
 }
 
+/// What was left out is in no item: no hint says that it can be removed.
+#[test]
+fn does_not_suggest_to_remove_what_was_left_out() {
+    let world = World::with_collection();
+    world.write("drop/1.txt", "one");
+    world.write("drop/2.bak", "two");
+    let ran = world.run("-q -c archive new --remove-source --exclude *.bak drop");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("2.bak` is not in the item: it was left out"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.ends_with("\nhint: each is named above, with its reason\n"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(tree(&world.path("drop")), ["1.txt 3", "2.bak 3"]);
+}
+
 /// Does something to the sources in the moment when an item is put in place.
 struct Meddler {
     root: PathBuf,

@@ -125,7 +125,7 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
     let partial = (report.errors() == 0 && kept_sources > 0).then(|| {
         let items = human::count(kept_sources, "item");
         Failure::new(Exit::Partial, format!("the sources of {items} are still there"))
-            .hint("what is named above is in the collection as well, and can be removed by hand")
+            .hint("each is named above, with its reason")
     });
     (report.summary.counts.items, report.summary.counts.bytes) = (deposited, Some(bytes));
     report.count("kept_sources", kept_sources);
