@@ -10,8 +10,8 @@ use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::digest::Digest;
 use urepo::disk::{HeldBy, Links};
 use urepo::import::{
-    After, ArchiveDirectory, Bags, Dedupe, FailedFile, ImportError, Importer, Ledger, Options,
-    Summary, Update, measure, plan, relate, update, waiting,
+    After, Bags, Dedupe, FailedFile, ImportError, Importer, Ledger, Options, Summary, Update,
+    measure, plan, relate, update, waiting,
 };
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
@@ -23,6 +23,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::leave_out::ExcludeArgs;
 use crate::cli::{Done, human};
+use sources::Sources;
 
 mod ending;
 mod sources;
@@ -54,7 +55,7 @@ mod tell;
 /// is 3, and --rejects writes it into a file that can be imported once it is repaired.
 ///
 /// With --remove-source, --done-dir or --reject-dir a source that lies in a collection, or holds one, is
-/// refused before anything is copied.
+/// refused before anything is copied. The directories may lie in a source, and a source not in them.
 ///
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has an
 /// identifier already and keeps it; sha256, which is checked, also of a source that was imported before; terms of
@@ -183,13 +184,13 @@ const DEDUPE: [Choice<Dedupe>; 3] = [
 
 impl Import {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let sources = sources::Sources::new(self, context)?;
+        let sources = Sources::new(self, context)?;
         let collection = context.collection()?;
         if context.global.dry_run {
             return self.rehearse(context, &collection, &sources);
         }
+        let options = self.options(context, &sources)?;
         let failed = self.rejects_file(context, &sources)?;
-        let options = self.options(context)?;
         let names = self.count(context, &collection, &sources, &options)?;
         let issue = self.issue.options(context);
         // First: another import holds it until its end.
@@ -246,7 +247,7 @@ impl Import {
         &self,
         context: &Context,
         collection: &'a Collection,
-        sources: &sources::Sources<'_>,
+        sources: &Sources<'_>,
     ) -> Result<Option<Ledger<'a>>, Failure> {
         // The holder leaves a key of its work in the lock: equal runs have the same.
         let work = format!("{:?}", (&context.current, self));
@@ -274,15 +275,10 @@ impl Import {
     }
 
     /// Says what would be done.
-    fn rehearse(
-        &self,
-        context: &Context,
-        collection: &Collection,
-        sources: &sources::Sources<'_>,
-    ) -> Done {
+    fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
         let ledger = Ledger::look(collection)?;
         let mut reporter = tell::Reporter::new(context, collection, None);
-        let (options, interrupt) = (self.options(context)?, &context.interrupt);
+        let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
         let mut summary = plan(&ledger, options, &context.clock, found, &mut reporter, interrupt);
         self.update(context, (&ledger, sources), &mut summary, &mut reporter)?;
@@ -294,7 +290,7 @@ impl Import {
     fn update(
         &self,
         context: &Context,
-        (ledger, sources): (&Ledger<'_>, &sources::Sources<'_>),
+        (ledger, sources): (&Ledger<'_>, &Sources<'_>),
         summary: &mut Summary,
         reporter: &mut tell::Reporter<'_>,
     ) -> Done {
@@ -319,7 +315,7 @@ impl Import {
         &self,
         context: &Context,
         collection: &Collection,
-        sources: &sources::Sources<'_>,
+        sources: &Sources<'_>,
         options: &Options,
     ) -> Result<Option<u64>, Failure> {
         let waits = self.waiting(collection, u64::from(u32::MAX))? > Duration::ZERO;
@@ -348,20 +344,22 @@ impl Import {
         Ok(())
     }
 
-    fn options(&self, context: &Context) -> Result<Options, Failure> {
+    fn options(&self, context: &Context, sources: &Sources<'_>) -> Result<Options, Failure> {
         for written in [&self.rejects, &self.drop.done_dir, &self.drop.reject_dir] {
             written.as_ref().map_or(Ok(()), |path| check_outside(&context.absolute(path)))?;
         }
-        let directory = |path: &PathBuf| {
-            ArchiveDirectory::open(&context.absolute(path), &context.watcher())
-                .map_err(sources::unmounted)
-        };
+        let directory = |path: &PathBuf| sources.archive_directory(path);
         let after = match &self.drop.done_dir {
             Some(path) => After::Move(directory(path)?),
             None if self.drop.remove_source => After::Remove,
             None => After::Keep,
         };
-        let rejected = self.drop.reject_dir.as_ref().map(directory).transpose()?;
+        let rejected = self
+            .drop
+            .reject_dir
+            .as_ref()
+            .map(|path| sources.archive_directory(path))
+            .transpose()?;
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,
@@ -384,7 +382,7 @@ impl Import {
     fn rejects_file(
         &self,
         context: &Context,
-        sources: &sources::Sources<'_>,
+        sources: &Sources<'_>,
     ) -> Result<Option<FailedFile>, Failure> {
         let Some(path) = &self.rejects else { return Ok(None) };
         match FailedFile::new(path, sources.header()?, &context.watcher()) {

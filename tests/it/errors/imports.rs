@@ -162,3 +162,31 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
 }
+
+/// Where sources go that are done with, there are none: a run that imports nothing is no success.
+#[test]
+fn sources_in_a_directory_that_takes_sources() {
+    let world = World::with_collection();
+    world.write("srv/drop/1/a.txt", "alpha");
+    world.write("srv/drop/list.csv", "path\n1\n");
+    refuses(&world, "-c archive import srv/drop --done-dir srv/drop", 2).tells(str![[r#"
+error: nothing of `[WORLD]/srv/drop` would be imported: what is in `[WORLD]/srv/drop` is done with
+hint: choose a directory beside it, or below it
+
+"#]]);
+    let lines = [
+        "srv/drop --reject-dir srv/drop/.",
+        "srv/drop --reject-dir srv",
+        "srv/drop/1 --done-dir srv/drop",
+        "srv/drop/1/a.txt --done-dir srv/drop",
+        "--manifest srv/drop/list.csv --done-dir srv/drop",
+        "-n srv/drop --done-dir srv/drop",
+    ];
+    for line in lines {
+        let ran = refuses(&world, &format!("-c archive import {line}"), 2);
+        assert!(ran.0.contains("is done with"), "{}", ran.0);
+    }
+    std::fs::create_dir(world.path("srv/drop/done")).unwrap();
+    let ran = world.run("-c archive import srv/drop --done-dir srv/drop/done");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use urepo::disk::{Dir, Exclusion, Links, PathError, resolved};
 use urepo::import::{
-    Candidate, FoundCandidate, Manifest, ManifestReader, SourceList, SourceTree, Units, header,
+    ArchiveDirectory, Candidate, FoundCandidate, Manifest, ManifestReader, SourceList, SourceTree,
+    Units, header,
 };
 
 use super::Import;
@@ -66,6 +67,25 @@ impl<'a> Sources<'a> {
     /// Whether the candidates can be asked for again: a list in a pipe has one reader.
     pub(super) fn can_be_read_twice(&self) -> bool {
         self.list.as_deref().is_none_or(can_be_read_twice)
+    }
+
+    /// Opens a directory that takes sources. What lies in it is done with, so no source may.
+    pub(super) fn archive_directory(&self, path: &Path) -> Result<ArchiveDirectory, Failure> {
+        let opened = ArchiveDirectory::open(&self.context.absolute(path), &self.context.watcher());
+        let directory = opened.map_err(unmounted)?;
+        let root = self.manifest.as_ref().map(|it| it.reading.root.path().to_path_buf());
+        for source in self.trees.iter().chain(&root) {
+            // One that is missing is reported when it is opened.
+            if resolved(source).is_ok_and(|source| source.starts_with(directory.path())) {
+                let (source, taking) = (source.display(), directory.path().display());
+                let message = format!(
+                    "nothing of `{source}` would be imported: what is in `{taking}` is done with"
+                );
+                let hint = "choose a directory beside it, or below it";
+                return Err(Failure::usage(message).hint(hint));
+            }
+        }
+        Ok(directory)
     }
 
     /// All candidates.
