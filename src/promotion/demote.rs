@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use toml::Value;
 
 use super::group::{Decision, Step};
-use super::{Change, PromotionError, Registrar, Report, date};
+use super::{Change, PromotionError, Registrar, Report};
 use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
     ReadSidecar, StoredItem,
@@ -13,7 +13,7 @@ use crate::collection::{
 use crate::holdings::{Giver, OriginalError, refuse_departed};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Sidecar, date_value};
 
 /// What is done with an Original that differs from the other one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Registrar<'_> {
         };
         copy.origin.remove("through");
         copy.origin.insert("collection".to_owned(), Value::String(original.id().to_owned()));
-        copy.origin.insert("copied".to_owned(), date(self.caller.clock.now()));
+        copy.origin.insert("copied".to_owned(), date_value(self.caller.clock.now()));
         copy
     }
 }

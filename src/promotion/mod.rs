@@ -28,14 +28,12 @@ mod promote;
 
 use std::ops::ControlFlow;
 
-use toml::Value;
-
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
     lock_items_with,
 };
-use crate::identity::{Instant, RepositoryName, SECOND};
+use crate::identity::RepositoryName;
 use crate::verify::{self, Depth, ProofError};
 
 pub use demote::DifferenceRule;
@@ -115,10 +113,4 @@ impl Registrar<'_> {
     fn event(&self, kind: EventKind, name: &RepositoryName) -> Event {
         Event::new(kind, name, self.caller.clock.now(), self.caller.agent)
     }
-}
-
-/// The instant as a value of a sidecar.
-fn date(now: Instant) -> Value {
-    let text = now.floor(SECOND).to_string();
-    text.parse().map_or(Value::String(text), Value::Datetime)
 }

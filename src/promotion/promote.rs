@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use toml::{Table, Value};
 
 use super::group::{Decision, Step};
-use super::{Change, PromotionError, Registrar, Report, date};
+use super::{Change, PromotionError, Registrar, Report};
 use crate::collection::{Collection, Event, EventKind};
 use crate::disk::PathError;
 use crate::holdings::{
@@ -15,7 +15,7 @@ use crate::holdings::{
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::{State, manifest};
-use crate::sidecar::{Party, Seal, Sidecar};
+use crate::sidecar::{Party, Seal, Sidecar, date_value};
 
 /// A person's statement that collections are lost.
 pub struct Loss<'a> {
@@ -192,7 +192,7 @@ impl Registrar<'_> {
         let mut entry = Table::new();
         entry.insert("from".to_owned(), lost.into());
         entry.insert("to".to_owned(), self.collection.id().into());
-        entry.insert("date".to_owned(), date(now));
+        entry.insert("date".to_owned(), date_value(now));
         entry.insert("lost".to_owned(), Value::Boolean(true));
         entry.insert("reason".to_owned(), reason.into());
         let history =

@@ -4,9 +4,9 @@ use toml::Value;
 
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
-use super::{Options, RecordedRule, RepairError, Unsealed, proof, recorded};
+use super::{Options, RecordedRule, RepairError, Unsealed, proof, recorded, unconfirmed};
 use crate::amend;
-use crate::collection::{Departure, InventoryChange, Recorded};
+use crate::collection::Recorded;
 use crate::holdings::may_be_original;
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{COPY_KEYS, Sidecar};
@@ -26,12 +26,15 @@ pub(super) fn decide(
         }
         SidecarStatus::Doubtful(own) => {
             // `Unsealed::Seal` asks for the present text, not for the former one.
+            let mut proven_by = None;
             if options.unsealed == Unsealed::Refuse
-                && let Some((from, sidecar, text)) = proof::as_sealed(own, donors)
-                // Where only a comment differs, that is kept.
-                && sidecar != own.sidecar
+                && let Some((from, sidecar, text)) = proof::as_sealed(facts, own, donors)
             {
-                return Ok(Decision { sidecar, text, action: SidecarAction::Restore { from } });
+                if sidecar != own.sidecar || text.added() != own.text.added() {
+                    return Ok(Decision { sidecar, text, action: SidecarAction::Restore { from } });
+                }
+                // Where only a comment differs, that is kept.
+                proven_by = Some(from);
             }
             if is_deleted(&facts.record, facts.recorded.as_ref(), options) {
                 return rebuilt(facts, donors, options);
@@ -42,7 +45,7 @@ pub(super) fn decide(
             {
                 return Err(RepairError::StateUnknown { name: facts.name.clone() });
             }
-            match confirmed(facts, own, donors, options)? {
+            match confirmed(facts, (own, proven_by), donors, options)? {
                 Some((mut sidecar, action)) => {
                     if is_accepted(&sidecar, &action, options) {
                         // Its Copies are behind it until they have the same description.
@@ -80,10 +83,11 @@ fn written(
     Ok(Decision { sidecar, text, action })
 }
 
-/// The item's own sidecar for a new seal, if a donor or the payload confirms it.
+/// The item's own sidecar for a new seal, if a donor or the payload confirms it, or if it is proven with the
+/// text of a donor.
 fn confirmed(
     facts: &Facts,
-    own: &Written,
+    (own, proven_by): (&Written, Option<usize>),
     donors: &[DonorFacts],
     options: Options,
 ) -> Result<Option<(Sidecar, SidecarAction)>, RepairError> {
@@ -92,9 +96,10 @@ fn confirmed(
     let agreeing = donors.iter().enumerate().find_map(|(at, donor)| {
         let record = donor.record.as_ref()?;
         let agrees = same_content(&record.sidecar.files, &sidecar.files);
-        agrees.then_some((at, &record.sidecar))
+        (agrees && proven_by.is_none_or(|from| from == at)).then_some((at, record))
     });
-    let action = if let Some((at, other)) = agreeing {
+    let mut action = if let Some((at, record)) = agreeing {
+        let other = &record.sidecar;
         // What cannot differ between copies comes from the one that is sealed.
         sidecar.files.clone_from(&other.files);
         sidecar.ibip.clone_from(&other.ibip);
@@ -102,13 +107,7 @@ fn confirmed(
         if !has_target(&sidecar) {
             sidecar.target.clone_from(&other.target);
         }
-        let differs = differences(&sidecar, other);
-        if !differs.is_empty() && options.unsealed == Unsealed::Refuse {
-            // One of the two descriptions is damaged or older, and nothing proves which.
-            let (name, root) = (facts.name.clone(), donors[at].root.clone());
-            return Err(RepairError::Unproven { name, root, differs });
-        }
-        SidecarAction::Reseal { confirmed_by: Some(at), differs }
+        SidecarAction::Reseal { confirmed_by: Some(at), differs: Vec::new() }
     } else if !is_tombstone && facts.inventory.matches_all(&sidecar.files) {
         if options.unsealed == Unsealed::Refuse {
             return Err(RepairError::Unconfirmed { name: facts.name.clone() });
@@ -128,7 +127,6 @@ fn confirmed(
     }
     if !is_tombstone {
         // Nor may a word that was changed by hand.
-        let agreeing = agreeing.and_then(|(at, _)| Some((at, donors[at].record.as_ref()?)));
         let state = state(facts, donors, agreeing, options)?;
         match (sidecar.state, state, foreign_original(facts, donors)) {
             (State::Original, State::Copy, Some(holder)) => {
@@ -139,6 +137,16 @@ fn confirmed(
         }
         sidecar.state = state;
         sidecar.removal = None;
+    }
+    if let SidecarAction::Reseal { confirmed_by: Some(at), differs } = &mut action
+        && proven_by.is_none()
+    {
+        *differs = unconfirmed::keys(facts, (own, &sidecar), &donors[*at]);
+        if !differs.is_empty() && options.unsealed == Unsealed::Refuse {
+            // One of the two is damaged or older, and nothing proves which.
+            let (name, root) = (facts.name.clone(), donors[*at].root.clone());
+            return Err(RepairError::Unproven { name, root, differs: differs.clone() });
+        }
     }
     Ok(Some((sidecar, action)))
 }
@@ -157,23 +165,6 @@ fn same_content(a: &[Entry], b: &[Entry]) -> bool {
             }
     };
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-}
-
-/// The keys in which the two differ though both are about the same payload.
-fn differences(own: &Sidecar, other: &Sidecar) -> Vec<&'static str> {
-    [
-        // A removal has a date of its own.
-        ("timestamp", own.state != State::Deleted && own.timestamp != other.timestamp),
-        ("described", own.described != other.described),
-        ("target", own.target != other.target),
-        ("transferable", own.transferable != other.transferable),
-        ("access", own.access != other.access),
-        ("metadata", own.metadata != other.metadata),
-        ("relations", own.relations != other.relations),
-    ]
-    .into_iter()
-    .filter_map(|(key, differs)| differs.then_some(key))
-    .collect()
 }
 
 /// A sidecar built from a donor's.
@@ -216,7 +207,7 @@ fn rebuilt(
                 let kept = kept.filter(|own| !own.made_of().is_some_and(was_here));
                 sidecar.origin.extend(kept.into_iter().flat_map(copy_keys));
                 if sidecar.made_of().is_none()
-                    && let Some(holder) = holder_elsewhere(facts, donors)
+                    && let Some(holder) = facts.holder_elsewhere(donors)
                 {
                     become_copy(&mut sidecar, holder);
                 }
@@ -367,17 +358,6 @@ fn foreign_original<'a>(facts: &'a Facts, donors: &'a [DonorFacts]) -> Option<&'
         let state = it.record.as_ref().map(|record| record.sidecar.state);
         it.collection != facts.collection && state == Some(State::Original)
     })
-}
-
-/// The id of the collection that has the Original by the inventory, or else by a Copy.
-fn holder_elsewhere<'a>(facts: &'a Facts, donors: &'a [DonorFacts]) -> Option<&'a str> {
-    let recorded = facts.recorded.as_ref().map(|recorded| &recorded.line.change);
-    if let Some(InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to))) = recorded
-    {
-        return Some(&to.id);
-    }
-    let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
-    records.find_map(|record| record.sidecar.made_of().filter(|id| *id != facts.collection))
 }
 
 fn become_copy(sidecar: &mut Sidecar, holder: &str) {

@@ -80,15 +80,15 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
-    /// The seal is broken, a donor describes the item otherwise, and nothing proves which is right.
-    #[error("the sidecar of `{name}` is not as it was sealed, and its {} differs from that in `{}`: nothing proves which is right", differs.join(", "), root.display())]
+    /// The seal is broken, a donor does not say the same, and nothing proves which is right.
+    #[error("the sidecar of `{name}` is not as it was sealed, and `{}` does not confirm its {}: nothing proves which is right", root.display(), differs.join(", "))]
     Unproven {
         /// The item.
         name: RepositoryName,
         /// The donor's collection.
         root: PathBuf,
-        /// The keys of the sidecar that differ.
-        differs: Vec<&'static str>,
+        /// The keys of the sidecar that it does not confirm.
+        differs: Vec<String>,
     },
     /// A later urepo wrote the sidecar.
     #[error("the sidecar of `{name}` was written by a later urepo")]

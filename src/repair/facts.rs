@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::RepairError;
 use super::scan::{PayloadScan, is_of_the_item};
 use crate::collection::{
-    Collection, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
+    Collection, Departure, InventoryChange, Recorded, SidecarFileError, StoredItem, read_sidecar,
 };
 use crate::disk::{Dir, FileStat, PathError, Version};
 use crate::holdings::may_be_original;
@@ -151,6 +151,18 @@ impl Facts {
         donors: &'a [DonorFacts],
     ) -> impl Iterator<Item = &'a DonorFacts> {
         donors.iter().chain(&self.witnesses)
+    }
+
+    /// The id of the collection that has the Original by the inventory, or else by a Copy.
+    pub(super) fn holder_elsewhere<'a>(&'a self, donors: &'a [DonorFacts]) -> Option<&'a str> {
+        let recorded = self.recorded.as_ref().map(|recorded| &recorded.line.change);
+        if let Some(InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to))) =
+            recorded
+        {
+            return Some(&to.id);
+        }
+        let mut records = donors.iter().filter_map(|donor| donor.record.as_ref());
+        records.find_map(|record| record.sidecar.made_of().filter(|id| *id != self.collection))
     }
 
     /// Whether the inventory says nothing of its state, nor that it left.

@@ -15,6 +15,7 @@
 //! | `recorded` | which state the inventory vouches for; pure |
 //! | `accepted` | what an accepted sidecar says differently from what was known |
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
+//! | `unconfirmed` | what of a sidecar a donor does not confirm; pure |
 //! | `plan` | where each of its files comes from; pure |
 //! | `donor` | which donor has the bytes that are asked for |
 //! | `build` | the repaired item, made in the stage |
@@ -26,7 +27,7 @@
 //! - The item is replaced in one step, by one that was read back. The old item stays in the trash, with all
 //!   added and damaged files, until it is purged.
 //! - A sidecar is believed if its seal is intact, if the seal it had fits what a copy's says, or if a
-//!   copy's sealed one says the same of payload and description. No second Original is made where the first is known.
+//!   copy's sealed one says the same of everything that the seal covers. No second Original is made where the first is known.
 
 mod accepted;
 mod build;
@@ -39,6 +40,7 @@ mod proof;
 mod recorded;
 mod run;
 mod scan;
+mod unconfirmed;
 
 use crate::agent::Caller;
 use crate::collection::Collection;

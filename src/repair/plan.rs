@@ -58,7 +58,7 @@ pub enum SidecarAction {
         /// The donor whose sidecar says the same of the payload.
         confirmed_by: Option<usize>,
         /// The keys of the sidecar in which that donor differs.
-        differs: Vec<&'static str>,
+        differs: Vec<String>,
     },
     /// It is built from a donor's.
     Rebuild {

@@ -4,22 +4,41 @@
 //! other holdings: put together with the lines that only this holding has, they give the text that was
 //! sealed, and its digest proves it.
 
-use super::facts::{DonorFacts, Written};
+use std::collections::BTreeSet;
+
+use toml::{Table, Value};
+
+use super::facts::{DonorFacts, Facts, Written};
+use crate::identity::SECOND;
 use crate::item::State;
-use crate::sidecar::{NewText, Seal, Sidecar, SidecarText};
+use crate::sidecar::{COPY_KEYS, NewText, Seal, Sidecar, SidecarText, date_value};
+
+/// A Copy is recorded so many seconds after its sidecar was written, at most, for its date to be found.
+const RECORDED_WITHIN: i128 = 10;
+
+/// Of a longer text no dates are tried.
+const LONGEST_DATED: usize = 64 * 1024;
+
+/// So many digits of the seal itself may have rotted: of 64, the others still prove the text.
+const MOST_ROTTEN: usize = 4;
 
 /// The first text made of `own` and one of `donors` that has the digest which `own` was sealed with, and
 /// the donor.
-pub(super) fn as_sealed(own: &Written, donors: &[DonorFacts]) -> Option<(usize, Sidecar, NewText)> {
+pub(super) fn as_sealed(
+    facts: &Facts,
+    own: &Written,
+    donors: &[DonorFacts],
+) -> Option<(usize, Sidecar, NewText)> {
     let Seal::Broken { sealed, .. } = own.seal else { return None };
-    let line = format!("\nsha256 = \"{sealed}\"\n");
+    let sealed = sealed.to_string();
+    let copies = copies(facts, own, donors);
     // A change of a text parses it, which takes long for many files: that comes last.
     [Spelling::Plain, Spelling::OfOwn, Spelling::OfDonor].into_iter().find_map(|spelling| {
         donors.iter().enumerate().find_map(|(at, donor)| {
             let donor = donor.record.as_ref()?;
-            candidates(&own.sidecar, &donor.sidecar).find_map(|candidate| {
+            candidates(&own.sidecar, &donor.sidecar, &copies).find_map(|candidate| {
                 let text = spelling.print(&candidate, own, donor)?;
-                if !text.ends_with(&line) {
+                if !has_seal(&text, &sealed) {
                     return None;
                 }
                 let text = match &own.text {
@@ -32,29 +51,87 @@ pub(super) fn as_sealed(own: &Written, donors: &[DonorFacts]) -> Option<(usize, 
     })
 }
 
+/// Whether `text` ends with the seal `sealed`, of which a few digits may have rotted.
+fn has_seal(text: &str, sealed: &str) -> bool {
+    let Some((_, found)) = text.trim_end_matches("\"\n").rsplit_once('"') else { return false };
+    let others = found.bytes().zip(sealed.bytes()).filter(|(found, sealed)| found != sealed);
+    found.len() == sealed.len() && others.count() <= MOST_ROTTEN
+}
+
 /// What the sidecar may have said: all that holdings share as `donor` has it, the rest as it is in `own`,
-/// or as it has to be where rot has struck that.
-fn candidates(own: &Sidecar, donor: &Sidecar) -> impl Iterator<Item = Sidecar> {
-    let mut of_original = donor.clone();
-    of_original.remove_copy_keys();
-    let origins = [own.origin.clone(), of_original.origin, donor.origin.clone()];
-    let (own, donor) = (own.clone(), donor.clone());
-    origins.into_iter().flat_map(move |origin| {
-        let (own, donor) = (own.clone(), donor.clone());
-        [own.state, State::Original, State::Copy].into_iter().flat_map(move |state| {
-            let candidate = Sidecar {
-                state,
-                repository: own.repository.clone(),
-                origin: origin.clone(),
-                handover: own.handover.clone(),
-                removal: own.removal.clone(),
-                ..donor.clone()
-            };
-            // A removal has a date of its own.
-            let own_date = Sidecar { timestamp: own.timestamp, ..candidate.clone() };
-            [candidate, own_date]
-        })
+/// or as it has to be where rot has struck that. `copies` are what a Copy may have said of itself.
+fn candidates<'a>(
+    own: &'a Sidecar,
+    donor: &'a Sidecar,
+    copies: &[Table],
+) -> impl Iterator<Item = Sidecar> + 'a {
+    let mut shared = donor.clone();
+    shared.remove_copy_keys();
+    let mut kept = own.clone();
+    kept.remove_copy_keys();
+    // Hand-overs, removals and returns may be known here alone.
+    let mut both = kept.origin.clone();
+    both.extend(shared.origin.clone());
+    let mut heads = Vec::new();
+    for history in [shared.origin, kept.origin, both] {
+        for copied in copies.iter().chain([&donor.origin]) {
+            let copied = copied.iter().filter(|(key, _)| COPY_KEYS.contains(&key.as_str()));
+            let mut origin = history.clone();
+            origin.extend(copied.map(|(key, value)| (key.clone(), value.clone())));
+            let is_copy = COPY_KEYS.iter().any(|key| origin.contains_key(*key));
+            let likely = if is_copy { State::Copy } else { State::Original };
+            for state in [own.state, likely] {
+                // A removal has a date of its own.
+                for timestamp in [donor.timestamp, own.timestamp] {
+                    let head = (state, timestamp, origin.clone());
+                    if !heads.contains(&head) {
+                        heads.push(head);
+                    }
+                }
+            }
+        }
+    }
+    heads.into_iter().map(|(state, timestamp, origin)| Sidecar {
+        state,
+        timestamp,
+        origin,
+        repository: own.repository.clone(),
+        handover: own.handover.clone(),
+        removal: own.removal.clone(),
+        ..donor.clone()
     })
+}
+
+/// What `[origin]` may have said of when and of what a Copy was made; nothing of an Original.
+fn copies(facts: &Facts, own: &Written, donors: &[DonorFacts]) -> Vec<Table> {
+    let own_origin = &own.sidecar.origin;
+    let mut copies = vec![own_origin.clone(), Table::new()];
+    let mut add = |key: &str, value: Option<Value>| {
+        let mut other = own_origin.clone();
+        other.remove(key);
+        other.extend(value.map(|value| (key.to_owned(), value)));
+        copies.push(other);
+    };
+    add("through", None);
+    let records = donors.iter().filter_map(|donor| donor.record.as_ref());
+    let ids: BTreeSet<&str> = facts
+        .elsewhere(donors)
+        .map(|it| &*it.collection)
+        .chain(records.filter_map(|record| record.sidecar.made_of()))
+        .chain(facts.holder_elsewhere(donors))
+        .collect();
+    for id in ids {
+        add("collection", Some(id.into()));
+        add("through", Some(id.into()));
+    }
+    let is_short = matches!(&own.text, SidecarText::Held(text) if text.len() <= LONGEST_DATED);
+    if let Some(recorded) = facts.recorded.as_ref().filter(|_| is_short) {
+        for seconds in 0..=RECORDED_WITHIN {
+            let date = recorded.line.date.checked_add(-seconds * SECOND);
+            add("copied", date.map(date_value));
+        }
+    }
+    copies
 }
 
 /// How a text is spelt.

@@ -109,9 +109,7 @@ impl Sidecar {
 
     /// Says in `[origin]` that the item was deleted, and restored `now`.
     pub(crate) fn note_restored(&mut self, now: Instant) {
-        let text = now.floor(SECOND).to_string();
-        let date = text.parse().map_or(Value::String(text), Value::Datetime);
-        self.origin.insert("restored".to_owned(), date);
+        self.origin.insert("restored".to_owned(), date_value(now));
     }
 
     /// Removes from `[origin]` the keys that only a Copy has.
@@ -120,6 +118,12 @@ impl Sidecar {
             self.origin.remove(key);
         }
     }
+}
+
+/// The second of `now`, as `[origin]` has it.
+pub(crate) fn date_value(now: Instant) -> Value {
+    let text = now.floor(SECOND).to_string();
+    text.parse().map_or(Value::String(text), Value::Datetime)
 }
 
 impl Party {

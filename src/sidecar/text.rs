@@ -1,5 +1,7 @@
 //! The texts of sidecars, of which long ones are not held.
 
+use toml::{Table, Value};
+
 use super::{Files, MAX_BYTES, Sidecar, SidecarError};
 use crate::digest::{Digest, Hasher};
 
@@ -78,7 +80,61 @@ pub(super) fn start<E>(
     }
 }
 
+/// The keys of a sidecar that are read, with all in them.
+const READ: [&str; 15] = [
+    "format",
+    "state",
+    "repository",
+    "ibip",
+    "created",
+    "timestamp",
+    "described",
+    "target",
+    "transferable",
+    "metadata",
+    "relations",
+    "origin",
+    "handover",
+    "removal",
+    "seal",
+];
+
+/// The keys of tables that are read.
+const READ_IN: [(&str, &[&str]); 3] = [
+    ("access", &["level", "allow"]),
+    ("payload", &["files", "bytes", "sha256"]),
+    ("file", &["path", "kind", "bytes", "sha256", "modified", "mode", "target"]),
+];
+
+impl SidecarText {
+    /// What others have added to the text, and no [`Sidecar`] has; nothing where the text is not held.
+    pub(crate) fn added(&self) -> Option<Table> {
+        let SidecarText::Held(text) = self else { return None };
+        let mut table: Table = std::str::from_utf8(text).ok()?.parse().ok()?;
+        table.retain(|key, _| !READ.contains(&key));
+        for (key, read) in READ_IN {
+            let strip = |table: &mut Table| table.retain(|key, _| !read.contains(&key));
+            match table.get_mut(key) {
+                Some(Value::Table(table)) => strip(table),
+                Some(Value::Array(tables)) => {
+                    tables.iter_mut().filter_map(Value::as_table_mut).for_each(strip);
+                }
+                _ => {}
+            }
+        }
+        Some(table)
+    }
+}
+
 impl NewText {
+    /// What others have added to it.
+    pub(crate) fn added(&self) -> Option<Table> {
+        match self {
+            NewText::Held(text) => SidecarText::Held(text.clone()).added(),
+            NewText::Printed(_) => None,
+        }
+    }
+
     /// Hands the text to `sink`, piece by piece.
     pub(crate) fn write<E>(&self, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {

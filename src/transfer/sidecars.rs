@@ -4,9 +4,9 @@ use toml::Value;
 
 use super::TransferError;
 use crate::collection::{Collection, ReadSidecar};
-use crate::identity::{Instant, RepositoryName, SECOND};
+use crate::identity::{Instant, RepositoryName};
 use crate::item::State;
-use crate::sidecar::{Handover, NewText, Party, Removal, Sidecar};
+use crate::sidecar::{Handover, NewText, Party, Removal, Sidecar, date_value};
 
 /// The sidecar of a Copy of what `source` describes in `from`.
 ///
@@ -20,7 +20,7 @@ pub(super) fn copy(source: &Sidecar, from: &Collection, now: Instant) -> Sidecar
     } else {
         copy.origin.insert("through".to_owned(), from);
     }
-    copy.origin.insert("copied".to_owned(), date(now));
+    copy.origin.insert("copied".to_owned(), date_value(now));
     copy
 }
 
@@ -32,7 +32,7 @@ pub(super) fn remember_removal(copy: &mut Sidecar, tombstone: &Sidecar) {
     if let Some(reason) = &removal.reason {
         kept.insert("reason".to_owned(), reason.as_str().into());
     }
-    kept.insert("date".to_owned(), date(tombstone.timestamp));
+    kept.insert("date".to_owned(), date_value(tombstone.timestamp));
     copy.origin.insert("removed".to_owned(), Value::Table(kept));
 }
 
@@ -79,7 +79,7 @@ pub(super) fn given(original: &Sidecar, token: &str, to: &Collection, now: Insta
     let handover = Some(Handover { token: token.to_owned(), party });
     let mut given = Sidecar { state: State::Copy, handover, ..original.clone() };
     given.origin.insert("collection".to_owned(), Value::String(to.id().to_owned()));
-    given.origin.insert("copied".to_owned(), date(now));
+    given.origin.insert("copied".to_owned(), date_value(now));
     given
 }
 
@@ -91,7 +91,7 @@ pub(super) fn original(received: &Sidecar, to: &Collection, now: Instant) -> Sid
         let mut entry = toml::Table::new();
         entry.insert("from".to_owned(), Value::String(from.clone()));
         entry.insert("to".to_owned(), Value::String(to.id().to_owned()));
-        entry.insert("date".to_owned(), date(now));
+        entry.insert("date".to_owned(), date_value(now));
         let history =
             original.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(history) = history {
@@ -115,9 +115,4 @@ pub(super) fn text(
     after
         .rewritten(&before.text, &before.sidecar)
         .map_err(|cause| TransferError::Sidecar { name: name.clone(), cause })
-}
-
-fn date(now: Instant) -> Value {
-    let text = now.floor(SECOND).to_string();
-    text.parse().map_or(Value::String(text), Value::Datetime)
 }

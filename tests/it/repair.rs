@@ -4,6 +4,7 @@ mod codes;
 mod decisions;
 mod faults;
 mod program;
+mod sealing;
 mod states;
 mod unreadable;
 mod vanished;

@@ -31,7 +31,8 @@ use tell::RepairRun;
 /// in one step. What it was before stays in the trash, with all that was added to it, until `urepo
 /// purge`. A damaged sidecar is restored with the text of a copy if the seal it had proves the result,
 /// sealed again if a copy confirms all of it, or, where nothing can be read of it, built from that of a
-/// copy. If a copy describes the item otherwise and nothing proves which is right, nothing is changed.
+/// copy. If a copy does not say the same, also of `[origin]` and of keys of your own, and nothing proves
+/// which is right, nothing is changed.
 ///
 /// An item that should be here by the inventory of the collection, and is missing, is brought back under its
 /// identifier, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought

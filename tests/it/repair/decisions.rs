@@ -233,7 +233,7 @@ fn where_nothing_proves_a_description_nothing_is_changed() {
     // A person may say that it is right as it is, Copy or no Copy.
     let reseal = Options { unsealed: Unsealed::Seal, ..Options::default() };
     let plan = mended(pair.repair_with(&["b"], reseal, &Watcher::default()));
-    let differs = vec!["transferable", "metadata"];
+    let differs = ["transferable", "metadata"].map(str::to_owned).to_vec();
     assert_eq!(plan.action, SidecarAction::Reseal { confirmed_by: Some(0), differs });
     assert_eq!(pair.sidecar("a").metadata.title(), Some("My report"));
 }

@@ -267,7 +267,7 @@ fn details(plan: &Plan) -> Repair {
         SidecarAction::Reseal { confirmed_by, differs } => RepairStep {
             action: "reseal",
             from: confirmed_by.and_then(from),
-            differs: differs.iter().map(ToString::to_string).collect(),
+            differs: differs.clone(),
             ..RepairStep::default()
         },
         SidecarAction::Rebuild { from: at, state } => RepairStep {
