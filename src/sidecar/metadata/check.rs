@@ -63,12 +63,16 @@ pub(super) fn check_key(above: &str, key: &str) -> Result<(), MetadataError> {
     Ok(())
 }
 
+/// Whether no text has this character.
+pub(in crate::sidecar) fn is_refused(character: char) -> bool {
+    character.is_control() && character != '\n' && character != '\t'
+}
+
 pub(super) fn check_text(key: &str, text: &str) -> Result<(), MetadataError> {
-    let control = |c: char| c.is_control() && c != '\n' && c != '\t';
     if text.trim().is_empty() {
         return Err(MetadataError::Empty(key.to_owned()));
     }
-    if text.len() > MAX_TEXT_BYTES || text.contains(control) {
+    if text.len() > MAX_TEXT_BYTES || text.contains(is_refused) {
         return Err(MetadataError::Text(key.to_owned()));
     }
     Ok(())

@@ -5,6 +5,7 @@ mod check;
 use toml::{Table, Value};
 
 pub use self::check::MetadataError;
+pub(super) use self::check::is_refused;
 use self::check::{check_key, check_own, check_text};
 use super::edtf;
 use super::tag::language;

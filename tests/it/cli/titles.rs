@@ -42,6 +42,16 @@ fn are_the_names_of_their_sources() {
 }
 
 #[test]
+fn have_escapes_for_what_no_text_has() {
+    let world = World::with_collection();
+    for name in ["a\u{1b}[2J.txt", "b\u{9b}\u{1}", "c\nd"] {
+        world.write(name, name);
+        assert_eq!(world.run_args(["-c", "archive", "new", name]).code, 0);
+    }
+    assert_eq!(titles(&world), [r"a\x1b[2J.txt", r"b\xc2\x9b\x01", "c\nd"]);
+}
+
+#[test]
 fn of_standard_input_are_names_that_were_given() {
     let world = World::with_collection();
     let ran = super::run_with_input(&world, "-c archive new -", b"1");
