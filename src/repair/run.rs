@@ -18,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::progress::NoProgress;
-use crate::verify::{Depth, Findings, Place, Severity, verify_item};
+use crate::verify::{Code, Depth, Finding, Findings, Place, Severity, verify_item};
 
 /// An examined item, with all that its repair needs.
 struct Examined {
@@ -248,7 +248,7 @@ impl Repairer<'_> {
         let report = verify_item(item, Depth::Quick, &NoProgress, self.caller.interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
         findings.check_shortage()?;
-        Ok(findings.count(Severity::Damage) + findings.count(Severity::Warning) == 0)
+        Ok(!findings.as_slice().iter().any(is_mendable))
     }
 
     fn replace(
@@ -329,12 +329,19 @@ impl Repairer<'_> {
     }
 }
 
+/// Whether a repair mends it. A hand-over under way, and a relation that is not understood, are what the sealed
+/// sidecar says, and stay.
+fn is_mendable(finding: &Finding) -> bool {
+    finding.severity() > Severity::Notice
+        && !matches!(finding.code, Code::HandoverPending | Code::RelationUnclear)
+}
+
 /// The first thing found that is no file without a good copy.
 fn unexpected(findings: &Findings, plan: &Plan) -> Option<String> {
     let lost: std::collections::BTreeSet<_> = plan.lost().collect();
     let is_lost = |place: &Place| matches!(place, Place::Payload(path) if lost.contains(path));
     let mut told = findings.as_slice().iter();
-    let first = told.find(|it| it.severity() > Severity::Notice && !is_lost(&it.place));
+    let first = told.find(|it| is_mendable(it) && !is_lost(&it.place));
     if let Some(finding) = first {
         let place = finding.place.to_path();
         return Some(format!("{}: {}: {}", finding.code, place.display(), finding.detail));

@@ -57,6 +57,18 @@ pub enum TransferError {
         /// The root of the collection in which it is damaged.
         collection: PathBuf,
     },
+    /// The item of the receiver is damaged, and a hand-over is not finished: the giver keeps its files.
+    #[error("`{name}` is damaged in `{}`: {summary}", to.display())]
+    ReceivedDamaged {
+        /// The item.
+        name: RepositoryName,
+        /// The root of the giver.
+        from: PathBuf,
+        /// The root of the receiver.
+        to: PathBuf,
+        /// What was found.
+        summary: String,
+    },
     /// The written data does not read back.
     #[error("`{}` does not read back as it was written", path.display())]
     NotProven {

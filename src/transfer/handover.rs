@@ -9,8 +9,9 @@
 //!    goes.
 //!
 //! Each of these is one step for many items, synced before the next. From 5 on the work is the same as
-//! after a crash: [`settle`] does it in both cases. A crash before 5 leaves the
-//! Originals where they were. While the locks are held, no payload is read.
+//! after a crash: [`settle`] does it in both cases; but then the receiver's items are read once more before
+//! the giver's copies go. A crash before 5 leaves the Originals where they were. While the locks are held, no
+//! payload is read.
 
 use super::journal::{self, JournalRecord};
 use super::look::Locks;
@@ -106,7 +107,8 @@ impl Shared<'_> {
             locks,
             clock: self.caller.clock,
         };
-        let settled = settle(&sides, &record);
+        // They came from the stage, where they were read back.
+        let settled = settle(&sides, &record, &mut |_, _| Ok(()));
         let clean = settled.iter().all(|(_, outcome)| outcome.is_ok());
         for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
             match outcome {

@@ -54,7 +54,7 @@ pub fn end_lost(
 }
 
 /// Whether the item is here, with the mark of the hand-over of this token.
-fn bears_mark(
+pub(super) fn bears_mark(
     giver: &Collection,
     name: &RepositoryName,
     token: &str,

@@ -1,14 +1,18 @@
 //! Hand-overs that were begun: finished or withdrawn, whichever the sidecars say.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::TransferError;
 use super::journal::{self, JournalRecord};
+use super::lost::bears_mark;
 use super::settle::{HandoverEnd, Peers, settle};
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, Event, EventKind, lock_items};
-use crate::disk::PathError;
+use crate::collection::{Collection, CollectionError, Event, EventKind, ItemLocks, lock_items};
+use crate::disk::{PathError, Version};
 use crate::identity::RepositoryName;
+use crate::progress::NoProgress;
+use crate::verify::{self, Depth, ProofError};
 use crate::wait::Waiter;
 
 /// A hand-over that was found unfinished, and how it ended.
@@ -64,6 +68,7 @@ pub fn finish_pending(
         let run = Finish { giver, reach, agent, waiter };
         match run.record(&name) {
             Ok(outcomes) => finished.extend(outcomes),
+            Err(TransferError::Interrupted) => return Err(TransferError::Interrupted),
             Err(error) => finished.push(Finished { name: None, result: Err(error) }),
         }
     }
@@ -103,12 +108,11 @@ impl Finish<'_> {
     fn with(&self, receiver: &Collection, name: &str) -> Result<Vec<Finished>, TransferError> {
         let Finish { giver, agent, waiter, .. } = *self;
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
-        let both = record.items.iter().flat_map(|item| [(giver, item), (receiver, item)]);
-        let locks = match lock_items(both, agent, &waiter.up_to(Duration::ZERO)) {
-            Ok(locks) => locks,
-            Err(CollectionError::ItemLocked { .. }) => return Ok(Vec::new()),
-            Err(error) => return Err(error.into()),
-        };
+        // Reading takes long, and nobody has to wait for it; nor is read what a process at work reads.
+        let Some(locks) = self.lock(receiver, &record)? else { return Ok(Vec::new()) };
+        drop(locks);
+        let mut proofs = self.read_back(receiver, &record)?;
+        let Some(locks) = self.lock(receiver, &record)? else { return Ok(Vec::new()) };
         // The process that held the locks may have finished it.
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
@@ -124,7 +128,10 @@ impl Finish<'_> {
             from.changing(giver, record.items.clone()),
             to.changing(receiver, record.items.clone()),
         ];
-        let outcomes = settle(&sides, &record);
+        let outcomes = settle(&sides, &record, &mut |name, read| match proofs.remove(name) {
+            Some((version, proof)) if version == read.version => proof,
+            _ => Err(TransferError::Changed { name: name.clone() }),
+        });
         if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
             journal::end(giver, name)?;
         }
@@ -135,7 +142,55 @@ impl Finish<'_> {
         let told = |(name, result)| Finished { name: Some(name), result };
         Ok(outcomes.into_iter().map(told).collect())
     }
+
+    /// The locks of all items on both sides, unless a process at work holds one.
+    fn lock(
+        &self,
+        receiver: &Collection,
+        record: &JournalRecord,
+    ) -> Result<Option<ItemLocks>, TransferError> {
+        let both = record.items.iter().flat_map(|item| [(self.giver, item), (receiver, item)]);
+        match lock_items(both, self.agent, &self.waiter.up_to(Duration::ZERO)) {
+            Ok(locks) => Ok(Some(locks)),
+            Err(CollectionError::ItemLocked { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads the receiver's items where the giver's may go because of them. What cannot be looked at has no proof.
+    fn read_back(
+        &self,
+        receiver: &Collection,
+        record: &JournalRecord,
+    ) -> Result<Proofs, TransferError> {
+        let mut proofs = Proofs::new();
+        if record.leave_copy {
+            return Ok(proofs);
+        }
+        for name in &record.items {
+            let Ok(true) = bears_mark(self.giver, name, &record.token) else { continue };
+            let Ok(item) = receiver.item(name) else { continue };
+            let Ok(Some(version)) = item.version() else { continue };
+            let proof = verify::prove(&item, Depth::FromDisk, &NoProgress, &self.waiter.interrupt);
+            let proof = match proof {
+                Ok(()) => Ok(()),
+                Err(ProofError::Damaged { summary, .. }) => Err(TransferError::ReceivedDamaged {
+                    name: name.clone(),
+                    from: self.giver.path().to_path_buf(),
+                    to: receiver.path().to_path_buf(),
+                    summary,
+                }),
+                Err(ProofError::Disk(error)) => Err(error.into()),
+                Err(ProofError::Interrupted) => return Err(TransferError::Interrupted),
+            };
+            proofs.insert(name.clone(), (version, proof));
+        }
+        Ok(proofs)
+    }
 }
+
+/// What became of reading the receiver's items, and the versions of their sidecars then.
+type Proofs = BTreeMap<RepositoryName, (Version, Result<(), TransferError>)>;
 
 /// Notes in the event logs what a run before could not.
 fn note(

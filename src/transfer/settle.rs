@@ -38,6 +38,15 @@ pub enum HandoverEnd {
 }
 
 impl NextStep<'_> {
+    /// The receiver's sidecar, where the giver's bytes may go because of the bytes that it describes.
+    fn relies_on(&self) -> Option<&ReadSidecar> {
+        match self {
+            NextStep::Receive { received: (_, read), .. }
+            | NextStep::End { received: (_, read), .. } => Some(read),
+            _ => None,
+        }
+    }
+
     /// Whether the receiver has the Original afterwards.
     fn leaves_original(&self) -> bool {
         match self {
@@ -56,12 +65,11 @@ impl NextStep<'_> {
 type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
 
 /// What an item's sidecars call for.
-#[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
 enum NextStep<'l> {
     /// The receiver's sidecar is to say Original, then the giver's copy ends.
     Receive { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to end.
-    End { given: (LockedItem<'l>, ReadSidecar) },
+    End { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to lose its mark and stay.
     Keep { given: (LockedItem<'l>, ReadSidecar) },
     /// The receiver's Copy is to lose its mark.
@@ -72,12 +80,18 @@ enum NextStep<'l> {
     Nothing(HandoverEnd),
 }
 
-/// Brings every item of `record` to an end. The locks of all are held.
+/// Fails unless the receiver's item, with this sidecar, is whole.
+pub(super) type Prove<'p> =
+    dyn FnMut(&RepositoryName, &ReadSidecar) -> Result<(), TransferError> + 'p;
+
+/// Brings every item of `record` to an end. The locks of all are held. What `prove` refuses stays as it is: it is
+/// asked before the giver's bytes go.
 ///
 /// May be cut short anywhere and repeated.
 pub(super) fn settle(
     sides: &Peers<'_>,
     record: &JournalRecord,
+    prove: &mut Prove<'_>,
 ) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     // What a run that was cut short has renamed may be in memory only. It is acted upon below, so it
     // has to be on the disk first.
@@ -86,7 +100,7 @@ pub(super) fn settle(
     match synced {
         Ok(()) => {
             for names in record.items.chunks(items_at_a_time()) {
-                outcomes.extend(settle_some(sides, record, names));
+                outcomes.extend(settle_some(sides, record, names, prove));
             }
         }
         Err(error) => {
@@ -102,6 +116,7 @@ fn settle_some(
     sides: &Peers<'_>,
     record: &JournalRecord,
     names: &[RepositoryName],
+    prove: &mut Prove<'_>,
 ) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     let mut outcomes = Vec::new();
     let (mut received, mut given, mut originals) = (Vec::new(), Vec::new(), Vec::new());
@@ -109,6 +124,11 @@ fn settle_some(
     for name in names {
         let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
             let next = next(sides, record, name, at_giver, at_receiver)?;
+            if !record.leave_copy
+                && let Some(read) = next.relies_on()
+            {
+                prove(name, read)?;
+            }
             let is_original = next.leaves_original();
             if let NextStep::Stay = next {
                 staying.push((name.clone(), InventoryChange::Entered(State::Original)));
@@ -182,12 +202,13 @@ fn next<'l>(
             NextStep::Receive { received, given }
         }
         (Some(given), receiver) if is_given(&given.1.sidecar) => {
-            if is_original(&receiver) {
-                NextStep::End { given }
-            } else {
+            match receiver {
+                Some(received) if received.1.sidecar.state == State::Original => {
+                    NextStep::End { received, given }
+                }
                 // The receiver got it, and has passed it on or deleted it since. Nothing proves that
                 // the bytes exist elsewhere.
-                NextStep::Keep { given }
+                _ => NextStep::Keep { given },
             }
         }
         // Without the mark the giver never said that it handed the item over: it still has the
@@ -286,7 +307,7 @@ fn prepare<'l>(
             given.push((item, Some(text)));
             Ok(HandoverEnd::HandedOver)
         }
-        NextStep::End { given: (item, read) } => {
+        NextStep::End { given: (item, read), .. } => {
             given.push(ending(item, &read)?);
             Ok(HandoverEnd::HandedOver)
         }

@@ -1,6 +1,7 @@
 //! Copying and migrating between collections.
 
 mod beside;
+mod cut_short;
 mod faults;
 mod hostile;
 mod pairs;

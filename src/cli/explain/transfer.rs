@@ -39,6 +39,13 @@ impl Explain for TransferError {
             Self::Damaged { name, collection, .. } => {
                 Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
             }
+            Self::ReceivedDamaged { name, from, to, .. } => {
+                Failure::of(Exit::Damage, self).hint(format!(
+                    "the files in `{0}` stay: `urepo -c {1} repair {name} --from {0}`, then `urepo -c {0} recover`",
+                    shell::word(from),
+                    shell::word(to)
+                ))
+            }
             Self::NotProven { collection, .. } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo -c {} verify` says what else is damaged there",
                 shell::word(collection)

@@ -17,7 +17,7 @@ use super::support::{Pair, State, findings};
 use crate::support::{FullDisk, agent, copy_tree, waiter};
 
 /// A disk that refuses one operation on what is below a place.
-struct Refuses(Operation, PathBuf, Errno);
+pub(super) struct Refuses(pub Operation, pub PathBuf, pub Errno);
 
 impl Watch for Refuses {
     fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {

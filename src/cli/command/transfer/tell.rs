@@ -255,7 +255,8 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
                 left += 1;
                 let reason = Failure::of(Exit::Failure, error).in_one_line();
                 printer.warning(&format!("{hand_over} is not finished: {reason}"));
-                if let TransferError::Returned { .. } = error
+                if let TransferError::Returned { .. } | TransferError::ReceivedDamaged { .. } =
+                    error
                     && let Some(hint) = error.explain().hint
                 {
                     printer.hint(&hint);
