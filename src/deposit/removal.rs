@@ -5,6 +5,7 @@
 //! would take for another source. What is left under the hidden name is removed by the next run, after the
 //! same check: everything in it must be in the item.
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,8 +14,9 @@ use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
 use crate::collection::{Collection, CollectionError, Durability};
+use crate::digest::Digest;
 use crate::disk::copy::{CopyError, digest_up_to};
-use crate::disk::{Dir, Kind, PathError};
+use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, State};
@@ -67,14 +69,23 @@ impl SourceKept {
 enum Closeness {
     /// By sizes and times.
     Stamps,
-    /// By every byte.
+    /// By every byte as well.
     Bytes,
+}
+
+/// Which times the files of a source may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// Those of the item, which has just been made of it: another time is a change.
+    OfItem,
+    /// Any: the item was there already, and the bytes alone tell that it is the same.
+    Any,
 }
 
 /// Removes sources of items of a collection.
 pub(crate) struct SourceRemover<'a> {
     collection: &'a Collection,
-    interrupt: &'a Interrupt,
+    pub(crate) interrupt: &'a Interrupt,
     /// The last directory that was cleared of what killed runs left: sources come side by side.
     cleared: Mutex<PathBuf>,
 }
@@ -142,7 +153,7 @@ impl<'a> SourceRemover<'a> {
         let parent = root.parent(&self.collection.watcher())?;
         let lies_within = root.kind == RootKind::Directory && !sources.is_one_directory;
         let within = if lies_within { own } else { Path::new("") };
-        self.remove((&parent, own), item, (entries, within))
+        self.remove((&parent, own), item, (entries, within), Times::OfItem)
     }
 
     /// Removes the source called `own` in `parent`, which became `item` with these entries: a directory
@@ -154,13 +165,14 @@ impl<'a> SourceRemover<'a> {
         (parent, own): (&Dir, &Path),
         item: &RepositoryName,
         (entries, within): (&[Entry], &Path),
+        times: Times,
     ) -> Result<(), SourceKept> {
         self.clear(parent)?;
         let path = parent.path_of(own);
         match parent.stat(own)?.map(|stamp| stamp.kind) {
             Some(Kind::Directory) => {}
             Some(Kind::File) => {
-                self.compare_file((parent, own), entries, own, Closeness::Bytes)?;
+                self.compare_file((parent, own), (entries, own), Closeness::Bytes, times)?;
                 return Ok(parent.remove_file(own)?);
             }
             Some(Kind::Link) => return Err(SourceKept::Followed(path)),
@@ -168,14 +180,15 @@ impl<'a> SourceRemover<'a> {
         }
         let within = (entries, within);
         // Somebody may still be working in it: then it stays where it is.
-        self.compare_tree(&parent.open_dir(own)?, within, Closeness::Stamps)?;
+        self.compare_tree(&parent.open_dir(own)?, within, Closeness::Stamps, times)?;
         let aside = aside_of(item);
         parent.rename_new(own, parent, &aside)?;
         // Before anything in it goes: after a power cut the rename must not be undone alone.
         let proven = parent.sync().map_err(SourceKept::from).and_then(|()| {
             let dir = parent.open_dir(&aside)?;
-            self.compare_tree(&dir, within, Closeness::Bytes)?;
-            self.compare_tree(&dir, within, Closeness::Stamps)
+            let read = self.compare_tree(&dir, within, Closeness::Bytes, times)?;
+            let now = self.compare_tree(&dir, within, Closeness::Stamps, times)?;
+            if now == read { Ok(()) } else { Err(SourceKept::Changed(path)) }
         });
         if let Err(error) = proven {
             parent.rename_new(&aside, parent, own)?;
@@ -211,7 +224,10 @@ impl<'a> SourceRemover<'a> {
             outcome => outcome?,
         };
         let dir = parent.open_dir(aside)?;
-        let is_held = |within: &Path| self.compare_tree(&dir, (&entries, within), Closeness::Bytes);
+        // What was dropped again has other times than its item: the bytes alone tell.
+        let is_held = |within: &Path| {
+            self.compare_tree(&dir, (&entries, within), Closeness::Bytes, Times::Any)
+        };
         let compared = is_held(Path::new(""));
         // Of one of several sources of the item only its name in the item is different.
         let is_one_of_several = || tops(&entries).into_iter().any(|top| is_held(top).is_ok());
@@ -224,14 +240,16 @@ impl<'a> SourceRemover<'a> {
         Ok(item)
     }
 
-    /// Makes sure that all of the directory `top` is in the item, below `within`.
+    /// Makes sure that all of the directory `top` is in the item, below `within`, and returns what the file system
+    /// says of its files.
     fn compare_tree(
         &self,
         top: &Dir,
         (entries, within): (&[Entry], &Path),
         closeness: Closeness,
-    ) -> Result<(), SourceKept> {
-        let mut pending = vec![PathBuf::new()];
+        times: Times,
+    ) -> Result<BTreeMap<PathBuf, FileStat>, SourceKept> {
+        let (mut files, mut pending) = (BTreeMap::new(), vec![PathBuf::new()]);
         while let Some(relative) = pending.pop() {
             let dir = top.open_dir(&relative)?;
             let mut is_empty = true;
@@ -243,7 +261,11 @@ impl<'a> SourceRemover<'a> {
                 let held = within.join(&below);
                 match entry.kind {
                     Kind::Directory => pending.push(below),
-                    Kind::File => self.compare_file((&dir, name), entries, &held, closeness)?,
+                    Kind::File => {
+                        let held = (entries, held.as_path());
+                        let found = self.compare_file((&dir, name), held, closeness, times)?;
+                        files.insert(below, found);
+                    }
                     Kind::Link => match content_of(entries, &held) {
                         Some(Content::Link { target })
                             if dir.read_link(name)?.as_bytes() == target => {}
@@ -261,38 +283,48 @@ impl<'a> SourceRemover<'a> {
                 return Err(SourceKept::Changed(top.path_of(&relative)));
             }
         }
-        Ok(())
+        Ok(files)
     }
 
     /// Makes sure that the file `name` in `dir` is the one that the item holds at `held`.
     fn compare_file(
         &self,
         (dir, name): (&Dir, &Path),
-        entries: &[Entry],
-        held: &Path,
+        (entries, held): (&[Entry], &Path),
         closeness: Closeness,
-    ) -> Result<(), SourceKept> {
+        times: Times,
+    ) -> Result<FileStat, SourceKept> {
         let changed = || SourceKept::Changed(dir.path_of(name));
         let content = content_of(entries, held);
         let content = content.ok_or_else(|| SourceKept::NotInItem(dir.path_of(name)))?;
         let Content::File { bytes, digest, modified, .. } = content else { return Err(changed()) };
         let found = dir.stat(name)?.ok_or_else(changed)?;
-        if found.kind != Kind::File || found.bytes != *bytes || found.modified != *modified {
+        let is_dated = times == Times::Any || found.modified == *modified;
+        if found.kind != Kind::File || found.bytes != *bytes || !is_dated {
             return Err(changed());
         }
-        if closeness == Closeness::Stamps {
-            return Ok(());
-        }
-        let mut file = dir.open_file(name)?;
-        if file.stat()? != found {
+        if closeness == Closeness::Bytes
+            && (!holds(&mut dir.open_file(name)?, &found, digest, self.interrupt)?
+                || dir.stat(name)? != Some(found))
+        {
             return Err(changed());
         }
-        let read = digest_up_to(&mut file, *bytes, &NoProgress, self.interrupt)?;
-        if read.bytes != *bytes || read.digest != *digest || dir.stat(name)? != Some(found) {
-            return Err(changed());
-        }
-        Ok(())
+        Ok(found)
     }
+}
+
+/// Whether a `file` that was `found` has the bytes of `digest`, and does not change while it is read.
+pub(crate) fn holds(
+    file: &mut StoredFile,
+    found: &FileStat,
+    digest: &Digest,
+    interrupt: &Interrupt,
+) -> Result<bool, CopyError> {
+    if file.stat()? != *found {
+        return Ok(false);
+    }
+    let read = digest_up_to(file, found.bytes, &NoProgress, interrupt)?;
+    Ok(read.bytes == found.bytes && read.digest == *digest && file.stat()? == *found)
 }
 
 fn content_of<'e>(entries: &'e [Entry], path: &Path) -> Option<&'e Content> {

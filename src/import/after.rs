@@ -10,7 +10,7 @@ use super::look::Scanner;
 use super::{After, ImportError};
 use crate::collection::discover;
 use crate::deposit::DepositError;
-use crate::deposit::removal::{SourceKept, SourceRemover};
+use crate::deposit::removal::{SourceKept, SourceRemover, Times};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 use crate::item::Shape;
@@ -94,18 +94,20 @@ fn moves_along(path: &Path, kind: Kind) -> bool {
 
 /// Does with the source of the item `name` what was asked for, and says what it could not.
 ///
-/// `source` is what it is as a whole, and where the files of the item came from.
+/// `source` is what it is as a whole, and where the files of the item came from. What was dropped again has other
+/// `times` than the item.
 pub(super) fn release(
     after: &After,
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
     source: (&SourcePlace, &SourcePlace),
     looker: &Scanner,
+    times: Times,
 ) -> Vec<String> {
     let released = match after {
         After::Keep => Ok(()),
-        After::Move(done) => move_to(done, remover, name, source, looker),
-        After::Remove => remove(remover, name, source, looker),
+        After::Move(done) => move_to(done, remover, name, source, (looker, times)),
+        After::Remove => remove(remover, name, source, (looker, times)),
     };
     // It may have gone with a directory above it, which became an item of its own.
     let is_gone = || looker.kind(source.0).is_err_and(|it| it.kind() == ErrorKind::NotFound);
@@ -118,10 +120,10 @@ fn move_to(
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
     (place, payload): (&SourcePlace, &SourcePlace),
-    looker: &Scanner,
+    (looker, times): (&Scanner, Times),
 ) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
-    match looker.compare(payload, &entries, &moves_along)? {
+    match looker.compare(payload, &entries, &moves_along, (times, remover.interrupt))? {
         Likeness::Shape(shape) if shape == Shape::of(&entries) => {}
         Likeness::Shape(_) => return Err(SourceKept::Changed(payload.path())),
         Likeness::Changed(path) => return Err(SourceKept::Changed(path)),
@@ -136,12 +138,12 @@ fn remove(
     remover: &SourceRemover<'_>,
     name: &RepositoryName,
     (place, payload): (&SourcePlace, &SourcePlace),
-    looker: &Scanner,
+    (looker, times): (&Scanner, Times),
 ) -> Result<(), SourceKept> {
     if place.path() != payload.path() {
         return Err(SourceKept::Bag);
     }
     let entries = remover.prove(name)?;
     let (parent, own) = looker.parent(place)?;
-    remover.remove((&parent, &own), name, (&entries, Path::new("")))
+    remover.remove((&parent, &own), name, (&entries, Path::new("")), times)
 }

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::candidate::SourcePlace;
 use super::look::{ScannedContent, ScannedEntry, Scanner};
+use crate::deposit::removal::{Times, holds};
 use crate::digest::Digest;
-use crate::disk::{Dir, DirEntry, Exclusion, Kind, Links, PathError, stat_of};
+use crate::disk::copy::CopyError;
+use crate::disk::{Dir, DirEntry, FileStat, Kind, Links, StoredFile, stat_of};
+use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, Shape};
 
 /// What a comparison found.
@@ -32,7 +35,8 @@ enum ItemKind {
 
 impl Scanner {
     /// Compares what is at `place` with the `entries` of an item, which are sorted by path. Of what the item
-    /// does not have, that which `passes` takes is passed over.
+    /// does not have, that which `passes` takes is passed over. Where it may have any `times`, a file of another
+    /// time is read, and has that of the item if it has its bytes.
     ///
     /// A link is followed only where the item has a file or a directory in its place. What it leads to is listed
     /// no further than the item goes, and an error there is a change.
@@ -41,16 +45,26 @@ impl Scanner {
         place: &SourcePlace,
         entries: &[Entry],
         passes: &dyn Fn(&Path, Kind) -> bool,
-    ) -> Result<Likeness, PathError> {
-        if self.kind(place)? != Kind::Directory {
-            return Ok(Likeness::Shape(self.look(place, &Exclusion::default(), &|_| false)?.shape));
+        (times, interrupt): (Times, &Interrupt),
+    ) -> Result<Likeness, CopyError> {
+        let is_directory = self.kind(place)? == Kind::Directory;
+        let (root, name) =
+            if is_directory { (self.dir(place)?, PathBuf::new()) } else { self.parent(place)? };
+        let (found, mut pending) = (Vec::new(), Vec::new());
+        if is_directory {
+            pending.push((name.clone(), false));
         }
-        let root = self.dir(place)?;
-        let (found, pending) = (Vec::new(), vec![(PathBuf::new(), false)]);
-        let mut comparison = TreeComparison { root, entries, passes, found, pending };
+        let mut comparison =
+            TreeComparison { root, entries, passes, times, interrupt, found, pending };
+        if !is_directory {
+            match comparison.file(&name)? {
+                Some(file) => comparison.found.push(file),
+                None => return Ok(Likeness::Changed(place.path())),
+            }
+        }
         while let Some((relative, is_followed)) = comparison.pending.pop() {
             let differing = match comparison.visit(&relative, is_followed) {
-                Err(_) if is_followed => {
+                Err(CopyError::Disk(_)) if is_followed => {
                     Some(Likeness::Changed(comparison.root.path_of(&relative)))
                 }
                 outcome => outcome?,
@@ -72,6 +86,8 @@ struct TreeComparison<'a> {
     root: Dir,
     entries: &'a [Entry],
     passes: &'a dyn Fn(&Path, Kind) -> bool,
+    times: Times,
+    interrupt: &'a Interrupt,
     found: Vec<ScannedEntry>,
     /// Directories still to be listed, and whether a link leads to them.
     pending: Vec<(PathBuf, bool)>,
@@ -79,7 +95,7 @@ struct TreeComparison<'a> {
 
 impl TreeComparison<'_> {
     /// Takes what is in a directory, and returns what shows that it is no longer what the item has.
-    fn visit(&mut self, relative: &Path, is_followed: bool) -> Result<Option<Likeness>, PathError> {
+    fn visit(&mut self, relative: &Path, is_followed: bool) -> Result<Option<Likeness>, CopyError> {
         let dir = if is_followed {
             Dir::open(&self.root.path_of(relative), self.root.watcher())?
         } else if relative.as_os_str().is_empty() {
@@ -100,7 +116,7 @@ impl TreeComparison<'_> {
                 (ItemKind::Directory, Kind::Directory | Kind::Link) => {
                     self.pending.push((path, is_followed || is_link));
                 }
-                (of_item, _) => match content(&dir, &entry, of_item)? {
+                _ => match self.content(&dir, &entry, &path)? {
                     Some(what) => self.found.push(ScannedEntry { path: payload_path(&path), what }),
                     None => return Ok(Some(Likeness::Changed(dir.path_of(&entry.name)))),
                 },
@@ -114,45 +130,69 @@ impl TreeComparison<'_> {
         Ok(None)
     }
 
-    fn of_item(&self, path: &Path) -> ItemKind {
+    /// The one file that a source is.
+    fn file(&self, name: &Path) -> Result<Option<ScannedEntry>, CopyError> {
+        let Some(stamp) = self.root.stat(name)? else { return Ok(None) };
+        let entry = DirEntry { name: name.into(), kind: stamp.kind };
+        let what = self.content(&self.root, &entry, name)?;
+        Ok(what.map(|what| ScannedEntry { path: payload_path(name), what }))
+    }
+
+    fn held(&self, path: &Path) -> Option<&Content> {
         let bytes = path.as_os_str().as_bytes();
-        if let Ok(at) = self.entries.binary_search_by(|entry| entry.path.as_bytes().cmp(bytes)) {
-            return match self.entries[at].content {
-                Content::File { .. } => ItemKind::File,
-                Content::Link { .. } => ItemKind::Link,
-                Content::EmptyDirectory { .. } => ItemKind::Directory,
-            };
+        let at = self.entries.binary_search_by(|entry| entry.path.as_bytes().cmp(bytes)).ok()?;
+        Some(&self.entries[at].content)
+    }
+
+    fn of_item(&self, path: &Path) -> ItemKind {
+        match self.held(path) {
+            Some(Content::File { .. }) => return ItemKind::File,
+            Some(Content::Link { .. }) => return ItemKind::Link,
+            Some(Content::EmptyDirectory { .. }) => return ItemKind::Directory,
+            None => {}
         }
+        let bytes = path.as_os_str().as_bytes();
         let below = [bytes, b"/"].concat();
         let from = self.entries.partition_point(|entry| entry.path.as_bytes() < below.as_slice());
         let first = self.entries.get(from);
         let is_above = first.is_some_and(|entry| entry.path.as_bytes().starts_with(&below));
         if is_above { ItemKind::Directory } else { ItemKind::Nothing }
     }
-}
 
-/// The content of an entry where the item has a file or a link, if it is that still.
-fn content(
-    dir: &Dir,
-    entry: &DirEntry,
-    of_item: ItemKind,
-) -> Result<Option<ScannedContent>, PathError> {
-    use std::os::unix::ffi::OsStringExt;
-    let stamp = match (of_item, entry.kind) {
-        (ItemKind::Link, Kind::Link) => {
-            let target = dir.read_link(Path::new(&entry.name))?;
-            return Ok(Some(ScannedContent::Link(target.into_vec())));
+    /// The content of an entry where the item has a file or a link, if it is that still.
+    fn content(
+        &self,
+        dir: &Dir,
+        entry: &DirEntry,
+        path: &Path,
+    ) -> Result<Option<ScannedContent>, CopyError> {
+        use std::os::unix::ffi::OsStringExt;
+        let stat = || match entry.kind {
+            Kind::File => dir.stat(&entry.name),
+            Kind::Link => Ok(stat_of(&dir.path_of(&entry.name), Links::Follow).ok()),
+            Kind::Directory | Kind::Special(_) => Ok(None),
+        };
+        let (size, digest, dated) = match (self.held(path), entry.kind) {
+            (Some(Content::Link { .. }), Kind::Link) => {
+                let target = dir.read_link(Path::new(&entry.name))?;
+                return Ok(Some(ScannedContent::Link(target.into_vec())));
+            }
+            (Some(Content::File { bytes, digest, modified, .. }), _) => (*bytes, digest, *modified),
+            _ => return Ok(None),
+        };
+        let Some(stamp) = stat()?.filter(|stamp| stamp.kind == Kind::File) else { return Ok(None) };
+        let FileStat { bytes, mut modified, changed, .. } = stamp;
+        if self.times == Times::Any && bytes == size && modified != dated {
+            let mut file = match entry.kind {
+                Kind::Link => StoredFile::open(&dir.path_of(&entry.name), dir.watcher())?,
+                _ => dir.open_file(&entry.name)?,
+            };
+            if holds(&mut file, &stamp, digest, self.interrupt)? && stat()? == Some(stamp) {
+                modified = dated;
+            }
         }
-        (ItemKind::File, Kind::File) => dir.stat(&entry.name)?,
-        (ItemKind::File, Kind::Link) => stat_of(&dir.path_of(&entry.name), Links::Follow).ok(),
-        _ => None,
-    };
-    let stamp = stamp.filter(|stamp| stamp.kind == Kind::File);
-    Ok(stamp.map(|stamp| ScannedContent::File {
-        bytes: stamp.bytes,
-        modified: stamp.modified,
-        changed: stamp.changed,
-    }))
+        Ok(Some(ScannedContent::File { bytes, modified, changed }))
+    }
 }
 
 fn payload_path(path: &Path) -> PayloadPath {

@@ -16,9 +16,8 @@ use super::look::{Scanner, SourceScan};
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
-use crate::deposit::check_ibip;
-use crate::deposit::removal::is_aside;
-use crate::deposit::{self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request};
+use crate::deposit::removal::{Times, is_aside};
+use crate::deposit::{self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, check_ibip};
 use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -392,7 +391,8 @@ impl<'a> Planner<'a> {
             }
         }
         let passes = |path: &Path, _| path.ancestors().any(|it| left_out.contains(it));
-        Ok(match looker.compare(place, &sidecar.files, &passes)? {
+        let times = (Times::OfItem, self.interrupt);
+        Ok(match looker.compare(place, &sidecar.files, &passes, times)? {
             Likeness::Shape(shape) => [entry.shape, Shape::of(&sidecar.files)].contains(&shape),
             Likeness::Changed(_) | Likeness::NotInItem(_) => false,
         })

@@ -8,6 +8,7 @@ use crate::amend::AmendError;
 use crate::collection::CollectionError;
 use crate::correction::CorrectionError;
 use crate::deposit::DepositError;
+use crate::disk::copy::CopyError;
 use crate::disk::{HeldBy, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -154,6 +155,12 @@ impl From<RowError> for ImportError {
 impl From<DepositError> for ImportError {
     fn from(error: DepositError) -> ImportError {
         ImportError::Deposit(Box::new(error))
+    }
+}
+
+impl From<CopyError> for ImportError {
+    fn from(error: CopyError) -> ImportError {
+        DepositError::from(error).into()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Begun, RunState, event, event_of_refused, lock};
 use crate::clock::Clock;
 use crate::deposit::Request;
-use crate::deposit::removal::SourceKept;
+use crate::deposit::removal::{SourceKept, Times};
 use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
@@ -116,7 +116,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     fn released(&self, mut told: Event, name: &RepositoryName, place: &SourcePlace) -> Event {
         if !matches!(self.shared.after, After::Keep) {
             told.left = match self.judge.rules.looker.payload(place) {
-                Ok(payload) => self.shared.release(name, place, &payload),
+                Ok(payload) => self.shared.release(name, (place, &payload), Times::Any),
                 // An earlier run has taken it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => vec![SourceKept::from(error).in_words()],

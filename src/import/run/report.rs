@@ -1,6 +1,7 @@
 //! What became of a group: written into the ledger, then told.
 
 use super::{Begun, InFlight, RunState, lock};
+use crate::deposit::removal::Times;
 use crate::deposit::{DepositError, Deposited, Outcome};
 use crate::identity::RepositoryName;
 use crate::import::after::release;
@@ -74,10 +75,10 @@ impl RunState<'_, '_, '_> {
 
     fn event(&self, outcome: Outcome, begun: Option<Begun>) -> Event {
         let Outcome { source, result, .. } = outcome;
-        let mut name = None;
+        let (mut name, mut times) = (None, Times::Any);
         let became = match result {
             Ok(deposited) => {
-                name = Some(deposited.label.name.clone());
+                (name, times) = (Some(deposited.label.name.clone()), Times::OfItem);
                 Became::Item(deposited)
             }
             Err(DepositError::Held(same)) => {
@@ -89,7 +90,7 @@ impl RunState<'_, '_, '_> {
         let Some(begun) = begun else {
             return Event::new(source, None, None, became);
         };
-        let released = name.map(|name| self.release(&name, &begun.place, &begun.payload));
+        let released = name.map(|name| self.release(&name, (&begun.place, &begun.payload), times));
         let left = released.unwrap_or_default();
         let path = begun.place.path();
         let source = path.display().to_string();
@@ -100,9 +101,9 @@ impl RunState<'_, '_, '_> {
     pub(super) fn release(
         &self,
         name: &RepositoryName,
-        place: &SourcePlace,
-        payload: &SourcePlace,
+        source: (&SourcePlace, &SourcePlace),
+        times: Times,
     ) -> Vec<String> {
-        release(&self.after, &self.remover, name, (place, payload), &self.looker)
+        release(&self.after, &self.remover, name, source, &self.looker, times)
     }
 }

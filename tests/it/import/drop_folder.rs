@@ -60,6 +60,40 @@ fn moves_what_was_imported() {
     assert_eq!(whole_items(&folder.collection).len(), 3);
 }
 
+/// What is dropped again with the bytes it had is there already, whatever its times are.
+#[test]
+fn takes_what_is_dropped_again() {
+    for moves in [false, true] {
+        let folder = Folder::new();
+        if !moves {
+            std::fs::remove_dir(folder.path("drop/done")).unwrap();
+        }
+        let run = |dropped: &[(&str, &str)], seconds| {
+            for (name, text) in dropped {
+                let file = std::fs::File::open(write(&folder.path("drop"), name, text)).unwrap();
+                file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
+            }
+            let (_, summary) = folder.run(if moves { folder.done() } else { After::Remove });
+            (summary.imported, summary.there, summary.left)
+        };
+        let dir = [("dir/sub/b.txt", "beta"), ("dir/sub/flag", ""), ("dir/z.txt", "zeta")];
+        let files = [("a.txt", "alpha"), ("flag", "")];
+        let all = [dir.as_slice(), &files].concat();
+        std::fs::remove_file(folder.path("drop/dir/link")).unwrap();
+        assert_eq!(run(&all, 1), (3, 0, 0), "{moves}");
+        // First it is read, then the ledger knows these times, too.
+        assert_eq!(run(&all, 2), (0, 3, 0), "{moves}");
+        assert_eq!(run(&all, 2), (0, 3, 0), "{moves}");
+        assert_eq!(run(&[("a.txt", "ALPHA"), ("flag", "")], 3), (1, 1, 0), "{moves}");
+        let expected = if moves { &["done/"][..] } else { &[] };
+        let listed = folder.listed();
+        let left: Vec<_> =
+            listed.iter().filter(|it| !it.starts_with("done/") || *it == "done/").collect();
+        assert_eq!(left, expected, "{moves}");
+        assert_eq!(whole_items(&folder.collection).len(), 4);
+    }
+}
+
 /// A crash between the item and the move leaves what the next run moves.
 #[test]
 fn moves_what_is_there_already() {

@@ -130,13 +130,24 @@ fn what_changes_between_the_look_and_the_removal_stays() {
             std::fs::create_dir(sources.join("dir/sub/new")).unwrap();
         }),
     ];
-    for (number, (operation, of, change)) in cases.into_iter().enumerate() {
+    // The first two are too early for a source that is there already: its item is read before it is looked at.
+    let of_again = cases.into_iter().skip(2).map(|case| (1, case));
+    let all = cases.into_iter().map(|case| (0, case)).chain(of_again);
+    for (number, (again, (operation, of, change))) in all.enumerate() {
         let scratch = scratch();
         let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
         make_collection(&root);
         make_sources(&sources);
         std::fs::remove_file(sources.join("a.txt")).unwrap();
         std::fs::remove_dir_all(sources.join("hollow")).unwrap();
+        if again == 1 {
+            // What was dropped again has other times than the item that is there.
+            run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
+            for name in ["dir/b.txt", "dir/sub/c.txt", "dir/z.txt"] {
+                let file = std::fs::File::open(sources.join(name)).unwrap();
+                file.set_modified(std::time::UNIX_EPOCH).unwrap();
+            }
+        }
         let change = {
             let sources = sources.clone();
             Box::new(move || change(&sources))
@@ -144,7 +155,8 @@ fn what_changes_between_the_look_and_the_removal_stays() {
         let meddler = Meddler { operation, of, change, done: std::sync::Once::new() };
         let watcher = Watcher::new(Arc::new(meddler));
         let summary = run(&root, &sources, &|| After::Remove, &watcher).unwrap();
-        assert_eq!((summary.imported, summary.left), (1, 1), "case {number}");
+        assert_eq!((summary.imported, summary.there), (1 - again, again), "case {number}");
+        assert_eq!(summary.left, 1, "case {number}");
         for name in ["dir/b.txt", "dir/sub/c.txt", "dir/z.txt"] {
             assert!(sources.join(name).exists(), "case {number}: {name}");
         }
