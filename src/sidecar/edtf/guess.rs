@@ -109,7 +109,7 @@ fn date(year: &str, month: u32, day: Option<&str>) -> Option<String> {
 }
 
 /// The day that a spreadsheet counts from the end of 1899, perhaps with a time: `45231` is 2023-11-01.
-fn serial(text: &str) -> Option<String> {
+pub(super) fn serial(text: &str) -> Option<String> {
     let (days, rest) = text.split_once(['.', ',']).unwrap_or((text, "0"));
     if days.len() > 7 || !rest.bytes().all(|it| it.is_ascii_digit()) {
         return None;

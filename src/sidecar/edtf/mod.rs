@@ -20,6 +20,20 @@ pub struct DateError {
     pub meant: Vec<String>,
 }
 
+impl DateError {
+    /// Whether the text is a date once the order of day and month is known.
+    pub fn has_order(&self) -> bool {
+        [DateOrder::DayFirst, DateOrder::MonthFirst]
+            .into_iter()
+            .any(|order| guess::in_order(&self.text, order).is_some())
+    }
+
+    /// Whether the text is a number of days, as spreadsheets count them.
+    pub fn is_serial(&self) -> bool {
+        guess::serial(&self.text).is_some()
+    }
+}
+
 fn in_words(meant: &[String]) -> String {
     match meant {
         [] => String::new(),
