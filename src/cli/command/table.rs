@@ -92,15 +92,17 @@ impl ReadingArgs {
     }
 }
 
+/// That the file is in a format of spreadsheet programs, if its name says so.
+pub(crate) fn spreadsheet(path: &Path) -> Option<Failure> {
+    let extension = path.extension()?.to_ascii_lowercase();
+    let message = format!("`{}` is the file of a spreadsheet program", path.display());
+    ["ods", "xls", "xlsx"].iter().any(|it| extension == *it).then(|| Failure::usage(message))
+}
+
 /// That the name of the file does not say its format.
 pub(crate) fn unknown_format(path: &Path) -> Failure {
-    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    if ["ods", "xls", "xlsx"].iter().any(|it| extension == *it) {
-        return Failure::usage(format!(
-            "`{}` is the file of a spreadsheet program",
-            path.display()
-        ))
-        .hint("save it there as CSV, in UTF-8");
+    if let Some(failure) = spreadsheet(path) {
+        return failure.hint("save it there as CSV, in UTF-8");
     }
     Failure::usage(format!("`{}` does not say its format", path.display()))
         .hint("add `--format csv`, or tsv, jsonl, toml")

@@ -67,6 +67,11 @@ error: `example.org/archive/[..]` cannot be used with `--all` and the like
 hint: name the items, or leave them out and select them all
 
 "#]]);
+    refuses("-c archive meta export NAME --output a.xlsx", 2).tells(str![[r#"
+error: `a.xlsx` is the file of a spreadsheet program
+hint: such programs read CSV: `--output FILE.csv`; the other formats are toml, json, jsonl, tsv, bibtex, oai_dc and datacite
+
+"#]]);
     refuses("-c archive meta set --all title=Beta", 2).tells(str![[r#"
 error: nobody can be asked: stdin is not a terminal
 hint: `-y` answers yes beforehand

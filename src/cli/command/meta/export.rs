@@ -12,6 +12,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
+use crate::cli::command::table::spreadsheet;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -126,6 +127,12 @@ impl Export {
         let is_list = !self.selection.is_single();
         let usual = if is_list { DocumentFormatName::Csv } else { DocumentFormatName::Toml };
         let named = self.format.or_else(|| DocumentFormatName::of(output?));
+        if let (None, Some(failure)) = (named, output.and_then(spreadsheet)) {
+            return Err(failure.hint(
+                "such programs read CSV: `--output FILE.csv`; the other formats are toml, json, jsonl, tsv, bibtex, \
+                 oai_dc and datacite",
+            ));
+        }
         let format = named.unwrap_or(usual).document();
         let collection = context.collection()?;
         let mut sink = match output {
