@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::error::Fault;
 use super::grammar::Rules;
 use super::ibip::Ibip;
@@ -91,6 +93,17 @@ fn repository_around(part: &str, slash: usize) -> Option<Range<usize>> {
 }
 
 fn repository(part: &str, span: Range<usize>) -> Result<ScannedIdentifier, Fault> {
+    // The end of another host's name is the name of another item.
+    let above = part[..span.start].trim_end_matches(['.', '-']);
+    if let Some(last) = above.chars().next_back()
+        && (last.is_alphanumeric() || is_combining_mark(last))
+    {
+        let before = above.len() - last.len_utf8()..above.len();
+        return Err(Fault::new(
+            before,
+            "expected a host name of ASCII letters, digits, `-` and `.`",
+        ));
+    }
     if let Some(next) = part[span.end..].chars().next()
         && (next.is_alphanumeric() || next == '_')
     {
