@@ -219,7 +219,7 @@ fn rebuilt(
     written(facts, sidecar, record, SidecarAction::Rebuild { from: at, state })
 }
 
-/// The donor whose sidecar is taken.
+/// The donor whose sidecar is taken: of several that are as good, the newest.
 fn chosen<'a>(
     facts: &Facts,
     donors: &'a [DonorFacts],
@@ -230,24 +230,26 @@ fn chosen<'a>(
     };
     let fits = |record: &Written| facts.inventory.matches_all(&record.sidecar.files);
     let is_original = |record: &Written| record.sidecar.state == State::Original;
-    let authority = sealed()
-        .find(|(_, record)| is_original(record) && fits(record))
-        .or_else(|| sealed().find(|(_, record)| fits(record)))
-        .or_else(|| sealed().find(|(_, record)| is_original(record)));
-    if let Some(found) = authority {
-        return Ok(found);
-    }
-    let Some(first) = sealed().next() else {
+    let are_original = |record: &Written| is_original(record) && fits(record);
+    let ranks: [&dyn Fn(&Written) -> bool; 4] =
+        [&are_original, &fits, &is_original, &|_: &Written| true];
+    let best = ranks.into_iter().map(|belongs| sealed().filter(|(_, it)| belongs(it)).collect());
+    let Some(best) = best.into_iter().find(|best: &Vec<_>| !best.is_empty()) else {
         let reason = match &facts.record {
             SidecarStatus::Lost(reason) => reason.clone(),
             _ => "it is not as it was sealed".to_owned(),
         };
         return Err(RepairError::NoRecord { name: facts.name.clone(), reason });
     };
-    let agree = |(_, record): (usize, &Written)| {
-        same_content(&record.sidecar.files, &first.1.sidecar.files)
-    };
-    if sealed().all(agree) {
+    let date = best.iter().map(|(_, it)| it.sidecar.timestamp).max();
+    let mut newest = best.iter().filter(|(_, it)| Some(it.sidecar.timestamp) == date);
+    let first = *newest.next().expect("because one of them has that date");
+    // Nothing tells which of two payloads is right, nor which of two descriptions of one date.
+    let agrees =
+        |(_, it): &(usize, &Written)| same_content(&it.sidecar.files, &first.1.sidecar.files);
+    let described = amend::Description::of(&first.1.sidecar);
+    let is_same = |(_, it): &(usize, &Written)| amend::Description::of(&it.sidecar) == described;
+    if best.iter().all(agrees) && newest.all(is_same) {
         Ok(first)
     } else {
         Err(RepairError::Disagreement { name: facts.name.clone() })

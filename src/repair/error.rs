@@ -28,8 +28,8 @@ pub enum RepairError {
         /// The fault of its own.
         reason: String,
     },
-    /// The sidecar is lost, and those of donors differ in what the payload should be.
-    #[error("the sidecar of `{name}` is lost, and copies differ in what its payload is")]
+    /// The sidecar is lost, and those of donors differ in what the item should be.
+    #[error("the sidecar of `{name}` is lost, and copies differ in payload or description")]
     Disagreement {
         /// The item.
         name: RepositoryName,

@@ -264,6 +264,34 @@ fn copies_that_differ_are_not_chosen_from_by_chance() {
     assert_eq!((pair.codes(), pair.sidecar("a")), (vec![], before));
 }
 
+#[test]
+fn the_newest_description_is_taken() {
+    let pair = Pair::new();
+    pair.add_copy("c");
+    let describe = |root: &str, title: &str, date: &str| {
+        pair.change(root, |sidecar| {
+            sidecar.metadata.set("title", &[title]).unwrap();
+            sidecar.timestamp = date.parse().unwrap();
+        });
+    };
+    let title = || pair.sidecar("a").metadata.title().unwrap().to_owned();
+    describe("c", "New", "2030-01-01T00:00:00Z");
+    for donors in [["b", "c"], ["c", "b"]] {
+        lose_sidecar(&pair, "a");
+        mended(pair.repair(&donors));
+        assert_eq!(title(), "New");
+        fs::remove_dir_all(pair.item("a")).unwrap();
+        mended(pair.repair(&donors));
+        assert_eq!(title(), "New");
+    }
+    describe("b", "Other", "2030-01-01T00:00:00Z");
+    lose_sidecar(&pair, "a");
+    let error = pair.refuses(&["b", "c"], Options::default());
+    assert!(matches!(error, RepairError::Disagreement { .. }), "{error}");
+    mended(pair.repair(&["c"]));
+    assert_eq!(title(), "New");
+}
+
 /// What the old archives keep beside a payload belongs there; anything else does not, nor in another item.
 #[test]
 fn what_adopting_left_alone_stays() {
