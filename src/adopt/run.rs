@@ -183,7 +183,7 @@ impl Side<'_> {
                     });
                 }
                 Listed::Stray(path) | Listed::Link(path, _) => {
-                    Outcome::Stray { path, why: "it is not called like an item" }
+                    Outcome::Stray { path, why: "its name is not that of an item" }
                 }
                 Listed::Unreadable(error) => {
                     let path = error.path().display().to_string();

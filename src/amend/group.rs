@@ -80,6 +80,7 @@ impl Amender<'_> {
             self.change(writer, &changing, &mut outcomes);
         }
         for (amendment, outcome) in group.iter().zip(outcomes) {
+            self.caller.progress.finish_item(amendment.name.as_str());
             report(&amendment.name, outcome)?;
         }
         ControlFlow::Continue(())

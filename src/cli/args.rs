@@ -13,7 +13,7 @@ use super::human::parse_duration;
 /// path, needs no registry and no server, and is never issued twice.
 #[derive(Debug, Parser)]
 #[command(name = "urepo", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "`urepo help COMMAND` says more; the manual is in urepo(1).")]
+#[command(after_help = "`urepo help COMMAND` says more; `urepo man` shows the manual.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,

@@ -20,7 +20,7 @@ pub(crate) struct ExcludeArgs {
     /// Leave out what matches a line of FILE, by the rules of gitignore; may be repeated
     #[arg(long, value_name = "FILE")]
     exclude_from: Vec<PathBuf>,
-    /// Ignore no more than these: neither by `.urepoignore` files nor by the setting `exclude`
+    /// Leave out nothing else: ignore `.urepoignore` files and the setting `exclude`
     #[arg(long)]
     no_ignore: bool,
 }

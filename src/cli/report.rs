@@ -39,6 +39,9 @@ pub(crate) struct Report<'a> {
     pub(crate) summary: Summary,
 }
 
+/// The count of items whose deletion was recorded in the other collection.
+pub(crate) const DELETIONS: &str = "deletions";
+
 /// How a run ends, besides what every run has in common.
 #[derive(Default)]
 pub(crate) struct End {
@@ -268,14 +271,16 @@ impl<'a> Report<'a> {
         let interrupted = self.context.interrupt.requested().then(|| {
             let items = || format!("{} {}", human::count(counts.items, "item"), self.verb);
             let done = end.done.unwrap_or_else(items);
-            let failure = Failure::new(Exit::Interrupted, format!("interrupted; {done} before it"));
+            let failure = Failure::new(Exit::Interrupted, format!("interrupted; {done} so far"));
             match end.hint {
                 Some(hint) => failure.hint(hint),
                 None => failure,
             }
         });
         let some_failed = || {
-            let all = counts.items + counts.failed + counts.skipped.unwrap_or_default();
+            let deletions = counts.others.get(DELETIONS).copied().unwrap_or_default();
+            let skipped = counts.skipped.unwrap_or_default();
+            let all = counts.items + counts.failed + skipped + deletions;
             let items = human::count(all, "item");
             let message = format!("{} of {items} could not be {}", counts.failed, self.verb);
             Failure::new(Exit::Partial, message)

@@ -90,6 +90,7 @@ impl Registrar<'_> {
                 self.change_proven(writer, proven, decide, &mut outcomes);
             }
             for (name, outcome) in names.iter().zip(outcomes) {
+                self.caller.progress.finish_item(name.as_str());
                 report(name, outcome)?;
             }
         }

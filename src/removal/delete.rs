@@ -46,6 +46,7 @@ impl<'o> Deletion<'_, 'o> {
         if deleted.is_ok() {
             self.intent.settle(before);
         }
+        self.remover.caller.progress.finish_item(name.as_str());
         deleted
     }
 

@@ -101,6 +101,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
         if restored.is_ok() {
             self.intent.settle(before);
         }
+        self.remover.caller.progress.finish_item(name.as_str());
         restored
     }
 

@@ -13,13 +13,13 @@ use crate::identity::SECOND;
 use crate::item::State;
 use crate::sidecar::{COPY_KEYS, NewText, Seal, Sidecar, SidecarText, date_value};
 
-/// A Copy is recorded so many seconds after its sidecar was written, at most, for its date to be found.
+/// A Copy is recorded within this number of seconds after its sidecar was written; its date is found then.
 const RECORDED_WITHIN: i128 = 10;
 
 /// Of a longer text no dates are tried.
 const LONGEST_DATED: usize = 64 * 1024;
 
-/// So many digits of the seal itself may have rotted: of 64, the others still prove the text.
+/// At most this number of the 64 digits of the seal may have rotted: the others still prove the text.
 const MOST_ROTTEN: usize = 4;
 
 /// The first text made of `own` and one of `donors` that has the digest which `own` was sealed with, and

@@ -344,7 +344,7 @@ fn unexpected(findings: &Findings, plan: &Plan) -> Option<String> {
     let first = told.find(|it| is_mendable(it) && !is_lost(&it.place));
     if let Some(finding) = first {
         let place = finding.place.to_path();
-        return Some(format!("{}: {}: {}", finding.code, place.display(), finding.detail));
+        return Some(format!("{}: {}: {}", finding.code, place.display(), finding.in_words()));
     }
     // More than are kept: as many as there are lost files, and not one more.
     (findings.count(Severity::Damage) > lost.len() as u64)

@@ -1,4 +1,4 @@
-//! What of a sidecar a donor does not confirm, though both are about the same payload.
+//! The keys of a sidecar that a donor does not confirm, though both are about the same payload.
 
 use toml::{Table, Value};
 

@@ -85,6 +85,16 @@ impl Finding {
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
+
+    /// Its meaning, with the detail if there is one.
+    pub fn in_words(&self) -> String {
+        let meaning = self.code.meaning();
+        if self.detail.is_empty() {
+            meaning.to_owned()
+        } else {
+            format!("{meaning}: {}", self.detail)
+        }
+    }
 }
 
 /// A kind in words.

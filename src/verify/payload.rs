@@ -120,8 +120,7 @@ impl PayloadComparison<'_> {
                 self.findings.push(Finding::of_error(place(path), &error));
             }
         } else if !is_implied {
-            let detail = format!("{} that is not in the sidecar", describe(found.kind));
-            self.findings.push(Finding::new(Code::Added, place(path), detail));
+            self.findings.push(Finding::new(Code::Added, place(path), describe(found.kind)));
         } else if !is_directory {
             self.findings.push(Finding::of_kind(place(path), "a directory", found.kind));
         }
@@ -231,13 +230,13 @@ impl PayloadComparison<'_> {
             if *seen || above.any(|path| self.unreadable.contains(path)) {
                 continue;
             }
-            let code = match entry.content {
-                Content::File { .. } => Code::FileMissing,
-                Content::Link { .. } => Code::LinkDiffers,
-                Content::EmptyDirectory { .. } => Code::EmptyDirectoryMissing,
+            let (code, detail) = match entry.content {
+                Content::File { .. } => (Code::FileMissing, ""),
+                Content::Link { .. } => (Code::LinkDiffers, "it is missing"),
+                Content::EmptyDirectory { .. } => (Code::EmptyDirectoryMissing, ""),
             };
             let place = Place::Payload(entry.path.clone());
-            self.findings.push(Finding::new(code, place, "it is not there"));
+            self.findings.push(Finding::new(code, place, detail));
         }
     }
 }

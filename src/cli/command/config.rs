@@ -140,7 +140,8 @@ fn tell(context: &Context, rows: &[Row]) -> Done {
             text += &format!("{key:<key_width$}  {value:<value_width$}  # {origin}\n");
         }
         for path in files() {
-            text += &format!("# {} is read if it exists\n", path.display());
+            let reads = if path.exists() { "was read" } else { "does not exist" };
+            text += &format!("# {} {reads}\n", path.display());
         }
         printer.lines(&text)
     }

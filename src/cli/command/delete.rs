@@ -11,12 +11,11 @@ use urepo::removal::{
 use urepo::verify::Depth;
 
 use super::removal::{
-    Told, confirm_all, end_of_nothing, finish_removals, is_reported_with, note, others, remover,
-    unfinished,
+    Told, confirm_all, end, finish_removals, is_reported_with, note, others, remover, unfinished,
 };
 use super::transfer::finish_first;
 use crate::cli::context::Context;
-use crate::cli::report::{End, Report};
+use crate::cli::report::Report;
 use crate::cli::select::Selection;
 use crate::cli::{Done, who};
 
@@ -47,7 +46,7 @@ pub(crate) struct Delete {
     /// not as its sidecar says, `permanent` an Original that is marked as not transferable
     #[arg(long, value_name = "RULE")]
     force: Vec<Rule>,
-    /// Do not read the files of the other collection: only that they are there, with their sizes
+    /// Check only that the files of the other collection exist, with the right sizes
     #[arg(long)]
     quick: bool,
     /// Do not ask
@@ -64,6 +63,9 @@ enum Rule {
     /// Delete an Original that is marked as not transferable
     Permanent,
 }
+
+/// The verb of the run, and its participle.
+const VERB: (&str, &str) = ("delete", "deleted");
 
 impl Delete {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -85,11 +87,11 @@ impl Delete {
                 let plan = plan(&collection, name, &order, &*progress, &context.interrupt);
                 note(context, &mut report, name, plan.map(|plan| Told::of_plan(&plan)))
             });
-            let end = end_of_nothing("delete", &names, &report);
+            let end = end(VERB, &names, &report);
             return report.finish(end);
         }
         if !self.selection.is_single() {
-            confirm_all(context, self.yes, ("delete", "deleted"), &names)?;
+            confirm_all(context, self.yes, VERB, &names)?;
         }
         finish_first(context, &collection, &[])?;
         let progress = context.progress();
@@ -102,7 +104,8 @@ impl Delete {
         deletion.finish()?;
         remover.writer.finish()?;
         drop(progress);
-        report.finish(End::default())
+        let end = end(VERB, &names, &report);
+        report.finish(end)
     }
 
     /// Adds the items whose deletion could not be finished, unless the state is given. What may be half restored is

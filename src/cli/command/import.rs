@@ -158,10 +158,10 @@ struct DropArgs {
     /// Remove each source after its item was read back from the disk
     #[arg(long)]
     remove_source: bool,
-    /// Leave alone what changed so recently, such as 60s: it may still be written
+    /// Skip what changed within TIME, such as 60s: it may still be written
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     min_age: Option<Duration>,
-    /// Begin no more items after so long, such as 5h; the next import goes on
+    /// Start no more items after TIME, such as 5h; the next import continues
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     time_limit: Option<Duration>,
 }

@@ -57,7 +57,7 @@ pub(crate) struct PastArgs {
     /// The directory of the memory that collections of one host share, outside of any collection
     #[arg(long, value_name = "DIR", requires = "host")]
     distributor: Option<PathBuf>,
-    /// Go on above the identifiers that a mirror of a lost collection holds; may be repeated
+    /// Issue only identifiers later than those in this mirror of a lost collection; may be repeated
     #[arg(long, value_name = "COLLECTION", requires = "host")]
     names_from: Vec<String>,
     /// Override a safety rule

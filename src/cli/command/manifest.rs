@@ -33,7 +33,7 @@ impl Manifest {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let is_single = self.selection.is_single() || self.selection.is_empty();
         if !is_single && !self.root {
-            return Err(Failure::usage("several items have no payload in common")
+            return Err(Failure::usage("several items need one root")
                 .hint("add `--root`, and check from the root of the collection"));
         }
         context

@@ -66,7 +66,7 @@ pub(crate) struct New {
     /// Read more paths from FILE, or standard input (-), each ended by a NUL byte
     #[arg(long, value_name = "FILE")]
     files_from0: Option<PathBuf>,
-    /// What the file is called that standard input becomes [default: data]
+    /// Name of the file made from standard input [default: data]
     #[arg(long = "stdin-filename", value_name = "NAME")]
     stream_name: Option<String>,
     /// The file that the bare identifier opens, below `doc/`; the only file unless given
@@ -124,7 +124,7 @@ pub(super) struct DescriptionArgs {
     /// Mark the Originals as not transferable: they do not migrate
     #[arg(long, overrides_with = "transferable")]
     no_transferable: bool,
-    /// The Originals may migrate, as they may without this flag
+    /// Allow the Originals to migrate (the default)
     #[arg(long)]
     transferable: bool,
     /// What a service lets everybody read: open, metadata or closed
@@ -205,7 +205,7 @@ impl New {
         match found {
             Err(failure) if self.init && failure.exit == Exit::NoCollection => {}
             Err(failure) if failure.exit == Exit::NoCollection => {
-                return Err(failure.hint("`--init --host FQDN` makes it on the way"));
+                return Err(failure.hint("`--init --host FQDN` creates it first"));
             }
             Ok(collection) if self.init => {
                 // A repeated `--init` must mean the collection that is there.

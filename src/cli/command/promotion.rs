@@ -118,7 +118,7 @@ impl RegistrarRun<'_> {
         let closing = match changed {
             _ if self.selection.is_single() || report.errors() > 0 => None,
             0 => Some(format!("nothing to {}", self.verb)),
-            _ if is_dry => None,
+            _ if is_dry => Some(format!("would {} {}", self.verb, human::count(changed, "item"))),
             _ => Some(format!("{} {}", self.done, human::count(changed, "item"))),
         };
         report.finish(End { closing, ..End::default() })

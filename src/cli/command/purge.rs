@@ -40,7 +40,7 @@ pub(crate) struct Purge {
     items: Vec<String>,
     #[command(flatten)]
     flags: NameFlags,
-    /// Only what was deleted longer ago, such as 30d
+    /// Only what was deleted more than TIME ago, such as 30d
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     older_than: Option<Duration>,
     /// Do not ask

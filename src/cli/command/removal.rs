@@ -61,10 +61,16 @@ pub(super) fn confirm_all(
     confirm(context, yes, &format!("{act} {items}?"))
 }
 
-/// How a run ends that had nothing to `act` on.
-pub(super) fn end_of_nothing(act: &str, names: &[RepositoryName], report: &Report<'_>) -> End {
-    let is_nothing = names.is_empty() && report.errors() == 0;
-    let closing = is_nothing.then(|| format!("there is nothing to {act}"));
+/// How a run ends that had `names` to `act` on, `done` as a participle.
+pub(super) fn end((act, done): (&str, &str), names: &[RepositoryName], report: &Report<'_>) -> End {
+    let changed = report.summary.counts.items;
+    let closing = match changed {
+        0 if names.is_empty() && report.errors() == 0 => Some(format!("there is nothing to {act}")),
+        0 => None,
+        _ if report.is_single() => None,
+        _ if report.is_dry() => Some(format!("would {act} {}", human::count(changed, "item"))),
+        _ => Some(format!("{done} {}", human::count(changed, "item"))),
+    };
     End { closing, ..End::default() }
 }
 

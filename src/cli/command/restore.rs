@@ -11,14 +11,14 @@ use urepo::removal::{
 };
 
 use super::removal::{
-    Told, confirm_all, end_of_nothing, finish_removals, is_reported_with, named, note, others,
-    remover, unfinished,
+    Told, confirm_all, end, finish_removals, is_reported_with, named, note, others, remover,
+    unfinished,
 };
 use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::report::{End, Report};
+use crate::cli::report::Report;
 use crate::cli::select::{NameFlags, Selection};
 
 /// Restore deleted items from the trash
@@ -64,6 +64,9 @@ enum Rule {
     Missing,
 }
 
+/// The verb of the run, and its participle.
+const VERB: (&str, &str) = ("restore", "restored");
+
 impl Restore {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
@@ -87,11 +90,11 @@ impl Restore {
                 let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
                 note(context, &mut report, name, plan.map(|it| Told::of_restored(&it)))
             });
-            let end = end_of_nothing("restore", &names, &report);
+            let end = end(VERB, &names, &report);
             return report.finish(end);
         }
         if !selection.is_single() {
-            confirm_all(context, self.yes, ("restore", "restored"), &names)?;
+            confirm_all(context, self.yes, VERB, &names)?;
         }
         finish_first(context, &collection, &[])?;
         let progress = context.progress();
@@ -104,7 +107,8 @@ impl Restore {
         restorer.finish()?;
         remover.writer.finish()?;
         drop(progress);
-        report.finish(End::default())
+        let end = end(VERB, &names, &report);
+        report.finish(end)
     }
 
     fn restoration<'a>(&self, others: &'a [Collection], missing: &'a [String]) -> Restoration<'a> {

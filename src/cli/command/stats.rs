@@ -29,7 +29,7 @@ pub(crate) struct Stats {
     /// Only items of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
-    /// Tell of N formats, the most frequent ones
+    /// List the N most frequent formats
     #[arg(long, value_name = "N", default_value_t = 10)]
     formats: usize,
 }

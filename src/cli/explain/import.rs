@@ -77,7 +77,7 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
             _ => "`--encoding utf-16le` reads it so",
         }),
         RowFault::Term(MetadataError::Date(_, error)) if error.has_order() => failure
-            .hint("`--date-order dmy` reads 31/12/2020 as 2020-12-31, `mdy` reads 12/31/2020 so"),
+            .hint("`--date-order dmy` reads 31/12/2020 as 2020-12-31, and `--date-order mdy` 12/31/2020"),
         RowFault::Term(MetadataError::Date(_, error)) if error.is_serial() => failure.hint(
             "format the column as text or as `YYYY-MM-DD` in the spreadsheet, and save the table again",
         ),

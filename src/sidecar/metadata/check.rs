@@ -20,7 +20,7 @@ pub enum MetadataError {
     #[error("`{0}` is given twice")]
     GivenTwice(String),
     /// The value is no language tag.
-    #[error("`{0}` is no language; expected a tag such as `en` or `pt-BR`")]
+    #[error("`{0}` is not a language tag; expected a tag such as `en` or `pt-BR`")]
     Language(String),
     /// The value is not a date.
     #[error("`{0}`: {1}")]

@@ -76,7 +76,7 @@ fn the_first_ends_at_the_next_safe_point() {
         snapbox::assert_data_eq!(
             stderr,
             str![[r#"
-error: interrupted; 0 items deposited before it
+error: interrupted; 0 items deposited so far
 hint: every printed identifier is durable; nothing is left of the other items
 
 "#]]

@@ -123,7 +123,7 @@ fn damage_is_told_with_its_collection_where_there_are_several() {
         &ran.stderr,
         &name,
         str![[r#"
-error: 1 item of 2 damaged
+error: 1 of 2 items damaged
 hint: `urepo -c COLLECTION repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]],
@@ -256,7 +256,7 @@ fn damage_ends_a_run_that_is_out_of_time_with_20() {
         ran.stderr,
         str![[r#"
 time is up; the next run goes on from here
-error: 1 item of 1 damaged
+error: 1 of 1 item damaged
 hint: `urepo -c archive repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]]

@@ -248,7 +248,7 @@ mod large {
         // Whatever it has not done by now, it does not do.
         kill_process(Pid::from_child(&child), signal).unwrap();
         let (code, told) = ends(child);
-        assert_eq!(told.contains("interrupted; 0 items copied before it"), signal == Signal::INT);
+        assert_eq!(told.contains("interrupted; 0 items copied so far"), signal == Signal::INT);
         (code, copied(world))
     }
 

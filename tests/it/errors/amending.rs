@@ -30,7 +30,7 @@ hint: leave it out, or remove it with `urepo -c archive meta unset`
 
 "#]]);
     refuses("-c archive meta set NAME language=Portuguese", 1).tells(str![[r#"
-error: `Portuguese` is no language; expected a tag such as `en` or `pt-BR`
+error: `Portuguese` is not a language tag; expected a tag such as `en` or `pt-BR`
 
 "#]]);
     refuses("-c archive meta set NAME transferable=no", 1).tells(str![[r#"
@@ -142,7 +142,7 @@ error: `t.csv`: line 1: there is no column `identifier`
 "#]]);
     refuses("t.csv", "identifier,title,language\nNAME,Beta,?\n").tells(str![[r#"
 error: `t.csv`, line 2: `[..]` stays as it is
-caused by: `?` is no language; expected a tag such as `en` or `pt-BR`
+caused by: `?` is not a language tag; expected a tag such as `en` or `pt-BR`
 error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct what is named above, or `--on-error continue` carries out the other rows
 

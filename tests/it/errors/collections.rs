@@ -10,12 +10,12 @@ fn that_are_not_there() {
     world.write("a.txt", "a");
     refuses(&world, "new a.txt", 10).tells(str![[r#"
 error: `[WORLD]` is not in a collection
-hint: `--init --host FQDN` makes it on the way
+hint: `--init --host FQDN` creates it first
 
 "#]]);
     refuses(&world, "-c archive new a.txt", 10).tells(str![[r#"
 error: `[WORLD]/archive` is not a collection
-hint: `--init --host FQDN` makes it on the way
+hint: `--init --host FQDN` creates it first
 
 "#]]);
     refuses(&world, "-c a.txt list", 10).tells(str![[r#"

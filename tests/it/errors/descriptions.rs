@@ -52,7 +52,7 @@ hint: write it as year, month and day, as far as they are known: `1911-03-12`, `
 
 "#]]);
     refuses(&world, "-c archive new a.txt --language Portuguese!", 1).tells(str![[r#"
-error: `Portuguese!` is no language; expected a tag such as `en` or `pt-BR`
+error: `Portuguese!` is not a language tag; expected a tag such as `en` or `pt-BR`
 
 "#]]);
     refuses(&world, "-c archive new a.txt --target b.txt", 1).tells(str![[r#"
@@ -103,7 +103,7 @@ hint: it is a TOML table of terms, such as `title = "…"`
 "#]]);
     world.write("about.toml", "language = \"?\"\n");
     refuses(&world, line, 1).tells(str![[r#"
-error: `?` is no language; expected a tag such as `en` or `pt-BR`
+error: `?` is not a language tag; expected a tag such as `en` or `pt-BR`
 
 "#]]);
 }

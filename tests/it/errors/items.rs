@@ -168,7 +168,7 @@ error: `archive/2026/11.21.02.13` is the end of 2 identifiers
 hint: type more of the identifier
 "#]]);
     refuses(&world, "-c archive manifest a b", 2).tells(str![[r#"
-error: several items have no payload in common
+error: several items need one root
 hint: add `--root`, and check from the root of the collection
 
 "#]]);

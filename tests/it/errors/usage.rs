@@ -73,7 +73,7 @@ Global options:
       --lock-wait <TIME>         How long to wait for a lock, such as 30s or 5m [env:
                                  UREPO_LOCK_WAIT]
 
-`urepo help COMMAND` says more; the manual is in urepo(1).
+`urepo help COMMAND` says more; `urepo man` shows the manual.
 
 "#]]);
 }
@@ -154,7 +154,7 @@ hint: `urepo show ITEM…`, or `--all` for every item
 
 "#]]);
     refuses(&world, "manifest --all", 2).tells(str![[r#"
-error: several items have no payload in common
+error: several items need one root
 hint: add `--root`, and check from the root of the collection
 
 "#]]);

@@ -79,6 +79,7 @@ fn what_is_purged_without_a_reserve() {
 exit 0
 deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
+deleted 2 items
 exit 1
 error: cannot make the directory `[WORLD]/mount/archive/.urepo/staging/[..]`
 caused by: No space left on device (os error 28)

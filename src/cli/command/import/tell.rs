@@ -313,8 +313,10 @@ impl<'a> Reporter<'a> {
         }
         if differing > 0 {
             let rows = human::count(differing, "row");
+            let (differ, them) =
+                if differing == 1 { ("differs", "it") } else { ("differ", "them") };
             printer.note(&format!(
-                "the descriptions of items imported before differ from {rows}; `--update` corrects them"
+                "{rows} {differ} from the description of an item imported before; `--update` corrects {them}"
             ));
         }
         self.left_out.tell(self.context);

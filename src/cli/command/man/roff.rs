@@ -17,6 +17,8 @@ impl Roff {
         self.line(&format!(
             ".TH {name} {section} {date} \"urepo {version}\" \"Uniform repositories\""
         ));
+        // What is to be typed is not hyphenated.
+        self.line(".nh");
     }
 
     pub(super) fn section(&mut self, heading: &str) {

@@ -52,7 +52,7 @@ fn plain(roff: &str) -> String {
     for line in roff.lines() {
         let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
         match name {
-            ".TH" | ".nf" | ".fi" => {}
+            ".TH" | ".nh" | ".nf" | ".fi" => {}
             ".SH" => {
                 text += &format!("\n{}\n", unescaped(rest.trim_matches('"')));
                 indent = 4;

@@ -253,7 +253,9 @@ impl<'a> AmendReporter<'a> {
         let closing = match changed {
             _ if self.report.is_single() || self.report.errors() > 0 => None,
             0 => Some("nothing to change".to_owned()),
-            _ if self.report.is_dry() => None,
+            _ if self.report.is_dry() => {
+                Some(format!("would change {}", human::count(changed, "item")))
+            }
             _ => Some(format!("changed {}", human::count(changed, "item"))),
         };
         self.report.finish(End { partial, closing, ..End::default() })

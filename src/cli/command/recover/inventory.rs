@@ -25,8 +25,9 @@ pub(super) fn correct(
             }
         }
         let items = human::count(gone, "item");
+        let them = if gone == 1 { "it" } else { "them" };
         let question = format!(
-            "give up {items} that should be here? `urepo verify` then stops reporting them"
+            "give up {items} that should be here? `urepo verify` then stops reporting {them}"
         );
         confirm(context, yes, &question)?;
     }

@@ -88,10 +88,9 @@ impl<'a> RepairRun<'a> {
             self.places += 1;
             let path = finding.place.to_path();
             self.context.printer.warning(&format!(
-                "{} cannot be repaired: {}: {}",
+                "{} cannot be repaired: {}",
                 path.display(),
-                finding.code.meaning(),
-                finding.detail
+                finding.in_words()
             ));
         }
     }

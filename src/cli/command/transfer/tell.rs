@@ -12,7 +12,7 @@ use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
 use crate::cli::printer::{Output, Verbosity};
 use crate::cli::records::{self, Counts, Item};
-use crate::cli::report::{End, REPEAT, Report};
+use crate::cli::report::{DELETIONS, End, REPEAT, Report};
 use crate::cli::select::Failures;
 use crate::cli::{Done, human};
 
@@ -140,9 +140,6 @@ impl<'r, 'a> Reporter<'r, 'a> {
         self.report
     }
 }
-
-/// The count of deletions that were recorded in the other collection.
-const DELETIONS: &str = "deletions";
 
 /// Ends the report of one or several runs.
 pub(in crate::cli::command) fn finish(report: Report<'_>, verb: Verb) -> Done {

@@ -120,8 +120,8 @@ impl<'a> Ending<'a> {
         if total.is_damage() || disagreements > 0 {
             let mut facts = Vec::new();
             if total.is_damage() {
-                let items = human::count(total.damaged_items, "item");
-                facts.push(format!("{items} of {} damaged", total.items));
+                let items = human::count(total.items, "item");
+                facts.push(format!("{} of {items} damaged", total.damaged_items));
             }
             if total.tree_damage > 0 {
                 let places = human::count(total.tree_damage, "place");

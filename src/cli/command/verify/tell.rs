@@ -109,11 +109,7 @@ impl Reporter<'_> {
         if !self.is_wanted(found.code) {
             return Ok(());
         }
-        let detail = escape::one_line(&found.detail);
-        let meaning = found.code.meaning();
-        let what =
-            if detail.is_empty() { meaning.to_owned() } else { format!("{meaning}: {detail}") };
-        self.print(found.code, name, &found.place, &what)
+        self.print(found.code, name, &found.place, &escape::one_line(&found.in_words()))
     }
 
     fn print(&self, code: Code, name: Option<&RepositoryName>, place: &Place, what: &str) -> Done {

@@ -14,7 +14,7 @@ fn one_bad_row_leaves_all_items_as_they_are() {
     for told in [
         "`t.csv`",
         "line 3",
-        "`?` is no language",
+        "`?` is not a language tag",
         "1 of 3 rows cannot be used; nothing was changed",
     ] {
         assert!(ran.stderr.contains(told), "{}", ran.stderr);
