@@ -120,7 +120,7 @@ impl Shared<'_> {
                 }
             }
         }
-        if clean && let Err(error) = journal::end(self.from, &journal) {
+        if clean && let Err(error) = journal::end(self.from, &[journal]) {
             group.fatal.get_or_insert(error.into());
         }
     }

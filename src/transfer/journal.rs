@@ -121,10 +121,12 @@ impl JournalRecord {
     }
 }
 
-/// Takes a record away: its hand-overs are finished.
-pub(super) fn end(giver: &Collection, name: &str) -> Result<(), PathError> {
+/// Takes records away: their hand-overs are finished.
+pub(super) fn end(giver: &Collection, names: &[String]) -> Result<(), PathError> {
     let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
-    journal.remove_file_if_there(Path::new(name))?;
+    for name in names {
+        journal.remove_file_if_there(Path::new(name))?;
+    }
     journal.sync()
 }
 

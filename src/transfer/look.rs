@@ -145,7 +145,7 @@ impl Shared<'_> {
     }
 
     /// Whether the collection `giver`, or those that it handed the Original to, say that it went to the source.
-    /// An item that migrates by being renamed does not say so itself.
+    /// An item that was renamed before its sidecar told of that does not say so itself.
     fn came_from(&self, giver: &str, name: &RepositoryName) -> Result<bool, PathError> {
         let others: Vec<_> = self.peers.collections.iter().collect();
         if others.iter().all(|other| other.id() != giver) {

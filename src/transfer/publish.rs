@@ -104,7 +104,7 @@ impl Shared<'_> {
         let changing = self.announce(&arriving, &[&handovers[..], &moves, &drops].concat());
         self.publish_copies(copies, &mut group);
         self.hand_over(handovers, &mut group);
-        self.move_all(&moves, &mut group);
+        self.move_all(moves, &mut group);
         self.drop_all(&drops, &mut group);
         self.bury_all(&burials, &mut group);
         let late_drops = std::mem::take(&mut group.late_drops);

@@ -133,7 +133,7 @@ impl Finish<'_> {
             _ => Err(TransferError::Changed { name: name.clone() }),
         });
         if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
-            journal::end(giver, name)?;
+            journal::end(giver, &[name.to_owned()])?;
         }
         note(&sides, &outcomes, agent);
         drop(changing);

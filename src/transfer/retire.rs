@@ -10,7 +10,7 @@ use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
 use super::unlisted::keep_unlisted;
-use super::{Step, TransferError};
+use super::{Step, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Departure, InventoryChange, ItemLocks, LockedItem, Writer,
@@ -24,21 +24,70 @@ use crate::layout;
 const MOVED_AT_A_TIME: usize = 128;
 
 impl Shared<'_> {
-    /// Moves items as they are: each by one rename. Nothing of them is read.
-    pub(super) fn move_all(&self, items: &Items, group: &mut Group) {
-        // Each takes a descriptor for its lock, and those of two years unless others share them.
+    /// Moves items as they are: each by one rename. Nothing of their payload is read.
+    pub(super) fn move_all(&self, items: Items, group: &mut Group) {
+        let items = self.stage_histories(items, group);
+        // Each takes descriptors for its two locks, and those of two years unless others share them.
+        let mut ending = Ending::default();
         for items in items.chunks(open_at_most(MOVED_AT_A_TIME)) {
-            self.move_some(items, group);
+            self.move_some(items, &mut ending, group);
+        }
+        if ending.journals.is_empty() {
+            return;
+        }
+        // One sync for many sidecars: the journal has what a power cut takes back until then.
+        let synced = self.to.confirm_names(ending.renewed);
+        if let Err(error) = synced.and_then(|()| journal::end(self.from, &ending.journals)) {
+            group.fatal.get_or_insert(error.into());
         }
     }
 
+    /// Stages the sidecars that tell of the hand-overs, synced: once the Originals have moved, no room may be
+    /// left for them.
+    fn stage_histories(&self, items: Items, group: &mut Group) -> Items {
+        let mut ready = Items::new();
+        for (at, mut staged) in items {
+            if let Step::HandOver(_) = staged.step {
+                match self.stage_history(&staged) {
+                    Ok(sidecar) => staged.item = sidecar,
+                    Err(error) => {
+                        self.missed(at, &staged, error, Locks::Free, group);
+                        continue;
+                    }
+                }
+            }
+            ready.push((at, staged));
+        }
+        let mut staged = ready.iter().filter_map(|(_, staged)| staged.history()).peekable();
+        if staged.peek().is_some()
+            && let Err(error) = self.writer().stage().sync_trees(staged)
+        {
+            group.all_failed(&ready, error.into());
+            return Items::new();
+        }
+        ready
+    }
+
+    fn stage_history(&self, staged: &Staged) -> Result<PathBuf, TransferError> {
+        let item = self.source_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
+        let read = sealed(&item, item.read_sidecar(), self.from.path())?;
+        if read.version != staged.source {
+            return Err(staged.changed());
+        }
+        let both = (self.from, self.to);
+        let renamed = sidecars::renamed(&read.sidecar, both, self.caller.clock.now());
+        let text = sidecars::text(&staged.name, &read, &renamed)?;
+        Ok(self.writer().stage_sidecar(&text)?)
+    }
+
     /// If one is locked by another process, the others go one by one.
-    fn move_some(&self, items: &[(usize, Staged)], group: &mut Group) {
-        let locks = match self.lock(items.iter().map(|(_, staged)| (self.from, &staged.name))) {
+    fn move_some(&self, items: &[(usize, Staged)], ending: &mut Ending, group: &mut Group) {
+        let both = items.iter().flat_map(|(_, it)| [(self.from, &it.name), (self.to, &it.name)]);
+        let locks = match self.lock(both) {
             Ok(locks) => locks,
             Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
                 for item in items {
-                    self.move_some(std::slice::from_ref(item), group);
+                    self.move_some(std::slice::from_ref(item), ending, group);
                 }
                 return;
             }
@@ -49,13 +98,19 @@ impl Shared<'_> {
                 };
             }
         };
-        self.move_locked(items, &locks, group);
+        self.move_locked(items, &locks, ending, group);
     }
 
     /// Moves items whose locks are held. What may be refused, or may lack room, comes before the lines of the
-    /// inventory by which they leave. Until the items that did not go are recorded as staying, the journal says
-    /// that they may be here all the same.
-    fn move_locked(&self, items: &[(usize, Staged)], locks: &ItemLocks, group: &mut Group) {
+    /// inventory by which they leave. Until the items that did not go are recorded as staying, and those that
+    /// went tell of it, the journal says that they may be here all the same.
+    fn move_locked(
+        &self,
+        items: &[(usize, Staged)],
+        locks: &ItemLocks,
+        ending: &mut Ending,
+        group: &mut Group,
+    ) {
         let mut years = Years::default();
         let (mut ready, mut moves) = (Vec::new(), Vec::new());
         for item @ (at, staged) in items {
@@ -82,7 +137,7 @@ impl Shared<'_> {
                 return group.all_unfinished(open, error.into());
             }
             group.all_failed(&ready, error.into());
-            return self.end_moves(journal, group);
+            return ending.journals.extend(journal);
         }
         let (mut moved, mut stayed) = (Vec::new(), Vec::new());
         for (at, staged, route) in moves {
@@ -92,12 +147,14 @@ impl Shared<'_> {
             }
         }
         let arrived = moved.iter().map(|(_, staged)| entered(staged));
+        let told = self.put_histories(&moved, locks, ending);
         let synced = years.sync().and_then(|()| self.to.record(arrived, clock));
         // One that is not there any more may have moved all the same: its record in the journal stays.
         let is_there = |it: &&(usize, &Staged, TransferError)| self.at_source(it.1).is_ok();
         let staying: Vec<_> = stayed.iter().filter(is_there).map(|it| entered(it.1)).collect();
         let taken_back = self.from.record_staying(&staying, clock);
-        let is_settled = synced.is_ok() && taken_back.is_ok() && staying.len() == stayed.len();
+        let is_settled =
+            told.is_ok() && synced.is_ok() && taken_back.is_ok() && staying.len() == stayed.len();
         for (at, staged, error) in stayed {
             if taken_back.is_ok() {
                 self.missed(at, staged, error, Locks::Held(locks), group);
@@ -106,17 +163,24 @@ impl Shared<'_> {
                 group.failed(at, staged, TransferError::Unfinished { name, source });
             }
         }
-        for (at, staged) in moved {
-            match &synced {
-                Ok(()) => group.done(at, staged.clone(), self.to.path()),
-                Err(error) => group.failed(at, staged, not_durable(&staged.name, error)),
+        match (&synced, told) {
+            (Ok(()), Ok(())) => {
+                for (at, staged) in moved {
+                    group.done(at, staged.clone(), self.to.path());
+                }
+            }
+            (Ok(()), Err(error)) => group.all_unfinished(moved, error),
+            (Err(error), _) => {
+                for (at, staged) in moved {
+                    group.failed(at, staged, not_durable(&staged.name, error));
+                }
             }
         }
         if let Err(error) = synced.and(taken_back) {
             group.fatal.get_or_insert(error.into());
         }
         if is_settled {
-            self.end_moves(journal, group);
+            ending.journals.extend(journal);
         }
     }
 
@@ -138,14 +202,6 @@ impl Shared<'_> {
         }
         self.from.confirm_inventory()?;
         record.begin(self.from).map(Some)
-    }
-
-    fn end_moves(&self, journal: Option<String>, group: &mut Group) {
-        if let Some(journal) = journal
-            && let Err(error) = journal::end(self.from, &journal)
-        {
-            group.fatal.get_or_insert(error.into());
-        }
     }
 
     /// Makes sure that an item can be moved: makes the directory of its year, and clears its own.
@@ -177,6 +233,23 @@ impl Shared<'_> {
             }
             outcome => Ok(outcome?),
         }
+    }
+
+    /// Gives Originals that have moved the sidecars that tell of it. They are not synced.
+    fn put_histories(
+        &self,
+        moved: &[(usize, &Staged)],
+        locks: &ItemLocks,
+        ending: &mut Ending,
+    ) -> Result<(), TransferError> {
+        for (_, staged) in moved {
+            let Some(history) = staged.history() else { continue };
+            let item = locks.item(&self.destination_items, &staged.name)?;
+            let item = item.ok_or_else(|| staged.changed())?;
+            self.writer().rename_sidecar(history, &item)?;
+            ending.renewed.push(staged.at());
+        }
+        Ok(())
     }
 
     /// Takes Copies away from the source, after the same Copies at the destination were read back.
@@ -220,6 +293,15 @@ impl Shared<'_> {
         };
         retire(self.from, writer, &[leaving], departure, self.caller.clock)
     }
+}
+
+/// What is left to do once the items of a group have moved.
+#[derive(Default)]
+struct Ending {
+    /// Items at the destination whose sidecars are new, and not synced.
+    renewed: Vec<PathBuf>,
+    /// Records in the journal that end then.
+    journals: Vec<String>,
 }
 
 /// The way of an item that is moved: its years, by their numbers in [`Years`], and its name in the first.

@@ -51,6 +51,7 @@ impl NextStep<'_> {
     fn leaves_original(&self) -> bool {
         match self {
             NextStep::Receive { .. }
+            | NextStep::Note { .. }
             | NextStep::End { .. }
             | NextStep::Nothing(HandoverEnd::HandedOver) => true,
             NextStep::Keep { .. }
@@ -68,6 +69,8 @@ type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
 enum NextStep<'l> {
     /// The receiver's sidecar is to say Original, then the giver's copy ends.
     Receive { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
+    /// The receiver's Original, which was renamed, is to tell of the hand-over.
+    Note { renamed: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to end.
     End { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to lose its mark and stay.
@@ -230,6 +233,13 @@ fn next<'l>(
                 giver: None,
             });
         }
+        (_, Some(renamed))
+            if record.renames
+                && renamed.1.sidecar.state == State::Original
+                && !sidecars::tells_handover(&renamed.1.sidecar, (sides.from, sides.to)) =>
+        {
+            NextStep::Note { renamed }
+        }
         (_, receiver) if is_original(&receiver) => NextStep::Nothing(HandoverEnd::HandedOver),
         (giver, receiver) if record.renames && is_original(&giver) => {
             not_moved(sides, name, &receiver)?
@@ -301,6 +311,12 @@ fn prepare<'l>(
         NextStep::Withdraw { received: (item, read) } => {
             received.push((item, unmarked(&read)?));
             Ok(HandoverEnd::Withdrawn)
+        }
+        NextStep::Note { renamed: (item, read) } => {
+            let both = (sides.from, sides.to);
+            let renamed = sidecars::renamed(&read.sidecar, both, sides.clock.now());
+            received.push((item, sidecars::text(name, &read, &renamed)?));
+            Ok(HandoverEnd::HandedOver)
         }
         NextStep::Keep { given: (item, read) } => {
             let text = unmarked(&read)?;

@@ -88,17 +88,40 @@ pub(super) fn original(received: &Sidecar, to: &Collection, now: Instant) -> Sid
     let mut original = Sidecar { state: State::Original, handover: None, ..received.clone() };
     original.remove_copy_keys();
     if let Some(Handover { party: Party::From(from), .. }) = &received.handover {
-        let mut entry = toml::Table::new();
-        entry.insert("from".to_owned(), Value::String(from.clone()));
-        entry.insert("to".to_owned(), Value::String(to.id().to_owned()));
-        entry.insert("date".to_owned(), date_value(now));
-        let history =
-            original.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
-        if let Value::Array(history) = history {
-            history.push(Value::Table(entry));
-        }
+        note_handover(&mut original, from, to, now);
     }
     original
+}
+
+/// The Original that was renamed as it is, with the hand-over in its history.
+pub(super) fn renamed(
+    original: &Sidecar,
+    (from, to): (&Collection, &Collection),
+    now: Instant,
+) -> Sidecar {
+    let mut renamed = original.clone();
+    note_handover(&mut renamed, from.id(), to, now);
+    renamed
+}
+
+/// Whether the history of `original` ends with the hand-over between these two.
+pub(super) fn tells_handover(original: &Sidecar, (from, to): (&Collection, &Collection)) -> bool {
+    let history = original.origin.get("handovers").and_then(Value::as_array);
+    history.and_then(|history| history.last()).is_some_and(|last| {
+        let is = |key, id| last.get(key).and_then(Value::as_str) == Some(id);
+        is("from", from.id()) && is("to", to.id())
+    })
+}
+
+fn note_handover(original: &mut Sidecar, from: &str, to: &Collection, now: Instant) {
+    let mut entry = toml::Table::new();
+    entry.insert("from".to_owned(), Value::String(from.to_owned()));
+    entry.insert("to".to_owned(), Value::String(to.id().to_owned()));
+    entry.insert("date".to_owned(), date_value(now));
+    let history = original.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(history) = history {
+        history.push(Value::Table(entry));
+    }
 }
 
 /// The same without the mark of a hand-over.

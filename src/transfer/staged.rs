@@ -17,7 +17,7 @@ pub(super) struct Staged {
     /// The name as the source spells it.
     pub name: RepositoryName,
     pub step: Step,
-    /// Its directory in the stage.
+    /// Its directory in the stage; of an Original that is renamed as it is, its new sidecar.
     pub item: PathBuf,
     /// Where it belongs: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
@@ -68,6 +68,11 @@ impl Staged {
             Some(partial) => (&partial.dir, &partial.item),
             None => (stage, &self.item),
         }
+    }
+
+    /// The staged sidecar of an Original that is renamed as it is.
+    pub(super) fn history(&self) -> Option<&Path> {
+        Some(&*self.item).filter(|sidecar| !sidecar.as_os_str().is_empty())
     }
 
     /// Brings it into the stage, now that it is synced and about to be published.

@@ -13,10 +13,10 @@ use crate::cli::select::{Failures, Selection};
 
 /// Move items to another collection, Originals with them
 ///
-/// Within one file system an item is moved in one step, and nothing is read. Otherwise it is copied,
-/// read back from the disk of the destination, and only then handed over: at every moment exactly one
-/// collection holds the Original. A run that was cut short is finished by the next one, or by `urepo
-/// recover`. Where the destination has a Copy already, that is checked, brought up to date, and
+/// Within one file system an item is moved in one step, and none of its files is read. Otherwise it is
+/// copied, read back from the disk of the destination, and only then handed over: at every moment exactly
+/// one collection holds the Original. Its sidecar lists the hand-overs, and older Copies follow it by that
+/// list. A run that was cut short is finished by the next one, or by `urepo recover`. Where the destination has a Copy already, that is checked, brought up to date, and
 /// becomes the Original.
 ///
 /// The identifiers stay as they are. An item marked `transferable = false` does not migrate.

@@ -94,6 +94,8 @@ fn every_operation(case: Case, mode: Mode) {
         let holder = if case.verb == Verb::Migrate { pair.to() } else { pair.from() };
         let original = holder.item(&name).unwrap().sidecar().unwrap().0;
         assert_eq!((original.state, &original.files), (State::Original, &wanted), "{context}");
+        let history = original.origin.get("handovers").and_then(|it| Some(it.as_array()?.len()));
+        assert_eq!(history, (case.verb == Verb::Migrate).then_some(1), "{context}");
         assert!(pair.is_clean(), "{context}");
         check_inventory(holder.path(), std::slice::from_ref(&name), &context);
         (0..2).for_each(|at| check_inventory(pair.root(at), &[], &context));

@@ -10,10 +10,11 @@ use urepo::disk::{Operation, Watch};
 use urepo::holdings::OriginalError;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{
-    Finished, HandoverEnd, PeerLookup, Refusal, Rules, TransferError, Verb, finish_pending,
+    Finished, HandoverEnd, PeerLookup, Refusal, Replaces, Rules, Step, TransferError, Verb,
+    finish_pending,
 };
 
-use super::support::{Pair, State, findings};
+use super::support::{Pair, State, copy_rules, findings, step};
 use crate::support::{FullDisk, agent, copy_tree, waiter};
 
 /// A disk that refuses one operation on what is below a place.
@@ -62,6 +63,45 @@ fn without_room_for_a_directory_nothing_is_recorded() {
     assert!(!std::fs::read_to_string(file).unwrap().contains(" left "));
     assert_eq!(pair.journals(), 0);
     pair.run(Verb::Migrate, Rules::default());
+    assert!(pair.is_clean());
+}
+
+/// Nor does anything move whose sidecar cannot tell of it.
+#[test]
+fn without_room_for_a_sidecar_nothing_moves() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let stage = pair.root(1).join(".urepo/staging");
+    let (failed, _) = migrate_on(&pair, Arc::new(Refuses(Operation::Write, stage, Errno::NOSPC)));
+    assert!(matches!(failed[..], [TransferError::Disk(_)]), "{failed:?}");
+    assert_eq!(last_change(&pair, &name), InventoryChange::Entered(State::Original));
+    assert_eq!((pair.journals(), pair.is_clean()), (0, true));
+}
+
+/// Copies that were made before an Original moved follow it, however often it moves.
+#[test]
+fn its_sidecar_tells_of_every_hand_over() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let third = pair.third();
+    pair.run_between(&pair.from(), &third, Verb::Copy, Rules::default());
+    let before = pair.sidecar_at_source(&name);
+    let ids = [0, 1].map(|at| if at == 0 { pair.from() } else { pair.to() }.id().to_owned());
+    for _ in 0..3 {
+        pair.run(Verb::Migrate, Rules::default());
+        pair.turn();
+    }
+    let mut after = pair.sidecar_at_source(&name);
+    let told = after.origin.remove("handovers").unwrap();
+    let told = told.as_array().unwrap().iter().map(|it| it["from"].as_str().unwrap().to_owned());
+    assert_eq!(told.collect::<Vec<_>>(), [&*ids[0], &*ids[1], &*ids[0]]);
+    assert_eq!(after, before);
+
+    pair.edit_source(&name, "a.txt", b"changed");
+    let outcomes = pair.run_between(&pair.from(), &third, Verb::Copy, copy_rules(true, false));
+    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Copy));
+    let copy = third.item(&name).unwrap().sidecar().unwrap().0;
+    assert_eq!(copy.files, pair.sidecar_at_source(&name).files);
     assert!(pair.is_clean());
 }
 
