@@ -101,6 +101,7 @@ fn line_of(text: &str, key: &str) -> usize {
 fn key_of(error: &MetadataError) -> &str {
     match error {
         MetadataError::Language(_) => "language",
+        MetadataError::OwnKeys(_) => "x",
         MetadataError::UnknownTerm(key)
         | MetadataError::Key(key)
         | MetadataError::Date(key, _)

@@ -13,6 +13,9 @@ pub enum MetadataError {
     /// No such term.
     #[error("`{0}` is not a term of Dublin Core")]
     UnknownTerm(String),
+    /// All keys of one's own at once.
+    #[error("`x` is not a key; the keys of your own are `{}`", .0.join("`, `"))]
+    OwnKeys(Vec<String>),
     /// A key of one's own that cannot stand as a label everywhere.
     #[error("`{0}` has characters other than letters, digits, `-` and `_`")]
     Key(String),

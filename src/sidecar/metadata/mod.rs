@@ -280,6 +280,10 @@ impl Metadata {
             check_key("x", own)?;
             return Ok(KeyPlace::Own(own.to_owned()));
         }
+        if let ("x", Some(Value::Table(own))) = (key, self.0.get(key)) {
+            let keys = own.keys().map(|key| format!("x.{key}")).collect();
+            return Err(MetadataError::OwnKeys(keys));
+        }
         let term = TERMS.iter().find(|term| term.eq_ignore_ascii_case(key)).copied();
         let found = term.or(self.0.contains_key(key).then_some(key));
         found.map(|key| KeyPlace::Term(key.to_owned())).ok_or_else(|| unknown(key))

@@ -6,7 +6,7 @@ use super::*;
 fn keys_and_values() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
-    let name = world.run("-c archive new a.txt --title Alpha").line();
+    let name = world.run("-c archive new a.txt --title Alpha --meta x.box=1 --meta x.row=2").line();
     let refuses = |line: &str, code| {
         let before = tree(&world.path("archive"));
         let refused = refuses(&world, &line.replace("NAME", &name), code);
@@ -65,6 +65,12 @@ hint: `urepo -c archive meta set` makes it; `urepo -c archive meta get ITEM KEY`
     refuses("-c archive meta set --all NAME title=Beta", 2).tells(str![[r#"
 error: `example.org/archive/[..]` cannot be used with `--all` and the like
 hint: name the items, or leave them out and select them all
+
+"#]]);
+    refuses("-c archive meta unset NAME x", 1).tells(str![[r#"
+error: `example.org/archive/[..]` stays as it is
+caused by: `x` is not a key; the keys of your own are `x.box`, `x.row`
+hint: name them: `x.box x.row`
 
 "#]]);
     refuses("-c archive meta export NAME --output a.xlsx", 2).tells(str![[r#"
