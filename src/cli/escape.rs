@@ -1,4 +1,9 @@
-//! Names from outside, made harmless for a terminal.
+//! Names from outside, made harmless for a terminal, and read again as they were printed.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 /// `text` with control and bidirectional characters written as escapes; line ends stay when `lines`.
 fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
@@ -53,6 +58,57 @@ fn is_invisible(character: char) -> bool {
         | '\u{61c}' | '\u{180e}' | '\u{e0000}'..='\u{e007f}')
 }
 
+/// Reads an argument that may name a file: bytes that are not UTF-8 become the escapes of sidecars.
+pub(crate) fn argument() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(text_form)
+}
+
+/// The same for a value that `parse` reads.
+pub(crate) fn argument_of<T: Clone + Send + Sync + 'static>(
+    parse: fn(&str) -> Result<T, String>,
+) -> impl TypedValueParser<Value = T> {
+    OsStringValueParser::new().try_map(move |argument| parse(&text_form(argument)))
+}
+
+/// The argument itself, or its text form.
+pub(crate) fn text_form(argument: OsString) -> String {
+    let escaped = |it: OsString| urepo::item::escape(it.as_bytes()).into_owned();
+    argument.into_string().unwrap_or_else(escaped)
+}
+
+/// The text form of a path that [`one_line`] printed so.
+pub(crate) fn printed(text: &str) -> String {
+    let (mut path, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, after)) = rest.split_once('\\') {
+        path += before;
+        let character = match after.as_bytes().first() {
+            Some(b'n') => Some(('\n', 1)),
+            Some(b'r') => Some(('\r', 1)),
+            Some(b't') => Some(('\t', 1)),
+            Some(b'u') => code_point(after),
+            _ => None,
+        };
+        if let Some((character, length)) = character {
+            path.push(character);
+            rest = &after[length..];
+        } else {
+            // The second of two backslashes begins no escape.
+            let kept = usize::from(after.starts_with('\\'));
+            path.push('\\');
+            path += &after[..kept];
+            rest = &after[kept..];
+        }
+    }
+    path + rest
+}
+
+/// The character that `u{1b}` stands for, and the length of that.
+fn code_point(text: &str) -> Option<(char, usize)> {
+    let (digits, _) = text.strip_prefix("u{")?.split_once('}')?;
+    let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+    Some((character, digits.len() + 3))
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -62,6 +118,23 @@ mod tests {
         assert_eq!(super::one_line("Relatório \\ ação"), "Relatório \\ ação");
         assert_eq!(super::lines("a\nb\r"), "a\nb\\r");
         assert_eq!(super::one_line("می\u{200c}خواهم 👩\u{200d}🔬"), "می\u{200c}خواهم 👩\u{200d}🔬");
+    }
+
+    #[test]
+    fn what_was_printed_is_read_again() {
+        for path in [
+            "a\x1b[2Jb\nc\t\r",
+            "gpj.\u{202e}exe",
+            "a\\\\n\\\\\n",
+            r"caf\xe9",
+            "\u{e0041}",
+            "plain",
+        ] {
+            assert_eq!(super::printed(&super::one_line(path)), path);
+        }
+        for odd in [r"\u{zz}", r"\u{", r"\q", "\\", r"\u{d800}"] {
+            assert_eq!(super::printed(odd), odd);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::deposit::LeftOut;
 use urepo::disk::{Exclusion, ExclusionRule, MAX_PATTERN_BYTES, Pattern, PatternError};
 
@@ -15,7 +16,7 @@ use super::failure::Failure;
 #[command(next_help_heading = "Leaving out")]
 pub(crate) struct ExcludeArgs {
     /// Leave out what matches PATTERN, by the rules of gitignore; may be repeated
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern())]
     exclude: Vec<String>,
     /// Leave out what matches a line of FILE, by the rules of gitignore; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -23,6 +24,16 @@ pub(crate) struct ExcludeArgs {
     /// Leave out nothing else: ignore `.urepoignore` files and the setting `exclude`
     #[arg(long)]
     no_ignore: bool,
+}
+
+/// Reads a pattern, which has to be a text.
+fn pattern() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().try_map(|typed| {
+        typed.into_string().map_err(|typed| {
+            let text = typed.to_string_lossy().replace(char::REPLACEMENT_CHARACTER, "?");
+            format!("it is not UTF-8; `?` stands for any character, as in `{text}`")
+        })
+    })
 }
 
 impl ExcludeArgs {

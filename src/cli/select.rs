@@ -15,6 +15,7 @@ use urepo::transfer::Tombstones;
 
 pub(crate) use self::selected::Selected;
 use super::context::Context;
+use super::escape;
 use super::failure::Failure;
 use super::when::When;
 
@@ -22,7 +23,7 @@ use super::when::When;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selection {
     /// The items: identifiers, IBIps, links, paths in the collection, or the ends of identifiers
-    #[arg(value_name = "ITEM", conflicts_with_all = ["all", "prefix", "since", "until"])]
+    #[arg(value_name = "ITEM", value_parser = escape::argument(), conflicts_with_all = ["all", "prefix", "since", "until"])]
     pub(crate) items: Vec<String>,
     #[command(flatten)]
     pub(crate) flags: SelectionFlags,

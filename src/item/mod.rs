@@ -17,8 +17,8 @@ use crate::digest::Digest;
 use crate::identity::Instant;
 
 pub(crate) use directories::{directories, empty_directory};
-pub use path::{LinkedPath, PathTextError, PayloadPath};
-pub(crate) use path::{escape, unescape};
+pub(crate) use path::unescape;
+pub use path::{LinkedPath, PathTextError, PayloadPath, escape};
 pub use shape::{Shape, content};
 pub use state::{State, UnknownState};
 

@@ -124,7 +124,7 @@ impl PayloadPath {
 }
 
 /// Text that gives `bytes` back: valid UTF-8 stands as it is, but for backslashes.
-pub(crate) fn escape(bytes: &[u8]) -> Cow<'_, str> {
+pub fn escape(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes)
         && !text.contains('\\')
     {

@@ -8,10 +8,10 @@ use urepo::item::{Content, PayloadPath, State};
 use urepo::sidecar::Sidecar;
 
 use super::open::{file_after, item_and_file};
-use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::{Done, escape};
 
 /// Print a file of an item
 ///
@@ -26,7 +26,7 @@ Examples:
   urepo cat 11.21.02.13/data/table.csv | head")]
 pub(crate) struct Cat {
     /// The item, or the path of one of its files after a slash
-    #[arg(value_name = "ITEM[/FILE]")]
+    #[arg(value_name = "ITEM[/FILE]", value_parser = escape::argument())]
     item: String,
     /// The file, below `doc/`; the item's target unless given
     #[arg(value_name = "FILE")]

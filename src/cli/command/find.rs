@@ -15,7 +15,6 @@ use urepo::item::State;
 use urepo::sidecar::{RELATION_KEYS, RelationKind};
 
 use super::list::LONG;
-use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -23,6 +22,7 @@ use crate::cli::records::{self, Item};
 use crate::cli::report::{End, Report};
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
 use crate::cli::when::When;
+use crate::cli::{Done, escape};
 
 /// Search items by metadata, file name, content, state and date
 ///
@@ -54,10 +54,10 @@ pub(crate) struct Find {
     #[arg(long = "term", value_name = "TERM=TEXT", value_parser = parse_term)]
     terms: Vec<(String, String)>,
     /// It has a file of this name, or path; * and ? stand for any characters
-    #[arg(long, value_name = "NAME", value_parser = parse_text)]
+    #[arg(long, value_name = "NAME", value_parser = escape::argument_of(parse_text))]
     file: Vec<String>,
     /// The source it was made from, a path, contains TEXT; may be repeated
-    #[arg(long, value_name = "TEXT", value_parser = parse_text)]
+    #[arg(long, value_name = "TEXT", value_parser = escape::argument_of(parse_text))]
     source: Vec<String>,
     /// It has this very file
     #[arg(long, value_name = "FILE")]
@@ -154,7 +154,7 @@ impl Find {
             query = query.term(term, text)?;
         }
         for name in &self.file {
-            query = query.file(name);
+            query = query.file(&escape::printed(name));
         }
         for text in &self.source {
             query = query.source(text);

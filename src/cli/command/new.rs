@@ -1,5 +1,6 @@
 //! `urepo new`: deposit files and directories.
 
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -68,10 +69,10 @@ pub(crate) struct New {
     files_from0: Option<PathBuf>,
     /// Name of the file made from standard input [default: data]
     #[arg(long = "stdin-filename", value_name = "NAME")]
-    stream_name: Option<String>,
+    stream_name: Option<OsString>,
     /// The file that the bare identifier opens, below `doc/`; the only file unless given
     #[arg(long, value_name = "FILE")]
-    target: Option<String>,
+    target: Option<OsString>,
     /// Remove the source after the item was read back from the disk and found whole
     #[arg(long = "remove-source")]
     remove: bool,
@@ -264,8 +265,8 @@ impl DescriptionArgs {
     }
 }
 
-fn payload_path(text: &str) -> Result<PayloadPath, Failure> {
-    PayloadPath::new(std::path::Path::new(text)).map_err(|error| {
+fn payload_path(path: &OsStr) -> Result<PayloadPath, Failure> {
+    PayloadPath::new(std::path::Path::new(path)).map_err(|error| {
         Failure::of(Exit::Failure, &error).hint("a path below `doc/`, such as `img/map.png`")
     })
 }

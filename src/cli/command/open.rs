@@ -6,11 +6,11 @@ use urepo::collection::{Collection, StoredItem};
 use urepo::item::{PayloadPath, State};
 use urepo::sidecar::Sidecar;
 
-use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::opener::open;
 use crate::cli::report::for_each;
+use crate::cli::{Done, escape};
 
 /// Open items in desktop programs
 ///
@@ -26,7 +26,7 @@ Examples:
   UREPO_OPENER=less urepo open 11.21.02.13")]
 pub(crate) struct Open {
     /// The items, each with the path of a file after a slash if another one than its own is to open
-    #[arg(value_name = "ITEM[/FILE]", required = true)]
+    #[arg(value_name = "ITEM[/FILE]", required = true, value_parser = escape::argument())]
     items: Vec<String>,
 }
 

@@ -5,8 +5,12 @@ mod pairs;
 mod tell;
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
 
-use urepo::identity::{Identifier, LanguagePreferences, PersistentUrl, RequiredStatus};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use urepo::identity::{
+    Identifier, LanguagePreferences, PersistentUrl, RequiredStatus, encode_path,
+};
 use urepo::resolve::{
     Alert, ArchiveAddress, Holders, ResolveError, Resolved, Unresolved, UrlKey, resolve,
 };
@@ -45,7 +49,7 @@ Examples:
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Resolve {
     /// The persistent URLs; put them in quotes
-    #[arg(value_name = "URL", required = true)]
+    #[arg(value_name = "URL", required = true, value_parser = text())]
     urls: Vec<String>,
     /// Look into this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
@@ -102,6 +106,17 @@ impl AsArchive {
 /// Reads a value, and says what is wrong with it.
 fn parse<T: std::str::FromStr<Err = urepo::identity::ParseError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: urepo::identity::ParseError| error.expected().to_owned())
+}
+
+/// Reads a URL, in which bytes that are not UTF-8 have escapes.
+fn text() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().try_map(|typed| {
+        typed.into_string().map_err(|typed| {
+            let chunks = typed.as_bytes().utf8_chunks();
+            let escaped = chunks.map(|it| it.valid().to_owned() + &encode_path(it.invalid()));
+            format!("it is not UTF-8; write `{}`", escaped.collect::<String>())
+        })
+    })
 }
 
 impl Resolve {

@@ -1,5 +1,6 @@
 //! `urepo show`: everything about an item.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -264,7 +265,7 @@ pub(super) fn deleted(collection: &Collection, item: &StoredItem) -> Failure {
 pub(super) fn file_of(
     item: &StoredItem,
     sidecar: &Sidecar,
-    file: Option<&std::ffi::OsStr>,
+    file: Option<&OsStr>,
 ) -> Result<PayloadPath, Failure> {
     let is_known =
         |path: &PayloadPath| sidecar.files.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
@@ -279,9 +280,14 @@ pub(super) fn file_of(
     let path = match file {
         Some(typed) => {
             let as_it_is = PayloadPath::new(std::path::Path::new(typed));
-            // Or spelt with escapes, as `show` and the sidecar spell it.
-            let spelt = typed.to_str().and_then(|text| PayloadPath::from_text(text).ok());
-            match spelt.filter(|path| is_known(path)) {
+            // Or spelt with escapes: as the sidecar spells it, or as `show` does.
+            let text_form = |text: &str| PayloadPath::from_text(text).ok();
+            let spellings = [
+                typed.to_str().and_then(text_form),
+                as_it_is.as_ref().ok().cloned(),
+                typed.to_str().and_then(|text| text_form(&escape::printed(text))),
+            ];
+            match spellings.into_iter().flatten().find(is_known) {
                 Some(path) => path,
                 None => as_it_is.map_err(|error| Failure::of(Exit::Failure, &error))?,
             }
@@ -295,7 +301,9 @@ pub(super) fn file_of(
         if let Some(path) = in_other_form(&path) {
             return Ok(path);
         }
-        let message = format!("no file `{path}` in `{}`", item.name());
+        // An escape is not escaped again.
+        let typed = file.and_then(OsStr::to_str).map_or_else(|| path.to_string(), str::to_owned);
+        let message = format!("no file `{typed}` in `{}`", item.name());
         return Err(Failure::new(Exit::NoItem, message)
             .hint(format!("`urepo show --all-files {}` lists them", item.name())));
     }

@@ -83,6 +83,82 @@ fn are_found_when_they_are_not_utf_8() {
     }
 }
 
+/// As bytes, or as `show` prints them.
+#[test]
+fn are_taken_by_every_command() {
+    let (world, name) = world_with_odd_names();
+    let run = |words: &[&[u8]]| {
+        let words = words.iter().map(|word| OsStr::from_bytes(word));
+        let mut command =
+            world.command([OsStr::new("-c"), OsStr::new("archive")].into_iter().chain(words));
+        command.env("UREPO_OPENER", "echo");
+        let output = command.output().unwrap();
+        (
+            output.status.code().unwrap(),
+            output.stdout,
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let in_item = |file: &[u8]| [name.as_bytes(), b"/", file].concat();
+    for (file, seen) in NAMES {
+        for file_typed in [*file, seen.as_bytes()] {
+            let words: [&[&[u8]]; 4] = [
+                &[b"cat", &in_item(file_typed)],
+                &[b"cat", name.as_bytes(), b"--", file_typed],
+                &[b"open", &in_item(file_typed)],
+                &[b"path", b"--target", b"-0", &in_item(file_typed)],
+            ];
+            for words in words {
+                let (code, stdout, stderr) = run(words);
+                assert_eq!(code, 0, "{seen}: {stderr}");
+                let end =
+                    stdout.strip_suffix(b"\0").or(stdout.strip_suffix(b"\n")).unwrap_or(&stdout);
+                assert!(
+                    stdout == *file || end.ends_with(file),
+                    "{seen}: {}",
+                    stdout.escape_ascii()
+                );
+            }
+        }
+    }
+    let bytes = b"latin\xe7\xe3o";
+    for file in [&bytes[..], br"latin\xe7\xe3o"] {
+        let target = [b"target=", file].concat();
+        let found: [&[&[u8]]; 4] = [
+            &[b"find", b"--file", file],
+            &[b"meta", b"set", name.as_bytes(), &target],
+            &[b"show", &in_item(file)],
+            &[b"find", b"--file", br"cr\rlf\n"],
+        ];
+        for words in found {
+            let (code, _, stderr) = run(words);
+            assert_eq!(code, 0, "{stderr}");
+        }
+    }
+    let source = OsStr::from_bytes(bytes);
+    std::fs::write(world.path(source), "x").unwrap();
+    assert_eq!(run(&[b"new", b"odd", bytes, b"--target", bytes]).0, 0);
+    assert_eq!(run(&[b"new", bytes]).0, 0);
+    assert_eq!(run(&[b"find", b"--source", bytes]).0, 0);
+    let url = [name.as_bytes(), b"/", bytes].concat();
+    let refused: [(&[&[u8]], &str); 3] = [
+        (&[b"new", b"odd", b"--exclude", bytes], "`latin??o`"),
+        (&[b"resolve", &url], "latin%E7%E3o`"),
+        (&[b"meta", b"set", name.as_bytes(), b"title=\xe7"], "it is not UTF-8"),
+    ];
+    for (words, spelling) in refused {
+        let (code, _, stderr) = run(words);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(spelling), "{stderr}");
+    }
+    let excluded = run(&[b"new", b"odd", b"--exclude", b"latin??o", b"--dry-run", b"-v"]).2;
+    assert!(excluded.contains(r"latin\xe7\xe3o"), "{excluded}");
+    let resolved = run(&[b"resolve", format!("{name}/latin%E7%E3o").as_bytes()]);
+    assert_eq!(resolved.0, 0, "{}", resolved.2);
+    let missing = run(&[b"cat", &in_item(br"latin\xe8")]).2;
+    assert!(missing.contains(r"no file `latin\xe8`"), "{missing}");
+}
+
 #[test]
 fn are_harmless_where_people_read_them() {
     let (world, name) = world_with_odd_names();

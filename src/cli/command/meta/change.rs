@@ -1,13 +1,16 @@
 //! `urepo meta set`, `add` and `unset`: values of keys are changed.
 
+use std::os::unix::ffi::OsStrExt as _;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::amend::{Amendment, Description, Edit};
 
 use super::Words;
 use super::tell::AmendRun;
-use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::select::SelectionFlags;
+use crate::cli::{Done, escape};
 
 /// Set the values of keys
 ///
@@ -58,7 +61,7 @@ pub(super) struct Unset {
 #[derive(Debug, clap::Args)]
 struct Items {
     /// Items, and the keys with their values
-    #[arg(value_name = "ITEM|KEY=VALUE", required = true)]
+    #[arg(value_name = "ITEM|KEY=VALUE", required = true, value_parser = word())]
     words: Vec<String>,
     #[command(flatten)]
     flags: SelectionFlags,
@@ -139,6 +142,18 @@ impl Items {
         };
         AmendRun { context, selection: &selection, yes: self.yes }.run(&amendment)
     }
+}
+
+/// Reads a word. A file that is not UTF-8 may be the target, but such bytes are not in a text.
+fn word() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().try_map(|word| {
+        let bytes = word.as_bytes();
+        let is_text = bytes.contains(&b'=') && !bytes.starts_with(b"target=");
+        if is_text && word.to_str().is_none() {
+            return Err("it is not UTF-8");
+        }
+        Ok(escape::text_form(word))
+    })
 }
 
 fn without_value(verb: &str, key: &str) -> Failure {

@@ -1,6 +1,7 @@
 //! What `urepo new` is asked to deposit, one request at a time.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,7 +87,9 @@ impl Requests {
             list,
             stream,
             each: new.each,
-            stream_name: super::payload_path(new.stream_name.as_deref().unwrap_or("data"))?,
+            stream_name: super::payload_path(
+                new.stream_name.as_deref().unwrap_or(OsStr::new("data")),
+            )?,
             stream_has_name: new.stream_name.is_some(),
             target,
             metadata,
