@@ -9,7 +9,7 @@ use super::reference::describe;
 use super::{AdoptError, Note, Plan, Planned};
 use crate::collection::{Collection, CollectionError, StoredItem};
 use crate::disk::{Dir, FileStat, Kind};
-use crate::holdings::refuse_departed;
+use crate::holdings::{Arrival, Peers, refuse_departed};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
@@ -96,26 +96,33 @@ pub(super) fn look(
     Ok(Look::New(Box::new(plan)))
 }
 
-/// Makes sure that the inventory of the collection allows what was found. Without a sidecar, an item that left
+/// Makes sure that the inventory of the collection, and other collections, allow what was found. Without a sidecar, an item that left
 /// would become a second Original, and one that was whole would pass for whole whatever it has lost.
 pub(super) fn check_inventory(
-    collection: Option<&Collection>,
+    (collection, peers): (Option<&Collection>, &Peers<'_>),
     name: &RepositoryName,
     found: &Look,
 ) -> Result<(), AdoptError> {
-    let Some(collection) = collection else { return Ok(()) };
-    match found {
-        Look::New(plan) => {
-            match collection.check_never_held(&plan.name) {
+    match (found, collection) {
+        (Look::New(plan), _) => {
+            match collection.map_or(Ok(()), |it| it.check_never_held(&plan.name)) {
                 // It is here, and recorded.
                 Err(CollectionError::Changed { name, .. }) => {
-                    Err(AdoptError::SidecarLost { name: name.to_string() })
+                    return Err(AdoptError::SidecarLost { name: name.to_string() });
                 }
-                outcome => Ok(outcome?),
+                outcome => outcome?,
+            }
+            match plan.state {
+                State::Original => {
+                    Ok(peers.check_unused(&plan.name, collection, Arrival::InPlace)?)
+                }
+                State::Copy | State::Deleted => Ok(()),
             }
         }
-        Look::Adopted { state: State::Original, .. } => Ok(refuse_departed(name, collection)?),
-        Look::Adopted { .. } | Look::NoItem(_) => Ok(()),
+        (Look::Adopted { state: State::Original, .. }, Some(collection)) => {
+            Ok(refuse_departed(name, collection)?)
+        }
+        (Look::Adopted { .. } | Look::NoItem(_), _) => Ok(()),
     }
 }
 

@@ -36,6 +36,7 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::Collection;
 use crate::disk::Dir;
+use crate::holdings::Peers;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::{PayloadPath, State};
@@ -53,6 +54,8 @@ pub struct Adopter<'a> {
     /// The state of all items; without it, the state that the references of each give, and Original where none
     /// does.
     pub state: Option<State>,
+    /// Asked before an item becomes an Original.
+    pub peers: Peers<'a>,
     /// How many files are read at a time.
     pub jobs: usize,
     /// The clock.

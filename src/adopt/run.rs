@@ -207,8 +207,9 @@ impl Side<'_> {
             return self.tell(number, refused(AdoptError::Interrupted));
         }
         let looked = || look(self.root, &name, self.adopter.state);
+        let asked = (self.adopter.mode.collection(), &self.adopter.peers);
         let looked = looked().and_then(|found| {
-            match check_inventory(self.adopter.mode.collection(), &name, &found) {
+            match check_inventory(asked, &name, &found) {
                 Ok(()) => Ok(found),
                 // Another process may have taken it in since.
                 Err(error) => match (found, looked()) {

@@ -36,6 +36,15 @@ impl Context {
     /// What is given on the command line or in a variable has to be there. What the settings name
     /// may be missing.
     pub(crate) fn known(&self, extra: &[OsString]) -> Result<Known, Failure> {
+        let known = self.known_if_any(extra)?;
+        if known.collections.is_empty() && known.missing.is_empty() {
+            return Err(CollectionError::NotInACollection { path: self.current.clone() }.into());
+        }
+        Ok(known)
+    }
+
+    /// The same, also where none is known.
+    pub(crate) fn known_if_any(&self, extra: &[OsString]) -> Result<Known, Failure> {
         let mut known = Known { collections: Vec::new(), missing: Vec::new() };
         match &self.config.collection {
             Some(named) if matches!(named.origin, Origin::File(_)) => {
@@ -54,9 +63,6 @@ impl Context {
         }
         for text in extra {
             known.add(self, self.open_named(text)?)?;
-        }
-        if known.collections.is_empty() && known.missing.is_empty() {
-            return Err(CollectionError::NotInACollection { path: self.current.clone() }.into());
         }
         Ok(known)
     }

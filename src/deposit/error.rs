@@ -7,6 +7,7 @@ use crate::collection::{CollectionError, InventoryLine};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::holdings::OriginalError;
 use crate::identity::{Ibip, RepositoryName};
 use crate::item::PayloadPath;
 
@@ -220,6 +221,9 @@ pub enum DepositError {
     /// An earlier failure of the whole group or run took this one with it.
     #[error("not deposited, because of the failure before it")]
     GroupFailed,
+    /// Another collection has the item that the name belongs to, or may have it.
+    #[error(transparent)]
+    Original(#[from] OriginalError),
     /// The collection refuses.
     #[error(transparent)]
     Collection(#[from] CollectionError),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::DepositError;
+use super::{DepositError, DepositTarget};
 use crate::collection::{Collection, InventoryLine, Label, Lookup};
 use crate::digest::{Checksum, Digest};
 use crate::disk::{Dir, Exclusion};
@@ -68,11 +68,15 @@ impl Beneath {
 }
 
 /// Makes sure that no item has, or had, the name of the `label` that an item brings.
-pub(super) fn check_name(lookup: &Lookup<'_>, label: &Label) -> Result<(), DepositError> {
+pub(super) fn check_name(
+    place: &DepositTarget<'_>,
+    lookup: &Lookup<'_>,
+    label: &Label,
+) -> Result<(), DepositError> {
     if lookup.item(&label.name)?.is_some() {
         return Err(DepositError::NameExists { name: label.name.clone() });
     }
-    Ok(lookup.collection().check_never_held(&label.name)?)
+    place.check_never_held(&label.name)
 }
 
 /// Makes sure that no item here has the opaque name of `label`.

@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
 use crate::disk::{Dir, PathError, Wake};
 use crate::flow::{Flow, GROUP_ITEMS};
+use crate::holdings::Peers;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
@@ -34,6 +35,8 @@ pub struct Depositor<'a> {
     pub writer: Writer,
     /// How items are made.
     pub options: Options,
+    /// Asked about names that items bring with them.
+    pub peers: Peers<'a>,
     /// Finds duplicates; none are looked for without it.
     pub known: Option<&'a dyn DuplicateIndex>,
     /// The clock.
@@ -54,7 +57,7 @@ impl Depositor<'_> {
         mut report: impl FnMut(Vec<Outcome>) -> Result<(), DepositError>,
     ) -> Summary {
         let mut summary = Summary::default();
-        let place = match DepositTarget::new(self.collection, self.clock) {
+        let place = match DepositTarget::new(self.collection, self.peers, self.clock) {
             Ok(place) => place,
             Err(error) => {
                 summary.fatal = Some(error.into());
@@ -95,6 +98,7 @@ impl Depositor<'_> {
         };
         let publisher = Publisher {
             collection: self.collection,
+            place: &place,
             writer: &self.writer,
             buckets: &buckets,
             clock: self.clock,

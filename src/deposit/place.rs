@@ -8,6 +8,7 @@ use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Label, discover};
 use crate::disk::{Links, PathError, resolved};
 use crate::flow::{Footprint, Lacking, Reservation, Reservations};
+use crate::holdings::{Arrival, Peers};
 use crate::identity::{RepositoryName, SECOND};
 use crate::layout;
 
@@ -15,6 +16,7 @@ use crate::layout;
 #[derive(Debug)]
 pub struct DepositTarget<'a> {
     pub(super) collection: &'a Collection,
+    peers: Peers<'a>,
     root: PathBuf,
     /// Where new items would go now, one a subsystem.
     news: Vec<PathBuf>,
@@ -29,9 +31,10 @@ pub struct DepositTarget<'a> {
 }
 
 impl<'a> DepositTarget<'a> {
-    /// The place that `collection` is.
+    /// The place that `collection` is. `peers` are asked about names that items bring with them.
     pub fn new(
         collection: &'a Collection,
+        peers: Peers<'a>,
         clock: &dyn Clock,
     ) -> Result<DepositTarget<'a>, CollectionError> {
         let root = resolved(collection.path())?;
@@ -45,6 +48,7 @@ impl<'a> DepositTarget<'a> {
         }
         Ok(DepositTarget {
             collection,
+            peers,
             root,
             news,
             reached: OnceLock::new(),
@@ -57,6 +61,12 @@ impl<'a> DepositTarget<'a> {
     /// The collection.
     pub(crate) fn collection(&self) -> &'a Collection {
         self.collection
+    }
+
+    /// Makes sure that `name`, which no item here has, is new to this collection and to its peers.
+    pub(crate) fn check_never_held(&self, name: &RepositoryName) -> Result<(), DepositError> {
+        self.collection.check_never_held(name)?;
+        Ok(self.peers.check_unused(name, Some(self.collection), Arrival::Named)?)
     }
 
     /// Makes sure that the file system has room for `footprint` beside what is under way.

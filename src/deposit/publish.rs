@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::given::{check_ibip, check_name};
 use super::group::{LabeledItem, Publishable};
 use super::removal::{SourceKept, SourceRemover};
-use super::{DepositError, Outcome};
+use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
     Buckets, Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, Writer, lock_items,
@@ -22,6 +22,7 @@ use crate::wait::Waiter;
 /// Where and with what a group is published.
 pub(super) struct Publisher<'a> {
     pub collection: &'a Collection,
+    pub place: &'a DepositTarget<'a>,
     pub writer: &'a Writer,
     pub buckets: &'a Buckets,
     pub clock: &'a dyn Clock,
@@ -197,8 +198,8 @@ impl Publisher<'_> {
         let mut here = Vec::with_capacity(items.len());
         for named in items {
             if let Some(label) = &named.staged.given.label
-                && let Err(error) =
-                    check_name(self.lookup, label).and_then(|()| check_ibip(self.collection, label))
+                && let Err(error) = check_name(self.place, self.lookup, label)
+                    .and_then(|()| check_ibip(self.collection, label))
             {
                 outcomes.push(named.staged.fails(error));
                 continue;

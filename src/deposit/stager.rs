@@ -75,7 +75,7 @@ impl Stager<'_> {
     ) -> Result<StageStart, DepositError> {
         let plan = Plan::of_request(&request, &self.options, self.place, self.staging.progress)?;
         if let Some(label) = &request.given.label {
-            check_name(self.lookup, label)?;
+            check_name(self.place, self.lookup, label)?;
         }
         if !self.flow.admit(number, plan.entries.len().max(1)) {
             return Err(DepositError::Interrupted);

@@ -26,6 +26,14 @@ pub enum OriginalError {
         /// Where its tombstone is.
         path: PathBuf,
     },
+    /// Another collection has a Copy, so the name is that of an item already.
+    #[error("`{}` has a Copy of `{name}`", path.display())]
+    Copied {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+    },
     /// A hand-over has begun in another collection.
     #[error("a hand-over of `{name}` is under way in `{}`", path.display())]
     HandedOver {
@@ -58,6 +66,14 @@ pub enum OriginalError {
         /// The item.
         name: RepositoryName,
         /// What is known of that collection: its name, its id, or both.
+        collection: String,
+    },
+    /// A known collection, which may have an item of this name, cannot be opened.
+    #[error("the collection `{collection}` may have `{name}`, and cannot be opened")]
+    Unopened {
+        /// The item.
+        name: RepositoryName,
+        /// The name of that collection.
         collection: String,
     },
     /// The Original left a collection whose inventory does not say where it went.

@@ -46,7 +46,7 @@ pub use reading::holdings;
 pub(crate) use reading::{holdings_with, judge_all, read};
 pub use survey::{Report, Survey};
 pub(crate) use whereabouts::{
-    Claim, Remains, Trail, follow, may_be_original, refuse_deleted, refuse_departed,
+    Arrival, Claim, Remains, Trail, follow, may_be_original, refuse_deleted, refuse_departed,
     refuse_put_back, refuse_second,
 };
 pub use whereabouts::{Peers, UnseenRule};

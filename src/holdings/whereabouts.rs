@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Giver, Holdings, OriginalError, Standing, holdings};
+use super::{Giver, Holdings, OriginalError, Standing, holdings, read};
 use crate::agent::Agent;
 use crate::collection::{
     Certainty, Collection, CollectionError, Departure, InventoryChange, ItemLocks, Recorded,
@@ -43,6 +43,61 @@ pub(crate) enum Remains {
     Tombstone,
     /// It gave way to another Original, and left nothing in its place.
     Nothing,
+}
+
+/// How an Original comes under a name that it has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// A person says that it has the name.
+    Named,
+    /// It lies in the place of its name. A Copy elsewhere that does not say where it was made may be one of it.
+    InPlace,
+}
+
+impl Peers<'_> {
+    /// Makes sure that no collection but `own` has, or had, an item called `name`: what comes under that name as an
+    /// Original would be a second one, or other content under a name that was given.
+    pub(crate) fn check_unused(
+        &self,
+        name: &RepositoryName,
+        own: Option<&Collection>,
+        arrival: Arrival,
+    ) -> Result<(), OriginalError> {
+        for other in self.collections {
+            if let Some(own) = own
+                && own.is_same(other)?
+            {
+                continue;
+            }
+            let (name, path) = (name.clone(), other.path().to_path_buf());
+            // An item that is leaving this collection is recorded as gone before it goes.
+            match read(&name, 0, other).map(|holding| holding.record) {
+                Some(Ok(record)) => match record.state {
+                    State::Original => return Err(OriginalError::Elsewhere { name, path }),
+                    State::Deleted => return Err(OriginalError::Deleted { name, path }),
+                    State::Copy if arrival == Arrival::Named || record.made_of.is_some() => {
+                        return Err(OriginalError::Copied { name, path });
+                    }
+                    State::Copy => {}
+                },
+                Some(Err(_)) => return Err(OriginalError::Unreadable { name, path }),
+                None => match other.absent(&name) {
+                    CollectionError::NoSuchItem { .. } => {}
+                    // A person has given it up.
+                    CollectionError::Left { line, .. }
+                        if line.change == InventoryChange::Left(Departure::Lost) => {}
+                    error => return Err(OriginalError::Collection(Box::new(error))),
+                },
+            }
+        }
+        match (self.unseen, self.missing.first()) {
+            (UnseenRule::Refuse, Some(collection)) => {
+                let (name, collection) = (name.clone(), collection.clone());
+                Err(OriginalError::Unopened { name, collection })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// An item that is about to become the Original of the collection `own`, and what is asked before.

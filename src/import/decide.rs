@@ -96,7 +96,7 @@ pub(super) struct Criteria {
 
 impl<'a> Planner<'a> {
     pub(super) fn new(
-        collection: &'a Collection,
+        (collection, peers): (&'a Collection, crate::holdings::Peers<'a>),
         clock: &'a dyn Clock,
         rules: Criteria,
         (progress, interrupt): (&'a dyn Progress, &'a Interrupt),
@@ -108,7 +108,7 @@ impl<'a> Planner<'a> {
         Ok(Planner {
             clock,
             lookup: Lookup::new(collection),
-            target: DepositTarget::new(collection, clock)?,
+            target: DepositTarget::new(collection, peers, clock)?,
             keys: Keys::default(),
             own,
             begun: clock.now(),
@@ -352,7 +352,7 @@ impl<'a> Planner<'a> {
             if is_own && label.date > self.clock.now() {
                 return Err(ImportError::NameAhead { name: label.name.clone() });
             }
-            self.target.collection().check_never_held(&label.name)?;
+            self.target.check_never_held(&label.name)?;
             return Ok(None);
         };
         // Put in place by an import that came to its end before its line was written.

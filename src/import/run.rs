@@ -19,6 +19,7 @@ use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::removal::{SourceRemover, is_aside};
 use crate::deposit::{Depositor, SourceRule};
 use crate::digest::Digest;
+use crate::holdings::Peers;
 use crate::interrupt::Interrupt;
 use crate::progress::{NoProgress, Progress, Scan};
 use feed::RequestFeed;
@@ -33,6 +34,8 @@ pub struct Importer<'a, 'l> {
     pub writer: Writer,
     /// How it is done.
     pub options: Options,
+    /// Asked about identifiers that rows give.
+    pub peers: Peers<'a>,
     /// The clock.
     pub clock: &'a dyn Clock,
     /// Hears how far it has come.
@@ -104,7 +107,8 @@ impl<'l> Importer<'_, 'l> {
         candidates: impl Iterator<Item = FoundCandidate> + Send,
         tell: &mut dyn Tell,
     ) -> (Summary, Ledger<'l>) {
-        let Importer { ledger, issuer, writer, mut options, clock, progress, interrupt } = self;
+        let Importer { ledger, issuer, writer, mut options, peers, clock, progress, interrupt } =
+            self;
         let collection = ledger.collection();
         // Sources go when their lines are in the ledger, and not before.
         options.deposit.sources = SourceRule::Keep;
@@ -112,7 +116,7 @@ impl<'l> Importer<'_, 'l> {
         let deadline = deadline(clock, options.time_limit);
         let (rules, after, rejected) = rules(collection, options);
         let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
-        let judge = match Planner::new(collection, clock, rules, (progress, interrupt)) {
+        let judge = match Planner::new((collection, peers), clock, rules, (progress, interrupt)) {
             Ok(judge) => judge,
             Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, ledger),
         };
@@ -134,6 +138,7 @@ impl<'l> Importer<'_, 'l> {
             issuer,
             writer,
             options: deposit,
+            peers,
             known: Some(&shared),
             clock,
             progress,
@@ -154,6 +159,7 @@ impl<'l> Importer<'_, 'l> {
 pub fn plan(
     ledger: &Ledger<'_>,
     options: Options,
+    peers: Peers<'_>,
     clock: &dyn Clock,
     candidates: impl Iterator<Item = FoundCandidate>,
     tell: &mut dyn Tell,
@@ -161,8 +167,8 @@ pub fn plan(
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
     let (rules, ..) = rules(ledger.collection(), options);
-    let mut judge = match Planner::new(ledger.collection(), clock, rules, (&NoProgress, interrupt))
-    {
+    let place = (ledger.collection(), peers);
+    let mut judge = match Planner::new(place, clock, rules, (&NoProgress, interrupt)) {
         Ok(judge) => judge,
         Err(error) => return Summary { fatal: Some(error), ..Summary::default() },
     };

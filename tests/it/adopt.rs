@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use urepo::adopt::{AdoptError, Adopter, Mode, Note, Outcome, Plan, Summary};
 use urepo::collection::{Collection, CollectionError, init_without_names};
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::holdings::OriginalError;
+use urepo::holdings::{OriginalError, Peers};
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
@@ -149,8 +149,9 @@ fn adopt(collection: &Collection, state: Option<State>, jobs: usize) -> Told {
 fn run(mode: Mode<'_>, state: Option<State>, jobs: usize, mut each: impl FnMut(&Outcome)) -> Told {
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let interrupt = Interrupt::default();
-    let adopter =
-        Adopter { mode, state, jobs, clock: &clock, progress: &NoProgress, interrupt: &interrupt };
+    let (peers, progress) = (Peers::default(), &NoProgress);
+    let interrupt = &interrupt;
+    let adopter = Adopter { mode, state, peers, jobs, clock: &clock, progress, interrupt };
     let (mut taken, mut there, mut strays, mut refused) =
         (BTreeMap::new(), Vec::new(), Vec::new(), BTreeMap::new());
     let summary = adopter.run(|outcomes| {

@@ -24,6 +24,7 @@ use urepo::clock::Clock;
 use urepo::collection::{Collection, Issuer};
 use urepo::digest::Digest;
 use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
+use urepo::holdings::Peers;
 use urepo::import::{
     After, Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
     FoundCandidate, ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList,
@@ -79,6 +80,7 @@ fn import_and_tell(
         issuer,
         writer,
         options,
+        peers: Peers::default(),
         clock,
         progress: &NoProgress,
         interrupt: &interrupt,
@@ -104,7 +106,8 @@ fn planned(
         Ok(())
     };
     let interrupt = Interrupt::default();
-    let summary = plan(&ledger, options, clock, candidates, &mut tell, &interrupt);
+    let summary =
+        plan(&ledger, options, Peers::default(), clock, candidates, &mut tell, &interrupt);
     (events, summary)
 }
 

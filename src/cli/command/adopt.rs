@@ -2,10 +2,15 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
+
 use urepo::adopt::{Adopter, Mode, has_items, measure};
-use urepo::collection::{Collection, CollectionError, Subsystem, check_place, init_without_names};
+use urepo::collection::{
+    Collection, CollectionError, Subsystem, Takeover, check_place, init_without_names,
+};
 use urepo::disk::Dir;
 use urepo::distributor::Setting;
+use urepo::holdings::{Peers, UnseenRule};
 use urepo::item::State;
 use urepo::progress::{Scan, with_scan};
 
@@ -25,6 +30,9 @@ mod tell;
 /// changed. Each item gets its sidecar, `item.toml`, with the digests of its files, and the tree the
 /// settings of a collection, unless they are there. Everything else is reported and left alone. A tree that
 /// was taken in before gets what is new since; nothing is ever overwritten.
+///
+/// No item becomes an Original that a known collection, one of the settings, has or had as Original, or as a Copy that
+/// says where it was made.
 ///
 /// Title, authors and other terms are read from BibTeX, `doc/@reference.bib`, `@reference.bib` and
 /// `.reserved/@`; the opaque twin of the identifier (IBIp) as well, as it stands. `version = {copy}` in any of them
@@ -57,6 +65,20 @@ pub(crate) struct Adopt {
     granularity: Setting,
     #[command(flatten)]
     past: PastArgs,
+    /// Override a rule: `missing` takes Originals in though a known collection cannot be opened; `prefix` lets this
+    /// collection issue identifiers that another one of this machine issues, or did
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
+}
+
+/// A rule that can be overridden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Take Originals in though a known collection cannot be opened
+    Missing,
+    /// Another collection of this machine issues identifiers of this host or IBIps of this address, or
+    /// did; from now on only this one does
+    Prefix,
 }
 
 /// The states that an item can be adopted in.
@@ -91,7 +113,7 @@ impl Adopt {
         if !matches!(found, RootKind::Collection(_)) {
             match (&found, &wanted) {
                 (RootKind::Tree, Some(wanted)) => {
-                    self.past.check(context, &root, wanted.clone())?;
+                    self.past.check(context, &root, wanted.clone(), self.takeover())?;
                 }
                 (RootKind::Tree, None) => check_place(&root)?,
                 _ => {}
@@ -133,7 +155,7 @@ impl Adopt {
                 return Ok(*collection);
             }
             (RootKind::Tree, Some(wanted)) => {
-                self.past.make(context, self.name.clone(), root, wanted)?
+                self.past.make(context, self.name.clone(), root, wanted, self.takeover())?
             }
             (RootKind::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
@@ -146,6 +168,14 @@ impl Adopt {
         Ok(collection)
     }
 
+    fn takeover(&self) -> Takeover {
+        if self.force.contains(&Rule::Prefix) { Takeover::Accept } else { Takeover::Refuse }
+    }
+
+    fn unseen(&self) -> UnseenRule {
+        if self.force.contains(&Rule::Missing) { UnseenRule::Accept } else { UnseenRule::Refuse }
+    }
+
     fn carry_out(&self, context: &Context, mode: Mode<'_>) -> Done {
         let (state, jobs) = (self.state, context.config.jobs.value);
         let (clock, interrupt) = (&context.clock, &context.interrupt);
@@ -154,10 +184,16 @@ impl Adopt {
             Mode::Act { collection, .. } => collection.root(),
         };
         let reporter = tell::Reporter { context, root, planned: matches!(mode, Mode::Plan { .. }) };
+        let known = context.known_if_any(&[])?;
+        // The tree may be in the settings before it is a collection.
+        let missing = known.missing.into_iter().filter(|it| it.path != root.path());
+        let missing: Vec<_> = missing.map(|it| it.name).collect();
+        let (collections, unseen) = (&*known.collections, self.unseen());
+        let peers = Peers { collections, missing: &missing, unseen };
         let progress = context.progress();
         let scan = |scan: &Scan<'_>| measure(root, scan);
         let summary = with_scan(&*progress, Some(scan), |progress| {
-            let adopter = Adopter { mode, state, jobs, clock, progress, interrupt };
+            let adopter = Adopter { mode, state, peers, jobs, clock, progress, interrupt };
             adopter.run(|outcomes| reporter.report_all(outcomes))
         });
         drop(progress);

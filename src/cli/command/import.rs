@@ -6,17 +6,18 @@ use std::time::Duration;
 use urepo::agent::Agent;
 use urepo::collection::discover::check_outside;
 use urepo::collection::{Collection, Issuer};
-use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
+use urepo::deposit::{self, OnError, SourceRule};
 use urepo::digest::Digest;
 use urepo::disk::{HeldBy, Links};
+use urepo::holdings::Peers;
 use urepo::import::{
-    After, Bags, Dedupe, FailedFile, ImportError, Importer, Ledger, Options, Summary, Update,
-    measure, plan, relate, update, waiting,
+    After, Bags, Dedupe, ImportError, Importer, Ledger, Options, Summary, Update, measure, plan,
+    relate, update, waiting,
 };
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
 use super::mint::IssueArgs;
-use super::new::{DescriptionArgs, FORCE, LINKS};
+use super::new::{DescriptionArgs, LINKS};
 use super::table::TableArgs;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
@@ -26,6 +27,7 @@ use crate::cli::{Done, human};
 use sources::Sources;
 
 mod ending;
+mod names;
 mod sources;
 mod tell;
 
@@ -58,13 +60,13 @@ mod tell;
 /// refused before anything is copied. The directories may lie in a source, and a source not in them.
 ///
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has an
-/// identifier already and keeps it; sha256, which is checked, also of a source that was imported before; terms of
-/// Dublin Core (title, creator, dc.identifier and others); keys of your own as x.KEY; and relations as
-/// relation.KIND, with an identifier or row:PATH, another row, as value. A KIND is `next_edition`, `previous_edition`,
-/// `translation.TAG`, `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`.
-/// A column may occur several times. `subject|` is a column whose cells have several values, as in
-/// `maps|letters`; `subject;` likewise. In JSON Lines and TOML ([[item]]) a value may be a list. Paths are
-/// beneath the directory of the manifest, or --root.
+/// identifier already and keeps it, unless another known collection has, or had, an item of it; sha256, which is
+/// checked, also of a source that was imported before; terms of Dublin Core (title, creator, dc.identifier and
+/// others); keys of your own as x.KEY; and relations as relation.KIND, with an identifier or row:PATH, another row,
+/// as value. A KIND is `next_edition`, `previous_edition`, `translation.TAG`, `translation_of`, `metadata`,
+/// `metadata_of`, `part_of`, or one of your own as `x.KEY`. A column may occur several times. `subject|` is a
+/// column whose cells have several values, as in `maps|letters`; `subject;` likewise. In JSON Lines and TOML
+/// ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
 ///
 /// Spreadsheets of all countries are read: the delimiter is found among ; , | and tab, names of columns may be
 /// Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8, or UTF-16
@@ -112,9 +114,8 @@ pub(crate) struct Import {
     /// What to do with symbolic links
     #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
     links: Links,
-    /// Override a rule: `twins` keeps names that differ in case or Unicode form only
-    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
-    force: Vec<CollisionRule>,
+    #[command(flatten)]
+    force: names::ForceArgs,
     #[command(flatten)]
     manifest: ManifestArgs,
     #[command(flatten)]
@@ -190,9 +191,10 @@ impl Import {
             return self.rehearse(context, &collection, &sources);
         }
         let options = self.options(context, &sources)?;
-        let failed = self.rejects_file(context, &sources)?;
+        let failed = sources.rejects_file(self.rejects.as_deref())?;
         let names = self.count(context, &collection, &sources, &options)?;
         let issue = self.issue.options(context);
+        let others = names::Others::new(context, &collection, &sources, &self.force)?;
         // First: another import holds it until its end.
         let Some(ledger) = self.open_ledger(context, &collection, &sources)? else { return Ok(()) };
         if let Some(names) = names {
@@ -214,7 +216,9 @@ impl Import {
         let (clock, interrupt) = (&context.clock, &context.interrupt);
         let takes_sources = !matches!(options.after, After::Keep) || options.rejected.is_some();
         let work = |progress: &dyn Progress| {
-            let importer = Importer { ledger, issuer, writer, options, clock, progress, interrupt };
+            let peers = others.peers();
+            let importer =
+                Importer { ledger, issuer, writer, options, peers, clock, progress, interrupt };
             importer.run(found, &mut reporter)
         };
         let (mut summary, ledger) = if takes_sources {
@@ -280,7 +284,9 @@ impl Import {
         let mut reporter = tell::Reporter::new(context, collection, None);
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
-        let mut summary = plan(&ledger, options, &context.clock, found, &mut reporter, interrupt);
+        let others = names::Others::new(context, collection, sources, &self.force)?;
+        let (peers, clock) = (others.peers(), &context.clock);
+        let mut summary = plan(&ledger, options, peers, clock, found, &mut reporter, interrupt);
         self.update(context, (&ledger, sources), &mut summary, &mut reporter)?;
         let wait = self.waiting(collection, summary.imported)?;
         reporter.finish(summary, Some(wait))
@@ -325,8 +331,8 @@ impl Import {
         let ledger = Ledger::look(collection)?;
         let mut silence = |_| Ok(());
         let (options, found) = (options.clone(), sources.candidates()?);
-        let planned =
-            plan(&ledger, options, &context.clock, found, &mut silence, &context.interrupt);
+        let (peers, clock, interrupt) = (Peers::default(), &context.clock, &context.interrupt);
+        let planned = plan(&ledger, options, peers, clock, found, &mut silence, interrupt);
         Ok(Some(planned.imported))
     }
 
@@ -363,7 +369,7 @@ impl Import {
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,
-                twins: self.force.first().copied().unwrap_or_default(),
+                twins: self.force.twins(),
                 sources: SourceRule::Keep,
                 jobs: context.config.jobs.value,
                 on_error: OnError::Continue,
@@ -377,19 +383,5 @@ impl Import {
             metadata: self.description.metadata(context)?,
             title: self.description.default_title(),
         })
-    }
-
-    fn rejects_file(
-        &self,
-        context: &Context,
-        sources: &Sources<'_>,
-    ) -> Result<Option<FailedFile>, Failure> {
-        let Some(path) = &self.rejects else { return Ok(None) };
-        match FailedFile::new(path, sources.header()?, &context.watcher()) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(Failure::from(error).hint("name another file, or move that one away first"))
-            }
-            outcome => Ok(Some(outcome?)),
-        }
     }
 }

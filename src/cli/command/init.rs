@@ -48,6 +48,9 @@ pub(crate) struct Init {
     granularity: Setting,
     #[command(flatten)]
     past: PastArgs,
+    /// Override a safety rule
+    #[arg(long, value_name = "RULE", requires = "host", help_heading = "New collection")]
+    force: Vec<NameRule>,
 }
 
 /// What a new collection has to do with others of the same host.
@@ -60,9 +63,6 @@ pub(crate) struct PastArgs {
     /// Issue only identifiers later than those in this mirror of a lost collection; may be repeated
     #[arg(long, value_name = "COLLECTION", requires = "host")]
     names_from: Vec<String>,
-    /// Override a safety rule
-    #[arg(long, value_name = "RULE", requires = "host")]
-    force: Vec<NameRule>,
 }
 
 /// A rule that can be overridden.
@@ -115,14 +115,15 @@ impl Init {
         let subsystem = self.subsystem.subsystem(&self.host, self.granularity)?;
         let prefix = subsystem.prefix()?;
         if context.global.dry_run {
-            self.past.check(context, &root, subsystem)?;
+            self.past.check(context, &root, subsystem, self.takeover())?;
             context.printer.note(&format!(
                 "would create the collection `{}` for identifiers of `{prefix}`",
                 root.display()
             ));
             return Ok(());
         }
-        let collection = self.past.make(context, self.name.clone(), &root, subsystem)?;
+        let collection =
+            self.past.make(context, self.name.clone(), &root, subsystem, self.takeover())?;
         if context.printer.json {
             return context.printer.record(&OneCollection {
                 prefix: Some(prefix.to_string()),
@@ -135,14 +136,24 @@ impl Init {
         ));
         Ok(())
     }
+
+    fn takeover(&self) -> Takeover {
+        if self.force.contains(&NameRule::Prefix) { Takeover::Accept } else { Takeover::Refuse }
+    }
 }
 
 impl PastArgs {
     /// Makes sure that a collection can be made at `root`.
-    pub(crate) fn check(&self, context: &Context, root: &Path, subsystem: Subsystem) -> Done {
+    pub(crate) fn check(
+        &self,
+        context: &Context,
+        root: &Path,
+        subsystem: Subsystem,
+        takeover: Takeover,
+    ) -> Done {
         check_place(root)?;
         let (register, mirrors) = (context.register(), context.opened(&self.names_from)?);
-        let founder = context.founder(&register, self.takeover(), &mirrors);
+        let founder = context.founder(&register, takeover, &mirrors);
         Ok(check_prefix(root, &self.completed(context, subsystem), &founder)?)
     }
 
@@ -153,20 +164,17 @@ impl PastArgs {
         name: Option<String>,
         root: &Path,
         subsystem: Subsystem,
+        takeover: Takeover,
     ) -> Result<Collection, Failure> {
         let name = name.unwrap_or_else(|| name_of(root));
         let subsystem = self.completed(context, subsystem);
         let (register, mirrors) = (context.register(), context.opened(&self.names_from)?);
-        let founder = context.founder(&register, self.takeover(), &mirrors);
+        let founder = context.founder(&register, takeover, &mirrors);
         let (collection, notices) = init(root, &name, subsystem, &founder, &Watcher::default())?;
         for notice in notices {
             context.printer.warning(&notice.to_string());
         }
         Ok(context.attended(collection))
-    }
-
-    fn takeover(&self) -> Takeover {
-        if self.force.contains(&NameRule::Prefix) { Takeover::Accept } else { Takeover::Refuse }
     }
 
     fn completed(&self, context: &Context, subsystem: Subsystem) -> Subsystem {

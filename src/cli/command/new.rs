@@ -4,9 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use urepo::collection::{Collection, Issuer, Subsystem};
+use urepo::collection::{Collection, Issuer, Subsystem, Takeover};
 use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
+use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
@@ -223,7 +224,8 @@ impl New {
         if context.global.dry_run {
             return Ok(None);
         }
-        let collection = PastArgs::default().make(context, None, &root, subsystem)?;
+        let collection =
+            PastArgs::default().make(context, None, &root, subsystem, Takeover::Refuse)?;
         context.printer.note(&format!("made the collection `{}`", collection.path().display()));
         Ok(Some(collection))
     }
@@ -308,9 +310,19 @@ fn deposit(
     });
     let interrupt = &context.interrupt;
     let work = |progress: &dyn Progress| {
-        let (known, clock) = (None, &context.clock);
-        let depositor =
-            Depositor { collection, issuer, writer, options, known, clock, progress, interrupt };
+        // No source brings a name with it.
+        let (peers, known, clock) = (Peers::default(), None, &context.clock);
+        let depositor = Depositor {
+            collection,
+            issuer,
+            writer,
+            options,
+            peers,
+            known,
+            clock,
+            progress,
+            interrupt,
+        };
         depositor.run(requests, |outcomes| reporter.report_all(outcomes))
     };
     let summary = match options.sources {

@@ -305,6 +305,7 @@ fn refused_links(mut failure: Failure, links: &RefusedLinks) -> Failure {
 impl Explain for DepositError {
     fn explain(&self) -> Failure {
         match self {
+            Self::Original(error) => error.explain(),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::Special { .. } => Failure::of(Exit::Failure, self).hint(

@@ -19,6 +19,13 @@ impl Explain for OriginalError {
             )),
             Self::Deleted { name, path } => Failure::of(Exit::Conflict, self)
                 .hint(format!("`urepo -c {} show {name}` says when and why", shell::word(path))),
+            Self::Copied { name, path } => Failure::of(Exit::Conflict, self).hint(format!(
+                "the identifier is that of this item: `urepo -c {} copy {name} --to COLLECTION` brings a Copy of it; \
+                 `urepo whereis {name}` shows its Original",
+                shell::word(path)
+            )),
+            Self::Unopened { .. } => Failure::of(Exit::Conflict, self)
+                .hint("mount it, and repeat; if it is lost permanently, `--force missing`"),
             Self::HandedOver { path, giver, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "{}; if its other side is lost, promote the item in `{}`",
                 super::transfer::finished_by(giver),

@@ -126,6 +126,7 @@ fn a_stop_leaves_nothing_half_done_and_a_rerun_goes_on() {
     let adopter = Adopter {
         mode: Mode::Act { collection: &collection, agent: &agent, wait: PATIENCE },
         state: None,
+        peers: Peers::default(),
         jobs: 1,
         clock: &clock,
         progress: &NoProgress,

@@ -177,3 +177,33 @@ fn few_descriptors_are_enough_for_many_items() {
     assert_eq!(ran.succeeded().lines().count(), 400, "{}", ran.stderr);
     assert_eq!(world.run("-c col verify").code, 0);
 }
+
+/// It would be a second Original. A Copy that was adopted as such does not say whose it is.
+#[test]
+fn no_item_becomes_an_original_that_another_collection_has() {
+    let world = program();
+    urlib(&world.path("mirror"));
+    world.run("adopt mirror --state copy").succeeded();
+    let know = |roots: &[&str]| {
+        let lines =
+            roots.iter().map(|root| format!("{root} = \"{}\"\n", world.path(root).display()));
+        let text = format!("[collections]\n{}", lines.collect::<String>());
+        world.write(".config/urepo/config.toml", text);
+    };
+    know(&["mirror"]);
+    world.run("adopt col").succeeded();
+    urlib(&world.path("again"));
+    know(&["col"]);
+    for line in ["adopt again -n", "adopt again"] {
+        let ran = world.run(line);
+        let refusal = format!("`[WORLD]/col` holds the Original of `{PAPER}`");
+        assert!(ran.code == 3 && ran.stderr.contains(&refusal), "{}: {}", ran.code, ran.stderr);
+    }
+    world.run("adopt again --state copy").succeeded();
+    // A disk that is not there may have them.
+    know(&["gone"]);
+    urlib(&world.path("third"));
+    let ran = world.run("adopt third");
+    assert!(ran.stderr.contains("the collection `gone` may have"), "{}", ran.stderr);
+    world.run("adopt third --force missing").succeeded();
+}

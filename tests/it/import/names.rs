@@ -101,3 +101,78 @@ fn one_whose_item_is_locked_keeps_back_no_other() {
     world.run("-c archive import --manifest list.csv").succeeded();
     assert_eq!(whole_items(&collection).len(), 3);
 }
+
+/// A world where `archive` and `mine` are known, and an item of `archive`.
+fn two_known() -> (World, String) {
+    let world = World::with_collection();
+    for root in ["mine", "mirror"] {
+        world.run(&format!("init {root} --host {root}.example.org")).succeeded();
+    }
+    world.write("a", "first");
+    let name = world.run("-c archive new a").line();
+    world.write("b", "other content");
+    world.write("list.csv", format!("path,identifier\nb,{name}\n"));
+    know(&world, &["archive", "mine"]);
+    (world, name)
+}
+
+fn know(world: &World, roots: &[&str]) {
+    let lines = roots.iter().map(|root| format!("{root} = \"{}\"\n", world.path(root).display()));
+    let text = format!("[collections]\n{}", lines.collect::<String>());
+    world.write(".config/urepo/config.toml", text);
+}
+
+const IMPORT: &str = "-c mine import --manifest list.csv";
+
+/// It would be a second Original, or the name of other content.
+#[test]
+fn one_that_another_collection_has_or_had_is_not_given_again() {
+    let rows: [(&[&str], &[&str], &str); 5] = [
+        (&[], &["archive"], "`[WORLD]/archive` holds the Original of `{}`"),
+        (
+            &["-c archive delete {} --force last --yes", "-c archive purge --yes"],
+            &["archive"],
+            "`{}` was deleted in `[WORLD]/archive`",
+        ),
+        (
+            &["-c archive migrate {} --to mirror"],
+            &["archive"],
+            "it was migrated to the collection `mirror`",
+        ),
+        (&["-c archive copy {} --to mirror"], &["mirror"], "`[WORLD]/mirror` has a Copy of `{}`"),
+        (&[], &["gone"], "the collection `gone` may have `{}`, and cannot be opened"),
+    ];
+    for (before, known, refusal) in rows {
+        let (world, name) = two_known();
+        for line in before {
+            world.run(&line.replace("{}", &name)).succeeded();
+        }
+        know(&world, known);
+        let refusal = refusal.replace("{}", &name);
+        for line in [format!("{IMPORT} -n"), IMPORT.to_owned()] {
+            let ran = world.run(&line);
+            assert_eq!(ran.code, 3, "{line}: {}", ran.stderr);
+            assert!(ran.stderr.contains(&refusal), "{refusal}: {}", ran.stderr);
+        }
+        assert_eq!(
+            whole_items(&Collection::open(&world.path("mine"), &Watcher::default()).unwrap()),
+            [""; 0]
+        );
+    }
+}
+
+#[test]
+fn one_that_a_lost_collection_may_have_is_taken_if_a_person_says_so() {
+    let (world, name) = two_known();
+    know(&world, &["gone"]);
+    world.run(&format!("{IMPORT} --force missing")).succeeded();
+    assert_eq!(
+        whole_items(&Collection::open(&world.path("mine"), &Watcher::default()).unwrap()),
+        [name]
+    );
+    // Nobody is asked about sources without an identifier.
+    world.write("list.csv", "path\na\n");
+    let ran = world.run(IMPORT);
+    assert!(!ran.stderr.contains("gone"), "{}", ran.stderr);
+    ran.succeeded();
+}

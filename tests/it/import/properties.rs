@@ -86,6 +86,7 @@ fn run_until(root: &Path, sources: &Path, units: Units, cut: Cut) {
         issuer: Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap(),
         writer: collection.writer(&agent, &waiter(&clock)).unwrap(),
         options: import_options(),
+        peers: Peers::default(),
         clock: &clock,
         progress: &NoProgress,
         interrupt: &interrupt,

@@ -23,6 +23,7 @@ use urepo::deposit::{
 };
 use urepo::disk::{Links, Watcher};
 use urepo::distributor::{ClockTrust, Patience, Setting};
+use urepo::holdings::Peers;
 use urepo::identity::{Instant, SECOND};
 use urepo::interrupt::Interrupt;
 use urepo::item::PayloadPath;
@@ -218,6 +219,7 @@ pub(crate) fn deposit_until(
         issuer,
         writer,
         options,
+        peers: Peers::default(),
         known: None,
         clock,
         progress: &NoProgress,

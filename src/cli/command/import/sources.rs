@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use urepo::disk::{Dir, Exclusion, Links, PathError, resolved};
 use urepo::import::{
-    ArchiveDirectory, Candidate, FoundCandidate, Manifest, ManifestReader, SourceList, SourceTree,
-    Units, header,
+    ArchiveDirectory, Candidate, FailedFile, FoundCandidate, Manifest, ManifestReader, SourceList,
+    SourceTree, Units, header,
 };
 
 use super::Import;
@@ -123,6 +123,12 @@ impl<'a> Sources<'a> {
         Some(rows.map(|rows| Box::new(self.named(rows)) as Candidates))
     }
 
+    /// Whether a row gives the identifier of its item.
+    pub(super) fn give_names(&self) -> Result<bool, Failure> {
+        let Some(rows) = self.rows() else { return Ok(false) };
+        Ok(rows?.any(|found| found.is_ok_and(|candidate| candidate.label.is_some())))
+    }
+
     /// Candidates that a list names: each is taken, whatever it is called.
     fn named<I: Iterator<Item = FoundCandidate> + Send>(
         &self,
@@ -132,8 +138,19 @@ impl<'a> Sources<'a> {
         found.map(move |found| Ok(Candidate { exclusion: exclusion.clone(), ..found? }))
     }
 
+    /// The new file at `path` for what is not imported.
+    pub(super) fn rejects_file(&self, path: Option<&Path>) -> Result<Option<FailedFile>, Failure> {
+        let Some(path) = path else { return Ok(None) };
+        match FailedFile::new(path, self.header()?, &self.context.watcher()) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                Err(Failure::from(error).hint("name another file, or move that one away first"))
+            }
+            outcome => Ok(Some(outcome?)),
+        }
+    }
+
     /// What stands before the rows of the manifest.
-    pub(super) fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
+    fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
         let Some(ManifestTable { path, document, reading }) = &self.manifest else {
             return Ok(None);
         };

@@ -2,6 +2,7 @@
 
 use urepo::collection::Collection;
 use urepo::deposit::{DepositTarget, Options, Plan, Request, Source};
+use urepo::holdings::Peers;
 use urepo::progress::NoProgress;
 
 use super::sources::Requests;
@@ -20,7 +21,7 @@ pub(super) fn run(
     is_single: bool,
 ) -> Done {
     let broken = requests.failure();
-    let place = DepositTarget::new(collection, &context.clock)?;
+    let place = DepositTarget::new(collection, Peers::default(), &context.clock)?;
     let mut report = Report::new(context, "deposited", is_single);
     let mut bytes = 0_u64;
     let mut left_out = LeftOutTally::default();

@@ -1,0 +1,67 @@
+//! Identifiers that rows give, and the collections that are asked about them.
+
+use clap::ValueEnum;
+
+use urepo::collection::Collection;
+use urepo::deposit::CollisionRule;
+use urepo::holdings::{Peers, UnseenRule};
+
+use super::sources::Sources;
+use crate::cli::command::removal;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+
+/// The safety rules that can be overridden.
+#[derive(Debug, clap::Args)]
+pub(super) struct ForceArgs {
+    /// Override a rule: `twins` keeps names that differ in case or Unicode form only; `missing` takes rows with
+    /// identifiers though a known collection cannot be opened
+    #[arg(long, value_name = "RULE")]
+    force: Vec<Rule>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    /// Keep names that some file systems take for one
+    Twins,
+    /// Take rows with identifiers though a known collection cannot be opened
+    Missing,
+}
+
+impl ForceArgs {
+    pub(super) fn twins(&self) -> CollisionRule {
+        if self.force.contains(&Rule::Twins) { CollisionRule::Keep } else { CollisionRule::Refuse }
+    }
+
+    fn unseen(&self) -> UnseenRule {
+        if self.force.contains(&Rule::Missing) { UnseenRule::Accept } else { UnseenRule::Refuse }
+    }
+}
+
+/// The other collections that are known. Where no row gives an identifier, none is opened.
+pub(super) struct Others {
+    collections: Vec<Collection>,
+    missing: Vec<String>,
+    unseen: UnseenRule,
+}
+
+impl Others {
+    pub(super) fn new(
+        context: &Context,
+        collection: &Collection,
+        sources: &Sources<'_>,
+        force: &ForceArgs,
+    ) -> Result<Others, Failure> {
+        let (collections, missing) = if sources.give_names()? {
+            removal::others(context, collection, &[])?
+        } else {
+            Default::default()
+        };
+        Ok(Others { collections, missing, unseen: force.unseen() })
+    }
+
+    pub(super) fn peers(&self) -> Peers<'_> {
+        let Others { collections, missing, unseen } = self;
+        Peers { collections, missing, unseen: *unseen }
+    }
+}
