@@ -1,5 +1,8 @@
 //! `urepo meta`: the descriptions of items are shown and corrected.
 
+use urepo::amend::SETTINGS;
+use urepo::sidecar::Metadata;
+
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -103,5 +106,21 @@ impl Words {
             }
         }
         Ok(Words { selection: Selection::new(items, flags.clone())?, keys })
+    }
+
+    /// Makes sure that items are selected. What has no value and is not a term either was meant as one.
+    fn check_selected(&self, context: &Context, usage: &str) -> Done {
+        if !self.selection.is_empty() {
+            return Ok(());
+        }
+        let is_item = |(key, value): &&(String, Option<String>)| {
+            let is_known =
+                SETTINGS.contains(&key.as_str()) || Metadata::default().values(key).is_ok();
+            value.is_none() && !is_known
+        };
+        if let Some((text, _)) = self.keys.iter().find(is_item) {
+            context.item(&context.collection()?, text)?;
+        }
+        Err(context.nothing_selected(usage))
     }
 }

@@ -67,6 +67,16 @@ error: `example.org/archive/[..]` cannot be used with `--all` and the like
 hint: name the items, or leave them out and select them all
 
 "#]]);
+    refuses("-c archive meta set nope title=Beta", 21).tells(str![[r#"
+error: no item `nope` in `[WORLD]/archive`
+hint: `urepo -c archive list` lists the identifiers
+
+"#]]);
+    refuses("-c archive meta unset nope title", 21).tells(str![[r#"
+error: no item `nope` in `[WORLD]/archive`
+hint: `urepo -c archive list` lists the identifiers
+
+"#]]);
     refuses("-c archive meta unset NAME x", 1).tells(str![[r#"
 error: `example.org/archive/[..]` stays as it is
 caused by: `x` is not a key; the keys of your own are `x.box`, `x.row`

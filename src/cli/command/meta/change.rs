@@ -122,10 +122,9 @@ impl Items {
         verb: &str,
         edits: impl FnOnce(Vec<(String, Option<String>)>) -> Result<Vec<Edit>, Failure>,
     ) -> Done {
-        let Words { selection, keys } = Words::read(&self.words, &self.flags)?;
-        if selection.is_empty() {
-            return Err(context.nothing_selected(&format!("meta {verb} ITEM… KEY=VALUE…")));
-        }
+        let words = Words::read(&self.words, &self.flags)?;
+        words.check_selected(context, &format!("meta {verb} ITEM… KEY=VALUE…"))?;
+        let Words { selection, keys } = words;
         let edits = edits(keys)?;
         if edits.is_empty() {
             return Err(Failure::usage("no key was given")

@@ -34,14 +34,13 @@ pub(super) struct Get {
 
 impl Get {
     pub(super) fn run(&self, context: &Context) -> Done {
-        let Words { selection, keys } = Words::read(&self.words, &self.flags)?;
-        if let Some((key, Some(value))) = keys.iter().find(|(_, value)| value.is_some()) {
+        let words = Words::read(&self.words, &self.flags)?;
+        if let Some((key, Some(value))) = words.keys.iter().find(|(_, value)| value.is_some()) {
             return Err(Failure::usage(format!("`{key}={value}` is a change"))
                 .hint("`urepo meta set` makes it; `urepo meta get ITEM KEY` shows the value"));
         }
-        if selection.is_empty() {
-            return Err(context.nothing_selected("meta get ITEM… [KEY…]"));
-        }
+        words.check_selected(context, "meta get ITEM… [KEY…]")?;
+        let Words { selection, keys } = words;
         let keys: Vec<_> = keys.into_iter().map(|(key, _)| key).collect();
         let collection = context.collection()?;
         let failures = Failures::default();
