@@ -107,6 +107,11 @@ impl Sidecar {
         self.origin.get("collection").and_then(Value::as_str)
     }
 
+    /// When the item became a Copy, or came as one.
+    pub fn copied(&self) -> Option<Instant> {
+        self.origin.get("copied").and_then(read_date)
+    }
+
     /// Says in `[origin]` that the item was deleted, and restored `now`.
     pub(crate) fn note_restored(&mut self, now: Instant) {
         self.origin.insert("restored".to_owned(), date_value(now));
@@ -124,6 +129,15 @@ impl Sidecar {
 pub(crate) fn date_value(now: Instant) -> Value {
     let text = now.floor(SECOND).to_string();
     text.parse().map_or(Value::String(text), Value::Datetime)
+}
+
+/// The instant of such a value.
+pub(crate) fn read_date(value: &Value) -> Option<Instant> {
+    match value {
+        Value::Datetime(date) => date.to_string().parse().ok(),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    }
 }
 
 impl Party {

@@ -46,7 +46,7 @@ use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{PayloadPath, State, Totals};
 
 pub use access::{Access, AccessLevel, ConditionError, Conditions, Network};
-pub(crate) use care::{COPY_KEYS, date_value};
+pub(crate) use care::{COPY_KEYS, date_value, read_date};
 pub use care::{Handover, Party, Removal};
 pub use difference::KeyChange;
 pub use error::SidecarError;

@@ -69,6 +69,16 @@ pub enum TransferError {
         /// What was found.
         summary: String,
     },
+    /// The receiver got the item and has lost it, and a hand-over is not finished: the giver keeps it.
+    #[error("`{}` has lost `{name}`, which was handed over to it", to.display())]
+    ReceivedVanished {
+        /// The item.
+        name: RepositoryName,
+        /// The root of the giver.
+        from: PathBuf,
+        /// The root of the receiver.
+        to: PathBuf,
+    },
     /// The written data does not read back.
     #[error("`{}` does not read back as it was written", path.display())]
     NotProven {

@@ -105,6 +105,7 @@ impl Shared<'_> {
             giver,
             receiver: self.writer(),
             locks,
+            others: &[],
             clock: self.caller.clock,
         };
         // They came from the stage, where they were read back.
@@ -113,7 +114,9 @@ impl Shared<'_> {
         for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
             match outcome {
                 Ok(HandoverEnd::HandedOver) => group.done(*at, staged.clone(), self.to.path()),
-                Ok(HandoverEnd::Withdrawn) => group.failed_unless_told(*at, staged),
+                Ok(HandoverEnd::Withdrawn | HandoverEnd::TakenBack) => {
+                    group.failed_unless_told(*at, staged);
+                }
                 Err(error) => {
                     let (name, source) = (staged.name.clone(), Box::new(error));
                     group.failed(*at, staged, TransferError::Unfinished { name, source });

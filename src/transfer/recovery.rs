@@ -32,10 +32,18 @@ pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
 /// Where receivers are looked for.
 #[derive(Clone, Copy, Debug)]
 pub enum PeerLookup<'a> {
-    /// Only this collection; hand-overs to others are left alone.
-    Only(&'a Collection),
+    /// Only this collection; hand-overs to others are left alone. One of the others may have the Original by now.
+    Only(&'a Collection, &'a [Collection]),
     /// These collections, and where each one was.
     Anywhere(&'a [Collection]),
+}
+
+impl<'a> PeerLookup<'a> {
+    fn others(self) -> &'a [Collection] {
+        match self {
+            PeerLookup::Only(_, others) | PeerLookup::Anywhere(others) => others,
+        }
+    }
 }
 
 /// The items whose hand-over from `giver` waits to be finished, or why a record of some cannot be read.
@@ -87,10 +95,10 @@ impl Finish<'_> {
     fn record(&self, journal: &str) -> Result<Vec<Finished>, TransferError> {
         let Some(record) = journal::read(self.giver, journal)? else { return Ok(Vec::new()) };
         match self.reach {
-            PeerLookup::Only(receiver) if receiver.id() == record.to => {
+            PeerLookup::Only(receiver, _) if receiver.id() == record.to => {
                 self.with(receiver, journal)
             }
-            PeerLookup::Only(_) => Ok(Vec::new()),
+            PeerLookup::Only(..) => Ok(Vec::new()),
             PeerLookup::Anywhere(others) => {
                 // Where it was, first: another one of its id may be a copy made by hand.
                 let opened = open_receiver(self.giver, &record);
@@ -106,7 +114,7 @@ impl Finish<'_> {
     }
 
     fn with(&self, receiver: &Collection, name: &str) -> Result<Vec<Finished>, TransferError> {
-        let Finish { giver, agent, waiter, .. } = *self;
+        let Finish { giver, reach, agent, waiter } = *self;
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         // Reading takes long, and nobody has to wait for it; nor is read what a process at work reads.
         let Some(locks) = self.lock(receiver, &record)? else { return Ok(Vec::new()) };
@@ -122,6 +130,7 @@ impl Finish<'_> {
             giver: &from,
             receiver: &to,
             locks: &locks,
+            others: reach.others(),
             clock: waiter.clock,
         };
         let changing = [
@@ -209,6 +218,15 @@ fn note(
         .collect();
     sides.from.note(&events);
     sides.to.note(&events);
+    let taken_back = outcomes.iter().filter(|(_, it)| matches!(it, Ok(HandoverEnd::TakenBack)));
+    let taken_back = taken_back.map(|(name, _)| {
+        let note = Some("taken back: the receiver does not have it".to_owned());
+        Event {
+            note,
+            ..Event::new(EventKind::Recovery, name, now, agent).with_destination(sides.to)
+        }
+    });
+    sides.from.note(&taken_back.collect::<Vec<_>>());
 }
 
 fn open_receiver(giver: &Collection, record: &JournalRecord) -> Result<Collection, TransferError> {

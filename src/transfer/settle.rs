@@ -1,17 +1,16 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
-use super::arrived::is_to;
 use super::journal::JournalRecord;
+use super::kept::{not_moved, not_received};
 use super::reading::sealed;
 use super::retire::retire;
 use super::{Refusal, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
-    Certainty, Collection, Departure, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar,
-    Recorded, Writer, items_at_a_time,
+    Collection, Departure, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar, Writer,
+    items_at_a_time,
 };
 use crate::disk::PathError;
-use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -25,6 +24,8 @@ pub(super) struct Peers<'a> {
     pub receiver: &'a Writer,
     /// Those of the items, on both sides.
     pub locks: &'a ItemLocks,
+    /// Other collections, one of which may have the Original by now.
+    pub others: &'a [Collection],
     pub clock: &'a dyn Clock,
 }
 
@@ -35,6 +36,8 @@ pub enum HandoverEnd {
     HandedOver,
     /// The giver still has it.
     Withdrawn,
+    /// The giver has it again: the receiver does not have what it got.
+    TakenBack,
 }
 
 impl NextStep<'_> {
@@ -55,18 +58,19 @@ impl NextStep<'_> {
             | NextStep::End { .. }
             | NextStep::Nothing(HandoverEnd::HandedOver) => true,
             NextStep::Keep { .. }
+            | NextStep::TakeBack { .. }
             | NextStep::Withdraw { .. }
             | NextStep::Stay
-            | NextStep::Nothing(HandoverEnd::Withdrawn) => false,
+            | NextStep::Nothing(HandoverEnd::Withdrawn | HandoverEnd::TakenBack) => false,
         }
     }
 }
 
 /// An item as one side has it.
-type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
+pub(super) type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
 
 /// What an item's sidecars call for.
-enum NextStep<'l> {
+pub(super) enum NextStep<'l> {
     /// The receiver's sidecar is to say Original, then the giver's copy ends.
     Receive { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The receiver's Original, which was renamed, is to tell of the hand-over.
@@ -75,6 +79,8 @@ enum NextStep<'l> {
     End { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to lose its mark and stay.
     Keep { given: (LockedItem<'l>, ReadSidecar) },
+    /// The giver's copy is to be the Original again.
+    TakeBack { given: (LockedItem<'l>, ReadSidecar) },
     /// The receiver's Copy is to lose its mark.
     Withdraw { received: (LockedItem<'l>, ReadSidecar) },
     /// The giver's inventory is to say that the item is still there.
@@ -122,8 +128,7 @@ fn settle_some(
     prove: &mut Prove<'_>,
 ) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
     let mut outcomes = Vec::new();
-    let (mut received, mut given, mut originals) = (Vec::new(), Vec::new(), Vec::new());
-    let mut staying = Vec::new();
+    let mut changes = Changes::default();
     for name in names {
         let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
             let next = next(sides, record, name, at_giver, at_receiver)?;
@@ -133,21 +138,20 @@ fn settle_some(
                 prove(name, read)?;
             }
             let is_original = next.leaves_original();
-            if let NextStep::Stay = next {
-                staying.push((name.clone(), InventoryChange::Entered(State::Original)));
-            }
-            let end = prepare(sides, record, name, next, &mut received, &mut given)?;
-            originals.extend(is_original.then(|| name.clone()));
+            let end = changes.prepare(sides, record, name, next)?;
+            changes.originals.extend(is_original.then(|| name.clone()));
             Ok(end)
         });
         outcomes.push((name.clone(), plan));
     }
+    let Changes { received, given, taken_back, originals, staying } = changes;
     // Every receiver's sidecar is on the disk before any giver's copy ends.
     let ended = sides
         .receiver
         .replace_sidecars(&received)
         .and_then(|()| record_originals(sides, originals))
         .and_then(|()| sides.from.record_staying(&staying, sides.clock))
+        .and_then(|()| sides.giver.replace_sidecars(&taken_back))
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, given));
     if let Err(error) = ended {
@@ -204,16 +208,12 @@ fn next<'l>(
         {
             NextStep::Receive { received, given }
         }
-        (Some(given), receiver) if is_given(&given.1.sidecar) => {
-            match receiver {
-                Some(received) if received.1.sidecar.state == State::Original => {
-                    NextStep::End { received, given }
-                }
-                // The receiver got it, and has passed it on or deleted it since. Nothing proves that
-                // the bytes exist elsewhere.
-                _ => NextStep::Keep { given },
+        (Some(given), receiver) if is_given(&given.1.sidecar) => match receiver {
+            Some(received) if received.1.sidecar.state == State::Original => {
+                NextStep::End { received, given }
             }
-        }
+            receiver => not_received(sides, given, &receiver)?,
+        },
         // Without the mark the giver never said that it handed the item over: it still has the
         // Original, or has deleted it or handed it to another collection since.
         (_, Some(received)) if is_received(&received.1.sidecar) => NextStep::Withdraw { received },
@@ -248,36 +248,8 @@ fn next<'l>(
     })
 }
 
-/// What becomes of an Original that was to be renamed and is at the giver. Where the giver's inventory says that
-/// it left, either it never went, or it went, was put back by hand, and has left the receiver since: only what
-/// the receiver says tells the two apart.
-fn not_moved<'l>(
-    sides: &Peers<'_>,
-    name: &RepositoryName,
-    receiver: &OneSide<'_>,
-) -> Result<NextStep<'l>, TransferError> {
-    let Some(line) = sides.from.departure(name)? else {
-        return Ok(NextStep::Nothing(HandoverEnd::Withdrawn));
-    };
-    // A Copy there may be of the Original that it passed on.
-    let never_came = match sides.to.last_record(name)? {
-        _ if receiver.is_some() => false,
-        None => true,
-        Some(Recorded { line: last, certainty }) => {
-            (matches!(last.change, InventoryChange::Left(_)) || last.state() == Some(State::Copy))
-                && certainty == Certainty::Certain
-                && last.date < line.date
-        }
-    };
-    if never_came && is_to(&line.change, sides.to.id()) {
-        return Ok(NextStep::Stay);
-    }
-    let (name, path) = (name.clone(), sides.from.path().to_path_buf());
-    Err(OriginalError::Departed { name, path, line: Box::new(line) }.into())
-}
-
 /// Whether one side has a Copy of the Original in the collection with this id.
-fn is_copy_of(side: &OneSide<'_>, collection: &str) -> bool {
+pub(super) fn is_copy_of(side: &OneSide<'_>, collection: &str) -> bool {
     side.as_ref().is_some_and(|(_, read)| {
         read.sidecar.state == State::Copy && read.sidecar.made_of() == Some(collection)
     })
@@ -290,49 +262,75 @@ impl Sidecar {
     }
 }
 
-/// Adds what is to be written to the lists, and says how it will have ended.
-fn prepare<'l>(
-    sides: &Peers<'_>,
-    record: &JournalRecord,
-    name: &RepositoryName,
-    next: NextStep<'l>,
-    received: &mut Vec<(LockedItem<'l>, NewText)>,
-    given: &mut Vec<(LockedItem<'l>, Option<NewText>)>,
-) -> Result<HandoverEnd, TransferError> {
-    let unmarked =
-        |read: &ReadSidecar| sidecars::text(name, read, &sidecars::unmarked(&read.sidecar));
-    let ending = |item: LockedItem<'l>, read: &ReadSidecar| {
-        let text = record.leave_copy.then(|| unmarked(read));
-        Ok::<_, TransferError>((item, text.transpose()?))
-    };
-    match next {
-        NextStep::Nothing(settled) => Ok(settled),
-        NextStep::Stay => Ok(HandoverEnd::Withdrawn),
-        NextStep::Withdraw { received: (item, read) } => {
-            received.push((item, unmarked(&read)?));
-            Ok(HandoverEnd::Withdrawn)
-        }
-        NextStep::Note { renamed: (item, read) } => {
-            let both = (sides.from, sides.to);
-            let renamed = sidecars::renamed(&read.sidecar, both, sides.clock.now());
-            received.push((item, sidecars::text(name, &read, &renamed)?));
-            Ok(HandoverEnd::HandedOver)
-        }
-        NextStep::Keep { given: (item, read) } => {
-            let text = unmarked(&read)?;
-            given.push((item, Some(text)));
-            Ok(HandoverEnd::HandedOver)
-        }
-        NextStep::End { given: (item, read), .. } => {
-            given.push(ending(item, &read)?);
-            Ok(HandoverEnd::HandedOver)
-        }
-        NextStep::Receive { received: (item, read), given: (left, left_read) } => {
-            let original = sidecars::original(&read.sidecar, sides.to, sides.clock.now());
-            let text = sidecars::text(name, &read, &original)?;
-            given.push(ending(left, &left_read)?);
-            received.push((item, text));
-            Ok(HandoverEnd::HandedOver)
+/// What is to be written.
+#[derive(Default)]
+struct Changes<'l> {
+    /// The receiver's sidecars.
+    received: Vec<(LockedItem<'l>, NewText)>,
+    /// The giver's copies; those without a text go.
+    given: Vec<(LockedItem<'l>, Option<NewText>)>,
+    /// The sidecars of the giver's Originals.
+    taken_back: Vec<(LockedItem<'l>, NewText)>,
+    /// The receiver has these Originals.
+    originals: Vec<RepositoryName>,
+    /// The giver has them, whatever its inventory says.
+    staying: Vec<(RepositoryName, InventoryChange)>,
+}
+
+impl<'l> Changes<'l> {
+    /// Adds what is to be written of an item, and says how it will have ended.
+    fn prepare(
+        &mut self,
+        sides: &Peers<'_>,
+        record: &JournalRecord,
+        name: &RepositoryName,
+        next: NextStep<'l>,
+    ) -> Result<HandoverEnd, TransferError> {
+        let unmarked =
+            |read: &ReadSidecar| sidecars::text(name, read, &sidecars::unmarked(&read.sidecar));
+        let ending = |item: LockedItem<'l>, read: &ReadSidecar| {
+            let text = record.leave_copy.then(|| unmarked(read));
+            Ok::<_, TransferError>((item, text.transpose()?))
+        };
+        let staying = || (name.clone(), InventoryChange::Entered(State::Original));
+        match next {
+            NextStep::Nothing(settled) => Ok(settled),
+            NextStep::Stay => {
+                self.staying.push(staying());
+                Ok(HandoverEnd::Withdrawn)
+            }
+            NextStep::TakeBack { given: (item, read) } => {
+                let text = sidecars::text(name, &read, &sidecars::taken_back(&read.sidecar))?;
+                self.taken_back.push((item, text));
+                self.staying.push(staying());
+                Ok(HandoverEnd::TakenBack)
+            }
+            NextStep::Withdraw { received: (item, read) } => {
+                self.received.push((item, unmarked(&read)?));
+                Ok(HandoverEnd::Withdrawn)
+            }
+            NextStep::Note { renamed: (item, read) } => {
+                let both = (sides.from, sides.to);
+                let renamed = sidecars::renamed(&read.sidecar, both, sides.clock.now());
+                self.received.push((item, sidecars::text(name, &read, &renamed)?));
+                Ok(HandoverEnd::HandedOver)
+            }
+            NextStep::Keep { given: (item, read) } => {
+                let text = unmarked(&read)?;
+                self.given.push((item, Some(text)));
+                Ok(HandoverEnd::HandedOver)
+            }
+            NextStep::End { given: (item, read), .. } => {
+                self.given.push(ending(item, &read)?);
+                Ok(HandoverEnd::HandedOver)
+            }
+            NextStep::Receive { received: (item, read), given: (left, left_read) } => {
+                let original = sidecars::original(&read.sidecar, sides.to, sides.clock.now());
+                let text = sidecars::text(name, &read, &original)?;
+                self.given.push(ending(left, &left_read)?);
+                self.received.push((item, text));
+                Ok(HandoverEnd::HandedOver)
+            }
         }
     }
 }

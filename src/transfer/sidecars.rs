@@ -124,6 +124,13 @@ fn note_handover(original: &mut Sidecar, from: &str, to: &Collection, now: Insta
     }
 }
 
+/// The Original that the giver has again.
+pub(super) fn taken_back(given: &Sidecar) -> Sidecar {
+    let mut original = Sidecar { state: State::Original, handover: None, ..given.clone() };
+    original.remove_copy_keys();
+    original
+}
+
 /// The same without the mark of a hand-over.
 pub(super) fn unmarked(marked: &Sidecar) -> Sidecar {
     Sidecar { handover: None, ..marked.clone() }

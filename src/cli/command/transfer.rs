@@ -124,16 +124,19 @@ pub(super) fn other(context: &Context, named: &OsStr) -> Result<Collection, Fail
 ///
 /// A receiver out of reach is warned of. Its hand-over goes on or is withdrawn whenever it comes back.
 pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Collection]) -> Done {
-    let finish = |reach| -> Result<_, Failure> {
+    let finish = |reach: PeerLookup<'_>| -> Result<_, Failure> {
         Ok(finish_pending(giver, reach, &context.agent, &context.waiter())?)
     };
+    if !has_pending(giver)? {
+        return Ok(());
+    }
+    let known = context.known(&[]);
+    let found = known.as_ref().map_or(&[][..], |known| &known.collections);
     for other in others {
-        if has_pending(giver)? {
-            tell::finished(context, &finish(PeerLookup::Only(other))?);
-        }
+        tell::finished(context, &finish(PeerLookup::Only(other, found))?);
     }
     if has_pending(giver)? {
-        let known = context.known(&[])?;
+        let known = known?;
         tell::finished(context, &finish(PeerLookup::Anywhere(&known.collections))?);
     }
     Ok(())

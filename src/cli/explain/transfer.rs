@@ -46,6 +46,12 @@ impl Explain for TransferError {
                     shell::word(to)
                 ))
             }
+            Self::ReceivedVanished { from, to, .. } => Failure::of(Exit::Damage, self).hint(format!(
+                "put it back there from a backup; if there is none, `urepo -c {} recover --inventory` gives it up, then \
+                 `urepo -c {} recover` makes the item here the Original again",
+                shell::word(to),
+                shell::word(from)
+            )),
             Self::NotProven { collection, .. } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo -c {} verify` says what else is damaged there",
                 shell::word(collection)

@@ -8,7 +8,7 @@ use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Sidecar, read_date};
 
 impl Collection {
     /// The last line about the item `name`, whose sidecar is in `state`, if that contradicts the line: the
@@ -67,19 +67,14 @@ fn differs(recorded: Option<State>, found: State) -> bool {
 
 /// When the item came to be in its state, as far as the sidecar says.
 fn last_change(sidecar: &Sidecar) -> Option<Instant> {
-    let date = |value: &toml::Value| match value {
-        toml::Value::Datetime(date) => date.to_string().parse().ok(),
-        toml::Value::String(text) => text.parse().ok(),
-        _ => None,
-    };
     let origin = &sidecar.origin;
     match sidecar.state {
         State::Original => {
             let handovers = origin.get("handovers").and_then(toml::Value::as_array);
             let handovers = handovers.into_iter().flatten().filter_map(|it| it.get("date"));
-            handovers.chain(origin.get("restored")).filter_map(date).max()
+            handovers.chain(origin.get("restored")).filter_map(read_date).max()
         }
-        State::Copy => origin.get("copied").and_then(date),
+        State::Copy => sidecar.copied(),
         State::Deleted => Some(sidecar.timestamp),
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use urepo::collection::{Collection, InventoryChange};
 use urepo::disk::Operation;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
@@ -12,10 +13,10 @@ use urepo::transfer::{HandoverEnd, PeerLookup, Rules, TransferError, Verb, finis
 
 use super::renamed::Refuses;
 use super::support::{Pair, State, findings};
-use crate::support::{agent, caller, waiter, whole_items};
+use crate::support::{agent, caller, copy_tree, waiter, whole_items};
 
 /// The last step that was taken.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Cut {
     /// The giver's sidecar says Copy.
     Given,
@@ -28,6 +29,11 @@ fn cut_short(cut: Cut) -> (Pair, RepositoryName) {
     let name = pair.deposit_tree();
     // Onto a Copy an Original is not renamed.
     pair.run(Verb::Copy, Rules::default());
+    cut_migration(&pair, &name, cut);
+    (pair, name)
+}
+
+fn cut_migration(pair: &Pair, name: &RepositoryName, cut: Cut) {
     let refused = match cut {
         Cut::Given => pair.root(1).join(name.as_str()).join("item.toml"),
         Cut::Received => pair.root(0).join(".urepo/staging"),
@@ -37,16 +43,19 @@ fn cut_short(cut: Cut) -> (Pair, RepositoryName) {
     pair.try_between(&from, &to, Verb::Migrate, Rules::default(), |outcome| {
         assert!(matches!(outcome.result, Err(TransferError::Unfinished { .. })), "{outcome:?}");
     });
-    let states = [pair.sidecar_at_source(&name), pair.sidecar_at_destination(&name)];
-    let received = if matches!(cut, Cut::Given) { State::Copy } else { State::Original };
+    let states = [pair.sidecar_at_source(name), pair.sidecar_at_destination(name)];
+    let received = if cut == Cut::Given { State::Copy } else { State::Original };
     assert_eq!(states.map(|it| it.state), [State::Copy, received], "{cut:?}");
     assert_eq!(pair.journals(), 1);
-    (pair, name)
 }
 
 fn finish(pair: &Pair) -> Result<HandoverEnd, TransferError> {
+    finish_knowing(pair, &[])
+}
+
+fn finish_knowing(pair: &Pair, others: &[Collection]) -> Result<HandoverEnd, TransferError> {
     let (from, to) = (pair.from(), pair.to());
-    let peer = PeerLookup::Only(&to);
+    let peer = PeerLookup::Only(&to, others);
     finish_pending(&from, peer, &agent(), &waiter(&pair.clock)).unwrap().remove(0).result
 }
 
@@ -93,5 +102,98 @@ fn of_a_receiver_that_is_damaged_the_giver_keeps_the_files() {
             assert_eq!(findings(&pair.to()), [""; 0]);
             assert_eq!(findings(&pair.from()), [""; 0]);
         }
+    }
+}
+
+/// Puts a copy of the collection at `root` in its place.
+fn put_back(root: &Path, backup: &Path) {
+    std::fs::remove_dir_all(root).unwrap();
+    copy_tree(backup, root);
+}
+
+#[track_caller]
+fn assert_taken_back(pair: &Pair, name: &RepositoryName, end: Result<HandoverEnd, TransferError>) {
+    assert_eq!(end.unwrap(), HandoverEnd::TakenBack);
+    let original = pair.sidecar_at_source(name);
+    assert_eq!((original.state, original.handover), (State::Original, None));
+    assert!(!original.origin.contains_key("collection"), "{:?}", original.origin);
+    let last = pair.from().last_record(name).unwrap().unwrap().line;
+    assert_eq!(last.change, InventoryChange::Entered(State::Original));
+    assert_eq!(pair.journals(), 0);
+    assert!(pair.is_clean());
+    // It migrates as any other.
+    pair.run(Verb::Migrate, Rules::default());
+    assert_eq!(pair.sidecar_at_destination(name).state, State::Original);
+    assert!(pair.from().item(name).is_err());
+    assert!(pair.is_clean());
+}
+
+/// Nothing there says that it came.
+#[test]
+fn a_receiver_that_is_put_back_as_it_was_before_has_no_original() {
+    for cut in [Cut::Given, Cut::Received] {
+        for (was_there, has_copy) in [(false, false), (false, true), (true, false)] {
+            let pair = Pair::new();
+            let name = pair.deposit_tree();
+            if was_there {
+                for _ in 0..2 {
+                    pair.run(Verb::Migrate, Rules::default());
+                    pair.turn();
+                }
+            }
+            let backup = pair.root(0).with_file_name("backup");
+            if !has_copy {
+                copy_tree(pair.root(1), &backup);
+            }
+            pair.run(Verb::Copy, Rules::default());
+            if has_copy {
+                copy_tree(pair.root(1), &backup);
+            }
+            pair.clock.set("2026-11-24T00:00:00Z");
+            cut_migration(&pair, &name, cut);
+            put_back(pair.root(1), &backup);
+            assert_taken_back(&pair, &name, finish(&pair));
+        }
+    }
+}
+
+/// A person may still find it.
+#[test]
+fn what_vanished_from_the_receiver_is_given_up_there_first() {
+    for cut in [Cut::Given, Cut::Received] {
+        let (pair, name) = cut_short(cut);
+        let before = pair.sidecar_at_source(&name);
+        std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
+        let end = finish(&pair);
+        assert!(matches!(end, Err(TransferError::ReceivedVanished { .. })), "{end:?}");
+        assert_eq!(pair.sidecar_at_source(&name), before);
+        assert_eq!(pair.journals(), 1);
+        let to = pair.to();
+        let planned = to.inventory_corrections().unwrap();
+        to.correct_inventory(&planned.added, &agent(), &waiter(&pair.clock)).unwrap();
+        assert_taken_back(&pair, &name, finish(&pair));
+    }
+}
+
+#[test]
+fn an_original_that_the_receiver_passed_on_does_not_come_back() {
+    for is_put_back in [false, true] {
+        let (pair, name) = cut_short(Cut::Received);
+        let (backup, third) = (pair.root(0).with_file_name("backup"), pair.third());
+        copy_tree(pair.root(1), &backup);
+        std::fs::remove_dir_all(backup.join(name.as_str())).unwrap();
+        std::fs::remove_dir_all(backup.join(".urepo/inventory")).unwrap();
+        std::fs::create_dir(backup.join(".urepo/inventory")).unwrap();
+        pair.clock.set("2026-11-24T00:00:00Z");
+        pair.run_between(&pair.to(), &third, Verb::Migrate, Rules::default());
+        if is_put_back {
+            put_back(pair.root(1), &backup);
+        }
+        let end = finish_knowing(&pair, &[pair.third()]);
+        assert_eq!(end.unwrap(), HandoverEnd::HandedOver);
+        let left = pair.sidecar_at_source(&name);
+        assert_eq!((left.state, left.handover), (State::Copy, None));
+        assert_eq!(third.item(&name).unwrap().sidecar().unwrap().0.state, State::Original);
+        assert_eq!(pair.journals(), 0);
     }
 }

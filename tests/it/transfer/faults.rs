@@ -149,7 +149,7 @@ fn finish(pair: &Pair, case: Case, context: &str) {
     // A process that another test is just starting may have a lock of the first run for a moment longer.
     for _ in 0..10_000 {
         for finished in
-            finish_pending(&from, PeerLookup::Only(&to), &agent, &waiter(clock)).unwrap()
+            finish_pending(&from, PeerLookup::Only(&to, &[]), &agent, &waiter(clock)).unwrap()
         {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }
@@ -305,7 +305,7 @@ fn recovery_killed(system: System, step: usize) {
             let faults = Arc::new(faults);
             first_user(|| {
                 if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                    let (peer, waiter) = (PeerLookup::Only(&to), waiter(&pair.clock));
+                    let (peer, waiter) = (PeerLookup::Only(&to, &[]), waiter(&pair.clock));
                     let _ = finish_pending(&from, peer, &agent(), &waiter);
                 }
             });

@@ -216,7 +216,7 @@ fn a_record_that_can_not_be_used_stops_nothing() {
     plant_record(&pair, "nonsense");
     let (from, to) = (pair.from(), pair.to());
     let finished =
-        finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
+        finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(matches!(finished[0].result, Err(TransferError::Journal { .. })), "{finished:?}");
     assert!(pair.run(Verb::Copy, Rules::default())[0].result.is_ok());
 }
@@ -237,7 +237,7 @@ fn a_record_leads_to_no_third_collection() {
     );
     let (from, to) = (pair.from(), pair.to());
     let finished =
-        finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
+        finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(finished.is_empty(), "{finished:?}");
     assert_eq!(tree(third.path()), before);
 }
@@ -258,7 +258,7 @@ fn two_originals_are_no_hand_over_that_had_not_begun() {
     );
     let (from, to) = (pair.from(), pair.to());
     let finished =
-        finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap();
+        finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(matches!(&finished[0].result, Err(TransferError::Refused { .. })), "{finished:?}");
     assert_eq!(records(pair.root(0)).len(), 1, "it stays");
 }

@@ -38,7 +38,7 @@ fn migrate_on(pair: &Pair, watch: Arc<dyn Watch>) -> (Vec<TransferError>, Option
 
 fn finish(pair: &Pair) -> Vec<Finished> {
     let (from, to) = (pair.from(), pair.to());
-    finish_pending(&from, PeerLookup::Only(&to), &agent(), &waiter(&pair.clock)).unwrap()
+    finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap()
 }
 
 fn last_change(pair: &Pair, name: &RepositoryName) -> InventoryChange {

@@ -248,12 +248,16 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
             Ok(HandoverEnd::Withdrawn) => {
                 printer.note(&format!("withdrew {hand_over}: it had not begun"));
             }
+            Ok(HandoverEnd::TakenBack) => printer.note(&format!(
+                "withdrew {hand_over}: the other collection does not have it, and the Original is here again"
+            )),
             Err(error) => {
                 left += 1;
                 let reason = Failure::of(Exit::Failure, error).in_one_line();
                 printer.warning(&format!("{hand_over} is not finished: {reason}"));
-                if let TransferError::Returned { .. } | TransferError::ReceivedDamaged { .. } =
-                    error
+                if let TransferError::Returned { .. }
+                | TransferError::ReceivedDamaged { .. }
+                | TransferError::ReceivedVanished { .. } = error
                     && let Some(hint) = error.explain().hint
                 {
                     printer.hint(&hint);

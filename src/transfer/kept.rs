@@ -1,0 +1,79 @@
+//! Originals that a hand-over was to take away and that the giver has all the same: what becomes of them, by what
+//! the receiver says.
+
+use super::TransferError;
+use super::arrived::is_to;
+use super::settle::{HandoverEnd, NextStep, OneSide, Peers, is_copy_of};
+use crate::collection::{
+    Certainty, Collection, Departure, InventoryChange, LockedItem, ReadSidecar, Recorded,
+};
+use crate::holdings::{OriginalError, holdings, refuse_second};
+use crate::identity::RepositoryName;
+use crate::item::State;
+
+/// What becomes of an Original that was to be renamed and is at the giver. Where the giver's inventory says that
+/// it left, either it never went, or it went, was put back by hand, and has left the receiver since: only what
+/// the receiver says tells the two apart.
+pub(super) fn not_moved<'l>(
+    sides: &Peers<'_>,
+    name: &RepositoryName,
+    receiver: &OneSide<'_>,
+) -> Result<NextStep<'l>, TransferError> {
+    let Some(line) = sides.from.departure(name)? else {
+        return Ok(NextStep::Nothing(HandoverEnd::Withdrawn));
+    };
+    // A Copy there may be of the Original that it passed on.
+    let never_came = match sides.to.last_record(name)? {
+        _ if receiver.is_some() => false,
+        None => true,
+        Some(Recorded { line: last, certainty }) => {
+            (matches!(last.change, InventoryChange::Left(_)) || last.state() == Some(State::Copy))
+                && certainty == Certainty::Certain
+                && last.date < line.date
+        }
+    };
+    if never_came && is_to(&line.change, sides.to.id()) {
+        return Ok(NextStep::Stay);
+    }
+    let (name, path) = (name.clone(), sides.from.path().to_path_buf());
+    Err(OriginalError::Departed { name, path, line: Box::new(line) }.into())
+}
+
+/// What becomes of an item that the giver has marked as handed over, where the receiver does not have the Original.
+///
+/// The receiver has passed it on or deleted it since: then nothing proves that the bytes exist elsewhere. Or it has
+/// an older state back, as from a backup, in which the item had not come: then the Original is at the giver.
+pub(super) fn not_received<'l>(
+    sides: &Peers<'_>,
+    given: (LockedItem<'l>, ReadSidecar),
+    receiver: &OneSide<'_>,
+) -> Result<NextStep<'l>, TransferError> {
+    let name = given.0.name();
+    let is_marked = receiver.as_ref().is_some_and(|(_, read)| read.sidecar.handover.is_some());
+    if receiver.is_some() && (is_marked || !is_copy_of(receiver, sides.from.id())) {
+        return Ok(NextStep::Keep { given });
+    }
+    let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
+    match last.map(|line| (line.change, line.date)) {
+        None | Some((InventoryChange::Left(Departure::Lost), _)) => {}
+        Some((InventoryChange::Left(_), date)) => {
+            let was_before = given.1.sidecar.copied().is_some_and(|given| date < given);
+            if !was_before {
+                return Ok(NextStep::Keep { given });
+            }
+        }
+        Some(_) if receiver.is_some() => {}
+        Some(_) => {
+            let (name, from) = (name.clone(), sides.from.path().to_path_buf());
+            let to = sides.to.path().to_path_buf();
+            return Err(TransferError::ReceivedVanished { name, from, to });
+        }
+    }
+    let is_third = |it: &&Collection| it.id() != sides.from.id() && it.id() != sides.to.id();
+    let others: Vec<_> = sides.others.iter().filter(is_third).collect();
+    match refuse_second(name, &others, &holdings(name, &others)) {
+        Ok(()) => Ok(NextStep::TakeBack { given }),
+        Err(OriginalError::Elsewhere { .. }) => Ok(NextStep::Keep { given }),
+        Err(error) => Err(error.into()),
+    }
+}
