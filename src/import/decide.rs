@@ -288,7 +288,7 @@ impl<'a> Planner<'a> {
             |entry: &Entry| candidate.label.as_ref().is_none_or(|label| label.name == entry.name);
         match of_source(key, &is_it)? {
             None => Ok(None),
-            Some(Imported { entry, standing }) => {
+            Some(Imported { entry, standing, .. }) => {
                 self.known(candidate, &entry).check_row(None)?;
                 match standing {
                     ItemPresence::Here => Ok(Some(Decision::Taken(entry.name))),
@@ -328,7 +328,7 @@ impl<'a> Planner<'a> {
             let is_it = |entry: &Entry| {
                 entry.shape == look.shape && label.is_none_or(|label| label.name == entry.name)
             };
-            if let Some(Imported { entry, standing }) = of_source(key, &is_it)? {
+            if let Some(Imported { entry, standing, .. }) = of_source(key, &is_it)? {
                 let there = match standing {
                     ItemPresence::Here => Decision::There(entry.name.clone(), None),
                     ItemPresence::Left(line) => Decision::Left(line),

@@ -10,7 +10,7 @@ use crate::correction::CorrectionError;
 use crate::deposit::DepositError;
 use crate::disk::copy::CopyError;
 use crate::disk::{HeldBy, PathError};
-use crate::identity::RepositoryName;
+use crate::identity::{Identifier, RepositoryName};
 use crate::item::State;
 use crate::relation::RelateError;
 
@@ -57,6 +57,14 @@ pub enum ImportError {
         kind: String,
         /// The row it leads to.
         to: String,
+    },
+    /// An item becomes no translation while its language is not known: the other end could not say it.
+    #[error("`{name}` cannot be a translation of `{to}` while its language is not known")]
+    NoLanguage {
+        /// The item.
+        name: RepositoryName,
+        /// The item that it would be a translation of.
+        to: Identifier,
     },
     /// The relations of a row are refused.
     #[error(transparent)]

@@ -51,11 +51,11 @@ pub use manifest::{
     COLUMN_SYNONYMS, ColumnPlace, Columns, Encoding, Format, Manifest, ManifestReader, MapError,
     RowError, RowFault, TableOptions, header, is_delimiter,
 };
-pub use relate::relate;
+pub use relate::{Related, relate};
 pub use run::{Importer, measure, plan};
 pub use tally::Summary;
 pub use tree::{SourceTree, Units};
-pub use update::{Update, Updated, update};
+pub use update::{Updated, update};
 
 /// When a source is not imported again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -202,6 +202,17 @@ pub enum NotUpdated {
     Left(Box<InventoryLine>),
     /// It could not be corrected.
     Failed(ImportError),
+}
+
+/// What is done with rows that differ from their items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Update {
+    /// They are counted.
+    Count,
+    /// The changes are reported and not made.
+    Plan,
+    /// The items are corrected.
+    Act,
 }
 
 /// Hears what became of each source: of those that became items when they are durable.

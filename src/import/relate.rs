@@ -10,26 +10,35 @@ use std::path::Path;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::{Entry, ItemPresence};
-use super::{Became, Event, ImportError, Ledger, Tell};
+use super::{Became, Event, ImportError, Ledger, Tell, Update};
 use crate::agent::{Agent, Caller};
-use crate::amend::Amender;
-use crate::collection::Writer;
+use crate::amend::{Amender, Plan};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
-use crate::relation::{RelationAction, RelationRequest, plan};
+use crate::relation::{LeftReason, RelationAction, RelationRequest, plan};
 use crate::sidecar::Relation;
 use crate::wait::Waiter;
 
-/// Sets the relations between rows; `rows` are those of the whole manifest. Rows that are refused have
-/// been reported before, and are passed over. Returns how many could not be related, each of which is reported.
+/// What became of the relations of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Related {
+    /// Rows that could not be related.
+    pub failed: u64,
+    /// Rows of items that were there already, and lacked a relation.
+    pub completed: u64,
+}
+
+/// Sets the relations between rows, if `update` says so; `rows` are those of the whole manifest. Rows that are refused
+/// have been reported before, and are passed over. Reports each row that is counted.
 pub fn relate(
     ledger: &Ledger<'_>,
     rows: impl Iterator<Item = FoundCandidate>,
+    update: Update,
     (agent, waiter): (&Agent, &Waiter<'_>),
     tell: &mut dyn Tell,
-) -> Result<u64, ImportError> {
-    let (mut keys, mut writer, mut failed) = (Keys::default(), None, 0);
+) -> Result<Related, ImportError> {
+    let (mut keys, mut writer, mut done) = (Keys::default(), None, Related::default());
     let Waiter { clock, interrupt, limit } = waiter;
     let (clock, wait) = (*clock, *limit);
     let caller = Caller { agent, clock, wait, progress: &NoProgress, interrupt };
@@ -37,52 +46,59 @@ pub fn relate(
         |it: &Candidate| !it.references.is_empty() || it.relations.iter().next().is_some();
     for candidate in rows.flatten().filter(has_relations) {
         let collection = ledger.collection();
-        let Some(name) = named(ledger, &candidate, &mut keys)? else { continue };
-        let writer = match &writer {
-            Some(writer) => writer,
-            None => writer.insert(collection.writer(agent, waiter)?),
-        };
-        if let Err(error) = relate_one(ledger, &candidate, &name, writer, caller) {
-            failed += 1;
-            let path = candidate.place.path();
-            let (source, row) = (path.display().to_string(), candidate.row);
-            let became = Became::Failed(error);
-            let event = Event::new(source, Some(path), row, became);
-            tell.tell(vec![event])?;
+        let Some((name, is_new)) = named(ledger, &candidate, &mut keys)? else { continue };
+        if update == Update::Act && writer.is_none() {
+            writer = Some(collection.writer(agent, waiter)?);
         }
+        let amender = Amender { collection, writer: writer.as_ref(), caller };
+        let became = match relate_one(ledger, &candidate, &name, amender) {
+            Err(error) => {
+                done.failed += 1;
+                Became::Failed(error)
+            }
+            Ok(Some(Plan { name, changes, .. })) if !is_new => {
+                done.completed += 1;
+                Became::Updated { name, changes }
+            }
+            Ok(_) => continue,
+        };
+        let path = candidate.place.path();
+        let (source, row) = (path.display().to_string(), candidate.row);
+        tell.tell(vec![Event::new(source, Some(path), row, became)])?;
     }
-    Ok(failed)
+    Ok(done)
 }
 
-/// The item that a row became.
+/// The item that a row became, and whether it did in this run.
 fn named(
     ledger: &Ledger<'_>,
     candidate: &Candidate,
     keys: &mut Keys,
-) -> Result<Option<RepositoryName>, ImportError> {
+) -> Result<Option<(RepositoryName, bool)>, ImportError> {
     let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
     let label = candidate.label.as_ref();
     let is_it = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
     let imported = ledger.of_source(&key, &is_it)?;
     // What left has taken its relations along; that one vanished has been told.
     let imported = imported.filter(|it| matches!(it.standing, ItemPresence::Here));
-    Ok(imported.map(|it| it.entry.name))
+    Ok(imported.map(|it| (it.entry.name, it.is_new)))
 }
 
+/// Sets the relations of a row, at both ends. Returns the last change, that of the item itself if it changes.
 fn relate_one(
     ledger: &Ledger<'_>,
     candidate: &Candidate,
     name: &RepositoryName,
-    writer: &Writer,
-    caller: Caller<'_>,
-) -> Result<(), ImportError> {
-    let collection = ledger.collection();
-    let mut unset = Ok(());
+    amender: Amender<'_>,
+) -> Result<Option<Plan>, ImportError> {
+    let Amender { collection, writer, caller } = amender;
+    let (mut unset, mut changed) = (Ok(()), None);
     let mut relations: Vec<_> = candidate.relations.iter().collect();
     for (kind, path) in &candidate.references {
         if let Some(other) = target(ledger, path)? {
             relations.push(Relation { kind: kind.clone(), to: other.into() });
-        } else {
+        } else if writer.is_some() {
+            // Before a run, that row may be one that becomes an item.
             let (kind, to) = (kind.to_string(), path.display().to_string());
             unset = Err(ImportError::RelationLost { kind, to });
         }
@@ -91,22 +107,27 @@ fn relate_one(
     if sidecar.state != State::Original {
         let is_held = |it: &Relation| sidecar.relations.of(&it.kind).any(|held| held == it.to);
         if relations.iter().all(is_held) {
-            return unset;
+            return unset.map(|()| None);
         }
         return Err(ImportError::NotOriginal { name: name.clone(), state: sidecar.state });
     }
     let request = RelationRequest { action: RelationAction::Link, relations, language: None };
     let plan = plan(&[collection], 0, name, &request).map_err(Box::new)?;
+    if let Some(end) = plan.left.iter().find(|end| end.reason == LeftReason::NoLanguage) {
+        return Err(ImportError::NoLanguage { name: name.clone(), to: end.item.clone() });
+    }
     plan.check(&[collection], caller).map_err(Box::new)?;
-    let amender = Amender { collection, writer: Some(writer), caller };
     let _ = amender.amend_all(plan.amendments(0), &mut |_, result| match result {
-        Ok(_) => ControlFlow::Continue(()),
+        Ok(plan) => {
+            changed = Some(plan).filter(|plan| !plan.changes.is_empty()).or(changed.take());
+            ControlFlow::Continue(())
+        }
         Err(error) => {
             unset = Err(Box::new(error).into());
             ControlFlow::Break(())
         }
     });
-    unset
+    unset.map(|()| changed)
 }
 
 /// The item that the source at `path` became.

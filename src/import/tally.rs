@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::candidate::FoundCandidate;
 use super::failure::is_contradiction;
-use super::{Became, Event, ImportError, Updated};
+use super::{Became, Event, ImportError, Related, Updated};
 use crate::distributor::Notice;
 
 /// How an import ended.
@@ -55,6 +55,13 @@ impl Summary {
             Ok(candidate) if !paths.is_empty() => !paths.contains(&candidate.place.path()),
             _ => true,
         })
+    }
+
+    /// Adds what became of the relations of rows.
+    pub fn add(&mut self, related: Related) {
+        self.unrelated += related.failed;
+        self.failed += related.failed;
+        self.rows.updated += related.completed;
     }
 
     pub(super) fn count(&mut self, event: &Event) {

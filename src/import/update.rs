@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::{Entry, Imported, ItemPresence};
 use super::relate::target;
-use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell};
+use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{AmendError, Amender, Plan};
 use crate::correction::{
@@ -21,23 +21,12 @@ use crate::item::State;
 use crate::progress::NoProgress;
 use crate::wait::Waiter;
 
-/// What is done with rows that differ from their items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Update {
-    /// They are counted.
-    Count,
-    /// The changes are reported and not made.
-    Plan,
-    /// The items are corrected.
-    Act,
-}
-
 /// How many rows differ from their items, and what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Rows that differ and were only counted.
     pub differing: u64,
-    /// Rows whose items were corrected, or would be.
+    /// Rows whose items were corrected or got relations, or would.
     pub updated: u64,
     /// Rows of items that are not Originals here.
     pub not_updated: u64,
@@ -73,6 +62,8 @@ pub fn update(
         }
         let Some((candidate, correction)) = run.differing(candidate, &mut keys)? else { continue };
         match update {
+            // Relations that are missing are set without being asked for.
+            Update::Count if correction.edits.is_empty() && correction.unlink.is_empty() => {}
             Update::Count => run.done.differing += 1,
             _ if correction.has_relations() => {
                 relating.push((candidate, correction.name.clone()));
@@ -118,7 +109,7 @@ impl UpdateRun<'_, '_, '_> {
         let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
         let label = candidate.label.as_ref();
         let is_it = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
-        let Some(Imported { entry, standing }) = self.ledger.of_source(&key, &is_it)? else {
+        let Some(Imported { entry, standing, .. }) = self.ledger.of_source(&key, &is_it)? else {
             return Ok(None);
         };
         let count = match &candidate.label {

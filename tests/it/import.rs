@@ -28,7 +28,7 @@ use urepo::holdings::Peers;
 use urepo::import::{
     After, Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
     FoundCandidate, ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList,
-    SourceTree, Summary, TableOptions, Units, plan, relate,
+    SourceTree, Summary, TableOptions, Units, Update, plan, relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;

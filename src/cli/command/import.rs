@@ -11,8 +11,7 @@ use urepo::digest::Digest;
 use urepo::disk::{HeldBy, Links};
 use urepo::holdings::Peers;
 use urepo::import::{
-    After, Bags, Dedupe, ImportError, Importer, Ledger, Options, Summary, Update, measure, plan,
-    relate, update, waiting,
+    After, Bags, Dedupe, ImportError, Importer, Ledger, Options, Summary, measure, plan, waiting,
 };
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
@@ -28,6 +27,7 @@ use sources::Sources;
 
 mod ending;
 mod names;
+mod rows;
 mod sources;
 mod tell;
 
@@ -72,8 +72,8 @@ mod tell;
 /// Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8, or UTF-16
 /// with a byte order mark, unless --encoding says otherwise.
 ///
-/// A row that was corrected after its item was made changes nothing, and the run says how many such rows
-/// there are. With --update its columns replace the values of the item; an empty cell leaves them.
+/// A row that was corrected after its item was made only adds relations that the item lacks, and the run says how
+/// many such rows there are. With --update its columns replace the values of the item; an empty cell leaves them.
 ///
 /// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are
 /// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and a bag
@@ -227,18 +227,13 @@ impl Import {
             with_scan(&*progress, scan, work)
         };
         drop(progress);
-        let acting = (&context.agent, &context.waiter());
         let goes_on = |it: &Summary| it.fatal.is_none() && !context.interrupt.requested();
         // First the relations that are replaced, then those that are new.
         if self.manifest.update && goes_on(&summary) {
             self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
         }
-        if let Some(rows) = sources.rows()
-            && goes_on(&summary)
-        {
-            let rows = summary.without_refused(rows?);
-            summary.unrelated = relate(&ledger, rows, acting, &mut reporter)?;
-            summary.failed += summary.unrelated;
+        if goes_on(&summary) {
+            self.relate(context, (&ledger, &sources), &mut summary, &mut reporter)?;
         }
         if !self.manifest.update && goes_on(&summary) {
             self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
@@ -288,32 +283,11 @@ impl Import {
         let (peers, clock) = (others.peers(), &context.clock);
         let mut summary = plan(&ledger, options, peers, clock, found, &mut reporter, interrupt);
         self.update(context, (&ledger, sources), &mut summary, &mut reporter)?;
+        if !self.manifest.update && summary.there > 0 {
+            self.relate(context, (&ledger, sources), &mut summary, &mut reporter)?;
+        }
         let wait = self.waiting(collection, summary.imported)?;
         reporter.finish(summary, Some(wait))
-    }
-
-    /// Compares rows with the items that they became before, and with `--update` corrects those.
-    fn update(
-        &self,
-        context: &Context,
-        (ledger, sources): (&Ledger<'_>, &Sources<'_>),
-        summary: &mut Summary,
-        reporter: &mut tell::Reporter<'_>,
-    ) -> Done {
-        let Some(rows) = sources.rows() else { return Ok(()) };
-        if summary.there == 0 {
-            return Ok(());
-        }
-        let mode = match (self.manifest.update, context.global.dry_run) {
-            (false, _) => Update::Count,
-            (true, true) => Update::Plan,
-            (true, false) => Update::Act,
-        };
-        let rows = summary.without_refused(rows?);
-        summary.rows = update(ledger, rows, mode, (&context.agent, &context.waiter()), reporter)?;
-        summary.failed += summary.rows.failed.len() as u64;
-        summary.refused.extend(summary.rows.failed.iter().cloned());
-        Ok(())
     }
 
     /// How many names are needed, where the run has to wait for them and says so.

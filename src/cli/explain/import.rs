@@ -33,6 +33,8 @@ impl Explain for ImportError {
                 .hint("leave `identifier` empty, and it gets an identifier of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
                 .hint("mend that row and repeat: what is there stays, and is related"),
+            Self::NoLanguage { .. } => Failure::of(Exit::Failure, self)
+                .hint("give its row a `language`, and repeat with `--update`"),
             Self::Correction(error) => error.explain(),
             Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
                 .hint("`urepo meta import` takes the identifier of an item"),

@@ -45,6 +45,8 @@ pub struct Ledger<'a> {
     collection: &'a Collection,
     file: Option<StoredFile>,
     end: u64,
+    /// Where the lines of this run begin.
+    begun: u64,
     /// The last line has no end.
     torn: bool,
     sources: LedgerTable,
@@ -66,6 +68,8 @@ pub struct Ledger<'a> {
 pub(crate) struct Imported {
     pub entry: Entry,
     pub standing: ItemPresence,
+    /// Whether its item was made by this run.
+    pub is_new: bool,
 }
 
 /// Where an item is that was imported.
@@ -125,15 +129,14 @@ impl<'a> Ledger<'a> {
         let mut ledger = Ledger::new(collection, Some(file), Some(lock));
         ledger.read()?;
         ledger.catch_up()?;
+        ledger.begun = ledger.end;
         Ok(ledger)
     }
 
     /// Looks at the ledger for a dry run: nothing is written, nothing is locked.
     pub fn look(collection: &'a Collection) -> Result<Ledger<'a>, ImportError> {
-        let file = match collection.own_dir(layout::IMPORT)? {
-            Some(dir) => dir.open_file_if_there(FILE)?,
-            None => None,
-        };
+        let dir = collection.own_dir(layout::IMPORT)?;
+        let file = dir.map(|dir| dir.open_file_if_there(FILE)).transpose()?.flatten();
         let mut ledger = Ledger::new(collection, file, None);
         ledger.read()?;
         ledger.catch_up()?;
@@ -145,6 +148,7 @@ impl<'a> Ledger<'a> {
             collection,
             file,
             end: 0,
+            begun: u64::MAX,
             torn: false,
             sources: LedgerTable::default(),
             contents: LedgerTable::default(),
@@ -220,7 +224,8 @@ impl<'a> Ledger<'a> {
             let Some(standing) = self.standing(&entry.name)? else { continue };
             if best.as_ref().is_none_or(|(_, it)| standing.rank() > it.standing.rank()) {
                 let is_here = matches!(standing, ItemPresence::Here);
-                best = Some((offset, Imported { entry, standing }));
+                let is_new = offset >= self.begun && entry.kind != LineKind::Existing;
+                best = Some((offset, Imported { entry, standing, is_new }));
                 if is_here {
                     break;
                 }

@@ -24,7 +24,7 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
                 ledger.of_source(&begun.key, &|entry| entry.content == *content)
             }
         };
-        if let Some(Imported { entry, standing }) = imported.map_err(into_deposit)? {
+        if let Some(Imported { entry, standing, .. }) = imported.map_err(into_deposit)? {
             return match standing {
                 ItemPresence::Here => Ok(Duplicate::Item(entry.name)),
                 ItemPresence::Left(line) => Ok(Duplicate::Left(line)),

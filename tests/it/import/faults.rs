@@ -39,7 +39,7 @@ fn run(root: &Path, sources: &Path, watcher: &Watcher) -> Vec<Event> {
         && let Ok(ledger) = Ledger::open(&collection, &agent(), &waiter(&clock))
     {
         let mut tell = |_| Ok(());
-        let _ = relate(&ledger, rows(sources), (&agent(), &waiter(&clock)), &mut tell);
+        let _ = relate(&ledger, rows(sources), Update::Act, (&agent(), &waiter(&clock)), &mut tell);
     }
     events
 }

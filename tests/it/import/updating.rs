@@ -78,6 +78,39 @@ fn corrected_rows_are_counted_and_on_request_carried_out() {
     assert_eq!(imported.import("--update").stderr, "imported nothing; 3 there already\n");
 }
 
+/// A relation that is new in a row completes an item that is there: the run says so, before and after.
+#[test]
+fn relations_that_items_lack_are_set_and_reported() {
+    let imported = Imported::new();
+    let text = "path,title,language,relation.translation_of\na,A,,\nb,B,,\nc,C,pt,row:b\n";
+    imported.world.write("in/m.csv", text);
+    let before = imported.texts();
+    // The description has no language yet, so the other end could not say which translation it is.
+    let [b, c] = [1, 2].map(|at| imported.names[at].clone());
+    for more in ["--dry-run", ""] {
+        let ran = imported.import(more);
+        let expected =
+            format!("`{c}` cannot be a translation of `{b}` while its language is not known");
+        assert!(ran.code == 3 && ran.stderr.contains(&expected), "{}", ran.stderr);
+        assert_eq!(imported.texts(), before, "{more}");
+    }
+    let ran = imported.import("--update");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let related = |at: usize| imported.sidecar(at).relations.table().to_string();
+    assert_eq!(related(1).lines().last().unwrap(), format!("pt = \"{c}\""));
+    assert_eq!(related(2), format!("translation_of = \"{b}\"\n"));
+
+    imported.world.write("in/m.csv", "path,relation.metadata\na,row:c\nb,\nc,\n");
+    let change = format!("{}: relations.metadata: nothing -> \"{c}\"", imported.names[0]);
+    let ran = imported.import("--dry-run");
+    assert_eq!(ran.succeeded(), format!("would update {change}\n"));
+    assert_eq!(ran.stderr, "would update 1 of 3 items\n");
+    let ran = imported.import("");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr, format!("updated {change}\nupdated 1 of 3 items\n"));
+    assert_eq!(imported.import("").stderr, "imported nothing; 3 there already\n");
+}
+
 #[test]
 fn relations_of_rows_are_replaced() {
     let imported = Imported::new();

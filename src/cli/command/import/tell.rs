@@ -350,9 +350,11 @@ fn not_updated(name: &RepositoryName, reason: NotUpdated) -> Result<String, Fail
 
 /// The step that an error kept a source from, as a participle: a row whose relations fail has its item.
 fn missed(error: &ImportError) -> &'static str {
-    use ImportError::{Amend, NotOriginal, Relate, RelationLost};
+    use ImportError::{Amend, NoLanguage, NotOriginal, Relate, RelationLost};
     match error {
-        RelationLost { .. } | Relate(_) | Amend(_) | NotOriginal { .. } => "related",
+        RelationLost { .. } | NoLanguage { .. } | NotOriginal { .. } | Relate(_) | Amend(_) => {
+            "related"
+        }
         _ => "imported",
     }
 }
