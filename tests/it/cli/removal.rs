@@ -146,7 +146,7 @@ fn purging_frees_what_it_says() {
 }
 
 /// Runs a line with a terminal as stdin on which `answer` is typed, where the system has `script`.
-fn typed(world: &World, line: &str, answer: &str) -> Option<String> {
+pub(super) fn typed(world: &World, line: &str, answer: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_urepo");
     let like = world.command([""; 0]);
     let mut command = std::process::Command::new("script");

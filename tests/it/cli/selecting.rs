@@ -184,6 +184,19 @@ fn a_limit_of_lines_hides_no_second_original() {
     assert_eq!(records(&ran).last().unwrap()["exit_code"], 23);
 }
 
+/// Copies and tombstones stay as they are, and the question does not count them.
+#[test]
+fn a_person_is_asked_with_the_number_of_originals() {
+    let three = Three::new();
+    let ask =
+        |answer| super::removal::typed(&three.world, "-c archive meta set --all title=B", answer);
+    let Some(told) = ask("n\n") else { return };
+    assert!(told.contains("change 1 Original in `"), "{told}");
+    assert!(told.contains("nothing was done"), "{told}");
+    let told = ask("y\n").unwrap();
+    assert!(told.contains("changed 1 item"), "{told}");
+}
+
 mod trash;
 
 mod verifying {

@@ -9,6 +9,7 @@ use urepo::collection::{Collection, Writer};
 use urepo::correction::CorrectionError;
 use urepo::identity::RepositoryName;
 use urepo::import::described::{DescribedError, RowPlace};
+use urepo::item::State;
 use urepo::sidecar::KeyChange;
 
 use crate::cli::command::transfer::finish_first;
@@ -36,15 +37,23 @@ impl AmendRun<'_> {
     pub(super) fn run<'c>(&self, amendment: &dyn Fn(RepositoryName) -> Amendment<'c>) -> Done {
         let AmendRun { context, selection, .. } = *self;
         let collection = context.collection()?;
-        if !selection.names_items() && !context.global.dry_run {
-            let path = collection.path().display();
-            confirm(
-                context,
-                self.yes,
-                &format!("change all items that are selected in `{path}`?"),
-            )?;
-        }
         let failures = Failures::default();
+        if !selection.names_items() && !context.global.dry_run && !self.yes {
+            let mut originals = 0;
+            let feed = selection.of(context, &collection, &failures)?.into_feed();
+            feed(&mut |name| {
+                let read = collection.named_item(&name).and_then(|item| item.sidecar());
+                originals += u64::from(read.is_ok_and(|(it, _)| it.state == State::Original));
+                if context.interrupt.requested() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            let (originals, path) =
+                (human::count(originals, "Original"), collection.path().display());
+            confirm(context, self.yes, &format!("change {originals} in `{path}`?"))?;
+        }
         let mut reporter = AmendReporter::new(context, &collection, selection.is_single());
         reporter.passes_others = !selection.names_items();
         let feed = selection.of(context, &collection, &failures)?.into_feed();
