@@ -39,7 +39,8 @@ pub(crate) struct IssueArgs {
     /// Granularity of dates: auto, or seconds such as 60, 1, 0.1
     #[arg(long)]
     pub(super) granularity: Option<Setting>,
-    /// How long to wait for an identifier, such as 5s or 2m [env: UREPO_MAX_WAIT]
+    /// How long to wait for an identifier, such as 5s or 2m; by default 5s for a clock that is behind, and for a
+    /// granularity as long as it takes [env: UREPO_MAX_WAIT]
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     pub(crate) max_wait: Option<Duration>,
     /// The clock is right, though it is far ahead of the last identifier

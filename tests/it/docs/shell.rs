@@ -146,6 +146,7 @@ fn plain(line: &str) -> String {
     let words: Vec<_> = line.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect();
     let indent = if line.starts_with("  ") { "  " } else { "" };
     let line = format!("{indent}{}", words.join("  "));
+    let line = without_person(&line).unwrap_or(line);
     replace_tokens(&line, |token| {
         let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_time = token.ends_with('Z') && token.as_bytes().get(10) == Some(&b'T');
@@ -158,6 +159,13 @@ fn plain(line: &str) -> String {
             _ => None,
         }
     })
+}
+
+/// A line of the log, which ends with the user and the machine.
+fn without_person(line: &str) -> Option<String> {
+    let (before, who) = line.rsplit_once(" by ")?;
+    matches!(who.split(' ').collect::<Vec<_>>()[..], [_, "on", _])
+        .then(|| format!("{before} by WHO"))
 }
 
 fn dates_in(line: &str) -> Vec<String> {
