@@ -73,7 +73,7 @@ pub(crate) fn duration(time: Duration) -> String {
     parts.join(" ")
 }
 
-/// Reads `30`, `30s`, `5m`, `4h`, `30d`, `2w`, `250ms`.
+/// Reads `0`, `30s`, `5m`, `4h`, `30d`, `2w`, `250ms`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -82,7 +82,12 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         .map_err(|_| "expected a number and a unit, such as 30s, 5m, 4h or 30d".to_owned())?;
     let seconds = match unit {
         "ms" => return Ok(Duration::from_millis(number)),
-        "" | "s" => 1,
+        "s" => 1,
+        // Nothing is as long in every unit.
+        "" if number == 0 => 1,
+        "" => {
+            return Err(format!("the unit is missing, as in {text}s, {text}m, {text}h or {text}d"));
+        }
         "m" | "min" => 60,
         "h" => 3600,
         "d" => 86_400,
@@ -125,10 +130,10 @@ mod tests {
             ["0 s", "59 s", "1 min", "2 h 5 min", "1 d 1 h"]
         );
         assert_eq!(parse_duration("5m"), Ok(Duration::from_secs(300)));
-        assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
+        assert_eq!(parse_duration("0"), Ok(Duration::ZERO));
         assert_eq!(parse_duration("2w"), Ok(Duration::from_secs(14 * 86_400)));
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
-        for bad in ["", "m", "5 minutes", "-1s", "1.5h", "99999999999999999999d"] {
+        for bad in ["", "m", "7", "5 minutes", "-1s", "1.5h", "99999999999999999999d"] {
             assert!(parse_duration(bad).is_err(), "{bad}");
         }
     }

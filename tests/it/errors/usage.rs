@@ -114,6 +114,10 @@ error: `0` is not a value of `--jobs <N>`: expected a number from 1 to 1024
 error: `soon` is not a value of `--lock-wait <TIME>`: expected a number and a unit, such as 30s, 5m, 4h or 30d
 
 "#]]);
+    refuses(&world, "list --lock-wait 5", 2).tells(str![[r#"
+error: `5` is not a value of `--lock-wait <TIME>`: the unit is missing, as in 5s, 5m, 5h or 5d
+
+"#]]);
     refuses(&world, "list --long -0", 2).tells(str![[r#"
 error: `--long` cannot be used with `--null`
 hint: `urepo help list` says how it is used
