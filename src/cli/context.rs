@@ -213,8 +213,7 @@ impl Context {
             trust,
             interrupt: self.interrupt.clone(),
             register: self.register(),
-            // A dry run does not take a prefix either.
-            purpose: if self.global.dry_run { IssuePurpose::Care } else { IssuePurpose::Issue },
+            purpose: if self.global.dry_run { IssuePurpose::Plan } else { IssuePurpose::Issue },
         }
     }
 

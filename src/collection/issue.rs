@@ -53,6 +53,8 @@ pub struct IssueOptions {
 pub enum IssuePurpose {
     /// To issue: the collection becomes the one that issues their prefixes, or it is an error.
     Issue,
+    /// To say what would be issued: the same error, and nothing is written.
+    Plan,
     /// To look at the memories, or to raise them.
     Care,
 }
@@ -135,10 +137,27 @@ impl<'a> Issuer<'a> {
         let (is_chosen, turn, notices) = (options.subsystem.is_some(), 0, Vec::new());
         let mut issuer =
             Issuer { sources, lost, patience, collection, is_chosen, turn, register, notices };
-        if options.purpose == IssuePurpose::Issue {
-            issuer.claim(Takeover::Refuse)?;
+        match options.purpose {
+            IssuePurpose::Issue => issuer.claim(Takeover::Refuse)?,
+            IssuePurpose::Plan => issuer.check()?,
+            IssuePurpose::Care => {}
         }
         Ok(issuer)
+    }
+
+    /// Makes sure that the prefixes could be claimed, without writing anything.
+    fn check(&self) -> Result<(), CollectionError> {
+        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
+        for LabelSource { distributor, .. } in &self.sources {
+            let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
+            // Without IBIps it would issue all the same.
+            let claimant =
+                Claimant { prefix, ibips: None, id: Some(id), root: &root, memory: &memory };
+            if !self.register.has(&claimant)? {
+                self.register.check(&claimant, Takeover::Refuse)?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes sure that the register says that names of these prefixes, and their IBIps, come from here.
@@ -332,7 +351,7 @@ fn memory_directory(
         Some(inside) => collection.root().open_dir(inside)?,
         None => match collection.own_dir(layout::DISTRIBUTOR)? {
             Some(dir) => dir,
-            None if options.purpose == IssuePurpose::Care => return Ok(None),
+            None if options.purpose != IssuePurpose::Issue => return Ok(None),
             None => collection.ensure_own()?.ensure_dir(layout::DISTRIBUTOR)?,
         },
     };

@@ -58,6 +58,11 @@ impl Doctor {
             }
         }
         let memories = issuer.look()?;
+        if self.take_over && !context.printer.json {
+            for memory in &memories {
+                self.tell_taken(context, memory);
+            }
+        }
         let left = left_overs(&collection)?.len();
         let (mut unfinished, failed) = pending(&collection)?;
         unfinished.retain(|item| !item.is_at_work);
@@ -92,6 +97,19 @@ impl Doctor {
             }
             context.printer.lines(&text)
         }
+    }
+}
+
+impl Doctor {
+    /// Says what is done, or would be, with one memory.
+    fn tell_taken(&self, context: &Context, memory: &Memory) {
+        let prefix = &memory.prefix;
+        let forgotten = if self.forget_future { "; later dates do not count" } else { "" };
+        context.printer.note(&if context.global.dry_run {
+            format!("this collection would issue the identifiers of `{prefix}`{forgotten}")
+        } else {
+            format!("this collection issues the identifiers of `{prefix}` from now on{forgotten}")
+        });
     }
 }
 

@@ -32,8 +32,8 @@ use crate::cli::{Done, escape};
 /// and so with creator, subject and every other term. Prints identifiers and titles of the items for
 /// which all of it holds, by date; the exit code is 21 if there are none.
 ///
-/// It answers from the index (`urepo index`), which is made the first time, and is never wrong about
-/// what it prints: every answer is compared with the sidecar.
+/// It answers from the index (`urepo index`), a cache that is made the first time and updated, also with
+/// --dry-run, and is never wrong about what it prints: every answer is compared with the sidecar.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -275,8 +275,10 @@ impl Import {
 
     /// Says what would be done.
     fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
+        Issuer::new(collection, &context.agent, &context.clock, &self.issue.options(context))?;
         let ledger = Ledger::look(collection)?;
         let mut reporter = tell::Reporter::new(context, collection, None);
+        reporter.after = tell::after(&self.drop);
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
         let others = names::Others::new(context, collection, sources, &self.force)?;

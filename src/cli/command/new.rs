@@ -176,7 +176,8 @@ impl New {
             requests.relations = relations.of_items()?;
         }
         if context.global.dry_run {
-            return dry::run(context, &collection, &options, requests, is_single);
+            let issue = self.issue.options(context);
+            return dry::run(context, &collection, &options, requests, is_single, &issue);
         }
         let name = deposit(context, &collection, self, options, requests, is_single)?;
         match (relations, name) {

@@ -59,7 +59,7 @@ impl Recover {
             if self.inventory {
                 inventory::tell_plan(context, &collection)?;
             }
-            return tell_plan(context, &collection);
+            return tell_plan(context, &collection, &self.names_from);
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = finish_hand_overs(context, &collection)?;
@@ -157,8 +157,9 @@ fn behind() -> Failure {
 }
 
 /// Reports what would be finished and removed.
-fn tell_plan(context: &Context, collection: &Collection) -> Done {
+fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> Done {
     let printer = &context.printer;
+    let mirrors = context.opened(mirrors)?;
     let (pending, left) = (pending(collection)?, left_overs(collection)?);
     let (removals, failed) = pending_removals(collection)?;
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
@@ -194,7 +195,14 @@ fn tell_plan(context: &Context, collection: &Collection) -> Done {
             Life::Unknown => format!("would remove {path}{holder}, unless that run is at work"),
         }
     });
-    let lines = hand_overs.chain(removals).chain(failed).chain(left_overs);
+    let subsystems = collection.settings().subsystems.iter().filter(|_| !mirrors.is_empty());
+    let raised = subsystems.map(|subsystem| {
+        let prefix = subsystem.prefix().map(|it| it.to_string()).unwrap_or_default();
+        let paths: Vec<_> = mirrors.iter().map(|it| format!("`{}`", it.path().display())).collect();
+        let paths = paths.join(", ");
+        format!("would raise the memory of `{prefix}` to the newest identifier in {paths}, unless it is later")
+    });
+    let lines = hand_overs.chain(removals).chain(failed).chain(left_overs).chain(raised);
     let lines: Vec<_> = lines.collect();
     if lines.is_empty() {
         printer.note(NOTHING);

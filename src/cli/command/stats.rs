@@ -18,7 +18,8 @@ use crate::cli::{Done, human};
 /// of a file's name. "Repeated" are items whose files are, byte for byte, those of another one. In a pipe the
 /// columns are separated by tabs, and sizes are bytes.
 ///
-/// It answers from the index (`urepo index`), which is made the first time.
+/// It answers from the index (`urepo index`), a cache that is made the first time and updated, also with
+/// --dry-run.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

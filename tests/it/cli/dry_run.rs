@@ -1,7 +1,7 @@
 //! `--dry-run` says what would be done, and leaves every byte as it was.
 
 use super::{bytes_below, leaf, world_with_item};
-use crate::support::{World, change_item};
+use crate::support::{World, change_item, copy_tree};
 
 /// Runs a line with `--dry-run`, before and after the command, and compares every byte.
 #[track_caller]
@@ -174,4 +174,44 @@ fn refuses_what_would_be_refused_by_init() {
     let (world, _) = world_with_item();
     changes_nothing(&world, "init archive --host archive.example.org", 23);
     changes_nothing(&world, "init archive/maps --host maps.example.org", 23);
+}
+
+/// What a copy of a collection is refused, a dry run is refused too.
+#[test]
+fn of_a_collection_that_was_cloned() {
+    let world = World::new();
+    world.run("init archive --host example.org").succeeded();
+    world.write("drop/a.txt", "a");
+    world.run("-c archive new drop/a.txt").succeeded();
+    copy_tree(&world.path("archive"), &world.path("clone"));
+    for line in ["-c clone new drop/a.txt", "-c clone import drop", "-c clone mint"] {
+        changes_nothing(&world, line, 23);
+        assert_eq!(world.run(line).code, 23, "{line}");
+    }
+    changes_nothing(&world, "-c clone doctor --take-over", 0);
+    let taken = world.run("-c clone doctor --take-over -n");
+    let told = "this collection would issue the identifiers of `org/example`\n";
+    assert!(taken.stderr.starts_with(told), "{}", taken.stderr);
+    let taken = world.run("-c clone doctor --take-over --forget-future");
+    let told = "this collection issues the identifiers of `org/example` from now on; later dates do not count\n";
+    assert!(taken.stderr.starts_with(told), "{}", taken.stderr);
+    changes_nothing(&world, "-c clone new drop/a.txt", 0);
+}
+
+#[test]
+fn says_what_comes_besides_the_items() {
+    let world = World::with_collection();
+    world.write("drop/a.txt", "a");
+    world.write("done/z.txt", "z");
+    let would = |line: &str| world.run(&format!("-c archive -n {line}")).succeeded().to_owned();
+    let a_txt = "would import [WORLD]/drop/a.txt: 1 file, 1 B";
+    assert_eq!(would("import drop"), format!("{a_txt}\n"));
+    assert_eq!(would("import drop --remove-source"), format!("{a_txt}, and remove it\n"));
+    assert_eq!(would("import drop --done-dir done"), format!("{a_txt}, and move it to done\n"));
+    world.run("init mirror --host mirror.example.org").succeeded();
+    assert_eq!(
+        would("recover --names-from mirror"),
+        "would raise the memory of `example.org/archive` to the newest identifier in `[WORLD]/mirror`, unless it \
+         is later\n"
+    );
 }

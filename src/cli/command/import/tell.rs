@@ -9,6 +9,7 @@ use urepo::identity::RepositoryName;
 use urepo::import::{Became, Event, FailedFile, ImportError, NotUpdated, Summary, Tell, Updated};
 use urepo::item::State;
 
+use super::DropArgs;
 use super::ending::{closing, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
@@ -33,6 +34,8 @@ pub(super) struct Reporter<'a> {
     /// Hints about rows that were printed: each is printed once.
     hints: BTreeSet<String>,
     left_out: LeftOutTally,
+    /// What would become of a source, in a dry run.
+    pub(super) after: String,
     /// Sources of items that were made by other rules.
     by_other_rules: u64,
     /// The width of the longest identifier so far.
@@ -69,6 +72,15 @@ impl Tell for Reporter<'_> {
     }
 }
 
+/// What becomes of a source whose item is there, for the lines of a dry run.
+pub(super) fn after(drop: &DropArgs) -> String {
+    match &drop.done_dir {
+        Some(dir) => format!(", and move it to {}", dir.display()),
+        None if drop.remove_source => ", and remove it".to_owned(),
+        None => String::new(),
+    }
+}
+
 impl<'a> Reporter<'a> {
     pub(super) fn new(
         context: &'a Context,
@@ -83,6 +95,7 @@ impl<'a> Reporter<'a> {
             lost: Dropped::default(),
             hints: BTreeSet::new(),
             left_out: LeftOutTally::default(),
+            after: String::new(),
             by_other_rules: 0,
             id_width: 0,
             report,
@@ -110,7 +123,8 @@ impl<'a> Reporter<'a> {
         let line = match became {
             Became::Planned { files, bytes, .. } => {
                 let size = human::size(files, bytes);
-                Some(format!("would import {}: {size}", one_line(&source)))
+                let after = one_line(&self.after);
+                Some(format!("would import {}: {size}{after}", one_line(&source)))
             }
             Became::Item(deposited) => {
                 let name = deposited.label.name.as_str();

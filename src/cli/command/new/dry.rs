@@ -1,6 +1,6 @@
 //! `urepo new --dry-run`: the plan, printed.
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, IssueOptions, Issuer};
 use urepo::deposit::{DepositTarget, Options, Plan, Request, Source};
 use urepo::holdings::Peers;
 use urepo::progress::NoProgress;
@@ -19,7 +19,9 @@ pub(super) fn run(
     options: &Options,
     requests: Requests,
     is_single: bool,
+    issue: &IssueOptions,
 ) -> Done {
+    Issuer::new(collection, &context.agent, &context.clock, issue)?;
     let broken = requests.failure();
     let place = DepositTarget::new(collection, Peers::default(), &context.clock)?;
     let mut report = Report::new(context, "deposited", is_single);
