@@ -218,9 +218,7 @@ impl<'a> Purger<'a> {
         let what = match held {
             TrashContents::Payload => "the files of the deleted item",
             TrashContents::Copy => "the deleted Copy",
-            TrashContents::SetAside | TrashContents::Replaced => {
-                "the item as it was before it was mended"
-            }
+            TrashContents::SetAside | TrashContents::Replaced => "the item as it was before",
             TrashContents::Unlisted => "files that were not in its sidecar",
             TrashContents::Remains => "what was left of an earlier purge",
         };

@@ -126,7 +126,9 @@ fn compare_with_log(
     };
     let present = nothing.differences(sidecar);
     if logged.is_empty() {
-        return (Compared::Nothing, present);
+        // urepo chooses the target by itself.
+        let present = present.into_iter().filter(|it| it.key != "target");
+        return (Compared::Nothing, present.collect());
     }
     let changes = logged.into_iter().filter_map(|(key, before)| {
         let after = present.iter().find(|it| it.key == key).and_then(|it| it.after.clone());

@@ -84,6 +84,10 @@ impl Repairer<'_> {
             Event::new(EventKind::Recovery, &name, self.caller.clock.now(), self.caller.agent);
         let mut events = vec![Event { note: Some(note.to_owned()), ..event }];
         if let Some(accepted) = &examined.plan.accepted {
+            // Nothing is repaired where the sidecar alone is sealed again.
+            if examined.plan.steps.is_empty() {
+                events.clear();
+            }
             let now = self.caller.clock.now();
             let event = Event::new(EventKind::Description, &name, now, self.caller.agent);
             let note = Some("accepted as edited by hand".to_owned());

@@ -189,7 +189,7 @@ fn line(entry: &Purgeable, verb: &str) -> String {
     let what = match entry.held {
         TrashContents::Copy => ", a Copy",
         TrashContents::Remains => ", what is left of it",
-        TrashContents::Replaced => ", as it was before its repair",
+        TrashContents::Replaced => ", as it was before",
         TrashContents::Unlisted => ", files that were not in its sidecar",
         TrashContents::Payload | TrashContents::SetAside => "",
     };

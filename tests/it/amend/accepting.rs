@@ -174,3 +174,18 @@ fn all_edited_sidecars_are_accepted_after_a_question() {
     archive.world.run("-c archive meta accept --all -y").succeeded();
     assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
 }
+
+/// Without a record of earlier values, a target that urepo chose is not shown as a change.
+#[test]
+fn an_acceptance_is_logged_as_a_change_of_the_description_alone() {
+    let archive = Archive::new();
+    archive.entitle("Letter").unwrap();
+    fs::remove_dir_all(archive.world.path("archive/.urepo/log")).unwrap();
+    archive.edit_by_hand("\"Letter\"", "\"Letters\"");
+    let shown = archive.accept("--dry-run");
+    let told = ": title: nothing -> \"Letters\" (nothing shows what it was before)\n";
+    assert!(shown.succeeded().ends_with(told), "{}", shown.stdout);
+    archive.accept("").succeeded();
+    let kinds: Vec<_> = archive.events().into_iter().map(|it| it.event).collect();
+    assert_eq!(kinds, [urepo::collection::EventKind::Description]);
+}

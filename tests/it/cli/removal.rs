@@ -285,7 +285,7 @@ fn a_purge_of_replaced_files_names_no_deleted_items() {
     world.write(&format!("archive/{name}/doc/a.txt"), "rot");
     world.run("-c archive repair --from other").succeeded();
     let planned = world.run("-c archive purge -n");
-    assert!(planned.succeeded().contains(", as it was before its repair: "), "{}", planned.stdout);
+    assert!(planned.succeeded().contains(", as it was before: "), "{}", planned.stdout);
     assert!(planned.stderr.starts_with("would purge 1 entry of the trash, "), "{}", planned.stderr);
     let sidecar = world.path("archive").join(&name).join("item.toml");
     let text = std::fs::read(&sidecar).unwrap();
