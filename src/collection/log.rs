@@ -264,7 +264,7 @@ impl Collection {
     }
 
     /// Calls `visit` for every event, month by month, in the order they were logged. Returns how many lines
-    /// were passed over because they are longer than any event.
+    /// were passed over because they are not events.
     pub fn visit_events<E: From<PathError>>(
         &self,
         since: Option<Instant>,
@@ -302,7 +302,7 @@ fn month(date: Instant) -> String {
     format!("{:04}-{:02}", civil.year, civil.month)
 }
 
-/// Returns how many lines were too long.
+/// Returns how many lines are not events: too long, or damaged.
 fn visit_lines<E: From<PathError>>(
     file: StoredFile,
     mut visit: impl FnMut(Event) -> Result<(), E>,
@@ -325,12 +325,13 @@ fn visit_lines<E: From<PathError>>(
             continue;
         }
         let is_too_long = length > line.len() as u64;
-        skipped += u64::from(is_too_long);
         if line.is_empty() {
-            return Ok(skipped);
+            return Ok(skipped + u64::from(is_too_long));
         }
-        if !is_too_long && let Ok(event) = serde_json::from_slice(&line) {
-            visit(event)?;
+        match serde_json::from_slice(&line) {
+            Ok(event) if !is_too_long => visit(event)?,
+            // A line without an end is being written.
+            _ => skipped += u64::from(is_too_long || line.ends_with(b"\n")),
         }
         length = 0;
     }

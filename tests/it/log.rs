@@ -7,7 +7,7 @@ use urepo::collection::{Collection, Event, EventKind};
 use urepo::disk::{PathError, Watcher};
 use urepo::identity::{Instant, RepositoryName};
 
-use crate::support::{World, agent, make_collection, scratch, screen, wide_terminal};
+use crate::support::{World, agent, append, make_collection, scratch, screen, wide_terminal};
 
 fn events(collection: &Collection, since: Option<Instant>) -> Vec<Event> {
     let mut found = Vec::new();
@@ -194,7 +194,7 @@ fn a_line_that_is_too_long_is_passed_over_and_told() {
         assert_eq!(events(&collection, None), [first.clone(), second.clone()], "{length}");
         let ran = world.run("-c archive log");
         assert_eq!(ran.succeeded().lines().count(), 2);
-        let told = "warning: passed over 1 line of the log, longer than any event";
+        let told = "warning: passed over 1 line of the log: damaged, or of a later version";
         assert!(ran.stderr.contains(told), "{}", ran.stderr);
     }
 }
@@ -271,4 +271,20 @@ fn a_narrow_terminal_has_room_for_details() {
         assert_eq!(whole[1].contains("  ingestion  "), is_usual, "{whole:?}");
     }
     assert!(world.run("-c archive log").stdout.contains(&name));
+}
+
+#[test]
+fn a_line_that_is_no_event_is_told_of() {
+    let world = World::with_collection();
+    world.write("a.txt", "a");
+    world.run("-c archive new a.txt").succeeded();
+    let log = fs::read_dir(world.path("archive/.urepo/log")).unwrap().next().unwrap().unwrap();
+    append(&log.path(), "garbage\n");
+    let ran = world.run("-c archive log");
+    assert_eq!(ran.succeeded().lines().count(), 1);
+    let told = "warning: passed over 1 line of the log: damaged, or of a later version\n";
+    assert_eq!(ran.stderr, told);
+    // One that is just being written.
+    append(&log.path(), "{\"date\":");
+    assert_eq!(world.run("-c archive log").stderr, told);
 }

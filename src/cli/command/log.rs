@@ -94,7 +94,8 @@ impl Log {
             Err(_) if is_enough => {}
             Ok(skipped) => {
                 let lines = human::count(skipped, "line");
-                let told = format!("passed over {lines} of the log, longer than any event");
+                let told =
+                    format!("passed over {lines} of the log: damaged, or of a later version");
                 context.printer.warning(&told);
             }
             Err(stop) => report.fatal(stop),
