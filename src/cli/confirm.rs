@@ -11,10 +11,25 @@ use super::failure::Failure;
 ///
 /// Where nobody can be asked, nothing is done.
 pub(crate) fn confirm(context: &Context, yes: bool, question: &str) -> Done {
+    confirm_listed(context, yes, std::iter::empty(), question)
+}
+
+/// The same, with lines that name what the question is about.
+pub(crate) fn confirm_listed(
+    context: &Context,
+    yes: bool,
+    lines: impl IntoIterator<Item = String>,
+    question: &str,
+) -> Done {
     if yes {
         return Ok(());
     }
-    if !io::stdin().is_terminal() {
+    let can_ask = io::stdin().is_terminal();
+    // A program reads the error alone.
+    if can_ask || !context.printer.json {
+        lines.into_iter().for_each(|line| context.printer.note(&line));
+    }
+    if !can_ask {
         return Err(Failure::usage("nobody can be asked: stdin is not a terminal")
             .hint("`-y` answers yes beforehand"));
     }

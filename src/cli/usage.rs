@@ -70,6 +70,7 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
         || text(ContextKind::InvalidArg).unwrap_or_default().trim_end_matches("...").to_owned();
     let (message, hint) = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => return None,
+        ErrorKind::MissingSubcommand => ("no command was given".to_owned(), None),
         ErrorKind::InvalidSubcommand => {
             let typed = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             (format!("there is no command `{typed}`"), command_for(error, &typed))

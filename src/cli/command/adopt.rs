@@ -124,7 +124,7 @@ impl Adopt {
             }
         }
         if context.global.dry_run {
-            if !matches!(found, RootKind::Collection(_)) {
+            if !matches!(found, RootKind::Collection(_)) && !context.printer.json {
                 let root = root.display();
                 context.printer.note(&format!("would make the collection `{root}`"));
             }
@@ -164,7 +164,9 @@ impl Adopt {
         };
         let path = collection.path().display();
         let lack = if gives_names { "" } else { ", which issues no identifiers" };
-        context.printer.note(&format!("made the collection `{path}`{lack}"));
+        if !context.printer.json {
+            context.printer.note(&format!("made the collection `{path}`{lack}"));
+        }
         Ok(collection)
     }
 

@@ -63,7 +63,7 @@ impl Mint {
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         let mut report = Report::new(context, "minted", false);
         if context.global.dry_run {
-            for memory in issuer.look()? {
+            for memory in issuer.look()?.into_iter().filter(|_| !context.printer.json) {
                 let prefix = memory.prefix;
                 let names = human::count(self.count, "identifier");
                 context.printer.note(&format!("would issue {names} of `{prefix}`"));

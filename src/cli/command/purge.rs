@@ -10,7 +10,7 @@ use urepo::removal::{
 };
 
 use super::removal::{finish_removals, is_reported_with, named};
-use crate::cli::confirm::confirm;
+use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Item, Trash};
@@ -94,13 +94,11 @@ impl Purge {
             return finish(&Total::of(&entries), report);
         }
         if !entries.is_empty() && !self.yes {
-            for entry in &entries {
-                context.printer.note(&line(entry, "to be purged:"));
-            }
+            let lines = entries.iter().map(|entry| line(entry, "to be purged:"));
             let total = Total::of(&entries);
             let (what, bytes) = (total.counted("deleted item"), human::bytes(total.bytes));
             let question = format!("remove {what}, {bytes}, permanently?");
-            confirm(context, self.yes, &question)?;
+            confirm_listed(context, self.yes, lines, &question)?;
         }
         let mut done = Total::default();
         if !entries.is_empty() {

@@ -13,7 +13,7 @@ use urepo::removal::{
     has_pending, pending,
 };
 
-use crate::cli::confirm::confirm;
+use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
@@ -52,13 +52,9 @@ pub(super) fn confirm_all(
     (act, done): (&str, &str),
     names: &[RepositoryName],
 ) -> Done {
-    if !yes {
-        for name in names {
-            context.printer.note(&format!("to be {done}: {name}"));
-        }
-    }
+    let lines = names.iter().map(|name| format!("to be {done}: {name}"));
     let items = human::count(names.len() as u64, "item");
-    confirm(context, yes, &format!("{act} {items}?"))
+    confirm_listed(context, yes, lines, &format!("{act} {items}?"))
 }
 
 /// How a run ends that had `names` to `act` on, `done` as a participle.

@@ -159,3 +159,23 @@ fn of_a_copy_whose_original_moved_on() {
         assert!(is_time(&handovers[0]["date"]), "{command}: {handovers}");
     }
 }
+
+/// stderr has the error alone: programs read it.
+#[test]
+fn of_failures_and_plans_nothing_else_is_told() {
+    let (world, name) = world_with_item();
+    world.run(&format!("-c archive delete {name} --force last")).succeeded();
+    for line in ["--json", "-c archive purge --json", "-c archive restore --all --json"] {
+        let ran = world.run(line);
+        assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{line}: {}", ran.stderr);
+        has(&serde_json::from_str(&ran.stderr).unwrap(), "error", &["error", "exit_code"]);
+    }
+    let ran = world.run("--json");
+    assert!(ran.stderr.contains("\"no command was given\""), "{}", ran.stderr);
+    std::fs::create_dir_all(world.path("tree/example.org/old/2001/01.01.00.00/doc")).unwrap();
+    world.write("tree/example.org/old/2001/01.01.00.00/doc/a.txt", "a");
+    for line in ["-c archive mint -n --json", "adopt tree -n --json", "adopt tree --json"] {
+        let ran = world.run(line);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{line}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use urepo::collection::{Collection, Corrected, Correction, InventoryChange, RottenLine};
 
-use crate::cli::confirm::confirm;
+use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, InventoryLine, Item};
@@ -19,17 +19,14 @@ pub(super) fn correct(
     let planned = collection.inventory_corrections()?;
     let gone = planned.added.iter().filter(|it| is_gone(it)).count() as u64;
     if gone > 0 {
-        if !yes {
-            for correction in planned.added.iter().filter(|it| is_gone(it)) {
-                context.printer.note(&format!("to be {}", line(correction)));
-            }
-        }
+        let given_up = planned.added.iter().filter(|it| is_gone(it));
+        let lines = given_up.map(|correction| format!("to be {}", line(correction)));
         let items = human::count(gone, "item");
         let them = if gone == 1 { "it" } else { "them" };
         let question = format!(
             "give up {items} that should be here? `urepo verify` then stops reporting {them}"
         );
-        confirm(context, yes, &question)?;
+        confirm_listed(context, yes, lines, &question)?;
     }
     let corrected = collection.correct_inventory(&planned.added, &context.agent, &waiter)?;
     report_all(context, collection, &corrected)?;
