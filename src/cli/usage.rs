@@ -80,7 +80,12 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
             let what = if argument.starts_with('-') { "option" } else { "argument" };
             let near =
                 text(ContextKind::SuggestedArg).map(|near| format!("did you mean `{near}`?"));
-            (format!("unknown {what} `{argument}`"), near)
+            // Only where something else than options may stand, clap suggests `--`.
+            let is_name = argument.starts_with('-') && error.get(ContextKind::Suggested).is_some();
+            let names = is_name.then(|| {
+                format!("{}; `--` stands before a name that begins with `-`", usage_of(error))
+            });
+            (format!("unknown {what} `{argument}`"), near.or(names))
         }
         ErrorKind::InvalidValue => {
             let value = text(ContextKind::InvalidValue).unwrap_or_default();
@@ -129,11 +134,15 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
             (lines.join(" "), None)
         }
     };
-    let hint = hint.unwrap_or_else(|| match command_of(error).as_str() {
+    Some(Failure::usage(message).hint(hint.unwrap_or_else(|| usage_of(error))))
+}
+
+/// Where the usage is explained.
+fn usage_of(error: &clap::Error) -> String {
+    match command_of(error).as_str() {
         "" => "`urepo --help` lists the commands and options".to_owned(),
         command => format!("`urepo help {command}` says how it is used"),
-    });
-    Some(Failure::usage(message).hint(hint))
+    }
 }
 
 /// The command that the usage in `error` is of, without the program.

@@ -94,7 +94,7 @@ pub enum CollectionError {
         root: PathBuf,
     },
     /// A collection that cannot be found has issued the names of a prefix, or their IBIps.
-    #[error("{series} were issued by a collection that is gone: `{}`", root.display())]
+    #[error("{series} belong to a collection that is gone: `{}`", root.display())]
     PrefixLost {
         /// Which.
         series: Series,

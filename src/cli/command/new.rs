@@ -208,7 +208,15 @@ impl New {
         match found {
             Err(failure) if self.init && failure.exit == Exit::NoCollection => {}
             Err(failure) if failure.exit == Exit::NoCollection => {
-                return Err(failure.hint("`--init --host FQDN` creates it first"));
+                let creates = "`--init --host FQDN` creates it first";
+                return Err(match &failure.hint {
+                    // A disk may not be mounted.
+                    Some(hint) if context.config.collection.is_some() => {
+                        let hint = format!("{hint}; {creates}");
+                        failure.hint(hint)
+                    }
+                    _ => failure.hint(creates),
+                });
             }
             Ok(collection) if self.init => {
                 // A repeated `--init` must mean the collection that is there.

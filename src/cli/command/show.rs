@@ -225,6 +225,19 @@ pub(super) fn line(text: &mut Vec<(String, String)>, key: &str, value: &str) {
     text.push((key.to_owned(), value.to_owned()));
 }
 
+/// A value in words: a table such as that of a hand-over is a list of its keys and values.
+fn in_one_line(value: &toml::Value) -> String {
+    let pair = |(key, value): (&String, &toml::Value)| match value {
+        toml::Value::Boolean(true) => key.clone(),
+        value => format!("{key} {}", in_one_line(value)),
+    };
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Table(table) => table.iter().map(pair).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
 /// One line a value; lists become several.
 fn describe(text: &mut Vec<(String, String)>, prefix: &str, table: &toml::Table) {
     for (key, value) in table {
@@ -233,7 +246,7 @@ fn describe(text: &mut Vec<(String, String)>, prefix: &str, table: &toml::Table)
             toml::Value::String(value) => line(text, &key, value),
             toml::Value::Array(values) => {
                 for value in values {
-                    line(text, &key, value.as_str().unwrap_or(&value.to_string()));
+                    line(text, &key, &in_one_line(value));
                 }
             }
             // A line a file; `--json` and the sidecar have them.
@@ -308,4 +321,19 @@ pub(super) fn file_of(
             .hint(format!("`urepo show --all-files {}` lists them", item.name())));
     }
     Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handover_is_shown_in_words() {
+        let table: toml::Table =
+            "handovers = [{ date = 2026-11-21T02:13:00Z, lost = true }]".parse().unwrap();
+        let mut text = Vec::new();
+        describe(&mut text, "", &table);
+        let told = "date 2026-11-21T02:13:00Z, lost".to_owned();
+        assert_eq!(text, [("handovers".to_owned(), told)]);
+    }
 }

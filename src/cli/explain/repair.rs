@@ -33,7 +33,7 @@ impl Explain for RepairError {
             }
             Self::PerhapsElsewhere { .. } => failure.hint("repair the item there first"),
             Self::Unconfirmed { name } => failure.hint(format!(
-                "name a copy with `--from`; if you edited the sidecar, `urepo meta accept {name}`"
+                "`--from COLLECTION` names a collection with a good copy; if you edited the sidecar, `urepo meta accept {name}`"
             )),
             Self::Unproven { .. } => failure.hint(
                 "look at both with `urepo show`; `--reseal` keeps this one as it is, and makes the other \

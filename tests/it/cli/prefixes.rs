@@ -132,7 +132,7 @@ fn a_collection_that_was_moved_goes_on() {
     is_refused(
         &world.run("init again --host archive.example.org"),
         23,
-        "issued by a collection that is gone: `[WORLD]/archive`",
+        "belong to a collection that is gone: `[WORLD]/archive`",
     );
     world.run("-c moved mint").line();
     is_refused(&world.run("init again --host archive.example.org"), 23, "`[WORLD]/moved`");
@@ -295,7 +295,7 @@ fn a_second_collection_of_one_address_is_refused() {
     is_refused(
         &world.run(again),
         23,
-        "IBIps of `192.0.2.1:800` were issued by a collection that is gone",
+        "IBIps of `192.0.2.1:800` belong to a collection that is gone",
     );
     world.run("-c moved mint").line();
     is_refused(&world.run(again), 23, "`[WORLD]/moved`");

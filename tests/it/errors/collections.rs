@@ -15,7 +15,7 @@ hint: `--init --host FQDN` creates it first
 "#]]);
     refuses(&world, "-c archive new a.txt", 10).tells(str![[r#"
 error: `[WORLD]/archive` is not a collection
-hint: `--init --host FQDN` creates it first
+hint: is it mounted? `findmnt` lists what is; `--init --host FQDN` creates it first
 
 "#]]);
     refuses(&world, "-c a.txt list", 10).tells(str![[r#"

@@ -123,6 +123,11 @@ error: `--long` cannot be used with `--null`
 hint: `urepo help list` says how it is used
 
 "#]]);
+    refuses(&world, "new -draft.txt", 2).tells(str![[r#"
+error: unknown option `-d`
+hint: `urepo help new` says how it is used; `--` stands before a name that begins with `-`
+
+"#]]);
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
 error: invalid value of `--state <STATE>`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
 

@@ -119,7 +119,7 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
 U208  damage   example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
 U208  damage   maps.example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
 error: 0 of 0 items damaged, and 2 places outside the items
-hint: `urepo man` says what the codes mean; nothing here was changed
+hint: make readable what is named above, and repeat the command: nothing is known of it
 
 "#]],
     );

@@ -22,7 +22,10 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
         (0, 0) => None,
         (0, left) => {
             let are = human::is_or_are(left);
-            let message = format!("{left} of {all} sources {are} still in place");
+            let mut message = format!("{left} of {all} sources {are} still in place");
+            if is_quiet && summary.known_left > 0 {
+                message += &format!("; {} as reported before", summary.known_left);
+            }
             Some(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
         }
         (failed, _) => {

@@ -182,6 +182,10 @@ impl<'a> Ending<'a> {
         {
             "`urepo adopt ROOT` finishes an adoption that was interrupted; `urepo repair ITEM --from COLLECTION` \
              brings back a sidecar that was lost"
+        } else if self.seen.contains(&Code::Unreadable)
+            && is_all_damage(&|code| *code == Code::Unreadable)
+        {
+            "make readable what is named above, and repeat the command: nothing is known of it"
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {

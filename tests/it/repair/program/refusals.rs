@@ -57,7 +57,7 @@ fn sidecars_that_nobody_can_decide_on() {
         20,
         str![[r#"
 error: the sidecar of `[NAME]` is not as it was sealed, and no copy confirms it
-hint: name a copy with `--from`; if you edited the sidecar, `urepo -c archive meta accept [NAME]`
+hint: `--from COLLECTION` names a collection with a good copy; if you edited the sidecar, `urepo -c archive meta accept [NAME]`
 
 "#]],
     );
