@@ -22,7 +22,7 @@ pub struct Wanted {
     pub names: Option<Vec<RepositoryName>>,
     /// Only what is left of items of these names.
     pub among: Names,
-    /// Only what was deleted before this instant.
+    /// Only what came into the trash before this instant.
     pub before: Option<Instant>,
 }
 
@@ -40,7 +40,7 @@ pub struct Purgeable {
     /// The bytes on the disk that a purge frees: none of a file that has other names, as in an item that was
     /// mended with it.
     pub freed: u64,
-    /// When it was deleted.
+    /// When it came into the trash.
     pub since: Instant,
     trashed: Trashed,
 }
@@ -92,7 +92,8 @@ fn look_at(
     let seen = collection
         .held(&trashed)
         .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
-    let (held, (size, changed)) = match seen {
+    // A tombstone may have come here long after the deletion: its date is not that of the bytes.
+    let (held, (size, since)) = match seen {
         // Another run has just purged it, or brought it back.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         outcome => outcome?,
@@ -101,14 +102,6 @@ fn look_at(
     if held == TrashContents::SetAside || (held == TrashContents::Remains && size.files == 0) {
         return Ok(None);
     }
-    let since = match deleted_at(collection, &trashed.name) {
-        // It went at another time than the item.
-        _ if matches!(held, TrashContents::Replaced | TrashContents::Unlisted) => changed,
-        Ok(date) => date.unwrap_or(changed),
-        // The date decides only where one is asked for.
-        Err(_) if wanted.before.is_none() => changed,
-        Err(error) => return Err(error.into()),
-    };
     // Of what has begun to go, the rest goes as well.
     if held == TrashContents::Remains || wanted.before.is_none_or(|before| since < before) {
         let name = trashed.name.clone();
@@ -150,19 +143,6 @@ pub fn unpurgeable(
     };
     let names = names.into_iter().filter(|name| wanted.among.contains(name));
     Ok(names.filter_map(|name| check(&name).err().map(|error| (name, error))).collect())
-}
-
-/// The date of a tombstone, if there is one. One that cannot be read is an error: its date is not known.
-fn deleted_at(
-    collection: &Collection,
-    name: &RepositoryName,
-) -> Result<Option<Instant>, CollectionError> {
-    let read = collection.item(name).and_then(|item| item.sidecar());
-    match read {
-        Ok((sidecar, _)) => Ok((sidecar.state == State::Deleted).then_some(sidecar.timestamp)),
-        Err(CollectionError::NoSuchItem { .. } | CollectionError::NoSidecar { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 /// Removes what is in the trash of one collection. It makes nothing on the disk, so it works on a full one.

@@ -22,7 +22,7 @@ use crate::cli::{Done, human};
 ///
 /// Deleted items keep their files in the trash of the collection until this. It lists what would go and
 /// asks; where it cannot ask, it needs --yes. Tombstones stay. --since and --until go by the date in the
-/// identifier, --older-than by the date of the deletion.
+/// identifier, --older-than by the time at which files came into this trash, whenever their Original was deleted.
 ///
 /// What is freed is what the files take of the disk, as `df` shows it: a file that another item or the repaired
 /// item shares frees nothing. A purge needs no free block and no free inode.
@@ -40,7 +40,7 @@ pub(crate) struct Purge {
     items: Vec<String>,
     #[command(flatten)]
     flags: NameFlags,
-    /// Only what was deleted more than TIME ago, such as 30d
+    /// Only what has been in the trash for more than TIME, such as 30d
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     older_than: Option<Duration>,
     /// Do not ask
