@@ -134,6 +134,8 @@ pub struct LookedAt {
 pub enum Lack {
     /// It is the same collection, or a clone with the same id.
     SameCollection,
+    /// The item there is the directory of the item here, which is mounted in both places.
+    SameDirectory,
     /// It has no such item.
     Absent,
     /// It has a tombstone.
@@ -152,6 +154,7 @@ impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Lack::SameCollection => "it is this collection, or a clone of it",
+            Lack::SameDirectory => "its directory of the item is the one here",
             Lack::Absent => "it has no such item",
             Lack::Deleted => "it is deleted there as well",
             Lack::OtherPayload => "it has other files there",

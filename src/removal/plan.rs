@@ -144,8 +144,8 @@ impl<'a> Planned<'a> {
             (Step::FinishBurial, _) | (_, LastRule::Remove) => None,
             (Step::Bury | Step::TakeAway, LastRule::Keep) => {
                 let (others, depth) = (order.others, order.depth);
-                let sidecar = &record.sidecar;
-                Some(proof::find(collection, sidecar, others, depth, progress, interrupt)?)
+                let own = (item, &record.sidecar);
+                Some(proof::find(collection, own, others, depth, progress, interrupt)?)
             }
         };
         let plan = Plan {

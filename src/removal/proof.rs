@@ -6,6 +6,7 @@ use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::item::manifest::content_digest;
+use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::{Sidecar, SidecarText};
 use crate::verify::{Depth, ProofError, prove};
@@ -25,10 +26,10 @@ pub(super) struct Proof<'a> {
     pub(super) text: SidecarText,
 }
 
-/// Looks through `others` for one that holds the payload of `sidecar`, whole.
+/// Looks through `others` for one that holds the payload of `item`, with this `sidecar`, whole.
 pub(super) fn find<'a>(
     collection: &Collection,
-    sidecar: &Sidecar,
+    (item, sidecar): (&StoredItem, &Sidecar),
     others: &'a [Collection],
     depth: Depth,
     progress: &dyn Progress,
@@ -40,7 +41,7 @@ pub(super) fn find<'a>(
         let lack = if collection.is_same(other)? {
             Lack::SameCollection
         } else {
-            match look(other, sidecar, depth, progress, interrupt) {
+            match look(other, (item, sidecar), depth, progress, interrupt) {
                 Some(Ok(record)) => {
                     let holding = SecondHolding { collection: other, state: record.sidecar.state };
                     return Ok(Proof { holding, text: record.text });
@@ -56,7 +57,7 @@ pub(super) fn find<'a>(
 
 fn look(
     other: &Collection,
-    sidecar: &Sidecar,
+    (own, sidecar): (&StoredItem, &Sidecar),
     depth: Depth,
     progress: &dyn Progress,
     interrupt: &Interrupt,
@@ -65,7 +66,9 @@ fn look(
         Ok(found) => found,
         Err(lack) => return Some(Err(lack)),
     };
-    let lack = if record.sidecar.state == State::Deleted {
+    let lack = if is_same_directory(own, &item) {
+        Lack::SameDirectory
+    } else if record.sidecar.state == State::Deleted {
         Lack::Deleted
     } else if record.sidecar.handover.is_some() {
         Lack::HandoverOpen
@@ -80,6 +83,12 @@ fn look(
         }
     };
     Some(Err(lack))
+}
+
+/// Whether both have one payload, by a directory that is mounted in two places.
+fn is_same_directory(a: &StoredItem, b: &StoredItem) -> bool {
+    let [a, b] = [a, b].map(|item| item.stat(layout::PAYLOAD).ok().flatten());
+    a.zip(b).is_some_and(|(a, b)| a.identity == b.identity)
 }
 
 /// Whether both promise the same files, links and empty directories.

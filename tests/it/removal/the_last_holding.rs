@@ -142,3 +142,21 @@ fn its_sidecar_is_read_three_times_at_most() {
     let opened = trace.iter().filter(|it| **it == (Operation::Open, sidecar.clone())).count();
     assert!((1..=3).contains(&opened), "{opened} times");
 }
+
+/// A directory that is mounted in two places holds its bytes once.
+#[test]
+fn is_not_proven_by_its_own_directory_in_another_collection() {
+    let world = crate::support::World::with_collection();
+    let script = r#"
+        "$UREPO" -q init other --host other.example.org
+        item=$("$UREPO" -c archive new a.txt)
+        mkdir other/example.org
+        mount --bind archive/example.org other/example.org
+        code=0; "$UREPO" -c archive delete --yes "$item" --with other > told 2>&1 || code=$?
+        tell "$code"
+        "$UREPO" -c archive verify "$item" > told 2>&1
+    "#;
+    let Some(told) = crate::errors::with_mounts(&world, script) else { return };
+    let why = "its directory of the item is the one here";
+    assert!(told.starts_with("exit 23") && told.contains(why), "{told}");
+}
