@@ -1,13 +1,14 @@
 //! What there is of a deleted item: found, read and compared, and left as it is.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use super::{DamageRule, RemovalError, Restoration};
 use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
 use crate::disk::Dir;
 use crate::holdings::{Claim, Remains};
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
@@ -29,8 +30,8 @@ pub(super) enum Grave {
     Tombstone { record: ReadSidecar, trashed: Option<Trashed> },
     /// Nothing: the item is not deleted. The trash may keep what was replaced in it.
     Empty { item: StoredItem, sidecar: Sidecar, kept: Vec<PathBuf> },
-    /// A Copy, whole, in the trash.
-    Copy { sidecar: Sidecar, trashed: Trashed },
+    /// A Copy, whole, in the trash, which may keep others of the item.
+    Copy { sidecar: Sidecar, trashed: Trashed, kept: Vec<PathBuf> },
 }
 
 impl<'a> Search<'a> {
@@ -79,13 +80,13 @@ impl<'a> Search<'a> {
                 }
                 Ok(is_same.then_some(Grave::Tombstone { record, trashed }))
             }
-            (Grave::Copy { sidecar, trashed }, None) => {
+            (Grave::Copy { sidecar, trashed, kept }, None) => {
                 let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
                 let is_same = item.sidecar()?.0 == sidecar;
                 if is_same && sidecar.state == State::Original {
                     self.claim().check(name, Remains::Nothing)?;
                 }
-                Ok(is_same.then_some(Grave::Copy { sidecar, trashed }))
+                Ok(is_same.then_some(Grave::Copy { sidecar, trashed, kept }))
             }
             _ => Ok(None),
         }
@@ -168,10 +169,26 @@ impl<'a> Search<'a> {
         };
         let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
         let (sidecar, _) = item.sidecar()?;
-        Ok(Some(Grave::Copy { sidecar, trashed }))
+        let mut kept = Vec::new();
+        for other in self.collection.trashed_of(name, Recall::Fresh)? {
+            if other != trashed && self.collection.trashed_copy(&other)?.is_some() {
+                kept.push(self.collection.trashed_dir(&other)?.path().to_path_buf());
+            }
+        }
+        kept.sort();
+        Ok(Some(Grave::Copy { sidecar, trashed, kept }))
     }
 
-    /// The first entry of the trash that `examine` finds to be whole, or a damaged one by the rule.
+    /// The last update of the Copy that an entry holds, if that can be read, and when the entry came into the trash.
+    fn age(&self, trashed: &Trashed) -> (Option<Instant>, Option<Instant>) {
+        let copy = self.collection.trashed_copy(trashed).ok().flatten();
+        let updated =
+            copy.and_then(|copy| copy.sidecar().ok()).map(|(sidecar, _)| sidecar.timestamp);
+        let entry = self.collection.trashed_dir(trashed).and_then(|entry| entry.own_stat());
+        (updated, entry.ok().map(|entry| entry.modified))
+    }
+
+    /// The newest entry of the trash that `examine` finds to be whole, or the newest damaged one by the rule.
     fn choose(
         &self,
         name: &RepositoryName,
@@ -181,13 +198,17 @@ impl<'a> Search<'a> {
         // Another run may have deleted the item since the trash was listed.
         let mut examined = Vec::new();
         for recall in [Recall::Listed, Recall::Fresh] {
-            for trashed in self.collection.trashed_of(name, recall)? {
+            let mut entries = self.collection.trashed_of(name, recall)?;
+            entries.sort_by_cached_key(|trashed| Reverse(self.age(trashed)));
+            for trashed in entries {
                 if examined.contains(&trashed) {
                     continue;
                 }
                 match examine(&trashed)? {
                     Some(None) => return Ok(Some(trashed)),
-                    Some(Some(detail)) => damaged = Some((trashed.clone(), detail)),
+                    Some(Some(detail)) => {
+                        damaged.get_or_insert((trashed.clone(), detail));
+                    }
                     None => {}
                 }
                 examined.push(trashed);

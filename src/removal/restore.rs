@@ -26,7 +26,7 @@ pub struct Restored {
     /// Whether it was not deleted, so that nothing is done.
     pub was_here: bool,
     /// Entries of the trash with what a repair replaced in an item that was here, or what its sidecar did not
-    /// list.
+    /// list; of a Copy that was not here, those with other Copies of the item.
     pub kept: Vec<PathBuf>,
     /// Its files.
     pub files: u64,
@@ -45,8 +45,8 @@ impl Restored {
             state,
             was_here: matches!(grave, Grave::Empty { .. }),
             kept: match grave {
-                Grave::Empty { kept, .. } => kept.clone(),
-                Grave::Tombstone { .. } | Grave::Copy { .. } => Vec::new(),
+                Grave::Empty { kept, .. } | Grave::Copy { kept, .. } => kept.clone(),
+                Grave::Tombstone { .. } => Vec::new(),
             },
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,

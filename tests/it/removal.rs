@@ -8,6 +8,7 @@ mod full_disk;
 mod interrupted;
 mod listing;
 mod power;
+mod several;
 mod the_last_holding;
 mod what_is_not_in_order;
 

@@ -24,9 +24,10 @@ use crate::cli::select::{NameFlags, Selection};
 /// Restore deleted items from the trash
 ///
 /// Every byte in the trash is compared with the sidecar first. The item is again what it was: an Original or
-/// a Copy. What `urepo purge` has removed cannot be restored; `urepo copy --revive --to COLLECTION` restores
-/// an Original with the files of a Copy. What `urepo repair` replaced in an item is not restored: the command
-/// that copies it out of the trash is printed. `urepo export ITEM --name source --to DIR` writes an item to a
+/// a Copy. Of several Copies of an item in the trash it is the one that was updated last; the others are named.
+/// What `urepo purge` has removed cannot be restored; `urepo copy --revive --to COLLECTION` restores an Original
+/// with the files of a Copy. What `urepo repair` replaced in an item is not restored: the command that copies it
+/// out of the trash is printed. `urepo export ITEM --name source --to DIR` writes an item to a
 /// directory, as it was deposited.
 ///
 /// --since and --until go by the date in the identifier, not by that of the deletion.

@@ -61,8 +61,11 @@ impl Told {
             let here = format!("{name} is already here as {state}{}", kept.unwrap_or_default());
             (here.clone(), here, "skipped")
         } else {
-            let planned = format!("would restore {name} as {state}: {size}");
-            (format!("restored {name} as {state}"), planned, "restored")
+            let others =
+                copied_from_trash(kept).map(|hint| format!("; it is the newest one, and {hint}"));
+            let others = others.unwrap_or_default();
+            let planned = format!("would restore {name} as {state}: {size}{others}");
+            (format!("restored {name} as {state}{others}"), planned, "restored")
         };
         let record = Item {
             id: Some(name.to_string()),
