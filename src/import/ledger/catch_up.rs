@@ -39,21 +39,27 @@ impl Ledger<'_> {
     fn catch_up_with(&mut self, folded: &str, prefix: Prefix) -> Result<(), ImportError> {
         let known = self.newest.get(folded).copied();
         let collection = self.collection;
-        let (mut last, mut found) = (None, Vec::new());
+        let (mut last, mut found, mut names) = (None, Vec::new(), Vec::new());
         let wanted = Names::of(Some(prefix));
         collection.visit_names(&wanted, |name| {
             if known.is_none_or(|known| name.instant() > known) {
                 let is_past = name.instant() <= self.now;
-                found.extend(imported(collection, &name)?.filter(|it| is_past || !self.has(it)));
+                let entry = imported(collection, &name)?.filter(|it| is_past || !self.has(it));
+                if let Some(entry) = entry {
+                    names.push(name.clone());
+                    found.push(entry);
+                }
                 if is_past {
                     last = Some(name);
                 }
             }
             if found.len() >= LINES {
+                self.confirm(&std::mem::take(&mut names))?;
                 self.add(&std::mem::take(&mut found))?;
             }
             Ok::<_, ImportError>(ControlFlow::Continue(()))
         })?;
+        self.confirm(&names)?;
         // Others deposit as well: what they made is not to be looked at each time.
         let is_import = found.last().is_some_and(|entry| Some(&entry.name) == last.as_ref());
         if let Some(name) = last.filter(|_| !is_import) {
@@ -69,6 +75,15 @@ impl Ledger<'_> {
             found.push(seen);
         }
         self.add(&found)
+    }
+
+    /// Forces the names of items to the disk: a killed run may not have come to that, and what has a line may lose its
+    /// source.
+    pub(crate) fn confirm(&self, names: &[RepositoryName]) -> Result<(), ImportError> {
+        if names.is_empty() || self.lock.is_none() {
+            return Ok(());
+        }
+        Ok(self.collection.confirm_names(names.iter().map(RepositoryName::as_str))?)
     }
 
     /// Whether there is a line about this item.

@@ -100,7 +100,12 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
                 return Begin::Event(Box::new(self.released(told, &entry.name, &place)));
             }
             Ok((_, Some(Decision::There(name, entry)))) => {
-                if let Err(error) = lock(&self.shared.ledger).add(entry.as_slice()) {
+                let mut ledger = lock(&self.shared.ledger);
+                let unknown = entry.as_ref().map(|_| name.clone());
+                let added =
+                    ledger.confirm(unknown.as_slice()).and_then(|()| ledger.add(entry.as_slice()));
+                drop(ledger);
+                if let Err(error) = added {
                     return self.end(candidate, error);
                 }
                 let place = candidate.place.clone();

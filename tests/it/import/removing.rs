@@ -285,6 +285,32 @@ fn an_item_of_a_collection_that_is_not_synced_is_durable_before_its_source_goes(
     assert!(synced < taken, "{:?}", &heard[..=synced]);
 }
 
+/// A killed run may have put them in place, and not have synced them.
+#[test]
+fn an_item_that_the_ledger_does_not_know_is_durable_before_its_source_goes() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    make_sources(&sources);
+    run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
+    let own = root.join(".urepo");
+    std::fs::remove_file(own.join("import/ledger")).unwrap();
+    let heard = Arc::new(Heard::default());
+    let watcher = Watcher::new(Arc::clone(&heard) as _);
+    let summary = run(&root, &sources, &|| After::Remove, &watcher).unwrap();
+    assert_eq!((summary.there, summary.left), (3, 0));
+    let heard = heard.0.lock().unwrap();
+    let taken = heard.iter().position(|(operation, path)| {
+        matches!(operation, Operation::Rename | Operation::Remove) && path.starts_with(&sources)
+    });
+    let is_synced = heard[..taken.unwrap()].iter().any(|(operation, path)| {
+        matches!(operation, Operation::SyncFileSystem | Operation::SyncDirectory)
+            && path.starts_with(&root)
+            && !path.starts_with(&own)
+    });
+    assert!(is_synced, "{heard:?}");
+}
+
 /// The relations of rows are set after the last source has gone.
 #[test]
 fn a_manifest_that_names_itself_goes_as_well() {
