@@ -4,6 +4,7 @@
 //! no collection is too large. They are urepo's own notes: without them, or with garbage in their
 //! place, items are merely verified again, and what goes wrong with them is no error of the run.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -16,7 +17,7 @@ const LINE: u64 = 512;
 /// Bytes that are written at a time.
 const BLOCK: usize = 1 << 16;
 
-fn leaf_of(name: &RepositoryName) -> &str {
+pub(super) fn leaf_of(name: &RepositoryName) -> &str {
     name.components()[3]
 }
 
@@ -102,6 +103,23 @@ fn parse(line: &[u8]) -> Option<(String, Instant)> {
     Some((leaf.to_owned(), date.parse().ok()?))
 }
 
+/// Takes the dates of `leaves` out of a `file` in `dir`, which nobody else writes into meanwhile.
+pub(super) fn forget(dir: &Dir, file: &str, leaves: &BTreeSet<&str>) -> Result<(), PathError> {
+    let Some(mut before) = DateLines::open(dir, file) else { return Ok(()) };
+    let mut year = YearDates::new(file.to_owned());
+    let mut is_changed = false;
+    while let Some((leaf, date)) = before.next() {
+        let is_kept = !leaves.contains(&*leaf);
+        is_changed |= !is_kept;
+        year.note(dir, &leaf, is_kept.then_some(date))?;
+    }
+    if is_changed {
+        year.finish(dir)
+    } else {
+        dir.remove_file_if_there(Path::new(&year.staged_name()))
+    }
+}
+
 /// Rewrites the dates, in the order of the listing.
 #[derive(Debug)]
 pub(super) struct Recorder {
@@ -170,8 +188,7 @@ impl Recorder {
             if let Some(year) = self.year.take() {
                 year.finish(&self.dir)?;
             }
-            let (last, block) = (String::new(), Vec::new());
-            self.year = Some(YearDates { file, last, staged: None, block });
+            self.year = Some(YearDates::new(file));
         }
         match &mut self.year {
             Some(year) => year.note(&self.dir, leaf_of(name), date),
@@ -181,6 +198,10 @@ impl Recorder {
 }
 
 impl YearDates {
+    fn new(file: String) -> YearDates {
+        YearDates { file, last: String::new(), staged: None, block: Vec::new() }
+    }
+
     fn staged_name(&self) -> String {
         format!("{}.new", self.file)
     }

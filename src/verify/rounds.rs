@@ -1,13 +1,14 @@
 //! Going round a collection that takes longer than a night: what is skipped, when to stop.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::dates::{Dates, Recorder};
+use super::dates::{Dates, Recorder, forget, leaf_of};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Collection, Names};
+use crate::collection::{Collection, Names, year_file};
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -148,6 +149,23 @@ impl<'a> Rounds<'a> {
             _lock: lock,
         };
         (SkipPolicy { dates: Dates::new(dir), since, now }, record)
+    }
+
+    /// Takes away the dates of `names` in `collection`: they are damaged, whichever run has found that.
+    pub fn forget(&self, collection: &Collection, names: &[RepositoryName], interrupt: &Interrupt) {
+        let mut years: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for name in names {
+            years.entry(year_file(name)).or_default().insert(leaf_of(name));
+        }
+        if years.is_empty() || !matches!(open_to_read(collection), Ok(Some(_))) {
+            return;
+        }
+        let Ok((dir, _lock)) = self.open_to_write(collection, interrupt) else { return };
+        for (file, leaves) in years {
+            if forget(&dir, &file, &leaves).is_err() {
+                let _ = dir.remove_file_if_there(Path::new(&file));
+            }
+        }
     }
 
     fn open_to_write(

@@ -226,13 +226,8 @@ impl VerifyRun<'_> {
         for (at, root) in self.roots.iter().enumerate() {
             // Each root has its share of the time that is left: none waits for ever.
             let shares = u32::try_from(self.roots.len() - at).unwrap_or(u32::MAX);
-            let rounds = Rounds {
-                clock: &self.context.clock,
-                agent: &self.context.agent,
-                lock_wait: self.context.config.lock_wait.value,
-                older_than: self.verify.older_than,
-                time_limit: self.time_left(begun).map(|left| left / shares),
-            };
+            let time_limit = self.time_left(begun).map(|left| left / shares);
+            let rounds = Rounds { time_limit, ..self.rounds() };
             let summary = self.listening(at, |report| {
                 let interrupt = &self.context.interrupt;
                 let (names, options) = (&self.names, self.options());
@@ -257,6 +252,16 @@ impl VerifyRun<'_> {
             });
         }
         Ok(())
+    }
+
+    fn rounds(&self) -> Rounds<'_> {
+        Rounds {
+            clock: &self.context.clock,
+            agent: &self.context.agent,
+            lock_wait: self.context.config.lock_wait.value,
+            older_than: self.verify.older_than,
+            time_limit: None,
+        }
     }
 
     /// What is left of the time limit, if there is one.
@@ -327,8 +332,8 @@ impl VerifyRun<'_> {
         ) -> Result<Summary, PathError>,
     ) -> Result<Summary, Failure> {
         let reporter = self.reporter(root);
-        let mut unwritten = None;
-        let summary = act(&mut |report| {
+        let (mut unwritten, mut damaged) = (None, Vec::new());
+        let ended = act(&mut |report| {
             let found = match &report {
                 verify::Report::Item(item) => item.findings.as_slice(),
                 verify::Report::Tree(found) => std::slice::from_ref(found),
@@ -336,9 +341,14 @@ impl VerifyRun<'_> {
             self.seen.borrow_mut().extend(found.iter().map(|found| found.code));
             if let verify::Report::Item(item) = &report {
                 self.relations.borrow_mut().note(item);
+                damaged.extend(item.findings.is_damage().then(|| item.name.clone()));
             }
             go_on(reporter.report(&report), &mut unwritten)
-        })?;
+        });
+        if !self.context.global.dry_run {
+            self.rounds().forget(&self.roots[root], &damaged, &self.context.interrupt);
+        }
+        let summary = ended?;
         unwritten.map_or(Ok(summary), Err)
     }
 

@@ -375,3 +375,22 @@ fn an_original_from_a_backup_gets_copies_that_agree_with_it() {
     backup.runs("-c archive copy ITEM --to mirror");
     assert_eq!(backup.world.run("verify archive mirror").succeeded(), "");
 }
+
+#[test]
+fn damage_is_found_again_however_it_was_found() {
+    for how in ["--quick", "{}", "--quick {}", "--since 2020", "--until today"] {
+        let (world, name) = world_with_item();
+        world.write("b.txt", "beta");
+        let other = world.run("-c archive new b.txt").line();
+        world.run("-c archive verify").succeeded();
+        std::fs::remove_file(world.path(format!("archive/{name}/doc/a.txt"))).unwrap();
+        let how = how.replace("{}", &name);
+        let ran = world.run(&format!("-c archive verify --dry-run {how}"));
+        assert_eq!(ran.code, 20, "{how}: {}", ran.stderr);
+        assert_eq!(world.run("-c archive verify --older-than 30d").code, 0);
+        assert_eq!(world.run(&format!("-c archive verify {how}")).code, 20);
+        let ran = world.run("-c archive verify --older-than 30d");
+        assert!(ran.stderr.contains("1 of 1 item damaged"), "{how}: {}", ran.stderr);
+        world.run(&format!("-c archive verify {other}")).succeeded();
+    }
+}
