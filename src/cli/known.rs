@@ -66,6 +66,12 @@ impl Context {
         }
         Ok(known)
     }
+
+    /// The collections of the settings that can be opened. Nothing is said of the others.
+    pub(crate) fn reachable(&self) -> Vec<Collection> {
+        let paths = self.config.collections.values().map(|found| &found.value);
+        paths.filter_map(|path| self.open(path).ok()).collect()
+    }
 }
 
 impl Known {

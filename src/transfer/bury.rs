@@ -9,9 +9,11 @@ use super::shared::Shared;
 use super::staged::Staged;
 use super::{TransferError, sidecars};
 use crate::collection::{Departure, InventoryChange, ReadSidecar};
+use crate::holdings::{Holding, holdings};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
+use crate::sidecar::Sidecar;
 
 impl Shared<'_> {
     /// Whether the inventory of the source agrees with its tombstone of `name`, or knows nothing of the item.
@@ -35,6 +37,27 @@ impl Shared<'_> {
             return Err(TransferError::NotDeleted { name, path, line: Box::new(line) });
         }
         Ok(!is_contradicted)
+    }
+
+    /// Makes sure that no collection that is asked has the Original, if `tombstone` was brought to the source: the
+    /// deletion may have been undone since.
+    pub(super) fn check_not_undone(&self, tombstone: &Sidecar) -> Result<(), TransferError> {
+        if tombstone.made_of().is_none() {
+            return Ok(());
+        }
+        let name = &tombstone.repository;
+        let found = holdings(name, self.witnesses);
+        let may_be_alive = |holding: &&Holding| {
+            let record = holding.record.as_ref();
+            record.is_ok_and(|it| it.state == State::Original || it.handover.is_some())
+        };
+        let Some(holding) = found.all.iter().find(may_be_alive) else { return Ok(()) };
+        let original = self.witnesses[holding.collection].path().to_path_buf();
+        Err(TransferError::Undone {
+            name: name.clone(),
+            path: self.from.path().to_path_buf(),
+            original,
+        })
     }
 
     /// Stages the record of a deletion for a destination that has nothing under the name.
@@ -72,6 +95,7 @@ impl Shared<'_> {
         let item = self.at_destination(&locks, staged)?;
         let read = sealed(&item, item.read_sidecar(), self.to.path())?;
         if read.sidecar.state != State::Deleted {
+            self.check_not_undone(&source)?;
             let buried = sidecars::buried(&read.sidecar, &source);
             let text = sidecars::text(item.name(), &read, &buried)?;
             self.writer().replace_sidecar(&item, &text)?;

@@ -45,6 +45,16 @@ pub enum TransferError {
         /// What became of the item.
         line: Box<InventoryLine>,
     },
+    /// The source has a tombstone that was brought there, and another collection has the Original.
+    #[error("`{}` has a tombstone of `{name}`, which is not deleted in `{}`", path.display(), original.display())]
+    Undone {
+        /// The item.
+        name: RepositoryName,
+        /// The source.
+        path: PathBuf,
+        /// The collection that has the Original.
+        original: PathBuf,
+    },
     /// What is at the source, or at the destination, is not what its sidecar says.
     #[error("`{}` is damaged: {detail}", path.display())]
     Damaged {

@@ -126,6 +126,7 @@ impl Shared<'_> {
             Step::Bury(_) if !self.is_deletion_recorded(from.name())? => {
                 return Ok(Decision::Prepared(Prepared::Passed));
             }
+            Step::Bury(Replaces::Copy) => self.check_not_undone(&source.sidecar)?,
             _ => {}
         }
         let place = match &to {

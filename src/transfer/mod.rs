@@ -41,7 +41,8 @@
 //! rebuilt from its mirror does not bring deleted items back. Where the destination has nothing, it gets
 //! the record. A Copy of the deleted Original becomes a tombstone, and its payload goes to the trash;
 //! a Copy of another Original, or a newer one, stays. Such a tombstone says in `[origin]` whose it is.
-//! A tombstone stays where it is if the inventory beside it says that the item left or is alive.
+//! A tombstone stays where it is if the inventory beside it says that the item left or is alive, and one that was
+//! brought there buries no Copy while a known collection has the Original.
 //! The Original only comes back in the collection that deleted it, out of its trash or with the bytes of
 //! a Copy ([`Step::Revive`]).
 //!
@@ -159,6 +160,8 @@ pub struct Transfer<'a> {
     /// Asked, as the source is, before a deleted Original comes back ([`Rules::revive`]), and where the Original
     /// of a Copy went that was made in another collection.
     pub peers: Peers<'a>,
+    /// Asked before a deletion of a third collection buries a Copy: it may have been undone there since.
+    pub witnesses: &'a [Collection],
     /// Who calls.
     pub caller: Caller<'a>,
 }

@@ -106,6 +106,7 @@ impl Transfer<'_> {
             source_writer: self.source_writer.as_ref(),
             options: self.options,
             peers: &self.peers,
+            witnesses: self.witnesses,
             caller: self.caller,
             buckets: Buckets::new(self.options.jobs),
             wake: Wake::new(),

@@ -25,7 +25,8 @@ use crate::cli::select::{Failures, Selection, note};
 /// is missing. A Copy can be made from a Copy. The source is only read.
 ///
 /// Deletions travel with all items (--all, --prefix, --since): where an Original was deleted, the
-/// destination gets its tombstone, and the files of a Copy of it go to the trash there. With --revive,
+/// destination gets its tombstone, and the files of a Copy of it go to the trash there; not if the deletion
+/// was undone, so that another collection of the settings has the Original again. With --revive,
 /// the files of a Copy restore the Original in the collection that deleted it, if every collection that
 /// may hold the Original by now was looked at: those that the inventories name, and those of the settings.
 ///
@@ -109,6 +110,15 @@ impl Copy {
             missing: &missing,
             unseen: self.force.unwrap_or_default(),
         });
+        let tombstones = match self.selection.tombstones() {
+            // What a mirror of all items is to learn of is not what lacks Copies.
+            Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
+            asked => asked,
+        };
+        let witnesses = match tombstones {
+            Tombstones::Bring => context.reachable(),
+            Tombstones::Refuse | Tombstones::Pass => Vec::new(),
+        };
         let run = TransferRun {
             context,
             from: &from,
@@ -121,12 +131,9 @@ impl Copy {
                 checksum: self.checksum,
             },
             peers,
+            witnesses: &witnesses,
             state: self.selection.flags.state,
-            tombstones: match self.selection.tombstones() {
-                // What a mirror of all items is to learn of is not what lacks Copies.
-                Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
-                asked => asked,
-            },
+            tombstones,
             on_error: self.on_error,
             listing: self
                 .selection

@@ -61,6 +61,7 @@ impl Refresh {
                 verb: Verb::Refresh,
                 rules: Rules::default(),
                 peers: Peers { collections: &known.collections, ..Peers::default() },
+                witnesses: &[],
                 state: None,
                 tombstones: Tombstones::Pass,
                 on_error: self.on_error,

@@ -38,6 +38,8 @@ pub(super) struct TransferRun<'a> {
     pub(super) rules: Rules,
     /// Asked before a deleted Original comes back, and where the Original of a Copy went.
     pub(super) peers: Peers<'a>,
+    /// Asked before a deletion of a third collection buries a Copy.
+    pub(super) witnesses: &'a [Collection],
     pub(super) state: Option<State>,
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
@@ -89,6 +91,7 @@ impl<'a> TransferRun<'a> {
                 resume_bytes: RESUME_BYTES,
             },
             peers: self.peers,
+            witnesses: self.witnesses,
             caller: context.caller(&*progress),
         };
         let mut reporter = tell::Reporter::new(self, mode);

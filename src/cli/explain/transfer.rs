@@ -73,6 +73,13 @@ impl Explain for TransferError {
                      recover --inventory` records that"
                 ))
             }
+            Self::Undone { name, path, original } => {
+                Failure::of(Exit::Conflict, self).hint(format!(
+                    "its deletion was undone: `urepo -c {} copy {name} --revive --to {}` makes a Copy of the tombstone",
+                    shell::word(original),
+                    shell::word(path)
+                ))
+            }
             Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
             Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
                 .hint(format!("check the disk, then `urepo -c COLLECTION verify {name}` there")),

@@ -19,3 +19,40 @@ fn all_items_are_not_those_that_are_deleted() {
         assert_eq!(ran.code, if selection == name { 22 } else { 3 });
     }
 }
+
+/// The tombstone that a mirror learnt of is older than the restoration.
+#[test]
+fn a_deletion_that_was_undone_removes_no_copy() {
+    let (world, name) = world_with_item();
+    for root in ["b", "c"] {
+        world.run(&format!("init {root} --host {root}.example.org")).succeeded();
+        world.run(&format!("-c archive copy {name} --to {root}")).succeeded();
+    }
+    for line in ["delete {} --with b --yes", "copy --all --to b", "restore {}"] {
+        world.run(&format!("-c archive {}", line.replace("{}", &name))).succeeded();
+    }
+    let state_in_c = || world.run(&format!("-c c show {name} --json")).stdout;
+    let know = |root: &str| {
+        let text = format!("[collections]\nknown = \"{}\"\n", world.path(root).display());
+        world.write(".config/urepo/config.toml", text);
+    };
+    know("archive");
+    let before = state_in_c();
+    for line in ["-c b copy --all --to c -n", "-c b copy --all --to c"] {
+        let ran = world.run(line);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        let hint = format!("archive copy {name} --revive --to [WORLD]/b`");
+        assert!(ran.stderr.contains("is not deleted in"), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&hint), "{hint}: {}", ran.stderr);
+    }
+    assert_eq!(state_in_c(), before);
+    world.run(&format!("-c archive copy {name} --revive --to b")).succeeded();
+    world.run("-c b copy --all --to c").succeeded();
+    assert_eq!(state_in_c(), before);
+    // One that was not undone travels on.
+    for line in ["delete {} --with b --yes", "copy --all --to b"] {
+        world.run(&format!("-c archive {}", line.replace("{}", &name))).succeeded();
+    }
+    world.run("-c b copy --all --to c").succeeded();
+    assert_eq!(world.run(&format!("-c c copy {name} --to b")).code, 22);
+}

@@ -274,6 +274,7 @@ impl Pair {
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
             peers,
+            witnesses: &[],
             caller: caller(&agent, &self.clock, &interrupt),
         };
         Ok(transfer.run(feed, |outcomes| {
