@@ -1,7 +1,7 @@
 //! Why relations stay as they are.
 
 use crate::collection::CollectionError;
-use crate::identity::{Identifier, RepositoryName};
+use crate::identity::{Identifier, Language, RepositoryName};
 use crate::sidecar::RelationKind;
 
 /// Why no relation is made or removed.
@@ -27,6 +27,14 @@ pub enum RelateError {
         other: RepositoryName,
         /// What each would be of the other.
         kind: RelationKind,
+    },
+    /// A translation is in another language.
+    #[error("`{original}` is in `{language}` itself, and has no translation into it")]
+    OwnLanguage {
+        /// The item that would be translated.
+        original: RepositoryName,
+        /// Its language.
+        language: Language,
     },
     /// Two collections at hand hold the Original of an item.
     #[error("`{0}` has two Originals")]

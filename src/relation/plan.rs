@@ -44,10 +44,10 @@ pub fn plan<C: Borrow<Collection>>(
     for relation in &request.relations {
         let Relation { kind, to } = relation;
         let other = look_up(collections, to)?;
-        let sidecar = match &other {
-            Other::Original(_, sidecar) | Other::Held(sidecar, _) => Some(sidecar),
-            Other::Unknown => None,
-        };
+        let sidecar = other.sidecar();
+        if request.action == RelationAction::Link && !is_translated(&own, relation, sidecar) {
+            refuse_own_language(from, language.as_ref(), kind, sidecar)?;
+        }
         if let Some(sidecar) = sidecar {
             if sidecar.repository == *from {
                 return Err(RelateError::Itself(from.clone()));
@@ -60,7 +60,7 @@ pub fn plan<C: Borrow<Collection>>(
             Some(sidecar) => NamedRelation::to(kind.clone(), sidecar),
             None => NamedRelation { kind: kind.clone(), to: to.clone(), alias: None },
         });
-        let back = back(kind, language.as_ref(), request.action, &own, sidecar.map(|it| &**it));
+        let back = back(kind, language.as_ref(), request.action, &own, sidecar);
         plan.add_other(&other, relation, back, &own);
     }
     plan.ends.push(own_end);
@@ -74,18 +74,29 @@ pub fn plan_for_new(
 ) -> Result<RelationPlan, RelateError> {
     let collections: &[_] = &borrowed(collections);
     let mut plan = RelationPlan { ends: Vec::new(), left: Vec::new(), action: request.action };
+    let Ok(nobody) = NOBODY.parse::<RepositoryName>() else { return Ok(plan) };
     for Relation { kind, to } in &request.relations {
-        let inverse = kind.inverse(request.language.as_ref());
-        let (Other::Original(collection, sidecar), Some(kind)) =
-            (look_up(collections, to)?, inverse)
+        let language = request.language.as_ref();
+        let other = look_up(collections, to)?;
+        refuse_own_language(&nobody, language, kind, other.sidecar())?;
+        let (Other::Original(collection, sidecar), Some(kind)) = (other, kind.inverse(language))
         else {
             continue;
         };
-        let Ok(nobody) = NOBODY.parse() else { continue };
+        let nobody = nobody.clone().into();
         let links = vec![NamedRelation { kind, to: nobody, alias: None }];
         plan.ends.push(RelationEnd { collection, name: sidecar.repository, links });
     }
     Ok(plan)
+}
+
+impl Other {
+    fn sidecar(&self) -> Option<&Sidecar> {
+        match self {
+            Other::Original(_, sidecar) | Other::Held(sidecar, _) => Some(sidecar),
+            Other::Unknown => None,
+        }
+    }
 }
 
 impl RelationPlan {
@@ -216,6 +227,34 @@ fn refuse_mutual(own: &Sidecar, kind: &RelationKind, other: &Sidecar) -> Result<
     }
     let (name, other) = (own.repository.clone(), other.repository.clone());
     Err(RelateError::Mutual { name, other, kind: kind.clone() })
+}
+
+/// Whether a translation is one already: the other end says so, if that is at hand.
+fn is_translated(own: &Sidecar, Relation { kind, to }: &Relation, other: Option<&Sidecar>) -> bool {
+    let Some(other) = other else { return own.relations.of(kind).any(|held| held == *to) };
+    let names = own.identifiers();
+    let is_translation = |it: &RelationKind| {
+        matches!(it, RelationKind::Translation(_) | RelationKind::TranslationOf)
+    };
+    other.relations.iter().any(|back| is_translation(&back.kind) && names.contains(&back.to))
+}
+
+/// Refuses a translation of an item into its own language.
+fn refuse_own_language(
+    own: &RepositoryName,
+    language: Option<&Language>,
+    kind: &RelationKind,
+    other: Option<&Sidecar>,
+) -> Result<(), RelateError> {
+    let (original, into) = match (kind, other) {
+        (RelationKind::Translation(into), _) => (own, Some(into.clone())),
+        (RelationKind::TranslationOf, Some(other)) => (&other.repository, self::language(other)),
+        _ => return Ok(()),
+    };
+    match into.filter(|into| language == Some(into)) {
+        Some(language) => Err(RelateError::OwnLanguage { original: original.clone(), language }),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a next edition that leads back to the item, along the editions that are at hand.

@@ -235,6 +235,43 @@ fn new_items_are_linked() {
     assert_eq!(items(), before, "nothing was deposited");
 }
 
+#[test]
+fn nothing_is_translated_into_its_own_language() {
+    let two = Two::new();
+    let run = |line: &str| {
+        let [a, b] = &two.own;
+        two.world.run(&format!("-c archive {}", line.replace('A', a).replace('B', b)))
+    };
+    run("meta set A language=pt").succeeded();
+    let before = two.held_here();
+    for line in [
+        "relate A --translation pt=B",
+        "relate A --translation por=example.org/elsewhere/2026/01.01.00.00",
+        "relate B --translation-of A --language pt",
+        "new one --translation-of A --language PT",
+        "new one --translation-of A --language PT --dry-run",
+    ] {
+        let ran = run(line);
+        assert_eq!(ran.code, 23, "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains("is in `pt` itself"), "{line}: {}", ran.stderr);
+        assert_eq!(two.held_here(), before, "{line}");
+    }
+    assert_eq!(run("list").stdout.lines().count(), 2);
+    let [a, b] = &two.own;
+    two.world.write("two.csv", format!("identifier,relation.translation.pt\n{a},{b}\n"));
+    assert_eq!(run("meta import two.csv").code, 1);
+    two.world.write("three", "3");
+    two.world.write("three.csv", format!("path,language,relation.translation_of\nthree,pt,{a}\n"));
+    let ran = run("import --manifest three.csv");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert_eq!(two.held_here(), before);
+    run("relate A --translation pt_br=B").succeeded();
+    // What exists stays as it is.
+    run("meta set A language=pt_br").succeeded();
+    run("relate A --translation pt_br=B").succeeded();
+    run("relate A --translation pt_br=B --unlink").succeeded();
+}
+
 /// A translation is found by its language, so its spelling matters.
 #[test]
 fn languages_are_normalised_and_unlisted_ones_warned_of() {

@@ -82,6 +82,8 @@ impl Explain for RelateError {
                 Failure::of(Exit::Conflict, self)
                     .hint(format!("`urepo relate {item}` lists its relations"))
             }
+            Self::OwnLanguage { original, .. } => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo meta set {original} language=TAG` corrects its language")),
             Self::TwoOriginals(item) => {
                 Failure::of(Exit::Conflict, self).hint(format!("`urepo whereis {item}` shows both"))
             }
