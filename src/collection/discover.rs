@@ -34,7 +34,7 @@ pub fn check_outside(path: &Path) -> Result<(), CollectionError> {
 }
 
 /// The collection that `path`, which need not exist, lies in or is.
-fn around_new(path: &Path) -> Result<Option<PathBuf>, PathError> {
+pub(super) fn around_new(path: &Path) -> Result<Option<PathBuf>, PathError> {
     // Links on the way are resolved from the nearest directory that exists.
     for path in path.ancestors() {
         match resolved(path) {

@@ -109,6 +109,14 @@ pub enum CollectionError {
         /// The directory.
         dir: PathBuf,
     },
+    /// A path that leads into another collection.
+    #[error("`{}` is in another collection, `{}`", path.display(), collection.display())]
+    OtherCollection {
+        /// The path.
+        path: PathBuf,
+        /// The root of the other collection.
+        collection: PathBuf,
+    },
     /// The collection holds no such item.
     #[error("no item `{name}` in `{}`", path.display())]
     NoSuchItem {

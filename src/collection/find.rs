@@ -1,11 +1,11 @@
 //! Finding one item by its name, or by a text that means it.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::lookup::Lookup;
-use super::{Collection, CollectionError, StoredItem};
-use crate::disk::Kind;
+use super::{Collection, CollectionError, StoredItem, discover};
+use crate::disk::{Kind, resolved};
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::index::{IndexError, Query, Which};
 use crate::layout;
@@ -29,7 +29,10 @@ impl Collection {
 
     /// The item that `text` means: any spelling of its identifier, a link or a path with one in it,
     /// or the end of its name where only one item has that.
+    ///
+    /// A path in another collection means no item here, though an item here may have the same identifier.
     pub fn find(&self, text: &str) -> Result<StoredItem, CollectionError> {
+        self.check_own_path(text)?;
         let read = match Identifier::read(text) {
             Ok(Identifier::Repository(name)) => {
                 return self.named_item(&name);
@@ -72,6 +75,19 @@ impl Collection {
                 })
             }
         }
+    }
+
+    fn check_own_path(&self, text: &str) -> Result<(), CollectionError> {
+        let path = Path::new(text);
+        if !path.is_absolute() || path.starts_with(self.path()) {
+            return Ok(());
+        }
+        // A text that leads nowhere may be the end of a link.
+        let Ok(Some(collection)) = discover::around_new(path) else { return Ok(()) };
+        if resolved(self.path()).is_ok_and(|own| own == collection) {
+            return Ok(());
+        }
+        Err(CollectionError::OtherCollection { path: path.to_path_buf(), collection })
     }
 
     /// Items whose name ends in the whole directory names of `text`.

@@ -151,7 +151,10 @@ impl Collection {
     pub fn find_with_trash(&self, text: &str) -> Result<RepositoryName, CollectionError> {
         let error = match self.find(text) {
             Ok(item) => return Ok(item.name().clone()),
-            Err(error @ CollectionError::Ambiguous { .. }) => return Err(error),
+            Err(
+                error @ (CollectionError::Ambiguous { .. }
+                | CollectionError::OtherCollection { .. }),
+            ) => return Err(error),
             Err(error) => error,
         };
         let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());

@@ -198,6 +198,8 @@ impl Explain for CollectionError {
             // Stored labels need not have the date of the name.
             Self::NoSuchItem { name, .. } if is_label(name) => Failure::of(Exit::NoItem, self)
                 .hint(format!("`urepo find --identifier {name}` asks the index, which knows all stored labels")),
+            Self::OtherCollection { collection, .. } => Failure::of(Exit::NoItem, self)
+                .hint(format!("`-c {}` names that collection", shell::word(collection))),
             Self::NoSuchItem { .. } => {
                 Failure::of(Exit::NoItem, self).hint("`urepo list` lists the identifiers")
             }

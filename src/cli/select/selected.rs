@@ -133,8 +133,10 @@ impl Selected<'_> {
         text: &str,
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        // A whole name needs no search: its own turn shows whether the item exists.
-        if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
+        // A whole name needs no search: its own turn shows whether the item exists. A path may lead elsewhere.
+        if !text.starts_with('/')
+            && let Ok(Identifier::Repository(name)) = Identifier::read(text)
+        {
             return take(name);
         }
         match (self.find)(text) {

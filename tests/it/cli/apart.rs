@@ -154,3 +154,25 @@ fn nothing_is_written_into_a_collection() {
     }
     assert!(tree(&world.path("in")) == ["b.txt 4"] && !world.path("new").exists());
 }
+
+/// An identifier is the same in each collection that has the item; a path is not.
+#[test]
+fn a_path_in_another_collection_means_no_item_of_this_one() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.run("init mirror --host mirror.example.org").succeeded();
+    let name = world.run("-c archive new a.txt").line();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    let path = world.path("archive").join(&name);
+    let path = path.display();
+    for command in ["delete --force last", "show", "cat", "purge", "log"] {
+        let ran = world.run(&format!("-c mirror {command} {path}"));
+        assert_eq!(ran.code, 21, "{command}: {}", ran.stderr);
+        assert!(ran.stderr.contains("is in another collection"), "{command}: {}", ran.stderr);
+    }
+    std::os::unix::fs::symlink("archive", world.path("link")).unwrap();
+    for root in ["archive", "link"] {
+        world.run(&format!("-c {root} show {path}")).succeeded();
+    }
+    world.run(&format!("-c mirror show /mnt/elsewhere/{name}")).succeeded();
+}
