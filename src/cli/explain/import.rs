@@ -124,7 +124,9 @@ fn for_unknown(names: &[String]) -> String {
     let mut near = Vec::new();
     let mut maps = Vec::new();
     for name in names.iter().take(MOST_COLUMNS) {
-        let found = nearest(name, &known);
+        // `list` calls it so.
+        let is_id = name.eq_ignore_ascii_case("id");
+        let found = nearest(name, &known).or(is_id.then_some("identifier"));
         near.extend(found.map(|found| format!("`{found}` for `{}`", escape::one_line(name))));
         let meaning = match found {
             Some(found) => COLUMN_SYNONYMS

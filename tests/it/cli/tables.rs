@@ -120,7 +120,7 @@ fn templates_have_the_keys_of_the_records() {
             ["--columns", "id,titel"],
             "an item has no key `titel` in `--columns`\nhint: did you mean `title`?",
         ),
-        (["--sort", "-site"], "an item has no key `site` in `--sort`\nhint: did you mean `title`?"),
+        (["--sort", "-titl"], "an item has no key `titl` in `--sort`\nhint: did you mean `title`?"),
     ] {
         let ran = world.run_args(["-c", "archive", "list"].iter().chain(&wrong));
         let expected = said.lines().next().unwrap();

@@ -111,6 +111,11 @@ error: 1 of 1 sources would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
+    import(b"id;path;state\n1;a.txt;x\n", "", 1).tells(str![[r#"
+error: line 1: the columns `id`, `state` mean nothing
+hint: did you mean `identifier` for `id`? `--map id=identifier --map state=x.KEY` reads it, `x.KEY` as a key of your own; `--map id=-` leaves it out
+
+"#]]);
     import(b"path;date\na.txt;45231\na.txt;19110312\na.txt;x\n", "", 3).tells(str![[r#"
 error: line 2, column `date` (B2): `date`: `45231` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`; it probably means `2023-11-01`
 hint: format the column as text or as `YYYY-MM-DD` in the spreadsheet, and save the table again
