@@ -140,7 +140,7 @@ impl Find {
         })?;
         unwritten.map_or(Ok(()), Err)?;
         let found = table.finish()?;
-        Self::finish(context, found, &catalog)
+        self.finish(context, found, &catalog)
     }
 
     fn query(&self, context: &Context, collection: &Collection) -> Result<Query, Failure> {
@@ -178,15 +178,23 @@ impl Find {
         Ok(query)
     }
 
-    fn finish(context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
+    /// What may be tried where nothing is found.
+    fn hint(&self) -> &'static str {
+        let is_elsewhere =
+            !self.file.is_empty() || !self.source.is_empty() || self.content.is_some();
+        if !self.text.is_empty() && !is_elsewhere {
+            "words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere"
+        } else if !self.file.is_empty() {
+            "`--file` takes a whole name or path; in `--file '*.csv'`, `*` stands for any characters"
+        } else {
+            "all of it has to hold of an item; `urepo list` lists all items"
+        }
+    }
+
+    fn finish(&self, context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
         let unlisted = &catalog.report().unreadable;
         let partial = match (found, unlisted.is_empty()) {
-            (0, true) => Some(
-                Failure::new(Exit::NoItem, "no matching items")
-                    .hint(
-                    "words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere",
-                ),
-            ),
+            (0, true) => Some(Failure::new(Exit::NoItem, "no matching items").hint(self.hint())),
             _ => super::index::judge(catalog.report()).err(),
         };
         let mut report = Report::reading(context, "found", false);
