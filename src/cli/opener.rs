@@ -1,10 +1,11 @@
 //! Opening files in the programs of the desktop.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use urepo::disk::resolved;
+use urepo::disk::{Kind, Links, resolved, stat_of};
 
 use super::Done;
 use super::context::Context;
@@ -22,7 +23,16 @@ pub(crate) fn open(context: &Context, path: &Path, item: &Path, otherwise: &str)
             .caused_by(cause)
             .hint(otherwise)
     };
-    let real = resolved(path)?;
+    // An item may have links that lead nowhere: they are as their source was.
+    let is_link = || stat_of(path, Links::AsIs).is_ok_and(|it| it.kind == Kind::Link);
+    let real = match resolved(path) {
+        Ok(real) => real,
+        Err(error) if error.is_link() => return Err(failed("its links lead in a circle".into())),
+        Err(error) if error.kind() == ErrorKind::NotFound && is_link() => {
+            return Err(failed("it is a dangling link".into()));
+        }
+        Err(error) => return Err(error.into()),
+    };
     if !real.starts_with(resolved(item)?) {
         return Err(failed(format!("a link leads out of the item, to `{}`", real.display())));
     }

@@ -76,6 +76,8 @@ fn opens_no_link_that_leads_out() {
     let world = world_with_opener();
     symlink("/etc/passwd", world.path("dir/out")).unwrap();
     symlink("c.txt", world.path("dir/in")).unwrap();
+    symlink("circle", world.path("dir/circle")).unwrap();
+    symlink("gone", world.path("dir/dangling")).unwrap();
     let name = world.run("-c archive new dir --links asis").line();
     let ran = open(&world, &format!("{name}/out"));
     assert_eq!(ran.code, 1);
@@ -86,4 +88,13 @@ fn opens_no_link_that_leads_out() {
     );
     assert!(!world.path("opened").exists());
     assert_eq!(open(&world, &format!("{name}/in")).code, 0);
+    std::fs::remove_file(world.path("opened")).unwrap();
+    for (link, cause) in
+        [("circle", "its links lead in a circle"), ("dangling", "it is a dangling link")]
+    {
+        let ran = open(&world, &format!("{name}/{link}"));
+        let cause = format!("caused by: {cause}\n");
+        assert!(ran.code == 1 && ran.stderr.contains(&cause), "{}", ran.stderr);
+    }
+    assert!(!world.path("opened").exists());
 }
