@@ -5,19 +5,21 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use urepo::collection::StoredItem;
 use urepo::disk::{Kind, Links, resolved, stat_of};
 
 use super::Done;
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::records::{Item, PathAt};
 
 /// The program of the desktop that opens whatever it gets.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
-/// Opens the file or directory at `path` in the item at `item`, unless links lead out of that. `otherwise` is the
-/// hint if it fails.
-pub(crate) fn open(context: &Context, path: &Path, item: &Path, otherwise: &str) -> Done {
+/// Opens the file or directory at `path` in `item`, unless links lead out of that. `otherwise` is the hint if it
+/// fails.
+pub(crate) fn open(context: &Context, path: &Path, item: &StoredItem, otherwise: &str) -> Done {
     let failed = |cause: String| {
         Failure::new(Exit::Failure, format!("cannot open `{}`", path.display()))
             .caused_by(cause)
@@ -33,11 +35,18 @@ pub(crate) fn open(context: &Context, path: &Path, item: &Path, otherwise: &str)
         }
         Err(error) => return Err(error.into()),
     };
-    if !real.starts_with(resolved(item)?) {
+    if !real.starts_with(resolved(item.path())?) {
         return Err(failed(format!("a link leads out of the item, to `{}`", real.display())));
     }
-    if context.global.dry_run {
-        return context.printer.line(&format!("would open {}", path.display()));
+    let dry_run = context.global.dry_run;
+    let tell = || {
+        let (id, outcome) = (Some(item.name().to_string()), Some("opened"));
+        let path = Some(PathAt::new("path", path));
+        context.printer.record(&Item { id, path, outcome, dry_run, ..Item::default() })
+    };
+    if dry_run {
+        let would = || context.printer.line(&format!("would open {}", path.display()));
+        return if context.printer.json { tell() } else { would() };
     }
     let own = context.config.opener.as_deref();
     let program = own.unwrap_or(OsStr::new(OPENER));
@@ -47,7 +56,13 @@ pub(crate) fn open(context: &Context, path: &Path, item: &Path, otherwise: &str)
         command.stdin(Stdio::null()).stdout(Stdio::null());
     }
     match command.status() {
-        Ok(status) if status.success() => Ok(()),
+        Ok(status) if status.success() => {
+            if context.printer.json {
+                tell()
+            } else {
+                Ok(())
+            }
+        }
         Ok(status) => Err(failed(format!("`{}` ended with {status}", program.display()))),
         Err(error) => Err(failed(format!("cannot start `{}`: {error}", program.display()))),
     }

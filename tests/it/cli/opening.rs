@@ -98,3 +98,26 @@ fn opens_no_link_that_leads_out() {
     }
     assert!(!world.path("opened").exists());
 }
+
+#[test]
+fn tells_what_it_opens_in_json() {
+    let world = world_with_opener();
+    let name = world.run("-c archive new dir").line();
+    for (line, dry_run) in [
+        ("open NAME/c.txt", false),
+        ("open NAME/c.txt -n", true),
+        ("resolve --open NAME/c.txt", false),
+    ] {
+        let line = format!("--json -c archive {}", line.replace("NAME", &name));
+        let mut command = world.command(line.split(' '));
+        command.env("UREPO_OPENER", world.path("opener"));
+        let told = &super::records(&world.finish(command))[0];
+        assert_eq!(
+            (&told["id"], &told["outcome"]),
+            (&name.clone().into(), &"opened".into()),
+            "{told}"
+        );
+        assert!(told["path"].as_str().unwrap().ends_with("/doc/c.txt"), "{told}");
+        assert_eq!(told["dry_run"].as_bool().unwrap_or_default(), dry_run, "{told}");
+    }
+}

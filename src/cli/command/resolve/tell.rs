@@ -60,7 +60,7 @@ pub(super) fn open(context: &Context, known: &Known, text: &str, found: &Resolve
     }
     let item = known.collections[found.item.collection].item(&found.item.record.name)?;
     let hint = "`urepo resolve` without `--open` prints the path";
-    opener::open(context, &found.path(), item.path(), hint)
+    opener::open(context, &found.path(), &item, hint)
 }
 
 /// Prints the record.
