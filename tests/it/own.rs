@@ -141,6 +141,18 @@ fn verify_says_once_that_the_inventory_is_missing() {
     }
 }
 
+/// All items may have gone with it.
+#[test]
+fn that_the_inventory_is_missing_is_said_without_items_too() {
+    let world = World::new();
+    world.run("init archive --host archive.example.org").succeeded();
+    assert!(!world.run("-c archive verify").succeeded().contains("U310"));
+    lose(&world, "");
+    assert!(world.run("-c archive verify").succeeded().contains("U310  warning"));
+    let told = world.run("-c archive status");
+    assert!(told.stderr.contains("`archive` has no inventory"), "{}", told.stderr);
+}
+
 #[test]
 fn the_first_change_rebuilds_it_and_says_so() {
     let (world, kept, deleted) = world();

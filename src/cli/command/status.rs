@@ -155,6 +155,13 @@ fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &
             let (name, what) = match found {
                 Discrepancy::Missing(name, ..) => (name, Contradiction::Vanished),
                 Discrepancy::Returned(name, _) => (name, Contradiction::Returned),
+                Discrepancy::NoInventory => {
+                    let name = &collection.settings().name;
+                    context.printer.warning(&format!(
+                        "`{name}` has no inventory, so that vanished items go unnoticed"
+                    ));
+                    return ControlFlow::Continue(());
+                }
                 _ => return ControlFlow::Continue(()),
             };
             written = report_contradiction(context, known, tally, at, &name, what);

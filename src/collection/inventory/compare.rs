@@ -21,7 +21,7 @@ const AT_A_TIME: usize = 1024;
 /// Where the inventory and what is there do not agree.
 #[derive(Debug)]
 pub enum Discrepancy {
-    /// There is no inventory, but there are items.
+    /// There is no inventory.
     NoInventory,
     /// Lines of a file, by its path, are not as they were written, and what they said is lost.
     Rotten(PathBuf, u64),
@@ -91,16 +91,9 @@ impl Collection {
         (writers, states): (Writers, States),
         mut visit: impl FnMut(Discrepancy) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, PathError> {
+        // All items may be gone with it.
+        let Some(dir) = self.inventory()? else { return Ok(visit(Discrepancy::NoInventory)) };
         let (years, listing) = years(self, wanted);
-        let Some(dir) = self.inventory()? else {
-            let mut items = years.iter().flatten().map(|year| self.has_items(year));
-            let is_lost = items.try_fold(false, |any, has| Ok::<_, PathError>(any || has?))?;
-            return Ok(if is_lost {
-                visit(Discrepancy::NoInventory)
-            } else {
-                ControlFlow::Continue(())
-            });
-        };
         let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for year in years.into_iter().flatten() {
             let file = file_of_directory(&year);
@@ -152,21 +145,6 @@ impl Collection {
         let may_be_original =
             found.is_some_and(|it| it != InventoryChange::Found(Some(State::Copy)));
         Ok(may_be_original.then_some(line))
-    }
-
-    /// Whether anything in the directory of a year has a sidecar.
-    fn has_items(&self, year: &Path) -> Result<bool, PathError> {
-        let Some(dir) = self.root().open_dir_if_there(year)? else { return Ok(false) };
-        for entry in dir.entries()? {
-            match dir.stat(Path::new(&entry?.name).join(layout::SIDECAR)) {
-                // Another user's, who keeps it closed.
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
-                Err(error) => return Err(error),
-                Ok(Some(_)) => return Ok(true),
-                Ok(None) => {}
-            }
-        }
-        Ok(false)
     }
 
     /// Whether somebody is changing the collection, or was killed and nobody has cleared up since.
