@@ -29,6 +29,13 @@ pub enum Concern {
     Different(usize),
     /// A Copy whose Original is in none of these collections.
     Orphan(usize),
+    /// An Original that another collection says is deleted.
+    Deleted {
+        /// Where the Original is.
+        original: usize,
+        /// Where the tombstone is.
+        deleted: usize,
+    },
     /// A Copy of an item that was deleted.
     Left {
         /// Where the Copy is.
@@ -70,6 +77,7 @@ impl Concern {
             Concern::Stale(_) => "stale",
             Concern::Different(_) => "different",
             Concern::Orphan(_) => "orphan",
+            Concern::Deleted { .. } => "deleted-elsewhere",
             Concern::Left { .. } => "left",
         }
     }
@@ -78,7 +86,10 @@ impl Concern {
     pub fn collections(&self) -> Vec<usize> {
         match self {
             Concern::TwoOriginals(all) | Concern::Handover(all) => all.clone(),
-            Concern::Left { copy, deleted } => vec![*copy, *deleted],
+            Concern::Left { copy: held, deleted }
+            | Concern::Deleted { original: held, deleted } => {
+                vec![*held, *deleted]
+            }
             Concern::FewCopies { original: at, .. }
             | Concern::Unreadable(at)
             | Concern::Unsealed(at)
@@ -109,6 +120,10 @@ impl Holdings {
         if !in_hand.is_empty() {
             concerns.push(Concern::Handover(in_hand.clone()));
         }
+        concerns.extend(self.all.iter().filter_map(|holding| {
+            let original = holding.against.filter(|_| holding.standing == Standing::Deleted)?;
+            Some(Concern::Deleted { original, deleted: holding.collection })
+        }));
         if let [original] = originals[..] {
             let (current, wanted) = (self.current_copies(), wanted(original));
             if current < wanted {

@@ -59,7 +59,7 @@ pub(super) struct Seen<'a> {
 pub(super) struct Verdict {
     pub standing: Standing,
     /// The holding it was compared with, and lost, by its place among those seen: the Original of a Copy
-    /// that is stale or different, the first of two Originals, and of orphans of one date and content an
+    /// that is stale or different, or of a tombstone, the first of two Originals, and of orphans of one date and content an
     /// earlier one with another description.
     pub against: Option<usize>,
 }
@@ -74,7 +74,10 @@ pub(super) fn judge(seen: &[Seen<'_>]) -> Vec<Verdict> {
         let is_elsewhere = |other: &Seen<'_>| other.collection != holding.collection;
         let (standing, against) = match holding.record {
             None => (Standing::Unreadable, None),
-            Some(HoldingRecord { state: State::Deleted, .. }) => (Standing::Deleted, None),
+            Some(HoldingRecord { state: State::Deleted, .. }) => {
+                let alive = originals.iter().find(|(_, it)| is_elsewhere(it));
+                (Standing::Deleted, alive.map(|(original, _)| *original))
+            }
             Some(_) if originals.iter().any(|(original, _)| *original == at) => {
                 let mut before = originals.iter().take_while(|(original, _)| *original < at);
                 (

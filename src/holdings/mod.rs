@@ -74,7 +74,7 @@ pub struct Holding {
     /// How it stands to what the other collections hold.
     pub standing: Standing,
     /// The collection whose holding it was compared with, and lost: the Original of a Copy that is stale
-    /// or different, the first of two Originals, and of orphans of one date and content an earlier one
+    /// or different, or of a tombstone, the first of two Originals, and of orphans of one date and content an earlier one
     /// with another description.
     pub against: Option<usize>,
 }

@@ -112,6 +112,7 @@ codes! {
     CopyDiffers = 405, Damage, "a Copy has other content than its Original, and is not older";
     SameCollection = 406, Warning, "two roots are one collection, copied by hand";
     DescriptionDiffers = 407, Damage, "a holding has another description than one of the same date, or than the older Original";
+    DeletedElsewhere = 408, Warning, "an item is deleted in one collection, and another holds the Original";
 
     RelationUnclear = 501, Warning, "a relation in the sidecar is not understood";
     RelationNowhere = 502, Warning, "a relation leads to an identifier that was never given to an item";

@@ -258,6 +258,9 @@ impl Roots<'_> {
                 vec![(Code::CopyDiffers, detail)]
             }
             (Standing::Different, Some((path, _))) => vec![other_description(path)],
+            (Standing::Deleted, Some((path, _))) => {
+                vec![(Code::DeletedElsewhere, format!("the Original is in {path}"))]
+            }
             (Standing::Orphan, other) => {
                 let mut found = vec![(Code::NoOriginal, self.tell_absence(own, all))];
                 found.extend(other.as_ref().map(|(path, _)| other_description(path)));

@@ -26,7 +26,7 @@ use tally::{Contradiction, Tally};
 /// path, how many items it holds in which state, and their bytes. An Original should have as many
 /// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
 /// unless it says so. A Copy whose Original is in none of the collections is a fault, unless the item
-/// was deleted. So are an item that a collection should hold by its inventory and does not, an
+/// was deleted. So is an Original that another collection says is deleted. So are an item that a collection should hold by its inventory and does not, an
 /// Original or a tombstone that left for another collection and was put back by hand, and an item
 /// put back by hand in another state than recorded.
 ///

@@ -56,3 +56,40 @@ fn a_deletion_that_was_undone_removes_no_copy() {
     world.run("-c b copy --all --to c").succeeded();
     assert_eq!(world.run(&format!("-c c copy {name} --to b")).code, 22);
 }
+
+/// An Original that is restored after its deletion has travelled, or promoted in spite of it.
+#[test]
+fn one_beside_its_original_is_told() {
+    let (world, name) = world_with_item();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run(&format!("-c archive delete {name} --with mirror")).succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run(&format!("-c archive restore {name} --with mirror")).succeeded();
+    let told = world.run("-c archive status --with mirror");
+    assert_eq!(told.code, 3, "{}", told.stderr);
+    let line = format!("Original in `archive`, deleted in `mirror`: {name}\n");
+    assert!(told.stdout.contains(&line), "{}", told.stdout);
+    let told = world.run("verify archive mirror");
+    assert!(told.succeeded().contains("U408  warning"), "{}", told.stdout);
+
+    let hint = told_command(&world.run("-c archive status --with mirror").stderr);
+    world.run(hint.trim_start_matches("urepo ")).succeeded();
+    world.run("-c archive status --with mirror").succeeded();
+    world.run(&format!("-c archive delete {name} --with mirror")).succeeded();
+    std::fs::rename(world.path("archive"), world.path("away")).unwrap();
+    let lost = world.path("archive");
+    let lost = lost.display();
+    world.run(&format!("-c mirror promote --all --lost {lost} --reason fire --yes")).succeeded();
+    std::fs::rename(world.path("away"), world.path("archive")).unwrap();
+    let told = world.run("-c mirror status --with archive");
+    assert_eq!(told.code, 3, "{}", told.stderr);
+    let line = format!("Original in `mirror`, deleted in `archive`: {name}\n");
+    assert!(told.stdout.contains(&line), "{}", told.stdout);
+}
+
+/// The first command that a hint names.
+fn told_command(stderr: &str) -> String {
+    let (_, hint) = stderr.split_once("hint: `").unwrap();
+    hint.split_once('`').unwrap().0.replace("[WORLD]/", "")
+}

@@ -291,6 +291,7 @@ fn naive(model: &Model) -> Vec<(usize, Option<String>, Code)> {
         for (root, (state, hour, content)) in &held {
             let code = match (state, originals.as_slice()) {
                 (State::Original, [first, _, ..]) if first.0 != *root => Code::TwoOriginals,
+                (State::Deleted, [_, ..]) => Code::DeletedElsewhere,
                 (State::Copy, []) => Code::NoOriginal,
                 (State::Copy, [(_, (_, of, _))]) if hour < of => Code::StaleCopy,
                 (State::Copy, [(_, (_, _, is))]) if content != is => Code::CopyDiffers,
@@ -331,6 +332,15 @@ proptest! {
         let names = model.values().filter(|held| held.iter().any(Option::is_some)).count();
         prop_assert_eq!(told.summary.names, names as u64);
     }
+}
+
+#[test]
+fn u408_deleted_elsewhere() {
+    let roots = Roots::new(["a", "b"]);
+    roots.original("a");
+    roots.item("b", NAME, "content", |sidecar| sidecar.state = State::Deleted);
+    let details = roots.tell([(1, Code::DeletedElsewhere)]);
+    assert_eq!(details, [format!("the Original is in `{}`", roots.path("a").display())]);
 }
 
 #[test]

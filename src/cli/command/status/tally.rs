@@ -18,7 +18,7 @@ pub(super) struct Tally {
     /// Collections that could not be opened or listed, and what became of them.
     unseen: Vec<String>,
     /// How often each kind of concern was met that is more than a notice, in order of urgency.
-    pub(super) concerns: [(ConcernKind, u64); 11],
+    pub(super) concerns: [(ConcernKind, u64); 12],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
@@ -38,7 +38,7 @@ pub(super) struct Counts {
 }
 
 /// A kind of concern, how it is counted, and what to type next: `NAME` stands for an item, `PATH` for
-/// the collection.
+/// the collection, `OTHER` for the second of two.
 #[derive(Clone, Copy)]
 pub(super) struct ConcernKind {
     pub(super) name: &'static str,
@@ -48,7 +48,7 @@ pub(super) struct ConcernKind {
 }
 
 /// In order of urgency.
-const KINDS: [ConcernKind; 11] = [
+const KINDS: [ConcernKind; 12] = [
     ConcernKind {
         name: "two-originals",
         one: "item with two Originals",
@@ -84,6 +84,13 @@ const KINDS: [ConcernKind; 11] = [
         one: "broken seal",
         many: "broken seals",
         hint: "`urepo -c PATH verify NAME` lists what is wrong",
+    },
+    ConcernKind {
+        name: "deleted-elsewhere",
+        one: "item deleted elsewhere",
+        many: "items deleted elsewhere",
+        hint: "`urepo -c PATH copy NAME --revive --to OTHER` makes a Copy of it again; if it is to stay deleted, `urepo \
+               -c PATH delete NAME`",
     },
     ConcernKind {
         name: "few-copies",
@@ -124,10 +131,11 @@ fn rank(concern: &Concern) -> Option<usize> {
         Concern::Handover(_) => 3,
         Concern::Unreadable(_) => 4,
         Concern::Unsealed(_) => 5,
-        Concern::FewCopies { .. } => 6,
-        Concern::Stale(_) => 7,
-        Concern::Different(_) => 8,
-        Concern::Orphan(_) => 9,
+        Concern::Deleted { .. } => 6,
+        Concern::FewCopies { .. } => 7,
+        Concern::Stale(_) => 8,
+        Concern::Different(_) => 9,
+        Concern::Orphan(_) => 10,
         Concern::Left { .. } => return None,
     })
 }
@@ -152,7 +160,7 @@ impl Contradiction {
         match self {
             Contradiction::Returned => 1,
             Contradiction::State => 2,
-            Contradiction::Vanished => 10,
+            Contradiction::Vanished => 11,
         }
     }
 
@@ -188,7 +196,7 @@ impl Tally {
                 self.notices += 1;
                 continue;
             };
-            self.add(known, rank, &holdings.name, concern.collections().first().copied());
+            self.add(known, rank, &holdings.name, &concern.collections());
         }
     }
 
@@ -200,15 +208,17 @@ impl Tally {
         name: &RepositoryName,
         what: Contradiction,
     ) {
-        self.add(known, what.rank(), name, Some(collection));
+        self.add(known, what.rank(), name, &[collection]);
     }
 
-    fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, at: Option<usize>) {
+    fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, about: &[usize]) {
         self.concerns[rank].1 += 1;
         if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
-            let path = at.map_or_else(String::new, |at| shell::word(known.collections[at].path()));
-            let hint = KINDS[rank].hint.replace("NAME", name.as_str());
-            self.first = Some((rank, hint.replace("PATH", &path)));
+            let mut hint = KINDS[rank].hint.replace("NAME", name.as_str());
+            for (place, at) in ["PATH", "OTHER"].into_iter().zip(about) {
+                hint = hint.replace(place, &shell::word(known.collections[*at].path()));
+            }
+            self.first = Some((rank, hint));
         }
     }
 

@@ -35,6 +35,9 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
         Concern::Stale(at) => format!("stale Copy in {}", place(*at)),
         Concern::Different(at) => format!("different Copy in {}", place(*at)),
         Concern::Orphan(at) => format!("Copy in {}, no Original anywhere", place(*at)),
+        Concern::Deleted { original, deleted } => {
+            format!("Original in {}, deleted in {}", place(*original), place(*deleted))
+        }
         Concern::Left { copy, deleted } => {
             format!("Copy in {}, deleted in {}", place(*copy), place(*deleted))
         }
