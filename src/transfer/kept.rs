@@ -5,7 +5,8 @@ use super::TransferError;
 use super::arrived::is_to;
 use super::settle::{HandoverEnd, NextStep, OneSide, Peers, is_copy_of};
 use crate::collection::{
-    Certainty, Collection, Departure, InventoryChange, LockedItem, ReadSidecar, Recorded,
+    Certainty, Collection, Departure, InventoryChange, InventoryLine, LockedItem, ReadSidecar,
+    Recorded,
 };
 use crate::holdings::{OriginalError, holdings, refuse_second};
 use crate::identity::RepositoryName;
@@ -22,9 +23,8 @@ pub(super) fn not_moved<'l>(
     let Some(line) = sides.from.departure(name)? else {
         return Ok(NextStep::Nothing(HandoverEnd::Withdrawn));
     };
-    // A Copy there may be of the Original that it passed on.
     let never_came = match sides.to.last_record(name)? {
-        _ if receiver.is_some() => false,
+        _ if receiver.is_some() => was_copied_since(sides, name, receiver, &line)?,
         None => true,
         Some(Recorded { line: last, certainty }) => {
             (matches!(last.change, InventoryChange::Left(_)) || last.state() == Some(State::Copy))
@@ -37,6 +37,23 @@ pub(super) fn not_moved<'l>(
     }
     let (name, path) = (name.clone(), sides.from.path().to_path_buf());
     Err(OriginalError::Departed { name, path, line: Box::new(line) }.into())
+}
+
+/// Whether what the receiver has was copied from the giver after `line`, by which the Original left. Any other Copy
+/// may be of the Original that it passed on.
+fn was_copied_since(
+    sides: &Peers<'_>,
+    name: &RepositoryName,
+    receiver: &OneSide<'_>,
+    line: &InventoryLine,
+) -> Result<bool, TransferError> {
+    let Some((_, read)) = receiver else { return Ok(false) };
+    let is_later = read.sidecar.copied().is_some_and(|copied| copied >= line.date);
+    if !is_later || read.sidecar.handover.is_some() || !is_copy_of(receiver, sides.from.id()) {
+        return Ok(false);
+    }
+    // Where the Original was put back at the giver by hand, the receiver may have had it meanwhile.
+    Ok(!sides.to.may_have_passed_on(name, sides.from.id())? && !is_elsewhere(sides, name)?)
 }
 
 /// What becomes of an item that the giver has marked as handed over, where the receiver does not have the Original.
@@ -69,11 +86,20 @@ pub(super) fn not_received<'l>(
             return Err(TransferError::ReceivedVanished { name, from, to });
         }
     }
+    Ok(if is_elsewhere(sides, name)? {
+        NextStep::Keep { given }
+    } else {
+        NextStep::TakeBack { given }
+    })
+}
+
+/// Whether a third collection has the Original.
+fn is_elsewhere(sides: &Peers<'_>, name: &RepositoryName) -> Result<bool, TransferError> {
     let is_third = |it: &&Collection| it.id() != sides.from.id() && it.id() != sides.to.id();
     let others: Vec<_> = sides.others.iter().filter(is_third).collect();
     match refuse_second(name, &others, &holdings(name, &others)) {
-        Ok(()) => Ok(NextStep::TakeBack { given }),
-        Err(OriginalError::Elsewhere { .. }) => Ok(NextStep::Keep { given }),
+        Ok(()) => Ok(false),
+        Err(OriginalError::Elsewhere { .. }) => Ok(true),
         Err(error) => Err(error.into()),
     }
 }

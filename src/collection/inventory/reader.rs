@@ -175,7 +175,7 @@ impl ReadYear {
         &self,
         file: &StoredFile,
         leaf: &str,
-    ) -> Result<Option<Vec<CollectionRef>>, PathError> {
+    ) -> Result<Option<Departures>, PathError> {
         let found = self.known.find(leaf.as_bytes()).map(|(at, _)| at);
         let mut may_be_home = found.is_some_and(|at| self.known.may_be_home(at));
         let mut departures = Vec::new();
@@ -193,8 +193,15 @@ impl ReadYear {
                 _ => may_be_home |= line.state() != Some(State::Copy),
             }
         }
-        Ok(may_be_home.then_some(departures))
+        Ok(Some(Departures { may_be_home, to: departures }))
     }
+}
+
+/// Where an item went since its Original was last here.
+pub(super) struct Departures {
+    /// Whether it may have been more than a Copy here.
+    pub may_be_home: bool,
+    pub to: Vec<CollectionRef>,
 }
 
 /// The line that begins at `start`.

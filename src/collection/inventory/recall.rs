@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::line::InventoryLine;
-use super::reader::{FileChange, InventoryReader, OpenYear, ReadYear};
+use super::reader::{Departures, FileChange, InventoryReader, OpenYear, ReadYear};
 use super::recorded::Recorded;
 use super::year::visit_lines;
 use super::{Collection, CollectionRef, Departure, InventoryChange, year_file};
@@ -81,7 +81,21 @@ impl Collection {
         &self,
         name: &RepositoryName,
     ) -> Result<Option<Vec<CollectionRef>>, PathError> {
-        self.recall(name, ReadYear::departures)
+        let departures = self.recall(name, ReadYear::departures)?;
+        Ok(departures.and_then(|it| it.may_be_home.then_some(it.to)))
+    }
+
+    /// Whether the Original of `name` may have been here, also unrecorded, and have gone to another collection than
+    /// `giver`.
+    pub(crate) fn may_have_passed_on(
+        &self,
+        name: &RepositoryName,
+        giver: &str,
+    ) -> Result<bool, PathError> {
+        let departures = self.recall(name, ReadYear::departures)?;
+        Ok(departures.is_some_and(|Departures { may_be_home, to }| {
+            (may_be_home && to.is_empty()) || to.iter().any(|to| to.id != giver)
+        }))
     }
 
     /// That the item `name` is not here, and why, as far as the inventory knows.

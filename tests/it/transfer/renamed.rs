@@ -174,12 +174,21 @@ fn what_could_not_be_recorded_is_repaired_by_the_next_run() {
     }
 }
 
-/// What is at the destination may be a Copy of the Original that it passed on.
+/// What has been copied from the source since does not stand for the Original.
 #[test]
-fn with_a_copy_at_the_destination_a_person_decides() {
-    let (pair, name) = left_behind(Past::Nothing);
-    pair.run(Verb::Copy, Rules::default());
-    assert_departed(&pair, &name);
+fn with_a_later_copy_at_the_destination_it_has_not_moved() {
+    for past in [Past::Nothing, Past::Original] {
+        let (pair, name) = left_behind(past);
+        pair.run(Verb::Copy, Rules::default());
+        let finished = finish(&pair);
+        assert!(matches!(finished[0].result, Ok(HandoverEnd::Withdrawn)), "{past:?} {finished:?}");
+        assert_eq!(last_change(&pair, &name), InventoryChange::Entered(State::Original));
+        assert_eq!(pair.journals(), 0);
+        assert!(pair.is_clean(), "{past:?}");
+        pair.run(Verb::Migrate, Rules::default());
+        assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
+        assert!(pair.is_clean(), "{past:?}");
+    }
 }
 
 #[track_caller]
@@ -216,6 +225,10 @@ fn one_that_was_put_back_beside_the_journal_is_no_second_original() {
     pair.clock.set("2026-11-25T00:00:00Z");
     pair.run_between(&to, &third, Verb::Migrate, Rules::default());
     assert_departed(&pair, &name);
-    pair.run_between(&third, &to, Verb::Copy, Rules::default());
-    assert_departed(&pair, &name);
+    for source in [&third, &pair.from()] {
+        let outcomes = pair.run_between(source, &to, Verb::Copy, Rules::default());
+        assert!(outcomes[0].result.is_ok(), "{outcomes:?}");
+        assert_departed(&pair, &name);
+        std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
+    }
 }
