@@ -240,7 +240,7 @@ fn reports_a_failure_to_a_cron_job_once() {
     let ran = world.run("-q -c archive import in");
     assert!(!ran.stderr.contains("in/empty"), "{}", ran.stderr);
     let counted = "error: 2 of 4 sources were not imported; 1 as reported before";
-    assert_eq!(ran.stderr.lines().nth(1), Some(counted));
+    assert_eq!(ran.stderr.lines().nth(2), Some(counted), "{}", ran.stderr);
     // A person sees all of them.
     assert!(world.run("-c archive import in").stderr.contains("in/empty` was not imported"));
 }

@@ -86,6 +86,17 @@ fn does_not_suggest_to_remove_what_was_left_out() {
     assert_eq!(tree(&world.path("drop")), ["1.txt 3", "2.bak 3"]);
 }
 
+#[test]
+fn says_that_others_are_deposited_if_there_are_any() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let hint = "hint: the others are deposited";
+    let ran = world.run("-c archive new --each missing gone");
+    assert!(ran.code == 3 && !ran.stderr.contains(hint), "{}", ran.stderr);
+    let ran = world.run("-c archive new --each missing a.txt");
+    assert!(ran.code == 3 && ran.stderr.contains(hint), "{}", ran.stderr);
+}
+
 /// Does something to the sources in the moment when an item is put in place.
 struct Meddler {
     root: PathBuf,

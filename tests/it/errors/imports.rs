@@ -25,7 +25,7 @@ hint: `--map relation.cites=relation.x.KEY` reads it, `x.KEY` as a key of your o
 error: line 2, column `relation.metadata` (C2): its `metadata` is `8JMKD3MGP8W/34PGRBS` already
 hint: write each relation once, in one row
 would import nothing
-error: 1 of 1 sources would not be imported
+error: 1 of 1 source would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
@@ -60,7 +60,7 @@ hint: repair what is named above and repeat: nothing is imported twice
         .tells(str![[r#"
 error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` has not been issued yet: its date lies ahead
 would import nothing
-error: 1 of 1 sources would not be imported
+error: 1 of 1 source would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
@@ -107,7 +107,7 @@ hint: did you mean `Sprache` for `Sprachen`? `--map Sprachen=language --map Rega
 error: line 2, column `title` (B2): `Cora\xe7\xe3o` is not UTF-8, and reads `Coração` in Windows-1252
 hint: `--encoding windows-1252` reads it so
 would import nothing
-error: 1 of 1 sources would not be imported
+error: 1 of 1 source would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
@@ -142,7 +142,7 @@ fn of_bags() {
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
 error: `[WORLD]/bag` was not imported: it is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
-error: 1 of 1 sources would not be imported
+error: 1 of 1 source would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
@@ -150,14 +150,14 @@ hint: repair what is named above and repeat: nothing is imported twice
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
 error: `[WORLD]/bag` was not imported: it is no valid bag: it has no directory `data`
 would import nothing
-error: 1 of 1 sources would not be imported
+error: 1 of 1 source would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import a.txt --bags -n", 3).tells(str![[r#"
 error: `[WORLD]/a.txt` was not imported: it is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
-error: 1 of 1 sources would not be imported
+error: 1 of 1 source would not be imported
 hint: repair what is named above and repeat: nothing is imported twice
 
 "#]]);
@@ -206,4 +206,23 @@ hint: choose a directory beside it, or below it
     std::fs::create_dir(world.path("srv/drop/done")).unwrap();
     let ran = world.run("-c archive import srv/drop --done-dir srv/drop/done");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+/// Another rule takes these sources.
+#[test]
+fn by_rules_of_links_and_names() {
+    let world = World::with_collection();
+    world.write("in/t/A", "1");
+    world.write("in/t/a", "2");
+    std::os::unix::fs::symlink("t/A", world.path("in/l")).unwrap();
+    refuses(&world, "-c archive import in -n", 3).tells(str![[r#"
+error: `[WORLD]/in/l` was not imported: it is a symbolic link
+hint: `--links follow` deposits what it points to
+error: `[WORLD]/in/t` was not imported: `A` and `a` in `[WORLD]/in/t` are one name on some file systems
+hint: rename one; `--force twins` keeps both as they are
+would import nothing
+error: 2 of 2 sources would not be imported
+hint: repair what is named above and repeat: nothing is imported twice
+
+"#]]);
 }

@@ -17,12 +17,12 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
     // These are counted among those that are there, too.
     let (rows, unrelated) = (summary.rows.failed.len() as u64, summary.unrelated);
     let all = summary.imported + summary.there + summary.unsettled + summary.failed;
-    let all = (all - rows - unrelated).max(summary.failed);
+    let all = human::count((all - rows - unrelated).max(summary.failed), "source");
     match (summary.failed, summary.left) {
         (0, 0) => None,
         (0, left) => {
             let are = human::is_or_are(left);
-            let mut message = format!("{left} of {all} sources {are} still in place");
+            let mut message = format!("{left} of {all} {are} still in place");
             if is_quiet && summary.known_left > 0 {
                 message += &format!("; {} as reported before", summary.known_left);
             }
@@ -37,7 +37,7 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
                 (0, _) => "imported or related",
                 _ => "imported, updated or related",
             };
-            let mut message = format!("{failed} of {all} sources {be}{not} {done}");
+            let mut message = format!("{failed} of {all} {be}{not} {done}");
             if is_quiet && summary.known_failed > 0 {
                 message += &format!("; {} as reported before", summary.known_failed);
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use urepo::collection::Collection;
+use urepo::deposit::DepositError;
 use urepo::deposit::Dropped;
 use urepo::identity::RepositoryName;
 use urepo::import::{Became, Event, FailedFile, ImportError, NotUpdated, Summary, Tell, Updated};
@@ -21,7 +22,7 @@ use crate::cli::records::{Changed, Item, LeftOutPath, PathAt};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::{Done, human};
 
-/// Limit on the hints about rows.
+/// Limit on the hints about sources.
 const MOST_HINTS: usize = 10;
 
 /// Reports each event as it comes.
@@ -31,7 +32,7 @@ pub(super) struct Reporter<'a> {
     failed: Option<FailedFile>,
     /// What of all items was not kept.
     lost: Dropped,
-    /// Hints about rows that were printed: each is printed once.
+    /// Hints about sources that were printed: each is printed once.
     hints: BTreeSet<String>,
     left_out: LeftOutTally,
     /// What would become of a source, in a dry run.
@@ -179,6 +180,7 @@ impl<'a> Reporter<'a> {
             }
             Became::Failed(error) => {
                 let is_row = matches!(error, ImportError::Row(_));
+                let is_hinted = is_row || is_refused_by_rule(&error);
                 let done = missed(&error);
                 let failure = Failure::from(error);
                 if failure.exit != Exit::Interrupted && self.report.should_print(&failure) {
@@ -200,7 +202,7 @@ impl<'a> Reporter<'a> {
                         format!("{line}`{source}` was not {done}{moved}: {reason}")
                     };
                     printer.error(&text);
-                    if is_row
+                    if is_hinted
                         && let Some(hint) = failure.hint
                         && self.hints.len() < MOST_HINTS
                         && self.hints.insert(hint.clone())
@@ -371,6 +373,13 @@ fn missed(error: &ImportError) -> &'static str {
         }
         _ => "imported",
     }
+}
+
+/// Whether a rule of the command line refuses a source, and another rule takes it.
+fn is_refused_by_rule(error: &ImportError) -> bool {
+    let ImportError::Deposit(error) = error else { return false };
+    use DepositError::{Link, Links, Twins};
+    matches!(**error, Link { .. } | Links(_) | Twins { .. })
 }
 
 /// A source in one line of stdout, whatever it is called.

@@ -135,9 +135,8 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
     report.finish(End {
         hint: Some("every printed identifier is durable; nothing is left of the other items"),
         partial,
-        failed_hint: Some(
-            "the others are deposited: repeat with the paths that are named above only",
-        ),
+        failed_hint: (deposited > 0)
+            .then_some("the others are deposited: repeat with the paths that are named above only"),
         closing: is_told.then(|| format!("deposited {items}, {}", human::bytes(bytes))),
         ..End::default()
     })
