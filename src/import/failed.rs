@@ -1,10 +1,19 @@
 //! Writing down what was not imported, so that it can be imported when it is mended.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Became, Event};
 use crate::disk::{NewFile, PathError, Watcher};
+
+/// The content of a file of sources that became no items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedKind {
+    /// Rows of a manifest.
+    Rows,
+    /// Paths ended by NUL.
+    Paths,
+}
 
 /// A file of sources that became no items: rows as they stand in the manifest, or paths ended by NUL.
 ///
@@ -12,6 +21,8 @@ use crate::disk::{NewFile, PathError, Watcher};
 #[derive(Debug)]
 pub struct FailedFile {
     file: NewFile,
+    path: PathBuf,
+    written: Option<FailedKind>,
     header: Option<Vec<u8>>,
 }
 
@@ -22,7 +33,8 @@ impl FailedFile {
         header: Option<Vec<u8>>,
         watcher: &Watcher,
     ) -> Result<FailedFile, PathError> {
-        Ok(FailedFile { file: NewFile::new(path, watcher)?, header })
+        let (file, path) = (NewFile::new(path, watcher)?, path.to_path_buf());
+        Ok(FailedFile { file, path, written: None, header })
     }
 
     /// Adds what failed among `events`.
@@ -31,6 +43,7 @@ impl FailedFile {
         for event in events.iter().filter(|event| matches!(event.became, Became::Failed(_))) {
             match (&event.row, &event.path) {
                 (Some(row), _) => {
+                    self.written = Some(FailedKind::Rows);
                     if let Some(header) = self.header.take() {
                         bytes.extend(header);
                         bytes.push(b'\n');
@@ -39,6 +52,7 @@ impl FailedFile {
                     bytes.push(b'\n');
                 }
                 (None, Some(path)) => {
+                    self.written = Some(FailedKind::Paths);
                     bytes.extend_from_slice(path.as_os_str().as_bytes());
                     bytes.push(0);
                 }
@@ -48,8 +62,9 @@ impl FailedFile {
         if bytes.is_empty() { Ok(()) } else { self.file.write_all(&bytes) }
     }
 
-    /// Puts the file in its place, if anything failed.
-    pub fn finish(self) -> Result<(), PathError> {
-        self.file.finish()
+    /// Puts the file in its place, if anything failed, and returns where it is and what it has.
+    pub fn finish(self) -> Result<Option<(PathBuf, FailedKind)>, PathError> {
+        self.file.finish()?;
+        Ok(self.written.map(|written| (self.path, written)))
     }
 }

@@ -44,7 +44,7 @@ pub use bag::BagError;
 pub use candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
 pub use error::ImportError;
 pub use estimate::waiting;
-pub use failed::FailedFile;
+pub use failed::{FailedFile, FailedKind};
 pub use ledger::Ledger;
 pub use list::SourceList;
 pub use manifest::{

@@ -81,7 +81,10 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
     let world = world_with_sources();
     world.write("list.csv", "path,title\nin/a.txt,A\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
     let line = "-c archive import --manifest list.csv --rejects rejects.csv";
-    assert_eq!(world.run(line).code, 3);
+    let ran = world.run(line);
+    assert_eq!(ran.code, 3);
+    let expected = "wrote the rows that were not imported into `rejects.csv`, a manifest for the same `--root`\n";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     let failed = std::fs::read_to_string(world.path("rejects.csv")).unwrap();
     assert_eq!(failed, "path,title\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
     world.write("in/missing.txt", "found");
@@ -91,7 +94,9 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
     assert!(!world.path("again.csv").exists(), "nothing failed");
     // Of a tree it is a list.
     std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
-    assert_eq!(world.run("-c archive import in --rejects list").code, 3);
+    let ran = world.run("-c archive import in --rejects list");
+    let expected = "wrote what was not imported into `list`: `--files-from0 list` reads it\n";
+    assert!(ran.code == 3 && ran.stderr.contains(expected), "{}", ran.stderr);
     let list = std::fs::read_to_string(world.path("list")).unwrap();
     assert!(list.ends_with("/in/link\0"), "{list:?}");
     std::fs::remove_file(world.path("in/link")).unwrap();

@@ -7,7 +7,9 @@ use urepo::collection::Collection;
 use urepo::deposit::DepositError;
 use urepo::deposit::Dropped;
 use urepo::identity::RepositoryName;
-use urepo::import::{Became, Event, FailedFile, ImportError, NotUpdated, Summary, Tell, Updated};
+use urepo::import::{
+    Became, Event, FailedFile, FailedKind, ImportError, NotUpdated, Summary, Tell, Updated,
+};
 use urepo::item::State;
 
 use super::DropArgs;
@@ -20,7 +22,7 @@ use crate::cli::leave_out::LeftOutTally;
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{Changed, Item, LeftOutPath, PathAt};
 use crate::cli::report::{End, REPEAT, Report};
-use crate::cli::{Done, human};
+use crate::cli::{Done, human, shell};
 
 /// Limit on the hints about sources.
 const MOST_HINTS: usize = 10;
@@ -295,7 +297,18 @@ impl<'a> Reporter<'a> {
             }
         }
         if let Some(file) = self.failed {
-            file.finish()?;
+            match file.finish()? {
+                Some((path, FailedKind::Rows)) => printer.note(&format!(
+                    "wrote the rows that were not imported into `{}`, a manifest for the same `--root`",
+                    path.display()
+                )),
+                Some((path, FailedKind::Paths)) => printer.note(&format!(
+                    "wrote what was not imported into `{0}`: `--files-from0 {1}` reads it",
+                    path.display(),
+                    shell::word(&path)
+                )),
+                None => {}
+            }
         }
         let is_planned = wait.is_some();
         let imported = human::count(summary.imported, "item");
@@ -378,8 +391,10 @@ fn missed(error: &ImportError) -> &'static str {
 /// Whether a rule of the command line refuses a source, and another rule takes it.
 fn is_refused_by_rule(error: &ImportError) -> bool {
     let ImportError::Deposit(error) = error else { return false };
-    use DepositError::{Link, Links, Twins};
-    matches!(**error, Link { .. } | Links(_) | Twins { .. })
+    matches!(
+        **error,
+        DepositError::Link { .. } | DepositError::Links(_) | DepositError::Twins { .. }
+    )
 }
 
 /// A source in one line of stdout, whatever it is called.
