@@ -71,6 +71,8 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         RowFault::Outside(_) => {
             failure.hint("`--root DIR` says what paths are beneath, also those that begin with it")
         }
+        // A link on the way decides where it leads.
+        RowFault::Dots(_) => failure.hint("write the path without `..`"),
         RowFault::NotUtf8 { windows_1252: Some(_), .. } => {
             failure.hint("`--encoding windows-1252` reads it so").in_common("rows are not UTF-8")
         }
@@ -114,6 +116,9 @@ const MOST_COLUMNS: usize = 5;
 
 /// A hint for columns that mean nothing: the known name that is nearest to each, or a key of one's own.
 fn for_unknown(names: &[String]) -> String {
+    if names.iter().any(|name| name.contains('\0')) {
+        return "`--files-from0` reads a list of paths that are ended by NUL".to_owned();
+    }
     let synonyms = COLUMN_SYNONYMS.iter().flat_map(|(_, synonyms)| synonyms.iter().copied());
     let known: Vec<&str> = ["path", "ibip", "sha256"]
         .into_iter()

@@ -141,6 +141,9 @@ pub enum RowFault {
     /// The path leads elsewhere.
     #[error("the path `{0}` leads out of the directory of the manifest")]
     Outside(String),
+    /// The path leads up on its way.
+    #[error("the path `{0}` has `..` in it")]
+    Dots(String),
     /// Several files have names that differ from the path in Unicode form only.
     #[error("the path `{0}` may be any of several files, whose names differ in Unicode form only")]
     Ambiguous(String),

@@ -109,12 +109,31 @@ fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
 
 /// Where `path` is below the root by its text: it climbs nowhere.
 fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
-    let outside = || RowFault::Outside(path.to_owned());
+    let text = || path.to_owned();
+    let outside = || RowFault::Outside(text());
     let mut relative = Path::new(path);
     if relative.is_absolute() {
         relative = relative.strip_prefix(reading.root.path()).map_err(|_| outside())?;
     }
     let names = relative.components().filter(|it| *it != Component::CurDir);
-    let path = PayloadPath::new(&names.collect::<PathBuf>()).map_err(|_| outside())?;
+    let path = PayloadPath::new(&names.collect::<PathBuf>());
+    let path =
+        path.map_err(|_| if stays(relative) { RowFault::Dots(text()) } else { outside() })?;
     Ok(path.as_path().to_path_buf())
+}
+
+/// Whether a path with `..` leads to something below where it begins.
+fn stays(path: &Path) -> bool {
+    let mut depth = 0_i32;
+    for component in path.components() {
+        depth += match component {
+            Component::ParentDir => -1,
+            Component::Normal(_) => 1,
+            _ => 0,
+        };
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth > 0
 }

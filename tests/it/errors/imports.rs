@@ -39,6 +39,19 @@ error: line 1: there is no column `path`
 hint: `--map COLUMN=path` says which column holds the path
 
 "#]]);
+    import("path\nd/../a.txt\n", "", 3).tells(str![[r#"
+error: line 2, column `path` (A2): the path `d/../a.txt` has `..` in it
+hint: write the path without `..`
+would import nothing
+error: 1 of 1 source would not be imported
+hint: repair what is named above and repeat: nothing is imported twice
+
+"#]]);
+    import("a.txt\0b.txt\0", "", 1).tells(str![[r#"
+error: line 1: the column `a.txt\0b.txt\0` means nothing
+hint: `--files-from0` reads a list of paths that are ended by NUL
+
+"#]]);
     import("path\n../b.txt\nmissing.txt\n", "", 3).tells(str![[r#"
 error: line 2, column `path` (A2): the path `../b.txt` leads out of the directory of the manifest
 hint: `--root DIR` says what paths are beneath, also those that begin with it
