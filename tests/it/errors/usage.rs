@@ -128,6 +128,11 @@ error: unknown option `-d`
 hint: `urepo help new` says how it is used; `--` stands before a name that begins with `-`
 
 "#]]);
+    for paths in ["drop drop/b.txt", "drop/b.txt ./drop", "--each drop drop"] {
+        world.write("drop/b.txt", "b");
+        let ran = refuses(&world, &format!("new --remove-source {paths}"), 2);
+        assert!(ran.0.contains("with which it would be removed\nhint: name each"), "{}", ran.0);
+    }
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
 error: invalid value of `--state <STATE>`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
 

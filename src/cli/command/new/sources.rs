@@ -58,6 +58,18 @@ struct List {
     name: String,
 }
 
+/// Refuses a source that goes with another one, in which it lies, before its turn comes.
+fn refuse_nested(paths: &[PathBuf], context: &Context) -> Result<(), Failure> {
+    let mut sorted: Vec<_> = paths.iter().map(|path| (context.absolute(path), path)).collect();
+    // What lies in a directory follows it.
+    sorted.sort();
+    let is_nested = |pair: &&[(PathBuf, &PathBuf)]| pair[1].0.starts_with(&pair[0].0);
+    let Some([(_, outer), (_, inner)]) = sorted.windows(2).find(is_nested) else { return Ok(()) };
+    let (outer, inner) = (outer.display(), inner.display());
+    Err(Failure::usage(format!("`{inner}` is part of `{outer}`, with which it would be removed"))
+        .hint("name each source once, or leave `--remove-source` out"))
+}
+
 impl Requests {
     pub(super) fn new(
         new: &New,
@@ -73,6 +85,9 @@ impl Requests {
         let streams = new.paths.iter().chain(&new.files_from0).filter(|path| is_stdin(path));
         if streams.count() > 1 {
             return Err(Failure::usage("standard input can be read only once"));
+        }
+        if new.remove {
+            refuse_nested(&new.paths, context)?;
         }
         let has_stream = new.paths.iter().any(|path| is_stdin(path));
         if has_stream && !new.each && (new.paths.len() > 1 || new.files_from0.is_some()) {
