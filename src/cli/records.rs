@@ -76,6 +76,8 @@ pub(crate) struct Item<'a> {
     pub(crate) values: Option<BTreeMap<String, Vec<String>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) changes: Vec<Changed>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unproven: Vec<Changed>,
 }
 
 /// The contents of a sidecar besides identifier, state and payload.

@@ -4,22 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use toml::Value;
+use toml::{Table, Value};
 
-use super::RepairError;
-use super::facts::DonorFacts;
+use super::facts::{DonorFacts, Written};
+use super::{RepairError, fixed};
 use crate::collection::{Collection, is_logged_as};
 use crate::disk::PathError;
-use crate::identity::RepositoryName;
-use crate::sidecar::{KeyChange, Metadata, Relations, Sidecar, json_of};
+use crate::identity::{Instant, RepositoryName};
+use crate::sidecar::{Access, KeyChange, Metadata, Relations, Sidecar, json_of};
 
 /// An unsealed sidecar that is accepted, compared with what else is known of the item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accepted {
     /// What it was compared with.
     pub compared: Compared,
-    /// The keys of the description that differ.
+    /// The keys of the description, and of one's own, that differ.
     pub changes: Vec<KeyChange>,
+    /// Values that nothing vouches for, each as one that was added.
+    pub unproven: Vec<KeyChange>,
+    /// The keys that are no description, and that are known to be otherwise: rot, or a slip of a hand.
+    pub damaged: Vec<String>,
     /// Whether the sidecar contradicts itself, the other holding or the log about the payload.
     pub is_payload_in_doubt: bool,
 }
@@ -31,7 +35,7 @@ pub enum Compared {
     Holding(PathBuf),
     /// The last values of those keys that the event log has. Other keys may have changed as well.
     Log,
-    /// Nothing: only the present values are known, each as one that was added.
+    /// Nothing: only the present values are known.
     Nothing,
 }
 
@@ -95,47 +99,91 @@ fn read_log(
 /// Compares what `own` became, `sidecar`, with what `donors` say, or else with the log of `collection`.
 pub(super) fn compare(
     collection: &Collection,
-    (own, sidecar): (&Sidecar, &Sidecar),
+    (own, sidecar): (&Written, &Sidecar),
     donors: &[DonorFacts],
     logged: &LoggedItems,
+    now: Instant,
 ) -> Result<Accepted, RepairError> {
     let logged = logged.get(collection, &sidecar.repository)?;
+    let records: Vec<_> = donors.iter().filter_map(|donor| donor.record.as_ref()).collect();
     let sealed = donors.iter().find_map(|donor| Some((donor, donor.record.as_ref()?)));
     let digest = format!("sha256:{}", sidecar.payload.digest);
-    let is_payload_in_doubt = own.payload != sidecar.payload
-        || logged.digest.is_some_and(|logged| logged != digest)
+    let is_payload_in_doubt = own.sidecar.payload != sidecar.payload
+        || logged.digest.as_ref().is_some_and(|logged| *logged != digest)
         || sealed.is_some_and(|(_, record)| record.sidecar.payload != sidecar.payload);
+    let fixed::Judged { damaged, mut unproven } = fixed::judge(&own.sidecar, &records, now);
+    let mut added = own.text.added().unwrap_or_default();
     let (compared, changes) = match sealed {
         Some((donor, record)) => {
-            (Compared::Holding(donor.root.clone()), record.sidecar.differences(sidecar))
+            let mut changes = record.sidecar.differences(sidecar);
+            if record.sidecar.timestamp < own.sidecar.timestamp {
+                changes.retain_mut(|change| has_changed_since(&logged.values, change));
+            }
+            let before = record.text.added().unwrap_or_default();
+            changes.extend(table_changes(&before, &added));
+            added.clear();
+            (Compared::Holding(donor.root.clone()), changes)
         }
-        None => compare_with_log(logged.values, sidecar),
+        None => compare_with_log(logged.values, sidecar, &mut unproven),
     };
-    Ok(Accepted { compared, changes, is_payload_in_doubt })
+    unproven.extend(table_changes(&Table::new(), &added));
+    Ok(Accepted { compared, changes, unproven, damaged, is_payload_in_doubt })
 }
 
+/// Whether what differs from a holding that is behind is not what the log has of it since then.
+fn has_changed_since(
+    logged: &BTreeMap<String, Option<serde_json::Value>>,
+    change: &mut KeyChange,
+) -> bool {
+    let Some(last) = logged.get(&change.key) else { return true };
+    let is_same = is_as_logged(change.after.as_ref(), last.as_ref());
+    change.before = last.as_ref().and_then(|value| Value::try_from(value).ok());
+    !is_same
+}
+
+fn is_as_logged(value: Option<&Value>, logged: Option<&serde_json::Value>) -> bool {
+    match (value, logged) {
+        (Some(value), Some(logged)) => is_logged_as(&json_of(value), logged),
+        (value, logged) => value.is_none() && logged.is_none(),
+    }
+}
+
+/// The keys that differ in two tables.
+fn table_changes(before: &Table, after: &Table) -> Vec<KeyChange> {
+    let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let changed = keys.into_iter().filter(|key| before.get(*key) != after.get(*key));
+    let value = |table: &Table, key: &String| table.get(key).cloned();
+    let change = |key: &String| KeyChange {
+        key: key.clone(),
+        before: value(before, key),
+        after: value(after, key),
+    };
+    changed.map(change).collect()
+}
+
+/// What the log knows otherwise. What it does not know goes to `unproven`.
 fn compare_with_log(
     logged: BTreeMap<String, Option<serde_json::Value>>,
     sidecar: &Sidecar,
+    unproven: &mut Vec<KeyChange>,
 ) -> (Compared, Vec<KeyChange>) {
     let nothing = Sidecar {
         metadata: Metadata::default(),
         relations: Relations::default(),
         target: None,
+        transferable: true,
+        access: Access::default(),
         ..sidecar.clone()
     };
-    let present = nothing.differences(sidecar);
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        nothing.differences(sidecar).into_iter().partition(|it| logged.contains_key(&it.key));
+    unproven.splice(0..0, unknown);
     if logged.is_empty() {
-        // urepo chooses the target by itself.
-        let present = present.into_iter().filter(|it| it.key != "target");
-        return (Compared::Nothing, present.collect());
+        return (Compared::Nothing, Vec::new());
     }
     let changes = logged.into_iter().filter_map(|(key, before)| {
-        let after = present.iter().find(|it| it.key == key).and_then(|it| it.after.clone());
-        let is_same = match (&after, &before) {
-            (Some(after), Some(before)) => is_logged_as(&json_of(after), before),
-            (after, before) => after.is_none() && before.is_none(),
-        };
+        let after = known.iter().find(|it| it.key == key).and_then(|it| it.after.clone());
+        let is_same = is_as_logged(after.as_ref(), before.as_ref());
         let before = before.and_then(|value| Value::try_from(value).ok());
         (!is_same).then_some(KeyChange { key, before, after })
     });

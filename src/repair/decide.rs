@@ -49,7 +49,10 @@ pub(super) fn decide(
                 Some((mut sidecar, action)) => {
                     if is_accepted(&sidecar, &action, options) {
                         // Its Copies are behind it until they have the same description.
-                        amend::date(&mut sidecar, &own.sidecar, facts.now);
+                        let records = facts.elsewhere(donors).filter_map(|it| it.record.as_ref());
+                        let sidecars = records.map(|it| &it.sidecar).chain([&own.sidecar]);
+                        let latest = sidecars.max_by_key(|it| it.timestamp).unwrap_or(&own.sidecar);
+                        amend::date(&mut sidecar, latest, facts.now);
                     }
                     written(facts, sidecar, own, action)
                 }
@@ -60,16 +63,20 @@ pub(super) fn decide(
     }
 }
 
-/// Whether an Original gets a new seal though nothing proves its description.
+/// Whether an Original gets a new seal as it is.
+pub(super) fn is_resealed(sidecar: &Sidecar, action: &SidecarAction, options: Options) -> bool {
+    options.unsealed == Unsealed::Seal
+        && sidecar.state == State::Original
+        && matches!(action, SidecarAction::Reseal { .. })
+}
+
+/// Whether it gets one though nothing proves its description.
 pub(super) fn is_accepted(sidecar: &Sidecar, action: &SidecarAction, options: Options) -> bool {
     let is_proven = matches!(
         action,
         SidecarAction::Reseal { confirmed_by: Some(_), differs } if differs.is_empty()
     );
-    options.unsealed == Unsealed::Seal
-        && sidecar.state == State::Original
-        && matches!(action, SidecarAction::Reseal { .. })
-        && !is_proven
+    is_resealed(sidecar, action, options) && !is_proven
 }
 
 fn written(

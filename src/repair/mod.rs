@@ -14,6 +14,7 @@
 //! | `decide` | the sidecar of the repaired item; pure |
 //! | `recorded` | which state the inventory vouches for; pure |
 //! | `accepted` | what an accepted sidecar says differently from what was known |
+//! | `fixed` | what of it is no description, and whether anything vouches for that; pure |
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
 //! | `unconfirmed` | what of a sidecar a donor does not confirm; pure |
 //! | `plan` | where each of its files comes from; pure |
@@ -35,6 +36,7 @@ mod decide;
 mod donor;
 mod error;
 mod facts;
+mod fixed;
 mod plan;
 mod proof;
 mod recorded;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::accepted;
 use super::build::Build;
-use super::decide::{decide, is_accepted, is_deleted};
+use super::decide::{decide, is_accepted, is_deleted, is_resealed};
 use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, seen};
 use super::plan::{Damage, Plan, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
@@ -83,9 +83,12 @@ impl Repairer<'_> {
         let event =
             Event::new(EventKind::Recovery, &name, self.caller.clock.now(), self.caller.agent);
         let mut events = vec![Event { note: Some(note.to_owned()), ..event }];
-        if let Some(accepted) = &examined.plan.accepted {
+        let Plan { accepted, sidecar, action, steps, .. } = &examined.plan;
+        if let Some(accepted) = accepted.as_ref()
+            && is_accepted(sidecar, action, self.options)
+        {
             // Nothing is repaired where the sidecar alone is sealed again.
-            if examined.plan.steps.is_empty() {
+            if steps.is_empty() {
                 events.clear();
             }
             let now = self.caller.clock.now();
@@ -127,9 +130,9 @@ impl Repairer<'_> {
         let facts = Facts { name, collection, now, record, recorded, witnesses, inventory, strays };
         let decision = decide(&facts, &records, self.options)?;
         let accepted = match facts.record.written() {
-            Some(own) if is_accepted(&decision.sidecar, &decision.action, self.options) => {
-                let sidecars = (&own.sidecar, &decision.sidecar);
-                Some(accepted::compare(self.collection, sidecars, &records, self.logged)?)
+            Some(own) if is_resealed(&decision.sidecar, &decision.action, self.options) => {
+                let sidecars = (own, &decision.sidecar);
+                Some(accepted::compare(self.collection, sidecars, &records, self.logged, now)?)
             }
             _ => None,
         };

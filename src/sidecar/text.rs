@@ -113,13 +113,21 @@ impl SidecarText {
         let mut table: Table = std::str::from_utf8(text).ok()?.parse().ok()?;
         table.retain(|key, _| !READ.contains(&key));
         for (key, read) in READ_IN {
-            let strip = |table: &mut Table| table.retain(|key, _| !read.contains(&key));
-            match table.get_mut(key) {
-                Some(Value::Table(table)) => strip(table),
+            let is_read = |table: &mut Table| {
+                table.retain(|key, _| !read.contains(&key));
+                table.is_empty()
+            };
+            let is_empty = match table.get_mut(key) {
+                Some(Value::Table(table)) => is_read(table),
+                // Each of them, for what the others have.
                 Some(Value::Array(tables)) => {
-                    tables.iter_mut().filter_map(Value::as_table_mut).for_each(strip);
+                    let tables = tables.iter_mut().filter_map(Value::as_table_mut);
+                    tables.map(is_read).filter(|is_empty| !is_empty).count() == 0
                 }
-                _ => {}
+                _ => false,
+            };
+            if is_empty {
+                table.remove(key);
             }
         }
         Some(table)

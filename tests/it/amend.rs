@@ -6,6 +6,7 @@ mod documents;
 mod editing;
 mod faults;
 mod meanwhile;
+mod rotten;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

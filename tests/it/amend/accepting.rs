@@ -4,13 +4,13 @@ use super::*;
 
 impl Archive {
     /// Edits the sidecar as a person does, who leaves the seal as it was.
-    fn edit_by_hand(&self, from: &str, to: &str) {
+    pub(super) fn edit_by_hand(&self, from: &str, to: &str) {
         let text = self.text();
         assert!(text.contains(from), "{text}");
         fs::write(self.file(), text.replacen(from, to, 1)).unwrap();
     }
 
-    fn accept(&self, more: &str) -> crate::support::Ran {
+    pub(super) fn accept(&self, more: &str) -> crate::support::Ran {
         self.world.run(&format!("-c archive meta accept {} {more}", self.name))
     }
 }
@@ -36,7 +36,7 @@ fn an_edit_is_shown_and_accepted() {
     let shown = archive.accept("--dry-run --from mirror");
     assert!(shown.succeeded().contains("(compared with `[WORLD]/mirror`)"), "{}", shown.stdout);
     assert_eq!(archive.text(), edited);
-    archive.accept("").succeeded();
+    archive.accept("-y").succeeded();
     let after = archive.sidecar();
     assert_eq!(after.metadata.title(), Some("Letters"));
     assert!(after.timestamp > before.timestamp);
@@ -98,9 +98,17 @@ fn without_any_other_word_the_present_values_are_shown() {
     let archive = Archive::new();
     archive.edit_by_hand("[payload]", "[metadata]\ntitle = 'A'\n\n[payload]");
     let shown = archive.accept("--dry-run");
-    let told = "title: nothing -> \"A\" (nothing shows what it was before)";
+    let told =
+        "nothing shows what was sealed of target \"letter.txt\", title \"A\", origin.source \"";
     assert!(shown.succeeded().contains(told), "{}", shown.stdout);
-    archive.accept("--json").succeeded();
+    let edited = archive.text();
+    let refused = archive.accept("");
+    assert_eq!((refused.code, archive.text()), (2, edited), "{}", refused.stderr);
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    archive.accept("-y --json").succeeded();
+    // What changed is not known.
+    let accepted = archive.events().into_iter().last().unwrap();
+    assert!(accepted.note.is_some() && accepted.changes.is_empty(), "{accepted:?}");
     assert_eq!(archive.sidecar().metadata.title(), Some("A"));
 }
 
@@ -175,7 +183,7 @@ fn all_edited_sidecars_are_accepted_after_a_question() {
     assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
 }
 
-/// Without a record of earlier values, a target that urepo chose is not shown as a change.
+/// Without a record of earlier values, no value is shown as a change.
 #[test]
 fn an_acceptance_is_logged_as_a_change_of_the_description_alone() {
     let archive = Archive::new();
@@ -183,9 +191,9 @@ fn an_acceptance_is_logged_as_a_change_of_the_description_alone() {
     fs::remove_dir_all(archive.world.path("archive/.urepo/log")).unwrap();
     archive.edit_by_hand("\"Letter\"", "\"Letters\"");
     let shown = archive.accept("--dry-run");
-    let told = ": title: nothing -> \"Letters\" (nothing shows what it was before)\n";
-    assert!(shown.succeeded().ends_with(told), "{}", shown.stdout);
-    archive.accept("").succeeded();
+    let told = ": nothing shows what was sealed of target \"letter.txt\", title \"Letters\", ";
+    assert!(shown.succeeded().contains(told), "{}", shown.stdout);
+    archive.accept("-y").succeeded();
     let kinds: Vec<_> = archive.events().into_iter().map(|it| it.event).collect();
     assert_eq!(kinds, [urepo::collection::EventKind::Description]);
 }

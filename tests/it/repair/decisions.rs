@@ -238,6 +238,18 @@ fn where_nothing_proves_a_description_nothing_is_changed() {
     assert_eq!(pair.sidecar("a").metadata.title(), Some("My report"));
 }
 
+/// The Copies have to be behind it.
+#[test]
+fn what_is_sealed_as_it_is_is_later_than_any_copy() {
+    let pair = Pair::new();
+    let later = "2026-11-22T00:00:00.5Z".parse().unwrap();
+    pair.change("b", |sidecar| sidecar.timestamp = later);
+    pair.edit("a", "\ntimestamp = 2026", "\ntimestamp = 2016");
+    let reseal = Options { unsealed: Unsealed::Seal, ..Options::default() };
+    mended(pair.repair_with(&["b"], reseal, &Watcher::default()));
+    assert!(pair.sidecar("a").timestamp > later);
+}
+
 /// Two copies of different editions: the payload on disk says which it is, or the Original does.
 #[test]
 fn copies_that_differ_are_not_chosen_from_by_chance() {

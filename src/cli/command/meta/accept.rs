@@ -9,9 +9,9 @@ use urepo::item::State;
 use urepo::repair::{
     Accepted, Compared, LoggedItems, Options, Outcome, Plan, Repairer, SidecarAction, Unsealed,
 };
-use urepo::sidecar::Seal;
+use urepo::sidecar::{KeyChange, Seal};
 
-use super::tell::{AmendReporter, line};
+use super::tell::{AmendReporter, line, present};
 use crate::cli::command::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
@@ -26,14 +26,16 @@ use crate::cli::{Done, human};
 ///
 /// An item whose sidecar was edited does not match its seal, and `urepo verify` reports damage. This command
 /// shows what differs from the sealed sidecar in another collection, or else from the values in the log, and
-/// seals the sidecar as it is. With --dry-run it shows the difference alone. Every file is read first and has
-/// to be as the sidecar says. It does what `urepo repair --reseal` does, and nothing else: an item with other
-/// damage is refused. The Copies are stale afterwards.
+/// seals the sidecar as it is. With --dry-run it shows the difference alone. It asks about values for which
+/// nothing vouches, such as the origin of an item without a known Copy. Every file is read first and has to be
+/// as the sidecar says. An item with other damage is refused: a date, IBIp or origin that is not as in another
+/// collection, or that contradicts the identifier, was not edited but has rotted. The Copies are stale
+/// afterwards.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo meta accept 11.21.02.13 --dry-run
-  urepo meta accept 11.21.02.13
+  urepo meta accept 11.21.02.13 --from /mnt/mirror
   urepo meta accept --all -y")]
 pub(super) struct Accept {
     #[command(flatten)]
@@ -42,7 +44,7 @@ pub(super) struct Accept {
     /// the settings unless given
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
-    /// Do not ask, where the items are not named one by one
+    /// Do not ask, neither about values for which nothing vouches nor where the items are not named one by one
     #[arg(short, long)]
     yes: bool,
 }
@@ -90,6 +92,7 @@ impl Accept {
                 if is_dry {
                     return Ok((name, plan.accepted));
                 }
+                self.ask(context, &name, &plan)?;
                 if writer.is_none() {
                     writer = Some(collection.writer(&context.agent, &context.waiter())?);
                 }
@@ -113,6 +116,27 @@ impl Accept {
         }
         report.finish(End::default())
     }
+}
+
+impl Accept {
+    /// Asks about values that nothing vouches for.
+    fn ask(&self, context: &Context, name: &RepositoryName, plan: &Plan) -> Done {
+        let unproven = plan.accepted.as_ref().map(|it| &it.unproven[..]).unwrap_or_default();
+        if unproven.is_empty() {
+            return Ok(());
+        }
+        let told = unproven_text(unproven);
+        confirm(context, self.yes, &format!("accept `{name}`? {told}")).map_err(|mut failure| {
+            failure.message = format!("{}; {told}", failure.message);
+            failure
+        })
+    }
+}
+
+/// The values that nothing vouches for, in a sentence.
+fn unproven_text(unproven: &[KeyChange]) -> String {
+    let values: Vec<_> = unproven.iter().map(present).collect();
+    format!("nothing shows what was sealed of {}", values.join(", "))
 }
 
 /// The plan that seals the item as it is; nothing where its seal is intact.
@@ -140,12 +164,16 @@ fn edited(
     let Some(plan) = repairer.examine(name)? else { return Ok(None) };
     let is_only_sealed = matches!(plan.action, SidecarAction::Reseal { .. });
     let is_in_doubt = plan.accepted.as_ref().is_some_and(|it| it.is_payload_in_doubt);
+    let more = format!("more of `{name}` differs than its description");
     if !is_only_sealed || !plan.steps.is_empty() || is_in_doubt {
-        return Err(Failure::new(
-            Exit::Damage,
-            format!("more of `{name}` differs than its description"),
-        )
-        .hint(format!("`urepo repair {name} --dry-run` shows what; it repairs that")));
+        return Err(Failure::new(Exit::Damage, more)
+            .hint(format!("`urepo repair {name} --dry-run` shows what; it repairs that")));
+    }
+    let damaged = plan.accepted.as_ref().map(|it| &it.damaged[..]).unwrap_or_default();
+    if !damaged.is_empty() {
+        let message = format!("{more}: {}", damaged.join(", "));
+        return Err(Failure::new(Exit::Damage, message)
+            .hint(format!("`urepo repair {name} --from COLLECTION` repairs it from a good copy")));
     }
     Ok(Some(Box::new(plan)))
 }
@@ -156,7 +184,7 @@ fn tell(
     name: &RepositoryName,
     accepted: Option<Accepted>,
 ) -> ControlFlow<()> {
-    let Some(Accepted { compared, changes, .. }) = accepted else {
+    let Some(Accepted { compared, changes, unproven, .. }) = accepted else {
         let record = Item {
             id: Some(name.to_string()),
             outcome: Some("unchanged"),
@@ -178,14 +206,23 @@ fn tell(
         outcome: Some("accepted"),
         dry_run: report.is_dry(),
         changes: changes.iter().map(Changed::of).collect(),
+        unproven: unproven.iter().map(Changed::of).collect(),
         ..Item::default()
     };
-    let lines: Vec<_> = changes.iter().map(line).collect();
-    let what = if lines.is_empty() { "no value differs".to_owned() } else { lines.join(", ") };
+    let lines = |changes: &[KeyChange]| changes.iter().map(line).collect::<Vec<_>>().join(", ");
+    let mut what = lines(&changes);
+    if what.is_empty() && (compared != Compared::Nothing || unproven.is_empty()) {
+        what.push_str("no value differs");
+    }
+    let mut told = if what.is_empty() { String::new() } else { format!("{what} ({against})") };
+    if !unproven.is_empty() {
+        told.push_str(if told.is_empty() { "" } else { "; " });
+        told.push_str(&unproven_text(&unproven));
+    }
     let flow = report.outcome(
         &record,
-        &format!("would accept {name}: {what} ({against})"),
-        &format!("accepted {name}: {what} ({against})"),
+        &format!("would accept {name}: {told}"),
+        &format!("accepted {name}: {told}"),
     );
     if context.interrupt.requested() { ControlFlow::Break(()) } else { flow }
 }

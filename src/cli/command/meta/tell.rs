@@ -273,20 +273,24 @@ impl<'a> AmendReporter<'a> {
 
 /// `title: "Anual" -> "Annual"`.
 pub(in crate::cli::command) fn line(change: &KeyChange) -> String {
-    let value = |value: &Option<toml::Value>| {
-        value.as_ref().map_or_else(
-            || "nothing".to_owned(),
-            |it| match it {
-                // TOML would spread a text of several lines.
-                toml::Value::String(text) => {
-                    escape::one_line(&serde_json::Value::from(text.as_str()).to_string())
-                }
-                other => escape::one_line(&other.to_string()),
-            },
-        )
-    };
     let key = escape::one_line(short(&change.key));
-    format!("{key}: {} -> {}", value(&change.before), value(&change.after))
+    format!("{key}: {} -> {}", value(change.before.as_ref()), value(change.after.as_ref()))
+}
+
+/// `title "Annual"`.
+pub(super) fn present(change: &KeyChange) -> String {
+    format!("{} {}", escape::one_line(short(&change.key)), value(change.after.as_ref()))
+}
+
+fn value(value: Option<&toml::Value>) -> String {
+    match value {
+        None => "nothing".to_owned(),
+        // TOML would spread a text of several lines.
+        Some(toml::Value::String(text)) => {
+            escape::one_line(&serde_json::Value::from(text.as_str()).to_string())
+        }
+        Some(other) => escape::one_line(&other.to_string()),
+    }
 }
 
 /// The key as it is typed.

@@ -108,8 +108,8 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         command: "meta-accept",
         before: &["edit"],
-        well: "-c archive meta accept A",
-        bad: &[("-c archive meta accept A NONE", 3), ("-c archive meta accept NONE", 21)],
+        well: "-c archive meta accept A -y",
+        bad: &[("-c archive meta accept A NONE -y", 3), ("-c archive meta accept NONE", 21)],
         json: Json::Run,
         purpose: Purpose::Work(|world| world.run("-c archive verify").code == 0),
     },

@@ -1,0 +1,118 @@
+//! The values of an edited sidecar that nobody edits: names, dates, and where the item came from.
+
+use std::collections::BTreeSet;
+
+use toml::Value;
+
+use super::facts::{Written, has_target};
+use crate::identity::Instant;
+use crate::sidecar::{COPY_KEYS, KeyChange, Sidecar};
+
+/// Keys of `[origin]` for what became of one holding alone.
+const HISTORY: [&str; 3] = ["handovers", "removed", "restored"];
+
+/// The verdicts on the values that are no description.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    /// Keys whose values are known to be otherwise.
+    pub damaged: Vec<String>,
+    /// Values for which nothing vouches.
+    pub unproven: Vec<KeyChange>,
+}
+
+/// The verdict on a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Vouched,
+    Contradicted,
+    Unknown,
+}
+
+impl Judged {
+    fn add(&mut self, key: &str, value: Option<Value>, verdict: Verdict) {
+        let key = key.to_owned();
+        match verdict {
+            Verdict::Contradicted => self.damaged.push(key),
+            Verdict::Unknown if value.is_some() => {
+                self.unproven.push(KeyChange { key, before: None, after: value });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Compares `own` with the sealed sidecars of the same item elsewhere, and with its name.
+pub(super) fn judge(own: &Sidecar, sealed: &[&Written], now: Instant) -> Judged {
+    let mut judged = Judged::default();
+    let any = |is_same: &dyn Fn(&Sidecar) -> bool| match sealed {
+        [] => Verdict::Unknown,
+        _ if sealed.iter().any(|it| is_same(&it.sidecar)) => Verdict::Vouched,
+        _ => Verdict::Contradicted,
+    };
+    let named = own.repository.instant();
+    let ibip = |it: &Sidecar| it.ibip.as_ref().map(ToString::to_string);
+    // Old archives gave some of another date.
+    let is_adopted = own.origin.contains_key("adopted");
+    let is_dated = |date: Instant| is_adopted || date.seconds() == named.seconds();
+    let dated = own.ibip.as_ref().is_none_or(|it| it.instant().map_or(true, is_dated));
+    let verdict = match any(&|it| ibip(it) == ibip(own)) {
+        Verdict::Unknown if !dated => Verdict::Contradicted,
+        verdict => verdict,
+    };
+    judged.add("ibip", ibip(own).map(Value::String), verdict);
+    let verdict = match any(&|it| it.created == own.created) {
+        Verdict::Unknown if own.created == named => Verdict::Vouched,
+        Verdict::Unknown => Verdict::Contradicted,
+        verdict => verdict,
+    };
+    judged.add("created", Some(date(own.created)), verdict);
+    judged.add("timestamp", Some(date(own.timestamp)), timestamp(own, sealed, now));
+    let keys: BTreeSet<_> = sealed.iter().flat_map(|it| it.sidecar.origin.keys()).collect();
+    for key in keys.into_iter().filter(|key| !own.origin.contains_key(*key)) {
+        if !COPY_KEYS.iter().chain(&HISTORY).any(|it| it == key) {
+            judged.damaged.push(format!("origin.{key}"));
+        }
+    }
+    for (key, value) in &own.origin {
+        let theirs = sealed.iter().filter_map(|it| it.sidecar.origin.get(key));
+        let verdict = theirs.fold(Verdict::Unknown, |verdict, theirs| {
+            let is_same = theirs == value || (key == "handovers" && is_continued(theirs, value));
+            if verdict == Verdict::Vouched || is_same {
+                Verdict::Vouched
+            } else {
+                Verdict::Contradicted
+            }
+        });
+        judged.add(&format!("origin.{key}"), Some(value.clone()), verdict);
+    }
+    if !has_target(own) {
+        judged.damaged.push("target".to_owned());
+    }
+    judged
+}
+
+/// The Copies are compared by the timestamp: it is never before theirs.
+fn timestamp(own: &Sidecar, sealed: &[&Written], now: Instant) -> Verdict {
+    let theirs = || sealed.iter().map(|it| it.sidecar.timestamp);
+    // Every change of the description writes its date twice.
+    let is_repeated = own.described == Some(own.timestamp) || own.timestamp == own.created;
+    match theirs().max() {
+        Some(last) if own.timestamp < last => Verdict::Contradicted,
+        _ if is_repeated || theirs().any(|it| it == own.timestamp) => Verdict::Vouched,
+        None if own.timestamp <= now => Verdict::Unknown,
+        _ => Verdict::Contradicted,
+    }
+}
+
+/// Whether `own` is the history `theirs` with what came since.
+fn is_continued(theirs: &Value, own: &Value) -> bool {
+    match (theirs, own) {
+        (Value::Array(theirs), Value::Array(own)) => own.starts_with(theirs),
+        _ => theirs == own,
+    }
+}
+
+fn date(instant: Instant) -> Value {
+    let text = instant.to_string();
+    text.parse().map_or(Value::String(text), Value::Datetime)
+}
