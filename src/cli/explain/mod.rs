@@ -68,7 +68,6 @@ impl Explain for ParseError {
 /// taken along.
 const WITHOUT_ROOM: &str = "for which there is no room";
 const WITH_THE_GROUP: &str = "because of the failure before them";
-
 const WHILE_LOCKED: &str = "repeat with `--lock-wait 5m`; the lock ends with that process";
 const REPEAT: &str = "repeat the command";
 
