@@ -60,6 +60,9 @@ pub fn plan<C: Borrow<Collection>>(
             Some(sidecar) => NamedRelation::to(kind.clone(), sidecar),
             None => NamedRelation { kind: kind.clone(), to: to.clone(), alias: None },
         });
+        if sidecar.is_some_and(|other| keeps_another(&own, relation, request, other)) {
+            continue;
+        }
         let back = back(kind, language.as_ref(), request.action, &own, sidecar);
         plan.add_other(&other, relation, back, &own);
     }
@@ -121,6 +124,23 @@ impl RelationPlan {
         };
         self.left.push(LeftEnd { item: relation.to.clone(), kind, reason });
     }
+}
+
+/// Whether a request that removes a translation leaves another one to the same item, which still has to lead back:
+/// one text may be the translation into `pt` and into `pt-BR`.
+fn keeps_another(
+    own: &Sidecar,
+    relation: &Relation,
+    request: &RelationRequest,
+    other: &Sidecar,
+) -> bool {
+    let names = other.identifiers();
+    let is_translation = |it: &Relation| matches!(it.kind, RelationKind::Translation(_));
+    let is_removed = |it: &Relation| request.relations.iter().any(|gone| gone.kind == it.kind);
+    let mut to_other = own.relations.iter().filter(|it| names.contains(&it.to));
+    request.action == RelationAction::Unlink
+        && is_translation(relation)
+        && to_other.any(|it| is_translation(&it) && !is_removed(&it))
 }
 
 /// What the other end of a relation has to have.

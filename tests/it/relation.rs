@@ -105,6 +105,24 @@ fn both_ends_are_linked_and_unlinked() {
     }
 }
 
+/// One text may be the translation into Portuguese and into that of Brazil.
+#[test]
+fn the_last_translation_takes_the_way_back_along() {
+    let two = Two::new();
+    two.relate("A --translation pt=B").succeeded();
+    two.relate("A --translation pt_br=B").succeeded();
+    two.relate("A --unlink --translation pt_br=B").succeeded();
+    let translated = "[relations.translation] pt = \"B\"";
+    assert_eq!(two.held_here(), [translated, "[relations] translation_of = \"A\""]);
+    assert_eq!(two.verified(), "");
+    two.relate("A --unlink --translation pt=B").succeeded();
+    assert_eq!(two.held_here(), ["", ""]);
+    two.relate("A --translation pt=B").succeeded();
+    two.relate("A --translation pt_br=B").succeeded();
+    two.relate("A --unlink --translation pt=B --translation pt_br=B").succeeded();
+    assert_eq!(two.held_here(), ["", ""]);
+}
+
 #[test]
 fn the_other_end_may_be_in_another_collection() {
     let two = Two::new();
