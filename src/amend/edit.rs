@@ -243,7 +243,7 @@ mod tests {
             (set("title", &["B", "C"]), "`title` is given twice"),
             (add("title", "B"), "`title` is given twice"),
             (set("title", &[""]), "the text of `title` is empty"),
-            (set("language", &["?"]), "`?` is no language"),
+            (set("language", &["?"]), "`?` is not a language tag"),
             (set("x.a b", &["1"]), "`x.a b` has characters"),
             (set("transferable", &["no"]), "`no` is not a value of `transferable`"),
             (set("target", &["../x"]), "`../x` is not a target"),

@@ -158,7 +158,7 @@ mod tests {
             ("transferable = true\n[metadata]\ntitle = \"", "line 3: "),
             ("transferable = true\n\n[metadata]\ntitel = 'A'", "line 4: `titel` is not a term"),
             ("\n[metadata]\ntitle = 17", "line 3: `title` has a value"),
-            ("[metadata]\n\nlanguage = '?'", "line 3: `?` is no language"),
+            ("[metadata]\n\nlanguage = '?'", "line 3: `?` is not a language tag"),
             ("[metadata.x]\n'a b' = 1", "line 2: `x.a b` has characters"),
             ("\ntitle = 'A'", "line 2: `title` is not a key here"),
             ("transferable = 1", "line 1: `1` is not a value of `transferable`"),
