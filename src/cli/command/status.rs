@@ -22,8 +22,9 @@ use tally::{Contradiction, Tally};
 
 /// Compare all known collections: Copies that are missing or stale, second Originals
 ///
-/// Prints a line for whatever is not as it should be, then one for each collection: its name, its
-/// path, how many items it holds in which state, and their bytes. An Original should have as many
+/// Prints a line for whatever is not as it should be, of each kind for the first five unless --verbose is
+/// given, then one for each collection: its name, its path, how many items it holds in which state, and
+/// their bytes. An Original should have as many
 /// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
 /// unless it says so. A Copy whose Original is in none of the collections is a fault, unless the item
 /// was deleted. So is an Original that another collection says is deleted. So are an item that a collection should hold by its inventory and does not, an
@@ -102,10 +103,12 @@ impl Status {
 fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdings) -> Done {
     let concerns = holdings.concerns(|at| known.collections[at].settings().copies);
     tally.count(known, holdings, &concerns);
+    let verbosity = context.printer.verbosity;
     for concern in &concerns {
         if context.printer.json {
             context.printer.record(&tell::record(known, holdings, concern))?;
-        } else if concern.weight() > Weight::Notice || context.printer.verbosity > Verbosity::Quiet
+        } else if tally.is_named(concern.kind(), verbosity)
+            && (concern.weight() > Weight::Notice || verbosity > Verbosity::Quiet)
         {
             context.printer.line(&tell::line(known, holdings, concern))?;
         }
@@ -140,6 +143,8 @@ fn report_contradiction(
     tally.contradicted(known, at, name, what);
     if context.printer.json {
         context.printer.record(&tell::contradiction_record(known, at, name, what))
+    } else if !tally.is_named(what.kind(), context.printer.verbosity) {
+        Ok(())
     } else {
         let message = tell::contradiction_message(known, at, what);
         context.printer.line(&format!("{message}: {name}"))
@@ -184,8 +189,13 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
         for record in tell::collections(known, tally) {
             printer.record(&record)?;
         }
-    } else if printer.verbosity > Verbosity::Quiet && is_whole {
-        printer.lines(&tell::table(known, tally))?;
+    } else {
+        if printer.verbosity <= Verbosity::Normal {
+            tally.unnamed().try_for_each(|line| printer.line(&line))?;
+        }
+        if printer.verbosity > Verbosity::Quiet && is_whole {
+            printer.lines(&tell::table(known, tally))?;
+        }
     }
     let items = human::count(tally.items, "item");
     let partial = tally.judge().err();

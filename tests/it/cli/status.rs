@@ -157,7 +157,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 "#]],
         str![[r#"
 error: 1 stale Copy
-hint: `urepo -c [WORLD]/backup refresh` brings them up to their Originals
+hint: `urepo -c [WORLD]/backup refresh --from [WORLD]/archive` brings them up to their Originals
 
 "#]],
     );

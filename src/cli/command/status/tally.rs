@@ -8,6 +8,8 @@ use crate::cli::Done;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
+use crate::cli::printer::Verbosity;
+use crate::cli::report::REPEATED_PRINTED;
 use crate::cli::shell;
 
 /// What was seen.
@@ -102,7 +104,7 @@ const KINDS: [ConcernKind; 12] = [
         name: "stale",
         one: "stale Copy",
         many: "stale Copies",
-        hint: "`urepo -c PATH refresh` brings them up to their Originals",
+        hint: "`urepo -c PATH refresh --from OTHER` brings them up to their Originals",
     },
     ConcernKind {
         name: "different",
@@ -196,8 +198,28 @@ impl Tally {
                 self.notices += 1;
                 continue;
             };
-            self.add(known, rank, &holdings.name, &concern.collections());
+            let mut about = concern.collections();
+            if let Concern::Stale(copy) = concern {
+                let copy = holdings.all.iter().find(|holding| holding.collection == *copy);
+                about.extend(copy.and_then(|copy| copy.against));
+            }
+            self.add(known, rank, &holdings.name, &about);
         }
+    }
+
+    /// Whether the last of a kind is named, or only counted with the others.
+    pub(super) fn is_named(&self, kind: &str, verbosity: Verbosity) -> bool {
+        let met = self.concerns.iter().find(|(known, _)| known.name == kind);
+        verbosity > Verbosity::Normal || met.is_none_or(|(_, count)| *count <= REPEATED_PRINTED)
+    }
+
+    /// What is counted and not named.
+    pub(super) fn unnamed(&self) -> impl Iterator<Item = String> {
+        self.concerns.iter().filter_map(|(kind, count)| {
+            let more = count.checked_sub(REPEATED_PRINTED).filter(|more| *more > 0)?;
+            let noun = if more == 1 { kind.one } else { kind.many };
+            Some(format!("{more} more: {noun}; `-v` names each"))
+        })
     }
 
     /// Counts an item of which the inventory of `collection` says something else than what is there.

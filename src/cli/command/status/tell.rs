@@ -17,8 +17,7 @@ pub(super) fn line(known: &Known, holdings: &Holdings, concern: &Concern) -> Str
 }
 
 fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
-    let place =
-        |at: usize| format!("`{}`", escape::one_line(&known.collections[at].settings().name));
+    let place = |at: usize| place(known, at);
     let places = |all: &[usize]| all.iter().map(|at| place(*at)).collect::<Vec<_>>().join(" and ");
     match concern {
         Concern::TwoOriginals(all) => format!("two Originals, in {}", places(all)),
@@ -63,12 +62,20 @@ pub(super) fn contradiction_record(
 }
 
 pub(super) fn contradiction_message(known: &Known, at: usize, what: Contradiction) -> String {
-    let collection = escape::one_line(&known.collections[at].settings().name);
+    let collection = place(known, at);
     match what {
-        Contradiction::Returned => format!("left `{collection}`, and is back there"),
-        Contradiction::State => format!("in another state than `{collection}` recorded"),
-        Contradiction::Vanished => format!("vanished from `{collection}`"),
+        Contradiction::Returned => format!("left {collection}, and is back there"),
+        Contradiction::State => format!("in another state than {collection} recorded"),
+        Contradiction::Vanished => format!("vanished from {collection}"),
     }
+}
+
+/// A collection, by its name, or by its path where another one has the same name.
+fn place(known: &Known, at: usize) -> String {
+    let name = &known.collections[at].settings().name;
+    let is_its_own = known.collections.iter().filter(|it| it.settings().name == *name).count() == 1;
+    let path = known.collections[at].path().display();
+    format!("`{}`", escape::one_line(&if is_its_own { name.clone() } else { path.to_string() }))
 }
 
 /// Why a holding cannot be read.

@@ -170,3 +170,41 @@ fn records_say_the_same() {
     assert_eq!((ran.code, &told[1]["exit_code"]), (21, &json!(21)));
     assert_eq!(told[0]["id"], "example.org/archive/1999/01.01.00.00");
 }
+
+#[test]
+fn many_of_one_kind_are_counted() {
+    let world = world();
+    wish(&world, "archive", 0);
+    let backup = open(&world, "backup");
+    for at in 0..7 {
+        let source = world.write(&format!("{at}.txt"), "alpha");
+        let clock = TestClock::at(&format!("2026-11-21T03:0{at}:00Z"));
+        deposit(&backup, vec![request(source)], options(), &clock, |_| ()).unwrap();
+    }
+    let told = world.run("status");
+    assert_eq!(told.code, 3, "{}", told.stderr);
+    assert_eq!(told.stdout.matches("0 of 1 Copy: ").count(), 5, "{}", told.stdout);
+    let rest = "2 more: items with too few Copies; `-v` names each\n";
+    assert!(told.stdout.contains(rest), "{}", told.stdout);
+    assert!(told.stderr.contains("error: 7 items with too few Copies"), "{}", told.stderr);
+    let told = world.run("status -v").stdout;
+    assert_eq!((told.matches("0 of 1 Copy: ").count(), told.contains("more")), (7, false));
+    assert_eq!(records(&world.run("status --json")).len(), 7 + 2 + 1);
+}
+
+/// A name is chosen freely; two machines may choose the same one.
+#[test]
+fn collections_of_one_name_are_told_by_their_paths() {
+    let world = world();
+    copy(&world, NAME);
+    make_newer(&world, NAME);
+    wish(&world, "archive", 0);
+    let path = "backup/urepo.toml";
+    let text = std::fs::read_to_string(world.path(path)).unwrap();
+    world.write(path, text.replace("name = \"backup\"", "name = \"archive\""));
+    let told = world.run("status");
+    let line = format!("stale Copy in `[WORLD]/backup`: {NAME}\n");
+    assert!(told.stdout.contains(&line), "{}", told.stdout);
+    let hint = "hint: `urepo -c [WORLD]/backup refresh --from [WORLD]/archive` brings them up";
+    assert!(told.stderr.contains(hint), "{}", told.stderr);
+}
