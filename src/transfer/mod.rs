@@ -19,7 +19,6 @@
 //! | `handover` | a group of Originals, by the protocol of hand-overs |
 //! | `journal`, `settle` | the record of a hand-over; its end, from the commit point on |
 //! | `recovery` | hand-overs that were cut short |
-//! | `kept` | Originals that such a hand-over was to take away, and the giver has |
 //! | `bury` | deletions, which travel as tombstones |
 //! | `retire` | what leaves the source, once the destination is proven |
 //! | `unlisted` | files that no sidecar lists, which go to the trash |
@@ -55,7 +54,6 @@ mod draft;
 mod error;
 mod handover;
 mod journal;
-mod kept;
 mod look;
 mod lost;
 mod payload;

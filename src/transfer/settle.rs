@@ -1,7 +1,10 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
+mod kept;
+
+use kept::{not_moved, not_received};
+
 use super::journal::JournalRecord;
-use super::kept::{not_moved, not_received};
 use super::reading::sealed;
 use super::retire::retire;
 use super::{Refusal, TransferError, sidecars};
@@ -67,10 +70,10 @@ impl NextStep<'_> {
 }
 
 /// An item as one side has it.
-pub(super) type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
+type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
 
 /// What an item's sidecars call for.
-pub(super) enum NextStep<'l> {
+enum NextStep<'l> {
     /// The receiver's sidecar is to say Original, then the giver's copy ends.
     Receive { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The receiver's Original, which was renamed, is to tell of the hand-over.
@@ -249,7 +252,7 @@ fn next<'l>(
 }
 
 /// Whether one side has a Copy of the Original in the collection with this id.
-pub(super) fn is_copy_of(side: &OneSide<'_>, collection: &str) -> bool {
+fn is_copy_of(side: &OneSide<'_>, collection: &str) -> bool {
     side.as_ref().is_some_and(|(_, read)| {
         read.sidecar.state == State::Copy && read.sidecar.made_of() == Some(collection)
     })

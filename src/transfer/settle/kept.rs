@@ -1,9 +1,7 @@
 //! Originals that a hand-over was to take away and that the giver has all the same: what becomes of them, by what
 //! the receiver says.
 
-use super::TransferError;
-use super::arrived::is_to;
-use super::settle::{HandoverEnd, NextStep, OneSide, Peers, is_copy_of};
+use super::{HandoverEnd, NextStep, OneSide, Peers, TransferError, is_copy_of};
 use crate::collection::{
     Certainty, Collection, Departure, InventoryChange, InventoryLine, LockedItem, ReadSidecar,
     Recorded,
@@ -11,6 +9,7 @@ use crate::collection::{
 use crate::holdings::{OriginalError, holdings, refuse_second};
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::transfer::arrived::is_to;
 
 /// What becomes of an Original that was to be renamed and is at the giver. Where the giver's inventory says that
 /// it left, either it never went, or it went, was put back by hand, and has left the receiver since: only what
