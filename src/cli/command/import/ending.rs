@@ -1,8 +1,9 @@
-//! How an import ended, in words.
+//! How an import and its single sources ended, in words.
 
 use std::time::Duration;
 
-use urepo::import::Summary;
+use urepo::deposit::DepositError;
+use urepo::import::{ImportError, Summary};
 
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -83,4 +84,24 @@ pub(super) fn closing(summary: &Summary, wait: Option<Duration>) -> String {
         text += "; the time is up, and the next import goes on";
     }
     text
+}
+
+/// The step that an error kept a source from, as a participle: a row whose relations fail has its item.
+pub(super) fn missed(error: &ImportError) -> &'static str {
+    use ImportError::{Amend, NoLanguage, NotOriginal, Relate, RelationLost};
+    match error {
+        RelationLost { .. } | NoLanguage { .. } | NotOriginal { .. } | Relate(_) | Amend(_) => {
+            "related"
+        }
+        _ => "imported",
+    }
+}
+
+/// Whether a rule of the command line refuses a source, and another rule takes it.
+pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
+    let ImportError::Deposit(error) = error else { return false };
+    matches!(
+        **error,
+        DepositError::Link { .. } | DepositError::Links(_) | DepositError::Twins { .. }
+    )
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use urepo::collection::Collection;
-use urepo::deposit::DepositError;
 use urepo::deposit::Dropped;
 use urepo::identity::RepositoryName;
 use urepo::import::{
@@ -13,7 +12,7 @@ use urepo::import::{
 use urepo::item::State;
 
 use super::DropArgs;
-use super::ending::{closing, partial};
+use super::ending::{closing, is_refused_by_rule, missed, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -375,26 +374,6 @@ fn not_updated(name: &RepositoryName, reason: NotUpdated) -> Result<String, Fail
         NotUpdated::Left(line) => Ok(format!("{name} has left: {line}")),
         NotUpdated::Failed(error) => Err(error.into()),
     }
-}
-
-/// The step that an error kept a source from, as a participle: a row whose relations fail has its item.
-fn missed(error: &ImportError) -> &'static str {
-    use ImportError::{Amend, NoLanguage, NotOriginal, Relate, RelationLost};
-    match error {
-        RelationLost { .. } | NoLanguage { .. } | NotOriginal { .. } | Relate(_) | Amend(_) => {
-            "related"
-        }
-        _ => "imported",
-    }
-}
-
-/// Whether a rule of the command line refuses a source, and another rule takes it.
-fn is_refused_by_rule(error: &ImportError) -> bool {
-    let ImportError::Deposit(error) = error else { return false };
-    matches!(
-        **error,
-        DepositError::Link { .. } | DepositError::Links(_) | DepositError::Twins { .. }
-    )
 }
 
 /// A source in one line of stdout, whatever it is called.
