@@ -67,7 +67,14 @@ impl Amender<'_> {
         let (mut outcomes, mut changing, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
         for (at, amendment) in group.iter().enumerate() {
             let item = self.collection.named_item(&amendment.name).map_err(AmendError::from);
-            let planned = item.and_then(|item| Ok(self.plan(&item, amendment)?.1));
+            let planned = item.and_then(|item| {
+                let (read, plan) = self.plan(&item, amendment)?;
+                if self.writer.is_none() && !plan.changes.is_empty() {
+                    // A plan refuses what the change would refuse.
+                    text(&read, &plan)?;
+                }
+                Ok(plan)
+            });
             match &planned {
                 Ok(plan) if plan.changes.is_empty() => unchanged.push((at, plan.name.clone())),
                 Ok(_) => changing.push((at, amendment)),
@@ -220,10 +227,7 @@ impl Amender<'_> {
         if plan.changes.is_empty() {
             return Ok((None, plan));
         }
-        let text = plan
-            .sidecar
-            .rewritten(&read.text, &read.sidecar)
-            .map_err(|cause| CollectionError::Unchangeable { name: plan.name.clone(), cause })?;
+        let text = text(&read, &plan)?;
         Ok((Some(Changed { item, version: read.version, text }), plan))
     }
 
@@ -232,6 +236,13 @@ impl Amender<'_> {
         let event = Event::new(EventKind::Description, &plan.name, clock.now(), agent);
         event.with_digest(plan.sidecar.payload.digest).with_changes(plan.changes.clone())
     }
+}
+
+/// The text that the sidecar `read` gets by `plan`.
+fn text(read: &ReadSidecar, plan: &Plan) -> Result<NewText, AmendError> {
+    let text = plan.sidecar.rewritten(&read.text, &read.sidecar);
+    let name = || plan.name.clone();
+    Ok(text.map_err(|cause| CollectionError::Unchangeable { name: name(), cause })?)
 }
 
 /// The first of these items fails with `error`, the others with it.

@@ -83,7 +83,7 @@ fn apply(target: &mut dyn TableLike, old: Option<&dyn TableLike>, new: &dyn Tabl
             continue;
         }
         let before = old.and_then(|old| old.get(key));
-        if before.is_some_and(|before| before.to_string() == item.to_string()) {
+        if before.is_some_and(|before| printed(before) == printed(item)) {
             continue;
         }
         let present = target.get_mut(key);
@@ -98,6 +98,11 @@ fn apply(target: &mut dyn TableLike, old: Option<&dyn TableLike>, new: &dyn Tabl
             }
         }
     }
+}
+
+/// The text of `item` with all tables in it, which its own `to_string` leaves out.
+fn printed(item: &Item) -> String {
+    DocumentMut::from(Table::from_iter([("item", item.clone())])).to_string()
 }
 
 fn change(present: &mut Item, before: Option<&Item>, item: &Item) {
@@ -159,6 +164,7 @@ fn placed_anywhere(item: &Item) -> Item {
 mod tests {
     use super::*;
     use crate::item::State;
+    use crate::sidecar::Metadata;
 
     const TEXT: &str = "# kept by hand\nformat = 1\nstate = \"Original\" # for now\n\
         shelf = 17\nrepository = \"example.org/a/2026/11.21.02.13\"\n\
@@ -205,6 +211,18 @@ mod tests {
         assert_eq!(text.matches("scanned = true").count(), 1, "{text}");
         assert_eq!(text.matches("[[file]]").count(), 2, "{text}");
         assert!(text.contains("transferable = false"), "{text}");
+    }
+
+    #[test]
+    fn tables_in_a_table_are_changed() {
+        let own = |value: &str| format!("shelf = 1\n[x]\nbox = {value}\n").parse().unwrap();
+        let text = rewritten(|sidecar| sidecar.metadata = Metadata::as_found(own("1")));
+        let (before, _) = Sidecar::read(text.as_bytes()).unwrap();
+        for table in [own("2"), "shelf = 1".parse().unwrap()] {
+            let after = Sidecar { metadata: Metadata::as_found(table), ..before.clone() };
+            let text = after.rewrite(text.as_bytes(), &before).unwrap();
+            assert!(text.contains("# kept by hand"), "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Descriptions of Originals are corrected: what changes, what stays, and what is refused.
 
 mod accepting;
+mod by_hand;
 mod conditions;
 mod documents;
 mod editing;
