@@ -45,7 +45,19 @@ pub(super) fn decide(
             {
                 return Err(RepairError::StateUnknown { name: facts.name.clone() });
             }
-            match confirmed(facts, (own, proven_by), donors, options)? {
+            let is_copy = own.sidecar.state == State::Copy;
+            let confirmed = match confirmed(facts, (own, proven_by), donors, options) {
+                // The description of a Copy is that of its Original, which may have been corrected since.
+                Err(RepairError::Unproven { differs, .. })
+                    if is_copy
+                        && foreign_original(facts, donors).is_some()
+                        && differs.iter().all(|key| unconfirmed::is_description(key)) =>
+                {
+                    None
+                }
+                outcome => outcome?,
+            };
+            match confirmed {
                 Some((mut sidecar, action)) => {
                     if is_accepted(&sidecar, &action, options) {
                         // Its Copies are behind it until they have the same description.

@@ -43,6 +43,13 @@ pub(super) fn keys(
     keys
 }
 
+/// Whether a key is of the description, which each Copy has from its Original.
+pub(super) fn is_description(key: &str) -> bool {
+    let description =
+        ["timestamp", "described", "target", "transferable", "access", "metadata", "relations"];
+    description.contains(&key)
+}
+
 /// Whether a key that only a Copy has is as it has to be, though the donor has another value.
 fn is_confirmed(
     key: &str,

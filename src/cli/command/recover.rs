@@ -24,7 +24,9 @@ use crate::cli::{Done, human};
 /// itself: the bytes at once, the rest when nobody else is writing. On a network file system all of it waits
 /// for that. This does it now, and fails while others are writing. Hand-overs that `urepo migrate`
 /// began and did not finish are finished first, or withdrawn if they had not truly begun; for that the
-/// other collection has to be within reach. Deletions and restorations that were interrupted are completed. It may be repeated, and killed, at any time.
+/// other collection has to be within reach. Before the files of the giver go, those of the receiver are read and
+/// have to be whole; a receiver that never got the item, as after a restored backup, gives the Original back.
+/// Deletions and restorations that were interrupted are completed. It may be repeated, and killed, at any time.
 ///
 /// After a backup was restored in place, the inventory of what should be here may be older or newer than
 /// the items. With `--inventory` it is made to agree with them: an item that is gone is given up, so that

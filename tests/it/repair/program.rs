@@ -312,3 +312,20 @@ hint: list them with `urepo -c archive verify --quick`
 "#]],
     );
 }
+
+/// A Copy says what its Original says: nothing else could be right.
+#[test]
+fn a_copy_gets_the_description_that_its_original_has_by_now() {
+    let (world, name) = world();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+    let sidecar = format!("mirror/{name}/item.toml");
+    let text = fs::read_to_string(world.path(&sidecar)).unwrap();
+    world.write(&sidecar, text.replace("Letters", "Lettuce"));
+    assert_eq!(world.run("-c archive copy --all --refresh --to mirror").code, 3);
+    world.run(&format!("-c mirror repair {name} --from archive")).succeeded();
+    assert_eq!(world.run(&format!("-c mirror meta get {name} title")).line(), "Corrected");
+    world.run("verify archive mirror").succeeded();
+    assert_eq!(world.run("-c mirror refresh --from archive").code, 0);
+}
