@@ -48,12 +48,12 @@ fn every_reader_says_so() {
     let displaced = Displaced::new();
     let (name, leaf) = (&displaced.name, displaced.name.rsplit('/').next().unwrap());
     displaced.says("-c archive verify", 20, "U110");
-    displaced.says(&format!("-c archive verify {name}"), 20, "urepo recover");
+    displaced.says(&format!("-c archive verify {name}"), 20, "`urepo -c archive recover`");
     for name in [name, leaf] {
-        displaced.says(&format!("-c archive show {name}"), 20, "urepo recover");
+        displaced.says(&format!("-c archive show {name}"), 20, "`urepo -c archive recover`");
     }
     displaced.says(&format!("-c archive whereis {name}"), 3, "was displaced");
-    displaced.says("-c archive list", 3, "urepo recover");
+    displaced.says("-c archive list", 3, "`urepo -c archive recover`");
     displaced.says("-c archive status", 3, "was displaced");
 }
 
@@ -69,7 +69,7 @@ fn no_transfer_takes_it_for_absent() {
         format!("-c archive export {name} --format plain --to out"),
     ] {
         displaced.says(&line, 20, "was displaced in");
-        displaced.says(&line, 20, "urepo recover");
+        displaced.says(&line, 20, "`urepo -c archive recover`");
     }
     world.run("-c archive recover").succeeded();
     world.run(&format!("-c archive copy {name} --to mirror")).succeeded();

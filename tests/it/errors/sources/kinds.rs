@@ -224,7 +224,7 @@ hint: the others are deposited: repeat with the paths that are named above only
         str![[r#"
 error: `missing.txt` was not deposited: cannot inspect `missing.txt`: No such file or directory (os error 2)
 error: 1 of 1 item could not be deposited
-hint: the others are deposited: repeat with the paths that are named above only
+hint: each is named above, with its reason
 
 "#]],
     );
