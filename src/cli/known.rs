@@ -67,10 +67,16 @@ impl Context {
         Ok(known)
     }
 
-    /// The collections of the settings that can be opened. Nothing is said of the others.
-    pub(crate) fn reachable(&self) -> Vec<Collection> {
-        let paths = self.config.collections.values().map(|found| &found.value);
-        paths.filter_map(|path| self.open(path).ok()).collect()
+    /// The collections of the settings that can be opened, and the names of the others, of which nothing is said.
+    pub(crate) fn reachable(&self) -> (Vec<Collection>, Vec<String>) {
+        let (mut collections, mut missing) = (Vec::new(), Vec::new());
+        for (name, found) in &self.config.collections {
+            match self.open(&found.value) {
+                Ok(collection) => collections.push(collection),
+                Err(_) => missing.push(name.clone()),
+            }
+        }
+        (collections, missing)
     }
 }
 

@@ -50,8 +50,8 @@ pub(super) fn decide(
                 // The description of a Copy is that of its Original, which may have been corrected since.
                 Err(RepairError::Unproven { differs, .. })
                     if is_copy
-                        && foreign_original(facts, donors).is_some()
-                        && differs.iter().all(|key| unconfirmed::is_description(key)) =>
+                        && facts.original_is_newest(own, donors)
+                        && differs.iter().all(|key| unconfirmed::comes_with_original(key)) =>
                 {
                     None
                 }
@@ -147,7 +147,7 @@ fn confirmed(
     if !is_tombstone {
         // Nor may a word that was changed by hand.
         let state = state(facts, donors, agreeing, options)?;
-        match (sidecar.state, state, foreign_original(facts, donors)) {
+        match (sidecar.state, state, facts.foreign_original(donors)) {
             (State::Original, State::Copy, Some(holder)) => {
                 become_copy(&mut sidecar, &holder.collection);
             }
@@ -215,7 +215,7 @@ fn rebuilt(
     let mut sidecar = record.sidecar.clone();
     sidecar.repository = name();
     sidecar.state = state;
-    match (state, foreign_original(facts, donors)) {
+    match (state, facts.foreign_original(donors)) {
         (State::Copy, Some(holder)) => become_copy(&mut sidecar, &holder.collection),
         (State::Copy, None) => {
             // The Original was here before it left; where it went, only the own sidecar may say.
@@ -282,7 +282,7 @@ fn state(
     believed: Option<(usize, &Written)>,
     options: Options,
 ) -> Result<State, RepairError> {
-    if let Some(holder) = foreign_original(facts, donors) {
+    if let Some(holder) = facts.foreign_original(donors) {
         return match options.state {
             Some(State::Original) => Err(RepairError::SecondOriginal {
                 name: facts.name.clone(),
@@ -371,14 +371,6 @@ fn is_tombstone(facts: &Facts, own: &Sidecar) -> bool {
     let is_recorded = facts.recorded_state() == Some(State::Deleted);
     own.state == State::Deleted
         && (is_recorded || (facts.is_unrecorded() && !facts.inventory.exists))
-}
-
-/// The collection, another than this, that holds the Original.
-fn foreign_original<'a>(facts: &'a Facts, donors: &'a [DonorFacts]) -> Option<&'a DonorFacts> {
-    facts.elsewhere(donors).find(|it| {
-        let state = it.record.as_ref().map(|record| record.sidecar.state);
-        it.collection != facts.collection && state == Some(State::Original)
-    })
 }
 
 fn become_copy(sidecar: &mut Sidecar, holder: &str) {

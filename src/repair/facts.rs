@@ -140,6 +140,26 @@ pub(super) fn has_target(sidecar: &Sidecar) -> bool {
 }
 
 impl Facts {
+    /// The donor that has the Original, if that is another collection.
+    pub(super) fn foreign_original<'a>(
+        &'a self,
+        donors: &'a [DonorFacts],
+    ) -> Option<&'a DonorFacts> {
+        self.elsewhere(donors).find(|it| {
+            let state = it.record.as_ref().map(|record| record.sidecar.state);
+            it.collection != self.collection && state == Some(State::Original)
+        })
+    }
+
+    /// Whether that Original is as new as any holding: another one may be the last with a correction, where the
+    /// Original was put back from a backup.
+    pub(super) fn original_is_newest(&self, own: &Written, donors: &[DonorFacts]) -> bool {
+        let original = self.foreign_original(donors).and_then(|it| it.record.as_ref());
+        let records = donors.iter().filter_map(|it| it.record.as_ref());
+        let newest = records.chain([own]).map(|it| it.sidecar.timestamp).max();
+        original.is_some_and(|original| Some(original.sidecar.timestamp) == newest)
+    }
+
     /// The state that the item should have, by the inventory.
     pub(super) fn recorded_state(&self) -> Option<State> {
         self.recorded.as_ref().and_then(|recorded| recorded.line.state())

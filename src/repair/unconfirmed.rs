@@ -43,11 +43,11 @@ pub(super) fn keys(
     keys
 }
 
-/// Whether a key is of the description, which each Copy has from its Original.
-pub(super) fn is_description(key: &str) -> bool {
+/// Whether a Copy gets this key with the description of its Original, or does without it.
+pub(super) fn comes_with_original(key: &str) -> bool {
     let description =
         ["timestamp", "described", "target", "transferable", "access", "metadata", "relations"];
-    description.contains(&key)
+    description.contains(&key) || key == "origin.copied"
 }
 
 /// Whether a key that only a Copy has is as it has to be, though the donor has another value.

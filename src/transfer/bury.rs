@@ -9,7 +9,7 @@ use super::shared::Shared;
 use super::staged::Staged;
 use super::{TransferError, sidecars};
 use crate::collection::{Departure, InventoryChange, ReadSidecar};
-use crate::holdings::{Holding, holdings};
+use crate::holdings::{OriginalError, holdings, refuse_second};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -39,25 +39,32 @@ impl Shared<'_> {
         Ok(!is_contradicted)
     }
 
-    /// Makes sure that no collection that is asked has the Original, if `tombstone` was brought to the source: the
-    /// deletion may have been undone since.
+    /// Makes sure that no collection that is asked has the Original, or may have it, if `tombstone` was brought to
+    /// the source: the deletion may have been undone since.
     pub(super) fn check_not_undone(&self, tombstone: &Sidecar) -> Result<(), TransferError> {
         if tombstone.made_of().is_none() {
             return Ok(());
         }
-        let name = &tombstone.repository;
-        let found = holdings(name, self.witnesses);
-        let may_be_alive = |holding: &&Holding| {
-            let record = holding.record.as_ref();
-            record.is_ok_and(|it| it.state == State::Original || it.handover.is_some())
-        };
-        let Some(holding) = found.all.iter().find(may_be_alive) else { return Ok(()) };
-        let original = self.witnesses[holding.collection].path().to_path_buf();
-        Err(TransferError::Undone {
-            name: name.clone(),
-            path: self.from.path().to_path_buf(),
-            original,
-        })
+        let name = tombstone.repository.clone();
+        let others: Vec<_> = self.witnesses.collections.iter().collect();
+        match refuse_second(&name, &others, &holdings(&name, &others)) {
+            Ok(()) => {}
+            Err(
+                OriginalError::Elsewhere { path: original, .. }
+                | OriginalError::HandedOver { path: original, .. },
+            ) => {
+                let path = self.from.path().to_path_buf();
+                return Err(TransferError::Undone { name, path, original });
+            }
+            Err(error) => return Err(error.into()),
+        }
+        match self.witnesses.missing.first() {
+            Some(missing) => {
+                let collection = format!("the collection `{missing}`");
+                Err(OriginalError::Unseen { name, collection }.into())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Stages the record of a deletion for a destination that has nothing under the name.

@@ -17,12 +17,13 @@ use super::journal::{self, JournalRecord};
 use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
-use super::settle::{HandoverEnd, Peers, settle};
+use super::settle::{HandoverEnd, Sides, settle};
 use super::shared::Shared;
 use super::staged::Staged;
 use super::{TransferError, sidecars};
 use crate::collection::{CollectionError, ItemLocks, StoredItem, Writer, items_at_a_time};
 use crate::disk::PathError;
+use crate::holdings::Peers;
 
 impl Shared<'_> {
     /// Hands a group over, some items at a time.
@@ -99,13 +100,14 @@ impl Shared<'_> {
             let ready = ready.iter().map(|(at, staged)| (*at, staged));
             return group.all_unfinished(ready, error.into());
         }
-        let sides = Peers {
+        let sides = Sides {
             from: self.from,
             to: self.to,
             giver,
             receiver: self.writer(),
             locks,
-            others: &[],
+            others: Peers::default(),
+            moved_from: None,
             clock: self.caller.clock,
         };
         // They came from the stage, where they were read back.

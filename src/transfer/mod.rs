@@ -159,7 +159,7 @@ pub struct Transfer<'a> {
     /// of a Copy went that was made in another collection.
     pub peers: Peers<'a>,
     /// Asked before a deletion of a third collection buries a Copy: it may have been undone there since.
-    pub witnesses: &'a [Collection],
+    pub witnesses: Peers<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
 }

@@ -1,15 +1,17 @@
 //! Hand-overs that were begun: finished or withdrawn, whichever the sidecars say.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use super::TransferError;
 use super::journal::{self, JournalRecord};
 use super::lost::bears_mark;
-use super::settle::{HandoverEnd, Peers, settle};
+use super::settle::{HandoverEnd, Sides, settle};
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Event, EventKind, ItemLocks, lock_items};
-use crate::disk::{PathError, Version};
+use crate::disk::{PathError, Version, resolved};
+use crate::holdings::Peers;
 use crate::identity::RepositoryName;
 use crate::progress::NoProgress;
 use crate::verify::{self, Depth, ProofError};
@@ -33,13 +35,13 @@ pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
 #[derive(Clone, Copy, Debug)]
 pub enum PeerLookup<'a> {
     /// Only this collection; hand-overs to others are left alone. One of the others may have the Original by now.
-    Only(&'a Collection, &'a [Collection]),
+    Only(&'a Collection, Peers<'a>),
     /// These collections, and where each one was.
-    Anywhere(&'a [Collection]),
+    Anywhere(Peers<'a>),
 }
 
 impl<'a> PeerLookup<'a> {
-    fn others(self) -> &'a [Collection] {
+    fn others(self) -> Peers<'a> {
         match self {
             PeerLookup::Only(_, others) | PeerLookup::Anywhere(others) => others,
         }
@@ -102,7 +104,7 @@ impl Finish<'_> {
             PeerLookup::Anywhere(others) => {
                 // Where it was, first: another one of its id may be a copy made by hand.
                 let opened = open_receiver(self.giver, &record);
-                let known = others.iter().find(|other| other.id() == record.to);
+                let known = others.collections.iter().find(|other| other.id() == record.to);
                 match (opened, known) {
                     (Ok(receiver), _) => self.with(&receiver, journal),
                     (Err(_), Some(receiver)) => self.with(receiver, journal),
@@ -124,13 +126,14 @@ impl Finish<'_> {
         // The process that held the locks may have finished it.
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
         let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
-        let sides = Peers {
+        let sides = Sides {
             from: giver,
             to: receiver,
             giver: &from,
             receiver: &to,
             locks: &locks,
             others: reach.others(),
+            moved_from: (!is_at(receiver, &record.to_path)).then_some(&*record.to_path),
             clock: waiter.clock,
         };
         let changing = [
@@ -203,7 +206,7 @@ type Proofs = BTreeMap<RepositoryName, (Version, Result<(), TransferError>)>;
 
 /// Notes in the event logs what a run before could not.
 fn note(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     outcomes: &[(RepositoryName, Result<HandoverEnd, TransferError>)],
     agent: &Agent,
 ) {
@@ -227,6 +230,12 @@ fn note(
         }
     });
     sides.from.note(&taken_back.collect::<Vec<_>>());
+}
+
+/// Whether `collection` is the one at `path`.
+fn is_at(collection: &Collection, path: &Path) -> bool {
+    let there = resolved(path);
+    there.is_ok_and(|there| resolved(collection.path()).is_ok_and(|own| own == there))
 }
 
 fn open_receiver(giver: &Collection, record: &JournalRecord) -> Result<Collection, TransferError> {

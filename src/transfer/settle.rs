@@ -1,5 +1,7 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
+use std::path::Path;
+
 mod kept;
 
 use kept::{not_moved, not_received};
@@ -14,13 +16,14 @@ use crate::collection::{
     items_at_a_time,
 };
 use crate::disk::PathError;
+use crate::holdings::Peers;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
 use crate::sidecar::{Handover, NewText, Sidecar};
 
 /// Both sides of a hand-over, with the right to write on each.
-pub(super) struct Peers<'a> {
+pub(super) struct Sides<'a> {
     pub from: &'a Collection,
     pub to: &'a Collection,
     pub giver: &'a Writer,
@@ -28,7 +31,9 @@ pub(super) struct Peers<'a> {
     /// Those of the items, on both sides.
     pub locks: &'a ItemLocks,
     /// Other collections, one of which may have the Original by now.
-    pub others: &'a [Collection],
+    pub others: Peers<'a>,
+    /// Where the receiver was when the hand-over began, if it is elsewhere now: then it may be a copy made by hand.
+    pub moved_from: Option<&'a Path>,
     pub clock: &'a dyn Clock,
 }
 
@@ -101,7 +106,7 @@ pub(super) type Prove<'p> =
 ///
 /// May be cut short anywhere and repeated.
 pub(super) fn settle(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     record: &JournalRecord,
     prove: &mut Prove<'_>,
 ) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
@@ -125,7 +130,7 @@ pub(super) fn settle(
 }
 
 fn settle_some(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     record: &JournalRecord,
     names: &[RepositoryName],
     prove: &mut Prove<'_>,
@@ -176,7 +181,7 @@ fn fail(
 }
 
 fn look<'l>(
-    sides: &Peers<'l>,
+    sides: &Sides<'l>,
     name: &RepositoryName,
 ) -> Result<(OneSide<'l>, OneSide<'l>), TransferError> {
     let held = |collection: &'l Collection| -> Result<OneSide<'l>, TransferError> {
@@ -190,7 +195,7 @@ fn look<'l>(
 
 /// What is to be done, by what both sidecars say.
 fn next<'l>(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     record: &JournalRecord,
     name: &RepositoryName,
     at_giver: OneSide<'l>,
@@ -284,7 +289,7 @@ impl<'l> Changes<'l> {
     /// Adds what is to be written of an item, and says how it will have ended.
     fn prepare(
         &mut self,
-        sides: &Peers<'_>,
+        sides: &Sides<'_>,
         record: &JournalRecord,
         name: &RepositoryName,
         next: NextStep<'l>,
@@ -339,14 +344,14 @@ impl<'l> Changes<'l> {
 }
 
 /// Records the receiver's Originals: a run that was cut short may not have come to that.
-fn record_originals(sides: &Peers<'_>, names: Vec<RepositoryName>) -> Result<(), PathError> {
+fn record_originals(sides: &Sides<'_>, names: Vec<RepositoryName>) -> Result<(), PathError> {
     let became = InventoryChange::Became(State::Original);
     sides.to.record(names.into_iter().map(|name| (name, became.clone())), sides.clock)
 }
 
 /// Ends the giver's copies: those with a text stay and get it, the others go.
 fn end_copies(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     given: Vec<(LockedItem<'_>, Option<NewText>)>,
 ) -> Result<(), TransferError> {
     let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());

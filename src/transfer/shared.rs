@@ -45,7 +45,7 @@ pub(super) struct Shared<'a> {
     pub source_writer: Option<&'a Writer>,
     pub options: Options,
     pub peers: &'a Peers<'a>,
-    pub witnesses: &'a [Collection],
+    pub witnesses: Peers<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
     pub buckets: Buckets,

@@ -115,9 +115,9 @@ impl Copy {
             Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
             asked => asked,
         };
-        let witnesses = match tombstones {
+        let (asked, unopened) = match tombstones {
             Tombstones::Bring => context.reachable(),
-            Tombstones::Refuse | Tombstones::Pass => Vec::new(),
+            Tombstones::Refuse | Tombstones::Pass => (Vec::new(), Vec::new()),
         };
         let run = TransferRun {
             context,
@@ -131,7 +131,7 @@ impl Copy {
                 checksum: self.checksum,
             },
             peers,
-            witnesses: &witnesses,
+            witnesses: Peers { collections: &asked, missing: &unopened, ..Peers::default() },
             state: self.selection.flags.state,
             tombstones,
             on_error: self.on_error,

@@ -58,7 +58,7 @@ impl Migrate {
             verb: Verb::Migrate,
             rules,
             peers: Peers::default(),
-            witnesses: &[],
+            witnesses: Peers::default(),
             state: self.selection.flags.state,
             tombstones: self.selection.tombstones(),
             on_error: self.on_error,

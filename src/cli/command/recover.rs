@@ -7,6 +7,7 @@ use urepo::collection::{
 };
 use urepo::disk::LockError;
 use urepo::distributor::{ClockTrust, DistributorError, Notice};
+use urepo::holdings::Peers;
 use urepo::removal::pending as pending_removals;
 use urepo::transfer::{PeerLookup, finish_pending, has_pending, pending};
 
@@ -218,7 +219,9 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
         return Ok((0, 0));
     }
     let known = context.known(&[])?;
-    let reach = PeerLookup::Anywhere(&known.collections);
+    let missing: Vec<_> = known.missing_names().collect();
+    let peers = Peers { collections: &known.collections, missing: &missing, ..Peers::default() };
+    let reach = PeerLookup::Anywhere(peers);
     let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
     let pending = tell_finished(context, &finished);
     Ok((finished.len() as u64 - pending, pending))

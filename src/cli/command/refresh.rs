@@ -61,7 +61,7 @@ impl Refresh {
                 verb: Verb::Refresh,
                 rules: Rules::default(),
                 peers: Peers { collections: &known.collections, ..Peers::default() },
-                witnesses: &[],
+                witnesses: Peers::default(),
                 state: None,
                 tombstones: Tombstones::Pass,
                 on_error: self.on_error,

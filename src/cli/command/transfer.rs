@@ -39,7 +39,7 @@ pub(super) struct TransferRun<'a> {
     /// Asked before a deleted Original comes back, and where the Original of a Copy went.
     pub(super) peers: Peers<'a>,
     /// Asked before a deletion of a third collection buries a Copy.
-    pub(super) witnesses: &'a [Collection],
+    pub(super) witnesses: Peers<'a>,
     pub(super) state: Option<State>,
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
@@ -133,14 +133,14 @@ pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Col
     if !has_pending(giver)? {
         return Ok(());
     }
-    let known = context.known(&[]);
-    let found = known.as_ref().map_or(&[][..], |known| &known.collections);
+    let known = context.known(&[])?;
+    let missing: Vec<_> = known.missing_names().collect();
+    let peers = Peers { collections: &known.collections, missing: &missing, ..Peers::default() };
     for other in others {
-        tell::finished(context, &finish(PeerLookup::Only(other, found))?);
+        tell::finished(context, &finish(PeerLookup::Only(other, peers))?);
     }
     if has_pending(giver)? {
-        let known = known?;
-        tell::finished(context, &finish(PeerLookup::Anywhere(&known.collections))?);
+        tell::finished(context, &finish(PeerLookup::Anywhere(peers))?);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Originals that a hand-over was to take away and that the giver has all the same: what becomes of them, by what
 //! the receiver says.
 
-use super::{HandoverEnd, NextStep, OneSide, Peers, TransferError, is_copy_of};
+use super::{HandoverEnd, NextStep, OneSide, Sides, TransferError, is_copy_of};
 use crate::collection::{
     Certainty, Collection, Departure, InventoryChange, InventoryLine, LockedItem, ReadSidecar,
     Recorded,
@@ -15,7 +15,7 @@ use crate::transfer::arrived::is_to;
 /// it left, either it never went, or it went, was put back by hand, and has left the receiver since: only what
 /// the receiver says tells the two apart.
 pub(super) fn not_moved<'l>(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     name: &RepositoryName,
     receiver: &OneSide<'_>,
 ) -> Result<NextStep<'l>, TransferError> {
@@ -41,7 +41,7 @@ pub(super) fn not_moved<'l>(
 /// Whether what the receiver has was copied from the giver after `line`, by which the Original left. Any other Copy
 /// may be of the Original that it passed on.
 fn was_copied_since(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     name: &RepositoryName,
     receiver: &OneSide<'_>,
     line: &InventoryLine,
@@ -52,7 +52,11 @@ fn was_copied_since(
         return Ok(false);
     }
     // Where the Original was put back at the giver by hand, the receiver may have had it meanwhile.
-    Ok(!sides.to.may_have_passed_on(name, sides.from.id())? && !is_elsewhere(sides, name)?)
+    if sides.to.may_have_passed_on(name, sides.from.id())? || is_elsewhere(sides, name)? {
+        return Ok(false);
+    }
+    check_all_are_seen(sides, name)?;
+    Ok(true)
 }
 
 /// What becomes of an item that the giver has marked as handed over, where the receiver does not have the Original.
@@ -60,7 +64,7 @@ fn was_copied_since(
 /// The receiver has passed it on or deleted it since: then nothing proves that the bytes exist elsewhere. Or it has
 /// an older state back, as from a backup, in which the item had not come: then the Original is at the giver.
 pub(super) fn not_received<'l>(
-    sides: &Peers<'_>,
+    sides: &Sides<'_>,
     given: (LockedItem<'l>, ReadSidecar),
     receiver: &OneSide<'_>,
 ) -> Result<NextStep<'l>, TransferError> {
@@ -85,17 +89,28 @@ pub(super) fn not_received<'l>(
             return Err(TransferError::ReceivedVanished { name, from, to });
         }
     }
-    Ok(if is_elsewhere(sides, name)? {
-        NextStep::Keep { given }
-    } else {
-        NextStep::TakeBack { given }
-    })
+    if is_elsewhere(sides, name)? {
+        return Ok(NextStep::Keep { given });
+    }
+    check_all_are_seen(sides, name)?;
+    Ok(NextStep::TakeBack { given })
+}
+
+/// Makes sure that no collection was passed over that may have the Original: the receiver itself, where another one
+/// of its id is in its place, or a known collection that cannot be opened.
+fn check_all_are_seen(sides: &Sides<'_>, name: &RepositoryName) -> Result<(), OriginalError> {
+    let moved = sides.moved_from.map(|path| format!("the collection at `{}`", path.display()));
+    let missing = || sides.others.missing.first().map(|it| format!("the collection `{it}`"));
+    match moved.or_else(missing) {
+        Some(collection) => Err(OriginalError::Unseen { name: name.clone(), collection }),
+        None => Ok(()),
+    }
 }
 
 /// Whether a third collection has the Original.
-fn is_elsewhere(sides: &Peers<'_>, name: &RepositoryName) -> Result<bool, TransferError> {
+fn is_elsewhere(sides: &Sides<'_>, name: &RepositoryName) -> Result<bool, TransferError> {
     let is_third = |it: &&Collection| it.id() != sides.from.id() && it.id() != sides.to.id();
-    let others: Vec<_> = sides.others.iter().filter(is_third).collect();
+    let others: Vec<_> = sides.others.collections.iter().filter(is_third).collect();
     match refuse_second(name, &others, &holdings(name, &others)) {
         Ok(()) => Ok(false),
         Err(OriginalError::Elsewhere { .. }) => Ok(true),

@@ -46,6 +46,25 @@ fn a_deletion_that_was_undone_removes_no_copy() {
         assert!(ran.stderr.contains(&hint), "{hint}: {}", ran.stderr);
     }
     assert_eq!(state_in_c(), before);
+    // An Original that cannot be read, vanished, or lies on a disk that is not mounted may be alive as well.
+    let item = world.path("archive").join(&name);
+    let sidecar = std::fs::read(item.join("item.toml")).unwrap();
+    let away = world.path("away");
+    let stays = |text: &str| {
+        let ran = world.run("-c b copy --all --to c");
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        assert!(ran.stderr.contains(text), "{text}: {}", ran.stderr);
+        assert_eq!(state_in_c(), before);
+    };
+    std::fs::write(item.join("item.toml"), "").unwrap();
+    stays("cannot be read");
+    std::fs::write(item.join("item.toml"), sidecar).unwrap();
+    std::fs::rename(&item, &away).unwrap();
+    stays("has lost");
+    std::fs::rename(&away, &item).unwrap();
+    std::fs::rename(world.path("archive"), &away).unwrap();
+    stays("`known` may hold the Original");
+    std::fs::rename(&away, world.path("archive")).unwrap();
     world.run(&format!("-c archive copy {name} --revive --to b")).succeeded();
     world.run("-c b copy --all --to c").succeeded();
     assert_eq!(state_in_c(), before);

@@ -219,6 +219,11 @@ hint: choose a directory beside it, or below it
     std::fs::create_dir(world.path("srv/drop/done")).unwrap();
     let ran = world.run("-c archive import srv/drop --done-dir srv/drop/done");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // As a shell writes `srv/drop/*`.
+    world.write("srv/drop/2/b.txt", "beta");
+    let ran = world.run("-c archive import srv/drop/2 srv/drop/done --done-dir srv/drop/done");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (0, 1), "{}", ran.stderr);
+    assert!(world.path("srv/drop/done/b.txt").exists());
 }
 
 /// Another rule takes these sources.

@@ -313,16 +313,53 @@ hint: list them with `urepo -c archive verify --quick`
     );
 }
 
+/// An Original that was put back from a backup is older than what its Copies say.
+#[test]
+fn a_copy_does_not_go_back_to_an_older_description() {
+    let (world, name) = world();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    let original = world.path("archive").join(&name);
+    fs::remove_dir_all(&original).unwrap();
+    copy_tree(&world.path("backup").join(&name), &original);
+    let sidecar = format!("mirror/{name}/item.toml");
+    let text = fs::read_to_string(world.path(&sidecar)).unwrap();
+    world.write(&sidecar, text.replace("Corrected", "Correctep"));
+    let before = everything(&world.path("mirror").join(&name));
+    assert_eq!(world.run(&format!("-c mirror repair {name} --from archive")).code, 20);
+    assert_eq!(everything(&world.path("mirror").join(&name)), before);
+}
+
+/// The word in an edited sidecar makes no Original of a Copy.
+#[test]
+fn of_a_copy_that_calls_itself_the_original_nothing_is_accepted() {
+    let (world, name) = world();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    let sidecar = format!("mirror/{name}/item.toml");
+    let text = fs::read_to_string(world.path(&sidecar)).unwrap();
+    let text = text.replace("state = \"Copy\"", "state = \"Original\"");
+    let text = text.replace("Letters", "Lettuce");
+    world.write(&sidecar, &text);
+    let ran = world.run(&format!("-c mirror meta accept {name} --yes"));
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(world.path(&sidecar)).unwrap(), text);
+}
+
 /// A Copy says what its Original says: nothing else could be right.
 #[test]
 fn a_copy_gets_the_description_that_its_original_has_by_now() {
     let (world, name) = world();
     world.run("init mirror --host mirror.example.org").succeeded();
     world.run("-c archive copy --all --to mirror").succeeded();
+    // It was refreshed since it came.
+    world.run(&format!("-c archive meta set {name} title=Lettres")).succeeded();
+    world.run("-c mirror refresh --from archive").succeeded();
     world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
     let sidecar = format!("mirror/{name}/item.toml");
     let text = fs::read_to_string(world.path(&sidecar)).unwrap();
-    world.write(&sidecar, text.replace("Letters", "Lettuce"));
+    world.write(&sidecar, text.replace("Lettres", "Lettuce"));
     assert_eq!(world.run("-c archive copy --all --refresh --to mirror").code, 3);
     world.run(&format!("-c mirror repair {name} --from archive")).succeeded();
     assert_eq!(world.run(&format!("-c mirror meta get {name} title")).line(), "Corrected");

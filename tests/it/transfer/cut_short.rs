@@ -6,6 +6,8 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use urepo::collection::{Collection, InventoryChange};
 use urepo::disk::Operation;
+use urepo::disk::Watcher;
+use urepo::holdings::{OriginalError, Peers};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::repair::{self, LoggedItems, Outcome, Repairer};
@@ -54,9 +56,16 @@ fn finish(pair: &Pair) -> Result<HandoverEnd, TransferError> {
 }
 
 fn finish_knowing(pair: &Pair, others: &[Collection]) -> Result<HandoverEnd, TransferError> {
-    let (from, to) = (pair.from(), pair.to());
-    let peer = PeerLookup::Only(&to, others);
-    finish_pending(&from, peer, &agent(), &waiter(&pair.clock)).unwrap().remove(0).result
+    finish_with(pair, &pair.to(), Peers { collections: others, ..Peers::default() })
+}
+
+fn finish_with(
+    pair: &Pair,
+    to: &Collection,
+    others: Peers<'_>,
+) -> Result<HandoverEnd, TransferError> {
+    let peer = PeerLookup::Only(to, others);
+    finish_pending(&pair.from(), peer, &agent(), &waiter(&pair.clock)).unwrap().remove(0).result
 }
 
 /// Repairs the item at the receiver with the files of the giver.
@@ -195,5 +204,37 @@ fn an_original_that_the_receiver_passed_on_does_not_come_back() {
         assert_eq!((left.state, left.handover), (State::Copy, None));
         assert_eq!(third.item(&name).unwrap().sidecar().unwrap().0.state, State::Original);
         assert_eq!(pair.journals(), 0);
+    }
+}
+
+/// The Original may be in what was not looked at: the receiver itself, where a copy of it was made by hand, or a known
+/// collection on a disk that is not mounted.
+#[test]
+fn nothing_is_taken_back_unless_all_was_looked_at() {
+    for cut in [Cut::Given, Cut::Received] {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        let backup = pair.root(0).with_file_name("backup");
+        copy_tree(pair.root(1), &backup);
+        pair.run(Verb::Copy, Rules::default());
+        cut_migration(&pair, &name, cut);
+        let before = pair.sidecar_at_source(&name);
+        let copy = Collection::open(&backup, &Watcher::default()).unwrap();
+        let stays = |end: Result<HandoverEnd, TransferError>| {
+            assert!(
+                matches!(end, Err(TransferError::Original(OriginalError::Unseen { .. }))),
+                "{end:?}"
+            );
+            assert_eq!(pair.sidecar_at_source(&name), before, "{cut:?}");
+            assert_eq!(pair.journals(), 1);
+        };
+        stays(finish_with(&pair, &copy, Peers::default()));
+        let elsewhere = pair.root(1).with_file_name("elsewhere");
+        std::fs::rename(pair.root(1), &elsewhere).unwrap();
+        copy_tree(&backup, pair.root(1));
+        let missing = ["third".to_owned()];
+        stays(finish_with(&pair, &pair.to(), Peers { missing: &missing, ..Peers::default() }));
+        put_back(pair.root(1), &elsewhere);
+        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
     }
 }

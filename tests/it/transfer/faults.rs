@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
+use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{PeerLookup, Rules, Verb, finish_pending};
 
@@ -149,7 +150,8 @@ fn finish(pair: &Pair, case: Case, context: &str) {
     // A process that another test is just starting may have a lock of the first run for a moment longer.
     for _ in 0..10_000 {
         for finished in
-            finish_pending(&from, PeerLookup::Only(&to, &[]), &agent, &waiter(clock)).unwrap()
+            finish_pending(&from, PeerLookup::Only(&to, Peers::default()), &agent, &waiter(clock))
+                .unwrap()
         {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }
@@ -305,7 +307,8 @@ fn recovery_killed(system: System, step: usize) {
             let faults = Arc::new(faults);
             first_user(|| {
                 if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                    let (peer, waiter) = (PeerLookup::Only(&to, &[]), waiter(&pair.clock));
+                    let (peer, waiter) =
+                        (PeerLookup::Only(&to, Peers::default()), waiter(&pair.clock));
                     let _ = finish_pending(&from, peer, &agent(), &waiter);
                 }
             });
@@ -350,14 +353,19 @@ fn a_receiver_out_of_reach_leaves_the_journal() {
     let away = pair.root(1).with_file_name("away");
     std::fs::rename(pair.root(1), &away).unwrap();
     let from = pair.from();
-    let finished =
-        finish_pending(&from, PeerLookup::Anywhere(&[]), &agent(), &waiter(&pair.clock)).unwrap();
+    let finished = finish_pending(
+        &from,
+        PeerLookup::Anywhere(Peers::default()),
+        &agent(),
+        &waiter(&pair.clock),
+    )
+    .unwrap();
     assert!(finished[0].result.is_err());
     assert_eq!(pair.journals(), 1);
     let moved = Collection::open(&away, &Watcher::default()).unwrap();
-    let finished =
-        finish_pending(&from, PeerLookup::Anywhere(&[moved]), &agent(), &waiter(&pair.clock))
-            .unwrap();
+    let moved = [moved];
+    let known = PeerLookup::Anywhere(Peers { collections: &moved, ..Peers::default() });
+    let finished = finish_pending(&from, known, &agent(), &waiter(&pair.clock)).unwrap();
     assert_eq!(finished[0].name, Some(name));
     assert!(finished[0].result.is_ok(), "{finished:?}");
     assert_eq!(pair.journals(), 0);

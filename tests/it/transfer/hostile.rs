@@ -4,6 +4,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{
     PeerLookup, Refusal, Replaces, Rules, Step, TransferError, Verb, finish_pending,
@@ -215,8 +216,13 @@ fn a_record_that_can_not_be_used_stops_nothing() {
     pair.deposit_tree();
     plant_record(&pair, "nonsense");
     let (from, to) = (pair.from(), pair.to());
-    let finished =
-        finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap();
+    let finished = finish_pending(
+        &from,
+        PeerLookup::Only(&to, Peers::default()),
+        &agent(),
+        &waiter(&pair.clock),
+    )
+    .unwrap();
     assert!(matches!(finished[0].result, Err(TransferError::Journal { .. })), "{finished:?}");
     assert!(pair.run(Verb::Copy, Rules::default())[0].result.is_ok());
 }
@@ -236,8 +242,13 @@ fn a_record_leads_to_no_third_collection() {
         ),
     );
     let (from, to) = (pair.from(), pair.to());
-    let finished =
-        finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap();
+    let finished = finish_pending(
+        &from,
+        PeerLookup::Only(&to, Peers::default()),
+        &agent(),
+        &waiter(&pair.clock),
+    )
+    .unwrap();
     assert!(finished.is_empty(), "{finished:?}");
     assert_eq!(tree(third.path()), before);
 }
@@ -257,8 +268,13 @@ fn two_originals_are_no_hand_over_that_had_not_begun() {
         ),
     );
     let (from, to) = (pair.from(), pair.to());
-    let finished =
-        finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap();
+    let finished = finish_pending(
+        &from,
+        PeerLookup::Only(&to, Peers::default()),
+        &agent(),
+        &waiter(&pair.clock),
+    )
+    .unwrap();
     assert!(matches!(&finished[0].result, Err(TransferError::Refused { .. })), "{finished:?}");
     assert_eq!(records(pair.root(0)).len(), 1, "it stays");
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use urepo::agent::Caller;
 use urepo::collection::{Collection, recover};
+use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::removal::{DamageRule, LastRule, Order, Remover};
@@ -92,7 +93,7 @@ fn cut_short_then(second: Second) {
 /// tombstone, and no mark is left.
 fn check(pair: &Pair, name: &RepositoryName, all: &[Collection; 3], context: &str) {
     for giver in all {
-        let reach = PeerLookup::Anywhere(all);
+        let reach = PeerLookup::Anywhere(Peers { collections: all, ..Peers::default() });
         for finished in finish_pending(giver, reach, &agent(), &waiter(&pair.clock)).unwrap() {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }

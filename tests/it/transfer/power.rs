@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::disk::Operation;
+use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Rules, Verb};
 
@@ -224,7 +225,13 @@ fn of_a_recovery() {
         let volatile =
             |root: &Path| Disk::with(Some(root.join(&sides.item)).filter(|item| item.exists()));
         let disks = [volatile(&sides.from), volatile(&sides.to)];
-        finish_pending(&from, PeerLookup::Only(&to, &[]), &agent(), &waiter(&pair.clock)).unwrap();
+        finish_pending(
+            &from,
+            PeerLookup::Only(&to, Peers::default()),
+            &agent(),
+            &waiter(&pair.clock),
+        )
+        .unwrap();
         sides.replay_on(disks, &trace.0.lock().unwrap(), &mut |wrong| panic!("{cut}: {wrong}"));
         recovered += 1;
     }

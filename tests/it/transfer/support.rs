@@ -274,7 +274,7 @@ impl Pair {
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
             peers,
-            witnesses: &[],
+            witnesses: Peers::default(),
             caller: caller(&agent, &self.clock, &interrupt),
         };
         Ok(transfer.run(feed, |outcomes| {

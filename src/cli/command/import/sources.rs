@@ -74,9 +74,15 @@ impl<'a> Sources<'a> {
         let opened = ArchiveDirectory::open(&self.context.absolute(path), &self.context.watcher());
         let directory = opened.map_err(unmounted)?;
         let root = self.manifest.as_ref().map(|it| it.reading.root.path().to_path_buf());
-        for source in self.trees.iter().chain(&root) {
+        let sources: Vec<_> = self.trees.iter().chain(&root).collect();
+        let is_taking = |source: &Path| match source.strip_prefix(directory.path()) {
+            // `drop/*` names the directory beside the others: it is passed over.
+            Ok(within) => within != Path::new("") || sources.len() == 1,
+            Err(_) => false,
+        };
+        for source in &sources {
             // One that is missing is reported when it is opened.
-            if resolved(source).is_ok_and(|source| source.starts_with(directory.path())) {
+            if resolved(source).is_ok_and(|source| is_taking(&source)) {
                 let (source, taking) = (source.display(), directory.path().display());
                 let message = format!(
                     "nothing of `{source}` would be imported: what is in `{taking}` is done with"

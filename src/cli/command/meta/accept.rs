@@ -162,7 +162,9 @@ fn edited(
         });
     }
     let Some(plan) = repairer.examine(name)? else { return Ok(None) };
-    let is_only_sealed = matches!(plan.action, SidecarAction::Reseal { .. });
+    let is_resealed = matches!(plan.action, SidecarAction::Reseal { .. });
+    // Nothing is accepted of a Copy, though its sidecar may have the word of an Original now.
+    let is_only_sealed = is_resealed && plan.accepted.is_some();
     let is_in_doubt = plan.accepted.as_ref().is_some_and(|it| it.is_payload_in_doubt);
     let more = format!("more of `{name}` differs than its description");
     if !is_only_sealed || !plan.steps.is_empty() || is_in_doubt {
