@@ -31,7 +31,7 @@ use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, ProgressLines, Unit};
 use super::stalls::Stalls;
-use super::who;
+use super::{typed, who};
 
 /// The register of prefixes, in the directory of what urepo knows of this machine.
 const PREFIXES: &str = "prefixes";
@@ -136,7 +136,7 @@ impl Context {
 
     /// The item that `text` means.
     pub(crate) fn item(&self, collection: &Collection, text: &str) -> Result<StoredItem, Failure> {
-        Ok(collection.find(text)?)
+        Ok(collection.find(&typed::item(&self.current, text))?)
     }
 
     /// Opens the collection at `path`.

@@ -27,6 +27,7 @@ mod select;
 mod shell;
 mod stalls;
 mod table;
+mod typed;
 mod usage;
 mod when;
 mod who;

@@ -178,6 +178,7 @@ impl Selection {
             listing: self.filter(context),
             list: self.list().map(open).transpose()?,
             failures,
+            current: &context.current,
             interrupt: &context.interrupt,
             printer: &context.printer,
         })

@@ -17,6 +17,7 @@ use super::{Failures, Selection, note};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Printer;
+use crate::cli::typed;
 
 /// The item that a text means.
 type Find<'a> = Box<dyn Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a>;
@@ -30,6 +31,8 @@ pub(crate) struct Selected<'a> {
     pub(super) find: Find<'a>,
     pub(super) list: Option<(Box<dyn BufRead + Send>, u8)>,
     pub(super) failures: &'a Failures,
+    /// Where relative paths begin.
+    pub(super) current: &'a Path,
     pub(super) interrupt: &'a Interrupt,
     pub(super) printer: &'a Printer,
 }
@@ -133,13 +136,14 @@ impl Selected<'_> {
         text: &str,
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        let typed = typed::item(self.current, text);
         // A whole name needs no search: its own turn shows whether the item exists. A path may lead elsewhere.
-        if !text.starts_with('/')
+        if !typed.starts_with('/')
             && let Ok(Identifier::Repository(name)) = Identifier::read(text)
         {
             return take(name);
         }
-        match (self.find)(text) {
+        match (self.find)(&typed) {
             Ok(name) => take(name),
             Err(failure) => {
                 note(self.failures, Some(text), failure);

@@ -170,6 +170,12 @@ fn a_path_in_another_collection_means_no_item_of_this_one() {
         assert_eq!(ran.code, 21, "{command}: {}", ran.stderr);
         assert!(ran.stderr.contains("is in another collection"), "{command}: {}", ran.stderr);
     }
+    for path in [format!("archive/{name}"), format!("./mirror/../archive/{name}")] {
+        let ran = world.run(&format!("-c mirror delete --force last {path}"));
+        assert_eq!(ran.code, 21, "{path}: {}", ran.stderr);
+        assert!(ran.stderr.contains("is in another collection"), "{path}: {}", ran.stderr);
+    }
+    world.run(&format!("-c mirror show mirror/{name}")).succeeded();
     std::os::unix::fs::symlink("archive", world.path("link")).unwrap();
     for root in ["archive", "link"] {
         world.run(&format!("-c {root} show {path}")).succeeded();
