@@ -1,36 +1,19 @@
 //! Words that were probably meant.
 
+use strsim::osa_distance;
+
 /// The one of `words` that is spelt like `typed`, but for two letters, or one of a short word.
 pub(crate) fn nearest<'a>(typed: &str, words: &[&'a str]) -> Option<&'a str> {
-    let typed: Vec<char> = typed.to_lowercase().chars().collect();
-    // Half of the letters of a short word are in many others.
-    let most = if typed.len() < 6 { 1 } else { 2 };
-    // A longer word differs from each of them.
-    let is_short = typed.len() <= 32;
-    let distances = words.iter().filter(|_| is_short).map(|word| (distance(&typed, word), *word));
+    let typed = typed.to_lowercase();
+    let letters = typed.chars().count();
+    // Half of the letters of a short word are in many others; a longer word than those differs from each of them.
+    let most = if letters < 6 { 1 } else { 2 };
+    let words = words.iter().filter(|_| letters <= 32);
+    let distances = words.map(|word| (osa_distance(&typed, &word.to_lowercase()), *word));
     distances
         .min()
         .filter(|(distance, word)| *distance <= most && *distance < word.len())
         .map(|it| it.1)
-}
-
-/// How many letters have to be added, removed, replaced, or exchanged with the next one.
-fn distance(typed: &[char], word: &str) -> usize {
-    let word: Vec<char> = word.to_lowercase().chars().collect();
-    let (mut before, mut above) = (Vec::new(), (0..=word.len()).collect::<Vec<usize>>());
-    for (at, letter) in typed.iter().enumerate() {
-        let mut row = vec![at + 1];
-        for (other_at, other) in word.iter().enumerate() {
-            let replaced = above[other_at] + usize::from(letter != other);
-            let mut least = replaced.min(above[other_at + 1] + 1).min(row[other_at] + 1);
-            if at > 0 && other_at > 0 && letter == &word[other_at - 1] && &typed[at - 1] == other {
-                least = least.min(before[other_at - 1] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above[word.len()]
 }
 
 #[cfg(test)]
