@@ -166,7 +166,7 @@ commands! {
 mod tests {
     use super::*;
 
-    /// What a line is read as, or its error.
+    /// The arguments in a line, or its error, as text.
     fn read(line: &str, by: impl Fn(&[OsString]) -> Result<Args, clap::Error>) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         match by(&words) {

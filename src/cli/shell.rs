@@ -29,7 +29,7 @@ pub(crate) fn word(word: impl AsRef<OsStr>) -> String {
 /// The collection of this run as a word, where it was named on the command line.
 static COLLECTION: OnceLock<String> = OnceLock::new();
 
-/// What begins a command that is named in a text; in two, because this is none.
+/// The begin of a command that is named in a text; in two parts, because this is none.
 const PROGRAM: &str = concat!("`", "urepo ");
 
 /// The commands that work on no collection, or on one that they name themselves.

@@ -224,7 +224,7 @@ impl<'a> SourceRemover<'a> {
             outcome => outcome?,
         };
         let dir = parent.open_dir(aside)?;
-        // What was dropped again has other times than its item: the bytes alone tell.
+        // A source that was dropped again has other times than its item: only the bytes tell.
         let is_held = |within: &Path| {
             self.compare_tree(&dir, (&entries, within), Closeness::Bytes, Times::Any)
         };

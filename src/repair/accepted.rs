@@ -161,7 +161,7 @@ fn table_changes(before: &Table, after: &Table) -> Vec<KeyChange> {
     changed.map(change).collect()
 }
 
-/// What the log knows otherwise. What it does not know goes to `unproven`.
+/// The values that the log knows otherwise. Those that it does not know go to `unproven`.
 fn compare_with_log(
     logged: BTreeMap<String, Option<serde_json::Value>>,
     sidecar: &Sidecar,

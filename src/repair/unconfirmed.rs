@@ -6,6 +6,10 @@ use super::facts::{DonorFacts, Facts, Written};
 use crate::item::State;
 use crate::sidecar::{COPY_KEYS, Sidecar, date_value};
 
+/// The keys of a description, with its dates.
+const DESCRIPTION: [&str; 7] =
+    ["timestamp", "described", "target", "transferable", "access", "metadata", "relations"];
+
 /// The keys of `sidecar`, which the item of `own` is to have, that `donor` does not confirm.
 pub(super) fn keys(
     facts: &Facts,
@@ -15,18 +19,23 @@ pub(super) fn keys(
     let Some(record) = &donor.record else { return Vec::new() };
     let other = &record.sidecar;
     let is_deleted = sidecar.state == State::Deleted;
-    let known = [
+    let described = [
         // A removal has a date of its own.
-        ("timestamp", !is_deleted && sidecar.timestamp != other.timestamp),
-        ("described", sidecar.described != other.described),
-        ("target", sidecar.target != other.target),
-        ("transferable", sidecar.transferable != other.transferable),
-        ("access", sidecar.access != other.access),
-        ("metadata", sidecar.metadata != other.metadata),
-        ("relations", sidecar.relations != other.relations),
-        ("removal", is_deleted && sidecar.removal != other.removal),
+        !is_deleted && sidecar.timestamp != other.timestamp,
+        sidecar.described != other.described,
+        sidecar.target != other.target,
+        sidecar.transferable != other.transferable,
+        sidecar.access != other.access,
+        sidecar.metadata != other.metadata,
+        sidecar.relations != other.relations,
     ];
-    let known = known.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key.to_owned());
+    let removal = ("removal", is_deleted && sidecar.removal != other.removal);
+    let known = DESCRIPTION
+        .into_iter()
+        .zip(described)
+        .chain([removal])
+        .filter(|(_, differs)| *differs)
+        .map(|(key, _)| key.to_owned());
     let mut keys: Vec<String> = known.collect();
     let origin = differing(&sidecar.origin, &other.origin).filter(|key| {
         let is_copys = COPY_KEYS.contains(key);
@@ -45,9 +54,7 @@ pub(super) fn keys(
 
 /// Whether a Copy gets this key with the description of its Original, or does without it.
 pub(super) fn comes_with_original(key: &str) -> bool {
-    let description =
-        ["timestamp", "described", "target", "transferable", "access", "metadata", "relations"];
-    description.contains(&key) || key == "origin.copied"
+    DESCRIPTION.contains(&key) || key == "origin.copied"
 }
 
 /// Whether a key that only a Copy has is as it has to be, though the donor has another value.

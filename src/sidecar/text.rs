@@ -107,7 +107,7 @@ const READ_IN: [(&str, &[&str]); 3] = [
 ];
 
 impl SidecarText {
-    /// What others have added to the text, and no [`Sidecar`] has; nothing where the text is not held.
+    /// Keys that others have added to the text, and no [`Sidecar`] has; nothing where the text is not held.
     pub(crate) fn added(&self) -> Option<Table> {
         let SidecarText::Held(text) = self else { return None };
         let mut table: Table = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -135,7 +135,7 @@ impl SidecarText {
 }
 
 impl NewText {
-    /// What others have added to it.
+    /// Keys that others have added to it.
     pub(crate) fn added(&self) -> Option<Table> {
         match self {
             NewText::Held(text) => SidecarText::Held(text.clone()).added(),

@@ -201,7 +201,7 @@ impl Finish<'_> {
     }
 }
 
-/// What became of reading the receiver's items, and the versions of their sidecars then.
+/// The proofs of the receiver's items, and the versions of their sidecars then.
 type Proofs = BTreeMap<RepositoryName, (Version, Result<(), TransferError>)>;
 
 /// Notes in the event logs what a run before could not.

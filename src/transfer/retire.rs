@@ -295,7 +295,7 @@ impl Shared<'_> {
     }
 }
 
-/// What is left to do once the items of a group have moved.
+/// Work that is left once the items of a group have moved.
 #[derive(Default)]
 struct Ending {
     /// Items at the destination whose sidecars are new, and not synced.

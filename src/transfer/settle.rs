@@ -1,8 +1,8 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
-use std::path::Path;
-
 mod kept;
+
+use std::path::Path;
 
 use kept::{not_moved, not_received};
 
@@ -270,7 +270,7 @@ impl Sidecar {
     }
 }
 
-/// What is to be written.
+/// The sidecars and lines of the inventory that are to be written.
 #[derive(Default)]
 struct Changes<'l> {
     /// The receiver's sidecars.

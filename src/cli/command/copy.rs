@@ -111,7 +111,7 @@ impl Copy {
             unseen: self.force.unwrap_or_default(),
         });
         let tombstones = match self.selection.tombstones() {
-            // What a mirror of all items is to learn of is not what lacks Copies.
+            // Only a mirror of all items learns of deletions; items that lack Copies are alive.
             Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
             asked => asked,
         };

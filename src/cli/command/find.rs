@@ -178,7 +178,7 @@ impl Find {
         Ok(query)
     }
 
-    /// What may be tried where nothing is found.
+    /// The next thing to try where nothing was found.
     fn hint(&self) -> &'static str {
         let is_elsewhere =
             !self.file.is_empty() || !self.source.is_empty() || self.content.is_some();
@@ -187,7 +187,7 @@ impl Find {
         } else if !self.file.is_empty() {
             "`--file` takes a whole name or path; in `--file '*.csv'`, `*` stands for any characters"
         } else {
-            "all of it has to hold of an item; `urepo list` lists all items"
+            "an item has to match all of it; `urepo list` lists all items"
         }
     }
 

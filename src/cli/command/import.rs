@@ -336,12 +336,7 @@ impl Import {
             None if self.drop.remove_source => After::Remove,
             None => After::Keep,
         };
-        let rejected = self
-            .drop
-            .reject_dir
-            .as_ref()
-            .map(|path| sources.archive_directory(path))
-            .transpose()?;
+        let rejected = self.drop.reject_dir.as_ref().map(directory).transpose()?;
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,

@@ -74,7 +74,7 @@ hint: words are searched in descriptions; `--file`, `--source` and `--content` s
 "#]]);
     refuses(&world, "-c archive find --prefix example.org/other", 21).tells(str![[r#"
 error: no matching items
-hint: all of it has to hold of an item; `urepo -c archive list` lists all items
+hint: an item has to match all of it; `urepo -c archive list` lists all items
 
 "#]]);
     refuses(&world, "-c archive find rain --file rain.txt", 21).tells(str![[r#"

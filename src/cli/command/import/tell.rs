@@ -36,7 +36,7 @@ pub(super) struct Reporter<'a> {
     /// Hints about sources that were printed: each is printed once.
     hints: BTreeSet<String>,
     left_out: LeftOutTally,
-    /// What would become of a source, in a dry run.
+    /// The fate of a source, in a dry run.
     pub(super) after: String,
     /// Sources of items that were made by other rules.
     by_other_rules: u64,
@@ -74,7 +74,7 @@ impl Tell for Reporter<'_> {
     }
 }
 
-/// What becomes of a source whose item is there, for the lines of a dry run.
+/// The fate of a source whose item is there, for the lines of a dry run.
 pub(super) fn after(drop: &DropArgs) -> String {
     match &drop.done_dir {
         Some(dir) => format!(", and move it to {}", dir.display()),

@@ -17,7 +17,7 @@ impl Roff {
         self.line(&format!(
             ".TH {name} {section} {date} \"urepo {version}\" \"Uniform repositories\""
         ));
-        // What is to be typed is not hyphenated.
+        // Commands and options are not hyphenated: a reader may paste them.
         self.line(".nh");
     }
 

@@ -213,7 +213,7 @@ impl Tally {
         verbosity > Verbosity::Normal || met.is_none_or(|(_, count)| *count <= REPEATED_PRINTED)
     }
 
-    /// What is counted and not named.
+    /// Items that are counted and not named.
     pub(super) fn unnamed(&self) -> impl Iterator<Item = String> {
         self.concerns.iter().filter_map(|(kind, count)| {
             let more = count.checked_sub(REPEATED_PRINTED).filter(|more| *more > 0)?;
