@@ -104,12 +104,12 @@ fn parse(line: &[u8]) -> Option<(String, Instant)> {
 }
 
 /// Takes the dates of `leaves` out of a `file` in `dir`, which nobody else writes into meanwhile.
-pub(super) fn forget(dir: &Dir, file: &str, leaves: &BTreeSet<&str>) -> Result<(), PathError> {
+pub(super) fn forget(dir: &Dir, file: &str, leaves: &BTreeSet<String>) -> Result<(), PathError> {
     let Some(mut before) = DateLines::open(dir, file) else { return Ok(()) };
     let mut year = YearDates::new(file.to_owned());
     let mut is_changed = false;
     while let Some((leaf, date)) = before.next() {
-        let is_kept = !leaves.contains(&*leaf);
+        let is_kept = !leaves.contains(&leaf);
         is_changed |= !is_kept;
         year.note(dir, &leaf, is_kept.then_some(date))?;
     }

@@ -19,7 +19,7 @@
 //! | `proof` | an item read back before others go because of it |
 //! | `run`, `work` | many items: names in, reports out in the same order |
 //! | `lister`, `spelling` | where the names come from, and what else lies among them |
-//! | `rounds`, `dates` | going round: what is skipped, when to stop; when each item was verified |
+//! | `rounds`, `dates`, `damaged` | going round: what is skipped, when to stop; when each item was verified; what was found damaged meanwhile |
 //! | `inventory` | what should be here, and is not; what is, and was not recorded |
 //! | `relations` | both ends of relations between items |
 //! | `compare`, `merge` | all items of several collections, name by name |
@@ -42,6 +42,7 @@
 mod answer;
 mod code;
 mod compare;
+mod damaged;
 mod dates;
 mod finding;
 mod ibips;

@@ -1,14 +1,14 @@
 //! Going round a collection that takes longer than a night: what is skipped, when to stop.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::dates::{Dates, Recorder, forget, leaf_of};
+use super::damaged::{self, Damaged};
+use super::dates::{Dates, Recorder};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Collection, Names, year_file};
+use crate::collection::{Collection, Names};
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -74,6 +74,8 @@ impl Deadline<'_> {
 /// What the side that lists the names has to know.
 pub(super) struct SkipPolicy {
     dates: Dates,
+    /// Its dates mean nothing.
+    damaged: Damaged,
     /// What was verified at this time or later is skipped.
     since: Option<Instant>,
     /// Later dates are of a clock that was wrong.
@@ -84,6 +86,7 @@ impl SkipPolicy {
     /// When `name` was last verified, and whether that is recent enough.
     pub(super) fn of(&mut self, name: &RepositoryName) -> (Option<Instant>, bool) {
         let date = self.dates.of(name).filter(|date| *date <= self.now);
+        let date = date.filter(|_| !self.damaged.contains(name));
         let skip = matches!((date, self.since), (Some(date), Some(since)) if date >= since);
         (date, skip)
     }
@@ -115,12 +118,13 @@ impl<'a> Rounds<'a> {
         interrupt: &Interrupt,
     ) -> (SkipPolicy, RoundRecord<'a>) {
         let now = self.clock.now().floor(STEP);
-        let kept = self.open_to_write(collection, interrupt).ok();
+        let kept = self.open_to_write(collection, interrupt, self.lock_wait).ok();
         let (writable, lock) = kept.unzip();
         let dir = match &writable {
             Some(dir) => dir.try_clone().ok(),
             None => open_to_read(collection).ok().flatten(),
         };
+        let damaged = dir.as_ref().map(Damaged::noted).unwrap_or_default();
         let round = match (self.time_limit, self.older_than) {
             (Some(_), None) => Some(round_file(names)),
             _ => None,
@@ -148,23 +152,23 @@ impl<'a> Rounds<'a> {
             is_limited: self.time_limit.is_some(),
             _lock: lock,
         };
-        (SkipPolicy { dates: Dates::new(dir), since, now }, record)
+        (SkipPolicy { dates: Dates::new(dir), damaged, since, now }, record)
     }
 
     /// Takes away the dates of `names` in `collection`: they are damaged, whichever run has found that.
+    ///
+    /// A run that writes dates has their lock for hours. It is not waited for: it takes away, when it ends, the
+    /// dates of what is noted as damaged here.
     pub fn forget(&self, collection: &Collection, names: &[RepositoryName], interrupt: &Interrupt) {
-        let mut years: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-        for name in names {
-            years.entry(year_file(name)).or_default().insert(leaf_of(name));
-        }
-        if years.is_empty() || !matches!(open_to_read(collection), Ok(Some(_))) {
+        let Ok(Some(dir)) = open_to_read(collection) else { return };
+        if names.is_empty() {
             return;
         }
-        let Ok((dir, _lock)) = self.open_to_write(collection, interrupt) else { return };
-        for (file, leaves) in years {
-            if forget(&dir, &file, &leaves).is_err() {
-                let _ = dir.remove_file_if_there(Path::new(&file));
-            }
+        if let Ok((dir, _lock)) = self.open_to_write(collection, interrupt, Duration::ZERO) {
+            Damaged::of(names).forget(&dir);
+        } else {
+            // Those who may not write there keep no dates either.
+            let _ = damaged::note(&dir, names);
         }
     }
 
@@ -172,6 +176,7 @@ impl<'a> Rounds<'a> {
         &self,
         collection: &Collection,
         interrupt: &Interrupt,
+        lock_wait: Duration,
     ) -> Result<(Dir, Lock), PathError> {
         // A lost directory is for a change to rebuild.
         let lost = || std::io::ErrorKind::NotFound.into();
@@ -182,7 +187,7 @@ impl<'a> Rounds<'a> {
         let dir = own.ensure_dir(layout::VERIFIED)?;
         let holder = self.agent.holder(self.clock);
         let mode = LockMode::Exclusive;
-        let waiter = Waiter::new(self.clock, interrupt, self.lock_wait);
+        let waiter = Waiter::new(self.clock, interrupt, lock_wait);
         let lock = Lock::take(&dir, layout::VERIFIED_LOCK, mode, &holder, &waiter);
         Ok((dir, lock.map_err(LockError::into_path_error)?))
     }
@@ -205,6 +210,10 @@ impl RoundRecord<'_> {
     /// Ends the run, which is `cut_short` if it did not come to the end of the list.
     pub(super) fn finish(self, cut_short: bool) -> Option<Round> {
         let kept = self.recorder.is_some_and(|recorder| recorder.finish(cut_short));
+        if let Some(dir) = &self.dir {
+            // Noted by others while this run had the lock, or before it.
+            Damaged::settle(dir);
+        }
         if !cut_short && let (Some(dir), Some(file)) = (&self.dir, &self.round) {
             // Left, it makes the next run find everything done, and remove it.
             let _ = dir.remove_file_if_there(Path::new(file));

@@ -224,6 +224,44 @@ fn an_item_that_was_damaged_since_loses_its_date() {
     assert_eq!(night.run(Some(DAY), None).0, [0; 0]);
 }
 
+/// A round that is under way has the dates; what another run finds damaged meanwhile keeps none.
+#[test]
+fn what_is_found_damaged_during_a_round_is_not_skipped_later() {
+    let night = Night::new(3);
+    night.run(None, None);
+    let (agent, clock) = (agent(), &night.clock);
+    let rounds =
+        Rounds { clock, agent: &agent, lock_wait: DAY, older_than: None, time_limit: None };
+    let minutes = |it: &[usize]| it.iter().map(|it| name(*it).parse().unwrap()).collect::<Vec<_>>();
+    let names = minutes(&[0]);
+    let interrupt = Interrupt::default();
+    let find = |minute| {
+        if minute == 1 {
+            night.damage(0);
+            rounds.forget(&night.collection, &names, &interrupt);
+        }
+        ControlFlow::Continue(())
+    };
+    let (verified, summary) = night.run_until(None, None, &interrupt, find);
+    assert_eq!((verified, summary.damaged_items), (vec![0, 1, 2], 0));
+    assert_eq!(night.dated(), [1, 2]);
+    let kept = tree(&night.roots.path("a/.urepo/verified"));
+    assert_eq!(kept.len(), 2, "the note is gone: {kept:?}");
+    // A run that is killed leaves the note to the next, also to one that writes no dates.
+    rounds.forget(&night.collection, &names, &interrupt);
+    let find = |_| {
+        rounds.forget(&night.collection, &minutes(&[1, 2]), &interrupt);
+        ControlFlow::Break(())
+    };
+    assert_eq!(night.run_until(None, None, &interrupt, find).0, [0]);
+    let note = night.roots.path("a/.urepo/verified/+damaged-0000000000000000");
+    std::fs::write(&note, format!("no name\n{}\n", name(2))).unwrap();
+    assert_eq!(night.run(None, None).1.damaged_items, 1);
+    std::fs::write(&note, format!("{}\n", name(2))).unwrap();
+    assert_eq!(night.run(Some(DAY), None).0, [0, 2]);
+    assert!(!note.exists());
+}
+
 #[test]
 fn dates_of_items_that_are_gone_go() {
     let night = Night::new(3);

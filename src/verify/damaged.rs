@@ -1,0 +1,91 @@
+//! Items that were found damaged, whose dates of verification go.
+//!
+//! The dates belong to the run that has their lock. Others note what they find damaged in files of their own beside
+//! the dates, which that run, or the next one, takes into account and removes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::dates::{forget, leaf_of};
+use crate::collection::year_file;
+use crate::disk::{Dir, IoContext, PathError, random_hex};
+use crate::identity::RepositoryName;
+
+/// How the name of a note begins: the files of years begin as names do, and rounds with a letter.
+const NOTE: &str = "+damaged-";
+
+/// The leaves of damaged items, by the files of their years.
+#[derive(Debug, Default)]
+pub(super) struct Damaged(BTreeMap<String, BTreeSet<String>>);
+
+impl Damaged {
+    pub(super) fn of(names: &[RepositoryName]) -> Damaged {
+        let mut damaged = Damaged::default();
+        names.iter().for_each(|name| damaged.insert(name));
+        damaged
+    }
+
+    /// What is noted in `dir`.
+    pub(super) fn noted(dir: &Dir) -> Damaged {
+        let mut damaged = Damaged::default();
+        for note in notes(dir) {
+            damaged.read(dir, &note);
+        }
+        damaged
+    }
+
+    /// Takes away the dates of what is noted in `dir`, which nobody else writes into meanwhile.
+    pub(super) fn settle(dir: &Dir) {
+        for note in notes(dir) {
+            let mut damaged = Damaged::default();
+            damaged.read(dir, &note);
+            damaged.forget(dir);
+            // It is read again by the next run otherwise.
+            let _ = dir.remove_file_if_there(&note);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn contains(&self, name: &RepositoryName) -> bool {
+        !self.is_empty()
+            && self.0.get(&year_file(name)).is_some_and(|leaves| leaves.contains(leaf_of(name)))
+    }
+
+    /// Takes away their dates in `dir`, which nobody else writes into meanwhile.
+    pub(super) fn forget(&self, dir: &Dir) {
+        for (file, leaves) in &self.0 {
+            if forget(dir, file, leaves).is_err() {
+                let _ = dir.remove_file_if_there(Path::new(file));
+            }
+        }
+    }
+
+    fn read(&mut self, dir: &Dir, note: &Path) {
+        let Ok(Some(file)) = dir.open_file_if_there(note) else { return };
+        let lines = BufReader::new(file).lines().map_while(Result::ok);
+        lines.filter_map(|line| line.parse().ok()).for_each(|name| self.insert(&name));
+    }
+
+    fn insert(&mut self, name: &RepositoryName) {
+        self.0.entry(year_file(name)).or_default().insert(leaf_of(name).to_owned());
+    }
+}
+
+/// Notes in `dir` that `names` are damaged, for whoever has the lock there.
+pub(super) fn note(dir: &Dir, names: &[RepositoryName]) -> Result<(), PathError> {
+    let text: String = names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
+    let note = NOTE.to_owned() + &random_hex::<8>().on("name a note in", dir.path())?;
+    dir.replace_file(&note, text.as_bytes())
+}
+
+/// The notes in `dir`.
+fn notes(dir: &Dir) -> Vec<PathBuf> {
+    let Ok(entries) = dir.entries() else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.name.into_string().ok());
+    let is_note = |name: &String| name.starts_with(NOTE) && !name.ends_with(".new");
+    names.filter(is_note).map(PathBuf::from).collect()
+}
