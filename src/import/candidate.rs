@@ -19,6 +19,8 @@ pub struct Candidate {
     pub exclusion: Exclusion,
     /// Why it is left out as a whole.
     pub left_out: Option<ExclusionRule>,
+    /// Whether a list or a manifest names it; else it was found in a directory.
+    pub is_named: bool,
     /// The row of the manifest that names it.
     pub row: Option<RowText>,
     /// The description.
@@ -78,6 +80,7 @@ impl Candidate {
             place,
             exclusion: Exclusion::default(),
             left_out: None,
+            is_named: false,
             row: None,
             metadata: Metadata::default(),
             label: None,

@@ -28,7 +28,10 @@ impl Iterator for SourceList {
 
     fn next(&mut self) -> Option<FoundCandidate> {
         let failure = match self.paths.as_mut()?.read() {
-            Ok(path) => return Some(Ok(Candidate::new(SourcePlace::Path(self.base.join(path?))))),
+            Ok(path) => {
+                let found = Candidate::new(SourcePlace::Path(self.base.join(path?)));
+                return Some(Ok(Candidate { is_named: true, ..found }));
+            }
             Err(failure) => failure,
         };
         let name = self.name.clone();

@@ -189,6 +189,8 @@ pub enum Became {
     },
     /// It changed a moment ago; the next import takes it.
     Unsettled,
+    /// It is named, and lies where sources go that are done with.
+    Done,
     /// Nothing.
     Failed(ImportError),
 }

@@ -206,6 +206,7 @@ pub fn plan(
             Ok(Some(Decision::Unsettled)) => Became::Unsettled,
             Ok(Some(Decision::OtherRules(entry))) => Became::OtherRules(entry.name),
             Ok(Some(Decision::LeftOut(rule))) => Became::LeftOut(rule),
+            Ok(Some(Decision::Done)) if candidate.is_named => Became::Done,
             Ok(Some(Decision::Done | Decision::Aside)) => continue,
             Ok(None) => Became::Twice,
             Err(error) => Became::Failed(error),

@@ -79,8 +79,11 @@ impl Summary {
             Became::There(_) | Became::OtherRules(_) | Became::Left(_) | Became::Twice => {
                 self.there += 1;
             }
-            // Those who tell count what is left out, in items and beside them.
-            Became::LeftOut(_) | Became::Updated { .. } | Became::NotUpdated { .. } => {}
+            // Those who tell count what is left out, in items and beside them, and what is done with.
+            Became::LeftOut(_)
+            | Became::Done
+            | Became::Updated { .. }
+            | Became::NotUpdated { .. } => {}
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(error) => {
                 self.failed += 1;

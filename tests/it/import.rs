@@ -152,6 +152,7 @@ fn words(events: &[Event]) -> Vec<String> {
         Became::LeftOut(rule) => format!("{} left out: {rule}", last(&event.source)),
         Became::Twice => format!("{} twice", last(&event.source)),
         Became::Unsettled => format!("{} unsettled", last(&event.source)),
+        Became::Done => format!("{} done with", last(&event.source)),
         Became::Failed(error) => match &event.row {
             Some(row) if !error.to_string().starts_with("line ") => {
                 format!("line {}: {error}", row.line)

@@ -57,7 +57,8 @@ mod tell;
 /// is 3, and --rejects writes it into a file that can be imported once it is repaired.
 ///
 /// With --remove-source, --done-dir or --reject-dir a source that lies in a collection, or holds one, is
-/// refused before anything is copied. The directories may lie in a source, and a source not in them.
+/// refused before anything is copied. The directories may lie in a source, and a source not in them: rows and paths of a
+/// list that do are passed over, and counted at the end.
 ///
 /// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has an
 /// identifier already and keeps it, unless another known collection has, or had, an item of it; sha256, which is

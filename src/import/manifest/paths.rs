@@ -50,6 +50,7 @@ pub(super) fn candidate(
     }
     let beneath = Beneath { root: reading.root.clone(), relative: found };
     Ok(Candidate {
+        is_named: true,
         row: Some(text),
         metadata: fields.metadata,
         label: fields.label,

@@ -73,6 +73,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
             Ok((key, Some(Decision::Deposit(wanted)))) => {
                 return Begin::Request(Box::new(self.request(candidate, key, *wanted)));
             }
+            Ok((_, Some(Decision::Done))) if candidate.is_named => Became::Done,
             Ok((_, Some(Decision::Done))) => return Begin::Nothing,
             Ok((_, Some(Decision::Taken(name)))) => Became::There(name),
             Ok((_, Some(Decision::Aside))) => match &self.shared.after {

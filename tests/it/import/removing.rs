@@ -330,6 +330,30 @@ fn a_manifest_that_names_itself_goes_as_well() {
     }
 }
 
+/// A directory that is searched may hold the one for what is done with: a list of it names both.
+#[test]
+fn a_named_source_that_is_done_with_is_mentioned() {
+    let world = World::with_collection();
+    world.write("in/a", "a");
+    world.write("in/done/b", "b");
+    world.write("list", "in/a\0in/done/b\0");
+    world.write("in/m.csv", "path\na\ndone/b\n");
+    for named in ["--files-from0 list", "--manifest in/m.csv"] {
+        let line = format!("-c archive import {named} --done-dir in/done");
+        let note = "1 source that lies in the directory of `--done-dir` or `--reject-dir` is done with: not imported\n";
+        for more in ["-n", "", "--json"] {
+            let ran = world.run(&format!("{line} {more}"));
+            assert!(ran.code == 0 && ran.stderr.contains(note), "{more}: {}", ran.stderr);
+            assert_eq!(ran.stdout.contains("\"outcome\":\"done\""), more == "--json");
+        }
+        let ran = world.run(&format!("{line} -v"));
+        let expected = "`[WORLD]/in/done/b` is done with: not imported";
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+    let ran = world.run("-c archive import in --each-file --done-dir in/done");
+    assert!(!ran.stderr.contains("done with"), "{}", ran.stderr);
+}
+
 #[test]
 fn a_source_that_went_with_the_directory_above_it_is_not_said_to_be_there() {
     for more in ["--remove-source", "--done-dir done"] {

@@ -40,6 +40,8 @@ pub(super) struct Reporter<'a> {
     pub(super) after: String,
     /// Sources of items that were made by other rules.
     by_other_rules: u64,
+    /// Named sources that lie where sources go that are done with.
+    done: u64,
     /// The width of the longest identifier so far.
     id_width: usize,
     report: Report<'a>,
@@ -99,6 +101,7 @@ impl<'a> Reporter<'a> {
             left_out: LeftOutTally::default(),
             after: String::new(),
             by_other_rules: 0,
+            done: 0,
             id_width: 0,
             report,
         }
@@ -111,6 +114,7 @@ impl<'a> Reporter<'a> {
             Became::Planned { left_out, .. } => self.left_out.add(context, source, left_out),
             Became::LeftOut(rule) => self.left_out.add_rule(context, &format!("`{source}`"), rule),
             Became::OtherRules(_) => self.by_other_rules += 1,
+            Became::Done => self.done += 1,
             _ => {}
         }
     }
@@ -150,6 +154,10 @@ impl<'a> Reporter<'a> {
                 None
             }
             Became::LeftOut(_) => None,
+            Became::Done => {
+                printer.detail(&format!("`{source}` is done with: not imported"));
+                None
+            }
             Became::Twice => {
                 printer.detail(&format!("`{source}` is named twice"));
                 None
@@ -260,6 +268,7 @@ impl<'a> Reporter<'a> {
                 }
             }
             Became::Unsettled => ("unsettled", Item::default()),
+            Became::Done => ("done", Item::default()),
             Became::Failed(error) => {
                 let error = Some((&Failure::from(error)).into());
                 ("failed", Item { error, ..Item::default() })
@@ -353,6 +362,13 @@ impl<'a> Reporter<'a> {
             printer.note(&format!(
                 "{sources} imported before by other rules of links or patterns: nothing is imported twice; \
                  `--dedupe none` makes other items"
+            ));
+        }
+        if self.done > 0 {
+            let sources = human::count(self.done, "source");
+            let (lie, are) = if self.done == 1 { ("lies", "is") } else { ("lie", "are") };
+            printer.note(&format!(
+                "{sources} that {lie} in the directory of `--done-dir` or `--reject-dir` {are} done with: not imported"
             ));
         }
         report.count("known", summary.known_failed + summary.known_left);
