@@ -165,6 +165,9 @@ fn one_that_another_collection_has_or_had_is_not_given_again() {
 fn one_that_a_lost_collection_may_have_is_taken_if_a_person_says_so() {
     let (world, name) = two_known();
     know(&world, &["gone"]);
+    let refused = world.run(IMPORT);
+    let hint = "hint: mount it, and repeat; if it is lost permanently, `--force missing`\n";
+    assert!(refused.code == 3 && refused.stderr.contains(hint), "{}", refused.stderr);
     world.run(&format!("{IMPORT} --force missing")).succeeded();
     assert_eq!(
         whole_items(&Collection::open(&world.path("mine"), &Watcher::default()).unwrap()),

@@ -97,11 +97,16 @@ pub(super) fn missed(error: &ImportError) -> &'static str {
     }
 }
 
-/// Whether a rule of the command line refuses a source, and another rule takes it.
+/// Whether a source is refused by a rule, and its hint says how it is taken.
 pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
-    let ImportError::Deposit(error) = error else { return false };
-    matches!(
-        **error,
-        DepositError::Link { .. } | DepositError::Links(_) | DepositError::Twins { .. }
-    )
+    match error {
+        ImportError::Deposit(error) => matches!(
+            **error,
+            DepositError::Link { .. }
+                | DepositError::Links(_)
+                | DepositError::Twins { .. }
+                | DepositError::Original(_)
+        ),
+        _ => false,
+    }
 }
