@@ -6,17 +6,20 @@ use std::collections::BTreeMap;
 use super::ImportError;
 use super::bag::{self, Bag, BagError};
 use super::candidate::Candidate;
+use super::decide::OfSource;
 use super::ledger::Entry;
 use super::look::{Scanner, SourceScan};
-use crate::collection::Lookup;
+use super::relate::target;
+use crate::collection::{Collection, Lookup};
 use crate::deposit::{Checks, DepositError};
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::Kind;
 use crate::disk::copy::{CopyError, read_and_digest};
+use crate::identity::{Identifier, Language};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, PayloadPath};
 use crate::progress::NoProgress;
-use crate::sidecar::{Sidecar, brought};
+use crate::sidecar::{Metadata, RelationKind, Sidecar, brought};
 
 /// The checks of the bytes of a candidate, where its row gives any.
 pub(super) fn checks(candidate: &Candidate, look: &SourceScan) -> Checks {
@@ -133,6 +136,53 @@ impl KnownSource<'_> {
 
 fn mismatch(path: &PayloadPath, algorithm: Algorithm) -> ImportError {
     DepositError::Mismatch { path: path.clone(), algorithm }.into()
+}
+
+/// Makes sure that a row which is a translation, or has one, can be related at both ends.
+///
+/// The language of a row that is no item yet is not known: such rows are compared when they are related.
+pub(super) fn check_translations(
+    candidate: &Candidate,
+    metadata: &Metadata,
+    collection: &Collection,
+    of_source: &OfSource<'_>,
+) -> Result<(), ImportError> {
+    let language = metadata.language();
+    let refuse = |original: String, into: Option<Language>| match into {
+        Some(into) if language.as_ref() == Some(&into) => {
+            Err(ImportError::OwnLanguage { original, language: into })
+        }
+        _ => Ok(()),
+    };
+    let given = candidate.relations.iter();
+    let mut relations: Vec<_> = given.map(|it| (it.kind, it.to.to_string(), Some(it.to))).collect();
+    for (kind, path) in &candidate.references {
+        let item = target(of_source, path)?.map(Identifier::from);
+        relations.push((kind.clone(), path.display().to_string(), item));
+    }
+    for (kind, to, item) in relations {
+        match kind {
+            RelationKind::Translation(into) => {
+                refuse(candidate.place.path().display().to_string(), Some(into))?;
+            }
+            RelationKind::TranslationOf if language.is_none() => {
+                return Err(ImportError::TranslationLanguage { to });
+            }
+            RelationKind::TranslationOf => {
+                let items = item.map_or(Ok(Vec::new()), |item| collection.items_of(&item))?;
+                // `verify` reports the faults of a sidecar.
+                let Some((other, _)) = items.first().and_then(|it| it.sidecar().ok()) else {
+                    continue;
+                };
+                let own = candidate.label.as_ref().map(|label| label.name.clone().into());
+                if !other.relations.iter().any(|back| Some(&back.to) == own.as_ref()) {
+                    refuse(to, other.metadata.language())?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn wrong_bag(candidate: &Candidate, cause: BagError) -> ImportError {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::bag::{self, Bag, BagError};
 use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
-use super::checks::{KnownSource, checks, wrong_bag};
+use super::checks::{KnownSource, check_translations, checks, wrong_bag};
 use super::compare::Likeness;
 use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
@@ -220,6 +220,7 @@ impl<'a> Planner<'a> {
         if self.rules.title == DefaultTitle::SourceName {
             metadata.set_default_title(path_of_key(key));
         }
+        check_translations(candidate, &metadata, self.target.collection(), of_source)?;
         let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),
@@ -304,8 +305,7 @@ impl<'a> Planner<'a> {
         let Some(settle) = self.rules.settle else { return false };
         match self.clock.now().duration_since(changed) {
             Some(age) => age < settle,
-            // A future time says nothing about age; it is no reason to wait
-            // for ever, unless it is so near that the clocks only differ.
+            // A future time says nothing about age, unless it is so near that the clocks only differ.
             None => changed.duration_since(self.clock.now()).is_some_and(|ahead| ahead < settle),
         }
     }

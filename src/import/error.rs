@@ -10,7 +10,7 @@ use crate::correction::CorrectionError;
 use crate::deposit::DepositError;
 use crate::disk::copy::CopyError;
 use crate::disk::{HeldBy, PathError};
-use crate::identity::{Identifier, RepositoryName};
+use crate::identity::{Identifier, Language, RepositoryName};
 use crate::item::State;
 use crate::relation::RelateError;
 
@@ -65,6 +65,20 @@ pub enum ImportError {
         name: RepositoryName,
         /// The item that it would be a translation of.
         to: Identifier,
+    },
+    /// A row is a translation, and its language is not known.
+    #[error("it is a translation of `{to}`, and its language is not known")]
+    TranslationLanguage {
+        /// The item or row that it is a translation of.
+        to: String,
+    },
+    /// A row and its translation, or the item that it is a translation of, have the same language.
+    #[error("`{original}` is in `{language}` itself, and has no translation into it")]
+    OwnLanguage {
+        /// The source, or the item that it is a translation of.
+        original: String,
+        /// Their language.
+        language: Language,
     },
     /// The relations of a row are refused.
     #[error(transparent)]

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
+use super::decide::OfSource;
 use super::ledger::{Entry, ItemPresence};
 use super::{Became, Event, ImportError, Ledger, Tell, Update};
 use crate::agent::{Agent, Caller};
@@ -95,7 +96,7 @@ fn relate_one(
     let (mut unset, mut changed) = (Ok(()), None);
     let mut relations: Vec<_> = candidate.relations.iter().collect();
     for (kind, path) in &candidate.references {
-        if let Some(other) = target(ledger, path)? {
+        if let Some(other) = target(&|key, fits| ledger.of_source(key, fits), path)? {
             relations.push(Relation { kind: kind.clone(), to: other.into() });
         } else if writer.is_some() {
             // Before a run, that row may be one that becomes an item.
@@ -132,10 +133,10 @@ fn relate_one(
 
 /// The item that the source at `path` became.
 pub(super) fn target(
-    ledger: &Ledger<'_>,
+    of_source: &OfSource<'_>,
     path: &Path,
 ) -> Result<Option<RepositoryName>, ImportError> {
     // A name stays what it is, wherever its item is.
-    let imported = ledger.of_source(path.as_os_str().as_bytes(), &|_| true)?;
+    let imported = of_source(path.as_os_str().as_bytes(), &|_| true)?;
     Ok(imported.map(|it| it.entry.name))
 }

@@ -168,7 +168,7 @@ impl UpdateRun<'_, '_, '_> {
         }
         for (kind, path) in references {
             // A row that became no item has been reported.
-            if let Some(name) = target(self.ledger, path)? {
+            if let Some(name) = target(&|key, fits| self.ledger.of_source(key, fits), path)? {
                 new.relate(kind.clone(), name.into());
             }
         }

@@ -38,7 +38,7 @@ pub fn plan<C: Borrow<Collection>>(
 ) -> Result<RelationPlan, RelateError> {
     let collections: &[_] = &borrowed(collections);
     let (own, _) = collections[home].named_item(from)?.sidecar()?;
-    let language = request.language.clone().or_else(|| language(&own));
+    let language = request.language.clone().or_else(|| own.metadata.language());
     let mut own_end = RelationEnd { collection: home, name: from.clone(), links: Vec::new() };
     let mut plan = RelationPlan { ends: Vec::new(), left: Vec::new(), action: request.action };
     for relation in &request.relations {
@@ -193,12 +193,6 @@ impl NamedRelation {
     }
 }
 
-/// The language of an item, if its description says one that can be a tag.
-fn language(sidecar: &Sidecar) -> Option<Language> {
-    let text = sidecar.metadata.table().get("language")?.as_str()?;
-    Language::normalised(text).ok()
-}
-
 fn borrowed<C: Borrow<Collection>>(collections: &[C]) -> Vec<&Collection> {
     collections.iter().map(Borrow::borrow).collect()
 }
@@ -268,7 +262,9 @@ fn refuse_own_language(
 ) -> Result<(), RelateError> {
     let (original, into) = match (kind, other) {
         (RelationKind::Translation(into), _) => (own, Some(into.clone())),
-        (RelationKind::TranslationOf, Some(other)) => (&other.repository, self::language(other)),
+        (RelationKind::TranslationOf, Some(other)) => {
+            (&other.repository, other.metadata.language())
+        }
         _ => return Ok(()),
     };
     match into.filter(|into| language == Some(into)) {

@@ -35,6 +35,11 @@ impl Explain for ImportError {
                 .hint("mend that row and repeat: what is there stays, and is related"),
             Self::NoLanguage { .. } => Failure::of(Exit::Failure, self)
                 .hint("give its row a `language`, and repeat with `--update`"),
+            Self::TranslationLanguage { .. } => Failure::of(Exit::Failure, self)
+                .hint("give its row a `language`, or add `--language TAG` for all of them"),
+            Self::OwnLanguage { .. } => Failure::of(Exit::Failure, self).hint(
+                "correct the `language` of the row or of that item, or leave the relation out",
+            ),
             Self::Correction(error) => error.explain(),
             Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
                 .hint("`urepo meta import` takes the identifier of an item"),

@@ -172,6 +172,11 @@ impl Metadata {
         Ok(())
     }
 
+    /// Its language, if there is one that is a tag.
+    pub fn language(&self) -> Option<Language> {
+        Language::normalised(self.0.get("language")?.as_str()?).ok()
+    }
+
     /// Its language, if the standard does not list that: nothing finds such a translation.
     pub fn unlisted_language(&self) -> Option<&str> {
         let text = self.0.get("language")?.as_str()?;

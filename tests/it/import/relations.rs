@@ -4,7 +4,7 @@ use urepo::item::State;
 use urepo::sidecar::Removal;
 
 use super::*;
-use crate::support::{change_item, make_collection, scratch};
+use crate::support::{World, change_item, make_collection, scratch};
 
 struct Rerun {
     scratch: tempfile::TempDir,
@@ -122,4 +122,43 @@ fn that_a_copy_has_are_not_reported() {
     let one = rerun.name_of("one");
     change_item(rerun.collection.path(), &one, |sidecar| sidecar.state = State::Copy);
     assert_eq!(rerun.run(), [""; 0]);
+}
+
+/// One end of a translation says its language; the other could not say another than its own.
+#[test]
+fn that_could_not_be_set_at_both_ends_keep_a_row_from_becoming_an_item() {
+    let world = World::with_collection();
+    for file in ["in/a", "in/b", "in/c"] {
+        world.write(file, file);
+    }
+    let original = world.run("-c archive new in/a --language pt").line();
+    let import = |rows: &str, more: &str| {
+        world.write("in/m.csv", rows);
+        world.run(&format!("-c archive import --manifest in/m.csv {more}"))
+    };
+    let items = || world.run("-c archive list").succeeded().lines().count();
+    let unknown = "its language is not known\nhint: give its row a `language`, or add `--language TAG` for all of them\n";
+    let own = "is in `pt` itself, and has no translation into it\nhint: correct the `language`";
+    let of_item = |language: &str| {
+        format!("path,language,relation.translation_of\nb,{language},{original}\n")
+    };
+    for (rows, refusal) in [
+        (of_item(""), unknown),
+        (of_item("pt"), own),
+        ("path,relation.translation_of\nb,row:c\n".to_owned(), unknown),
+        ("path,language,relation.translation.pt\nb,pt,row:c\n".to_owned(), own),
+    ] {
+        for more in ["-n", ""] {
+            let ran = import(&rows, more);
+            assert!(ran.code == 3 && ran.stderr.contains(refusal), "{rows}: {}", ran.stderr);
+            assert_eq!(items(), 1, "{rows}");
+        }
+    }
+    import("path,language\nb,pt\n", "").succeeded();
+    let ran = import("path,language,relation.translation_of\nc,pt,row:b\n", "");
+    assert!(ran.code == 3 && ran.stderr.contains(own), "{}", ran.stderr);
+    import(&of_item("").replace("\nb", "\nc"), "--language en").succeeded();
+    let sidecar = std::fs::read_to_string(world.path("archive").join(&original).join("item.toml"));
+    assert!(sidecar.unwrap().contains("[relations.translation]\nen = "));
+    world.run("-c archive verify").succeeded();
 }

@@ -100,6 +100,7 @@ pub(super) fn missed(error: &ImportError) -> &'static str {
 /// Whether a source is refused by a rule, and its hint says how it is taken.
 pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
     match error {
+        ImportError::TranslationLanguage { .. } | ImportError::OwnLanguage { .. } => true,
         ImportError::Deposit(error) => matches!(
             **error,
             DepositError::Link { .. }

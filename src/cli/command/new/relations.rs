@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use urepo::collection::Collection;
-use urepo::identity::{Language, RepositoryName};
+use urepo::identity::RepositoryName;
 use urepo::relation::{RelationAction, RelationRequest, plan_for_new};
 use urepo::sidecar::{Metadata, RelationKind, Relations};
 
@@ -57,8 +57,7 @@ impl RelationArgs {
         if wanted.is_empty() {
             return Ok(None);
         }
-        let language = metadata.table().get("language").and_then(|it| it.as_str());
-        let language = language.and_then(|it| Language::normalised(it).ok());
+        let language = metadata.language();
         if self.translation_of.is_some() && language.is_none() {
             return Err(Failure::usage("the language of the translation was not given")
                 .hint("add `--language TAG`, such as `--language pt-BR`"));
