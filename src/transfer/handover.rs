@@ -116,7 +116,7 @@ impl Shared<'_> {
         for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
             match outcome {
                 Ok(HandoverEnd::HandedOver) => group.done(*at, staged.clone(), self.to.path()),
-                Ok(HandoverEnd::Withdrawn | HandoverEnd::TakenBack) => {
+                Ok(HandoverEnd::Withdrawn | HandoverEnd::TakenBack | HandoverEnd::Vanished) => {
                     group.failed_unless_told(*at, staged);
                 }
                 Err(error) => {

@@ -221,15 +221,16 @@ fn note(
         .collect();
     sides.from.note(&events);
     sides.to.note(&events);
-    let taken_back = outcomes.iter().filter(|(_, it)| matches!(it, Ok(HandoverEnd::TakenBack)));
-    let taken_back = taken_back.map(|(name, _)| {
-        let note = Some("taken back: the receiver does not have it".to_owned());
-        Event {
-            note,
-            ..Event::new(EventKind::Recovery, name, now, agent).with_destination(sides.to)
-        }
+    let kept = outcomes.iter().filter_map(|(name, outcome)| {
+        let note = match outcome {
+            Ok(HandoverEnd::TakenBack) => "taken back: the receiver does not have it",
+            Ok(HandoverEnd::Vanished) => "missing: it went, and the receiver does not have it",
+            _ => return None,
+        };
+        let event = Event::new(EventKind::Recovery, name, now, agent).with_destination(sides.to);
+        Some(Event { note: Some(note.to_owned()), ..event })
     });
-    sides.from.note(&taken_back.collect::<Vec<_>>());
+    sides.from.note(&kept.collect::<Vec<_>>());
 }
 
 /// Whether `collection` is the one at `path`.

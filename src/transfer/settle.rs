@@ -4,8 +4,9 @@ mod kept;
 
 use std::path::Path;
 
-use kept::{not_moved, not_received};
+use kept::{not_arrived, not_moved, not_received};
 
+use super::arrived::is_to;
 use super::journal::JournalRecord;
 use super::reading::sealed;
 use super::retire::retire;
@@ -46,6 +47,8 @@ pub enum HandoverEnd {
     Withdrawn,
     /// The giver has it again: the receiver does not have what it got.
     TakenBack,
+    /// Neither has it: it went, and the receiver does not have what it got.
+    Vanished,
 }
 
 impl NextStep<'_> {
@@ -69,7 +72,9 @@ impl NextStep<'_> {
             | NextStep::TakeBack { .. }
             | NextStep::Withdraw { .. }
             | NextStep::Stay
-            | NextStep::Nothing(HandoverEnd::Withdrawn | HandoverEnd::TakenBack) => false,
+            | NextStep::Vanish { .. }
+            | NextStep::PassedOn
+            | NextStep::Nothing(_) => false,
         }
     }
 }
@@ -93,6 +98,10 @@ enum NextStep<'l> {
     Withdraw { received: (LockedItem<'l>, ReadSidecar) },
     /// The giver's inventory is to say that the item is still there.
     Stay,
+    /// The same of an item that is missing; the receiver's Copy is to lose its mark.
+    Vanish { received: OneSide<'l> },
+    /// The receiver had the Original; what has become of it since, its own inventory says.
+    PassedOn,
     /// Nothing more.
     Nothing(HandoverEnd),
 }
@@ -210,6 +219,14 @@ fn next<'l>(
     let is_original = |held: &OneSide<'_>| {
         held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original)
     };
+    if at_giver.is_none()
+        && !is_original(&at_receiver)
+        && !record.is_lost
+        && let Some(line) = sides.from.departure(name)?
+        && is_to(&line.change, sides.to.id())
+    {
+        return not_arrived(sides, name, &line, at_receiver);
+    }
     Ok(match (at_giver, at_receiver) {
         (Some(given), Some(received))
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
@@ -303,9 +320,18 @@ impl<'l> Changes<'l> {
         let staying = || (name.clone(), InventoryChange::Entered(State::Original));
         match next {
             NextStep::Nothing(settled) => Ok(settled),
+            NextStep::PassedOn => Ok(HandoverEnd::HandedOver),
             NextStep::Stay => {
                 self.staying.push(staying());
                 Ok(HandoverEnd::Withdrawn)
+            }
+            NextStep::Vanish { received } => {
+                if let Some((item, read)) = received.filter(|(_, it)| it.sidecar.handover.is_some())
+                {
+                    self.received.push((item, unmarked(&read)?));
+                }
+                self.staying.push(staying());
+                Ok(HandoverEnd::Vanished)
             }
             NextStep::TakeBack { given: (item, read) } => {
                 let text = sidecars::text(name, &read, &sidecars::taken_back(&read.sidecar))?;

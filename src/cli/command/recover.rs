@@ -26,7 +26,8 @@ use crate::cli::{Done, human};
 /// for that. This does it now, and fails while others are writing. Hand-overs that `urepo migrate`
 /// began and did not finish are finished first, or withdrawn if they had not truly begun; for that the
 /// other collection has to be within reach. Before the files of the giver go, those of the receiver are read and
-/// have to be whole; a receiver that never got the item, as after a restored backup, gives the Original back.
+/// have to be whole; a receiver that never got the item, as after a restored backup, gives the Original back,
+/// and where that has gone already, it is missing here (`urepo verify`).
 /// Deletions and restorations that were interrupted are completed. It may be repeated, and killed, at any time.
 ///
 /// After a backup was restored in place, the inventory of what should be here may be older or newer than

@@ -1,5 +1,4 @@
-//! Originals that a hand-over was to take away and that the giver has all the same: what becomes of them, by what
-//! the receiver says.
+//! Originals that a hand-over did not take where it should have: what becomes of them, by what the receiver says.
 
 use super::{HandoverEnd, NextStep, OneSide, Sides, TransferError, is_copy_of};
 use crate::collection::{
@@ -57,6 +56,30 @@ fn was_copied_since(
     }
     check_all_are_seen(sides, name)?;
     Ok(true)
+}
+
+/// What becomes of an Original that left the giver by `line`, where the receiver does not have it.
+///
+/// The receiver has recorded since that it came or went. Or it has an older state back, as from a backup, in which the
+/// item had not come: then it is nowhere, and the giver's inventory is to say so, since nothing else would.
+pub(super) fn not_arrived<'l>(
+    sides: &Sides<'_>,
+    name: &RepositoryName,
+    line: &InventoryLine,
+    receiver: OneSide<'l>,
+) -> Result<NextStep<'l>, TransferError> {
+    if receiver.is_some() && !is_copy_of(&receiver, sides.from.id()) {
+        return Ok(NextStep::PassedOn);
+    }
+    let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
+    let is_later = last.is_some_and(|last| last.date >= line.date);
+    let came =
+        is_later && (receiver.is_none() || sides.to.may_have_passed_on(name, sides.from.id())?);
+    if came || is_elsewhere(sides, name)? {
+        return Ok(NextStep::PassedOn);
+    }
+    check_all_are_seen(sides, name)?;
+    Ok(NextStep::Vanish { received: receiver })
 }
 
 /// What becomes of an item that the giver has marked as handed over, where the receiver does not have the Original.

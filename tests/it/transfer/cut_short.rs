@@ -9,13 +9,12 @@ use urepo::disk::Operation;
 use urepo::disk::Watcher;
 use urepo::holdings::{OriginalError, Peers};
 use urepo::identity::RepositoryName;
-use urepo::interrupt::Interrupt;
-use urepo::repair::{self, LoggedItems, Outcome, Repairer};
+use urepo::repair::Outcome;
 use urepo::transfer::{HandoverEnd, PeerLookup, Rules, TransferError, Verb, finish_pending};
 
 use super::renamed::Refuses;
-use super::support::{Pair, State, findings};
-use crate::support::{agent, caller, copy_tree, waiter, whole_items};
+use super::support::{Pair, State, findings, repair_from};
+use crate::support::{agent, copy_tree, waiter, whole_items};
 
 /// The last step that was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,18 +69,7 @@ fn finish_with(
 
 /// Repairs the item at the receiver with the files of the giver.
 fn repair_from_giver(pair: &Pair, name: &RepositoryName) -> Outcome {
-    let (collection, donors) = (pair.to(), [pair.from()]);
-    let (agent, interrupt, logged) = (agent(), Interrupt::default(), LoggedItems::default());
-    let repairer = Repairer {
-        collection: &collection,
-        donors: &donors,
-        witnesses: &[],
-        options: repair::Options::default(),
-        logged: &logged,
-        caller: caller(&agent, &pair.clock, &interrupt),
-    };
-    let writer = collection.writer(&agent, &waiter(&pair.clock)).unwrap();
-    repairer.repair(name, &writer).unwrap()
+    repair_from(pair, &pair.to(), pair.from(), name)
 }
 
 /// The giver's files may be the last good ones.

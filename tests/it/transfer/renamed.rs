@@ -10,12 +10,13 @@ use urepo::disk::{Operation, Watch};
 use urepo::holdings::OriginalError;
 use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
+use urepo::repair::Outcome;
 use urepo::transfer::{
     Finished, HandoverEnd, PeerLookup, Refusal, Replaces, Rules, Step, TransferError, Verb,
     finish_pending,
 };
 
-use super::support::{Pair, State, copy_rules, findings, step};
+use super::support::{Pair, State, copy_rules, findings, repair_from, step};
 use crate::support::{FullDisk, agent, copy_tree, waiter};
 
 /// A disk that refuses one operation on what is below a place.
@@ -128,10 +129,7 @@ enum Past {
     LostCopy,
 }
 
-/// An item that was not moved and could not be recorded as staying.
-fn left_behind(past: Past) -> (Pair, RepositoryName) {
-    let pair = Pair::new();
-    let name = pair.deposit_tree();
+fn make_past(pair: &Pair, past: Past) {
     match past {
         Past::Nothing => {}
         Past::Original => {
@@ -144,8 +142,17 @@ fn left_behind(past: Past) -> (Pair, RepositoryName) {
         Past::LostCopy => {
             pair.clock.set("2026-11-22T00:00:00Z");
             pair.run(Verb::Copy, Rules::default());
-            std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
         }
+    }
+}
+
+/// An item that was not moved and could not be recorded as staying.
+fn left_behind(past: Past) -> (Pair, RepositoryName) {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    make_past(&pair, past);
+    if let Past::LostCopy = past {
+        std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
     }
     pair.clock.set("2026-11-24T00:00:00Z");
     let place = pair.root(1).join(name.as_str());
@@ -232,5 +239,63 @@ fn one_that_was_put_back_beside_the_journal_is_no_second_original() {
         assert!(outcomes[0].result.is_ok(), "{outcomes:?}");
         assert_departed(&pair, &name);
         std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
+    }
+}
+
+/// Nobody has it: nothing but the journal tells.
+#[test]
+fn what_went_to_a_receiver_that_is_put_back_as_it_was_before_is_missing_at_the_giver() {
+    for past in [Past::Nothing, Past::Original, Past::LostCopy] {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        let third = pair.third();
+        pair.run_between(&pair.from(), &third, Verb::Copy, Rules::default());
+        make_past(&pair, past);
+        let backup = pair.root(0).with_file_name("backup");
+        copy_tree(pair.root(1), &backup);
+        if let Past::LostCopy = past {
+            std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
+        }
+        pair.clock.set("2026-11-24T00:00:00Z");
+        let inventory = pair.root(1).join(".urepo/inventory");
+        migrate_on(&pair, Arc::new(Refuses(Operation::Write, inventory, Errno::IO)));
+        assert!(!pair.root(0).join(name.as_str()).exists() && pair.journals() == 1, "{past:?}");
+        std::fs::remove_dir_all(pair.root(1)).unwrap();
+        copy_tree(&backup, pair.root(1));
+
+        let finished = finish(&pair);
+        assert!(matches!(finished[0].result, Ok(HandoverEnd::Vanished)), "{past:?} {finished:?}");
+        assert_eq!(pair.journals(), 0);
+        let found = findings(&pair.from());
+        assert!(matches!(&found[..], [one] if one.contains("U108")), "{past:?} {found:?}");
+        // Any of its Copies brings it back.
+        let repaired = repair_from(&pair, &pair.from(), third, &name);
+        assert!(matches!(repaired, Outcome::Repaired(_)), "{past:?} {repaired:?}");
+        assert_eq!(pair.sidecar_at_source(&name).state, State::Original);
+        assert_eq!(findings(&pair.from()), [""; 0], "{past:?}");
+    }
+}
+
+/// What has become of it there, the receiver itself says.
+#[test]
+fn what_came_to_the_receiver_and_is_gone_since_went_there() {
+    for is_passed_on in [false, true] {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        let inventory = pair.root(1).join(".urepo/inventory");
+        migrate_on(&pair, Arc::new(Refuses(Operation::Write, inventory, Errno::IO)));
+        recover(&pair.to(), &agent(), &waiter(&pair.clock)).unwrap();
+        assert_eq!(pair.journals(), 1);
+        if is_passed_on {
+            let moved =
+                pair.run_between(&pair.to(), &pair.third(), Verb::Migrate, Rules::default());
+            assert!(matches!(step(&moved[0]), Step::HandOver(_)));
+        } else {
+            std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
+        }
+        let finished = finish(&pair);
+        assert!(matches!(finished[0].result, Ok(HandoverEnd::HandedOver)), "{finished:?}");
+        assert!(findings(&pair.from()).is_empty() && pair.journals() == 0);
+        assert_eq!(findings(&pair.to()).is_empty(), is_passed_on);
     }
 }

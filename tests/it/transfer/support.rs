@@ -12,6 +12,7 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
+use urepo::repair::{self, LoggedItems, Repairer};
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
     NameFeed, OnError, Options, Outcome, Rules, RunMode, Step, Summary, Tombstones, Transfer,
@@ -328,6 +329,27 @@ pub(super) fn findings(collection: &Collection) -> Vec<String> {
     })
     .unwrap();
     found
+}
+
+/// Repairs an item of `collection` with what `donor` has of it.
+pub(super) fn repair_from(
+    pair: &Pair,
+    collection: &Collection,
+    donor: Collection,
+    name: &RepositoryName,
+) -> repair::Outcome {
+    let donors = [donor];
+    let (agent, interrupt, logged) = (agent(), Interrupt::default(), LoggedItems::default());
+    let repairer = Repairer {
+        collection,
+        donors: &donors,
+        witnesses: &[],
+        options: repair::Options::default(),
+        logged: &logged,
+        caller: caller(&agent, &pair.clock, &interrupt),
+    };
+    let writer = collection.writer(&agent, &waiter(&pair.clock)).unwrap();
+    repairer.repair(name, &writer).unwrap()
 }
 
 fn make_sources(sources: &Path) {

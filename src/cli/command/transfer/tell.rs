@@ -251,6 +251,16 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
             Ok(HandoverEnd::TakenBack) => printer.note(&format!(
                 "withdrew {hand_over}: the other collection does not have it, and the Original is here again"
             )),
+            Ok(HandoverEnd::Vanished) => {
+                left += 1;
+                let text = format!("{hand_over} cannot be finished: its Original is in neither collection any more");
+                let failure = Failure::new(Exit::Damage, text).hint(
+                    "`urepo repair ITEM --from COLLECTION` brings it back from a Copy; if the other collection gets \
+                     it back from a later backup, `urepo recover --inventory` gives it up here",
+                );
+                printer.warning(&failure.in_one_line());
+                failure.hint.iter().for_each(|hint| printer.hint(hint));
+            }
             Err(error) => {
                 left += 1;
                 let reason = Failure::of(Exit::Failure, error).in_one_line();
