@@ -43,7 +43,7 @@ pub use concern::{Concern, Weight};
 pub use error::{Giver, OriginalError};
 pub use judge::Standing;
 pub use reading::holdings;
-pub(crate) use reading::{holdings_with, judge_all, read};
+pub(crate) use reading::{holdings_with, read};
 pub use survey::{Report, Survey};
 pub(crate) use whereabouts::{
     Arrival, Claim, Remains, Trail, follow, may_be_original, refuse_deleted, refuse_departed,

@@ -86,7 +86,7 @@ impl<T> Reading<T> {
 }
 
 /// Says of each of the holdings of one item how it stands to the others.
-pub(crate) fn judge_all(all: &mut [Holding], collections: &[&Collection]) {
+fn judge_all(all: &mut [Holding], collections: &[&Collection]) {
     let seen: Vec<_> = all
         .iter()
         .map(|holding| Seen {

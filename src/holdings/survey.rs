@@ -1,23 +1,29 @@
 //! All items of several collections, each judged once.
+//!
+//! A thread for each collection lists its names; the streams, which are in one order, are merged. Each channel is
+//! short, so that memory is bounded.
 
+use std::borrow::Borrow;
+use std::convert::Infallible;
+use std::iter::Peekable;
 use std::ops::ControlFlow;
+use std::sync::mpsc::{self, SyncSender};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::{Holdings, holdings};
-use crate::collection::{Collection, CollectionError, Names};
+use super::{Holdings, holdings_with};
+use crate::collection::{Collection, Listed, Lookup, Names, listing_order};
 use crate::disk::{IoContext, PathError};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::layout;
 
 /// Number of items looked up at a time, and reported in their order.
 const AT_A_TIME: usize = 512;
 
 /// A look at all items of several collections.
-pub struct Survey<'a> {
-    /// The collections, no two with the same id.
-    pub collections: &'a [Collection],
+pub struct Survey<'a, C = Collection> {
+    /// The collections.
+    pub collections: &'a [C],
     /// Which items.
     pub names: &'a Names,
     /// How many threads look; as many as there are processors if 0.
@@ -31,7 +37,7 @@ pub struct Survey<'a> {
 pub enum Report {
     /// An item, with what all collections hold of it.
     Item(Holdings),
-    /// A collection could not be listed to its end: items that only it holds may be missing.
+    /// A part of a collection could not be listed: items that only it holds may be missing.
     Unlisted {
         /// Which one.
         collection: usize,
@@ -40,88 +46,142 @@ pub enum Report {
     },
 }
 
-impl Survey<'_> {
+/// A name, or why some names are not known: then it comes before the names that follow.
+type ListedName = Result<RepositoryName, PathError>;
+
+impl<C: Borrow<Collection>> Survey<'_, C> {
     /// Calls `report` for each item, at the first collection that holds it, in the order of names
-    /// there. It says whether to go on.
+    /// there, and for each part of a collection that cannot be listed. It says whether to go on.
     ///
     /// `Break` means that it was stopped before its end. The error is that no threads can be started.
     pub fn run(
         &self,
         mut report: impl FnMut(Report) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, PathError> {
-        let Some(first) = self.collections.first() else { return Ok(ControlFlow::Continue(())) };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.jobs)
-            .build()
-            .map_err(std::io::Error::other)
-            .on("start threads to look into", first.path())?;
         let mut listed = Vec::new();
-        for (at, collection) in self.collections.iter().enumerate() {
-            let mut look = |names: Vec<RepositoryName>| {
-                let found: Vec<_> = pool.install(|| {
-                    names.into_par_iter().map(|name| self.look_up(&name, &listed)).collect()
-                });
-                for holdings in found.into_iter().flatten() {
-                    report(Report::Item(holdings))?;
-                }
-                ControlFlow::Continue(())
+        for last in 0..self.collections.len() {
+            listed.push(last);
+            let mut is_whole = true;
+            let report = |found| {
+                is_whole &= matches!(found, Report::Item(_));
+                report(found)
             };
-            match self.list(collection, &mut look) {
-                Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
-                Ok(ControlFlow::Continue(())) => listed.push(at),
-                Err(error) => {
-                    if report(Report::Unlisted { collection: at, error }).is_break() {
-                        return Ok(ControlFlow::Break(()));
-                    }
-                }
+            // Names are listed again to know which ones were reported: that costs less than to look them up.
+            if self.merge(&listed, |first| first == last, report)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            // It is better to report an item twice than never.
+            if !is_whole {
+                listed.pop();
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Hands the names of `collection` to `look`, several at a time; all of them even if the list
-    /// ends in an error.
-    fn list(
+    /// The same in the order of names, whichever collection holds them.
+    pub(crate) fn run_in_order(
         &self,
-        collection: &Collection,
-        look: &mut impl FnMut(Vec<RepositoryName>) -> ControlFlow<()>,
+        report: impl FnMut(Report) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, PathError> {
-        let mut names = Vec::with_capacity(AT_A_TIME);
-        let mut goes_on = ControlFlow::Continue(());
-        let visited = collection.visit_names(self.names, |name| {
-            names.push(name);
-            if self.interrupt.requested() {
-                goes_on = ControlFlow::Break(());
-            } else if names.len() == AT_A_TIME {
-                goes_on = look(std::mem::replace(&mut names, Vec::with_capacity(AT_A_TIME)));
-            }
-            Ok::<_, PathError>(goes_on)
-        });
-        if goes_on.is_continue() {
-            goes_on = look(names);
-        }
-        visited.map(|()| goes_on)
+        let all: Vec<_> = (0..self.collections.len()).collect();
+        self.merge(&all, |_| true, report)
     }
 
-    /// The holdings of `name`, unless one of the collections that were `listed` before has it: then
-    /// they were reported there.
-    fn look_up(&self, name: &RepositoryName, listed: &[usize]) -> Option<Holdings> {
-        let was_reported = listed.iter().any(|at| was_listed(&self.collections[*at], name));
-        if was_reported {
-            return None;
-        }
-        // What is gone by now, or is no directory, is held by nobody.
-        Some(holdings(name, self.collections)).filter(|holdings| !holdings.all.is_empty())
+    /// Reports what comes first in those of the collections `listed` that are wanted.
+    fn merge(
+        &self,
+        listed: &[usize],
+        is_wanted: impl Fn(usize) -> bool,
+        mut report: impl FnMut(Report) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, PathError> {
+        let lookups: Vec<_> = self.collections.iter().map(|it| Lookup::new(it.borrow())).collect();
+        let Some(first) = lookups.first() else { return Ok(ControlFlow::Continue(())) };
+        let (names, interrupt) = (self.names, self.interrupt);
+        let started = "start threads to look into";
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build();
+        let pool = pool.map_err(std::io::Error::other).on(started, first.collection().path())?;
+        std::thread::scope(|threads| {
+            let mut streams = Vec::new();
+            for at in listed {
+                let (queue, stream) = mpsc::sync_channel(AT_A_TIME);
+                let collection = lookups[*at].collection();
+                std::thread::Builder::new()
+                    .spawn_scoped(threads, move || list(collection, names, &queue, interrupt))
+                    .on(started, collection.path())?;
+                streams.push((*at, stream.into_iter().peekable()));
+            }
+            loop {
+                let next = std::iter::from_fn(|| next_of(&mut streams));
+                let batch: Vec<_> = next.filter(|(at, _)| is_wanted(*at)).take(AT_A_TIME).collect();
+                if batch.is_empty() {
+                    break;
+                }
+                let look_up = |listed| look_up(listed, &lookups);
+                let found: Vec<_> =
+                    pool.install(|| batch.into_par_iter().filter_map(look_up).collect());
+                for found in found {
+                    if interrupt.requested() || report(found).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+            // A list that was stopped has ended early.
+            Ok(if interrupt.requested() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })
     }
 }
 
-/// Whether a list of all names of `collection` has `name`.
-fn was_listed(collection: &Collection, name: &RepositoryName) -> bool {
-    match collection.item(name) {
-        Ok(_) => true,
-        Err(CollectionError::NoSuchItem { .. }) => false,
-        // It cannot be opened. If not even that it is there can be seen, it is better told twice
-        // than never.
-        Err(_) => matches!(collection.root().stat(layout::item_directory(name)), Ok(Some(_))),
+/// Sends what `collection` has, in the order of its list.
+fn list(
+    collection: &Collection,
+    names: &Names,
+    queue: &SyncSender<ListedName>,
+    interrupt: &Interrupt,
+) {
+    let Ok(_) = collection.visit_all(names, |listed| {
+        let is_wanted = match listed {
+            Listed::Item(name) => queue.send(Ok(name)).is_ok(),
+            Listed::Stray(_) => true,
+            Listed::Link(_, error) | Listed::Unreadable(error) => queue.send(Err(error)).is_ok(),
+        } && !interrupt.requested();
+        Ok::<_, Infallible>(if is_wanted {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
+    });
+}
+
+/// What comes next in all streams, and of which collection; the other spellings of a name are passed over.
+fn next_of(
+    streams: &mut [(usize, Peekable<impl Iterator<Item = ListedName>>)],
+) -> Option<(usize, ListedName)> {
+    let next = streams.iter_mut().enumerate().filter_map(|(at, (_, it))| Some((at, it.peek()?)));
+    let (first, _) = next.min_by(|(_, a), (_, b)| match (a, b) {
+        (Ok(a), Ok(b)) => listing_order(a, b),
+        (a, b) => a.is_ok().cmp(&b.is_ok()),
+    })?;
+    let (collection, stream) = &mut streams[first];
+    let (collection, listed) = (*collection, stream.next()?);
+    if let Ok(name) = &listed {
+        let is_it = |it: &ListedName| it.as_ref().is_ok_and(|it| listing_order(it, name).is_eq());
+        streams.iter_mut().for_each(|(_, stream)| while stream.next_if(is_it).is_some() {});
+    }
+    Some((collection, listed))
+}
+
+/// What all collections hold of a name.
+fn look_up((collection, listed): (usize, ListedName), lookups: &[Lookup<'_>]) -> Option<Report> {
+    match listed {
+        Ok(name) => {
+            let (holdings, _) = holdings_with(&name, lookups, drop);
+            // What is gone by now, or is no directory, is held by nobody.
+            (!holdings.all.is_empty()).then_some(Report::Item(holdings))
+        }
+        Err(error) => Some(Report::Unlisted { collection, error }),
     }
 }

@@ -1,27 +1,16 @@
 //! Several collections, name by name: is there one Original of each item, and are its Copies like it?
-//!
-//! A thread for each root lists its names and reads the sidecars; this one merges the streams, which
-//! are in one order. Each channel is short, so that memory is bounded.
 
-use std::convert::Infallible;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, SyncSender};
-use std::sync::{Mutex, PoisonError};
 
 use super::finding::{Finding, Place};
-use super::merge::Merge;
 use super::{Code, Severity};
-use crate::collection::{Collection, Listed, Names, listing_order};
-use crate::disk::{IoContext, PathError};
-use crate::holdings::{Holding, HoldingRecord, Standing, holdings, judge_all, read};
+use crate::collection::{Collection, CollectionError, Names};
+use crate::disk::PathError;
+use crate::holdings::{Holding, HoldingRecord, Report, Standing, Survey, holdings};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::sidecar::Party;
-
-/// Sidecars of each root that are read ahead.
-const AHEAD: usize = 64;
 
 /// Something that two or more roots do not agree on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,31 +48,10 @@ pub fn compare(
     interrupt: &Interrupt,
     report: impl FnMut(Disagreement) -> ControlFlow<()>,
 ) -> Result<Comparison, PathError> {
-    let roots = Roots::new(roots);
-    let summary = Comparison::default();
-    let mut comparer = Comparer { roots: &roots, interrupt, summary, report };
-    if roots.collections.len() < 2 {
-        return Ok(comparer.summary);
-    }
-    std::thread::scope(|threads| {
-        let mut streams = Vec::new();
-        for (at, root) in roots.collections.iter().enumerate() {
-            let (queue, stream) = mpsc::sync_channel(AHEAD);
-            let roots = &roots;
-            std::thread::Builder::new()
-                .spawn_scoped(threads, move || roots.stream(at, names, &queue, interrupt))
-                .on("start threads to read", root.path())?;
-            streams.push(stream.into_iter());
-        }
-        let order = |a: &Holding, b: &Holding| listing_order(&a.name, &b.name);
-        let merged = Merge::new(streams, order);
-        let merged = merged.map(|held| held.into_iter().map(|(_, holding)| holding).collect());
-        if comparer.compare(merged).is_break() {
-            comparer.summary.interrupted = true;
-        }
-        let mut shortage = roots.shortage.lock().unwrap_or_else(PoisonError::into_inner);
-        shortage.take().map_or(Ok(comparer.summary), Err)
-    })
+    let comparer = Comparer::new(roots, report);
+    // A thread for each root: they may be on disks of their own.
+    let survey = Survey { collections: roots, names, jobs: roots.len(), interrupt };
+    comparer.compare(interrupt, |comparer| survey.run_in_order(|found| comparer.take(found)))
 }
 
 /// The same for the items `names`, each of which is looked for in every root.
@@ -93,73 +61,71 @@ pub fn compare_items(
     interrupt: &Interrupt,
     report: impl FnMut(Disagreement) -> ControlFlow<()>,
 ) -> Result<Comparison, PathError> {
-    let roots = Roots::new(roots);
-    let mut comparer =
-        Comparer { roots: &roots, interrupt, summary: Comparison::default(), report };
-    if roots.collections.len() < 2 {
-        return Ok(comparer.summary);
-    }
-    let held = names.iter().map(|name| holdings(name, roots.collections).all);
-    if comparer.compare(held).is_break() {
-        comparer.summary.interrupted = true;
-    }
-    let summary = comparer.summary;
-    let mut shortage = roots.shortage.lock().unwrap_or_else(PoisonError::into_inner);
-    shortage.take().map_or(Ok(summary), Err)
-}
-
-struct Roots<'a> {
-    collections: &'a [&'a Collection],
-    ids: Vec<&'a str>,
-    /// Whether a part of the root could not be listed.
-    unlisted: Vec<AtomicBool>,
-    /// That the process ran short of descriptors or memory: what it read then says nothing.
-    shortage: Mutex<Option<PathError>>,
+    Comparer::new(roots, report).compare(interrupt, |comparer| {
+        Ok(names.iter().try_for_each(|name| match interrupt.requested() {
+            true => ControlFlow::Break(()),
+            false => comparer.take(Report::Item(holdings(name, roots))),
+        }))
+    })
 }
 
 struct Comparer<'a, R> {
-    roots: &'a Roots<'a>,
-    interrupt: &'a Interrupt,
+    roots: &'a [&'a Collection],
+    /// Whether a part of the root could not be listed.
+    unlisted: Vec<bool>,
     summary: Comparison,
+    /// That the process ran short of descriptors or memory: what it read then says nothing.
+    shortage: Option<PathError>,
     report: R,
 }
 
-impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
-    fn compare(&mut self, merged: impl Iterator<Item = Vec<Holding>>) -> ControlFlow<()> {
-        for (root, finding) in self.roots.same_collections() {
-            self.tell(Disagreement { root, name: None, finding })?;
-        }
-        for held in merged {
-            // A stream that was stopped has ended early: nothing follows from what is not in it.
-            if self.interrupt.requested() || self.roots.is_short() {
-                return ControlFlow::Break(());
-            }
-            self.summary.names += 1;
-            self.compare_item(held)?;
-        }
-        if self.interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
+    fn new(roots: &'a [&'a Collection], report: R) -> Comparer<'a, R> {
+        let (unlisted, summary) = (vec![false; roots.len()], Comparison::default());
+        Comparer { roots, unlisted, summary, shortage: None, report }
     }
 
-    fn compare_item(&mut self, mut all: Vec<Holding>) -> ControlFlow<()> {
-        judge_all(&mut all, self.roots.collections);
-        // The sidecars were read one after the other, perhaps while the item went from one
-        // collection to another.
-        if let Some(any) = all.first()
-            && all.iter().any(|holding| !self.roots.findings(holding, &all).is_empty())
-        {
-            all = holdings(&any.name, self.roots.collections).all;
+    /// Compares what `look` finds.
+    fn compare(
+        mut self,
+        interrupt: &Interrupt,
+        look: impl FnOnce(&mut Self) -> Result<ControlFlow<()>, PathError>,
+    ) -> Result<Comparison, PathError> {
+        if self.roots.len() < 2 {
+            return Ok(self.summary);
         }
-        let errors = all.iter().filter_map(|holding| holding.record.as_ref().err());
-        if errors.into_iter().any(|error| self.roots.runs_short(error.disk())) {
-            return ControlFlow::Break(());
+        let mut flow = self.tell_same_collections();
+        if flow.is_continue() {
+            flow = look(&mut self)?;
+        }
+        self.summary.interrupted = flow.is_break() || interrupt.requested();
+        self.shortage.map_or(Ok(self.summary), Err)
+    }
+
+    fn take(&mut self, found: Report) -> ControlFlow<()> {
+        let all = match found {
+            Report::Item(holdings) => holdings.all,
+            Report::Unlisted { collection, error } => {
+                self.unlisted[collection] = true;
+                return self.check_shortage(Some(&error));
+            }
+        };
+        self.summary.names += 1;
+        for holding in &all {
+            self.check_shortage(holding.record.as_ref().err().and_then(CollectionError::disk))?;
         }
         for holding in &all {
-            for finding in self.roots.findings(holding, &all) {
+            for finding in self.findings(holding, &all) {
                 let name = Some(holding.name.clone());
                 self.tell(Disagreement { root: holding.collection, name, finding })?;
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn check_shortage(&mut self, error: Option<&PathError>) -> ControlFlow<()> {
+        self.shortage = error.and_then(PathError::shortage).map(|shortage| shortage.to_error());
+        if self.shortage.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn tell(&mut self, disagreement: Disagreement) -> ControlFlow<()> {
@@ -169,68 +135,22 @@ impl<R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'_, R> {
         }
         (self.report)(disagreement)
     }
-}
 
-impl<'a> Roots<'a> {
-    fn new(collections: &'a [&'a Collection]) -> Roots<'a> {
-        let ids = collections.iter().map(|root| root.settings().id.as_str()).collect();
-        let unlisted = collections.iter().map(|_| AtomicBool::new(false)).collect();
-        Roots { collections, ids, unlisted, shortage: Mutex::default() }
-    }
-}
-
-impl Roots<'_> {
-    /// Sends what a root holds, in the order of its listing.
-    fn stream(
-        &self,
-        root: usize,
-        names: &Names,
-        queue: &SyncSender<Holding>,
-        interrupt: &Interrupt,
-    ) {
-        let Ok(_) = self.collections[root].visit_all(names, |listed| {
-            if interrupt.requested() {
-                return Ok::<_, Infallible>(ControlFlow::Break(()));
-            }
-            let is_wanted = match listed {
-                Listed::Item(name) => read(&name, root, self.collections[root])
-                    .is_none_or(|holding| queue.send(holding).is_ok()),
-                Listed::Stray(_) => true,
-                Listed::Link(_, error) | Listed::Unreadable(error) => {
-                    self.unlisted[root].store(true, Ordering::Release);
-                    !self.runs_short(Some(&error))
-                }
-            };
-            Ok(if is_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
-        });
-    }
-
-    /// Notes whether `error` is that the process runs short.
-    fn runs_short(&self, error: Option<&PathError>) -> bool {
-        let Some(shortage) = error.and_then(PathError::shortage) else { return false };
-        let mut first = self.shortage.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert(shortage.to_error());
-        true
-    }
-
-    fn is_short(&self) -> bool {
-        self.shortage.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
-    /// Roots that have the id of one before them.
-    fn same_collections(&self) -> Vec<(usize, Finding)> {
-        let mut found = Vec::new();
-        for (root, id) in self.ids.iter().enumerate() {
-            if let Some(other) = self.ids[..root].iter().position(|before| before == id) {
+    /// Tells of roots that have the id of one before them.
+    fn tell_same_collections(&mut self) -> ControlFlow<()> {
+        for (root, collection) in self.roots.iter().enumerate() {
+            let id = collection.id();
+            if let Some(other) = self.roots[..root].iter().position(|before| before.id() == id) {
                 let detail = format!(
                     "it has the id {id}, and so has {}; the two are not compared",
                     self.path(other)
                 );
                 let place = Place::Tree(crate::layout::SETTINGS.into());
-                found.push((root, Finding::new(Code::SameCollection, place, detail)));
+                let finding = Finding::new(Code::SameCollection, place, detail);
+                self.tell(Disagreement { root, name: None, finding })?;
             }
         }
-        found
+        ControlFlow::Continue(())
     }
 
     /// The findings on `holding`, one of `all`.
@@ -286,14 +206,13 @@ impl Roots<'_> {
         if let Some(Party::To(id)) = copy.handover.as_ref().map(|handover| &handover.party) {
             facts.push(format!("it was handed over to the collection {id}"));
         }
-        let unlisted = self.unlisted.iter().position(|unlisted| unlisted.load(Ordering::Acquire));
-        if let Some(root) = unlisted {
+        if let Some(root) = self.unlisted.iter().position(|unlisted| *unlisted) {
             facts.push(format!("not all of {} can be listed", self.path(root)));
         }
         facts.join("; ")
     }
 
     fn path(&self, root: usize) -> String {
-        format!("`{}`", self.collections[root].path().display())
+        format!("`{}`", self.roots[root].path().display())
     }
 }

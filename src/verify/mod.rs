@@ -22,7 +22,7 @@
 //! | `rounds`, `dates`, `damaged` | going round: what is skipped, when to stop; when each item was verified; what was found damaged meanwhile |
 //! | `inventory` | what should be here, and is not; what is, and was not recorded |
 //! | `relations` | both ends of relations between items |
-//! | `compare`, `merge` | all items of several collections, name by name |
+//! | `compare` | all items of several collections, name by name |
 //!
 //! # An item that changes meanwhile
 //!
@@ -49,7 +49,6 @@ mod ibips;
 mod inventory;
 mod item;
 mod lister;
-mod merge;
 mod payload;
 mod proof;
 mod reading;

@@ -223,6 +223,7 @@ fn of_all_items_are_told_once_and_in_order() {
     moved("b");
     // A file where an item would be is no item.
     archives.world.write(&format!("c/{}", names[0]), "");
+    archives.world.write(&format!("a/{foreign}"), "");
     let (items, unlisted) = survey(&archives.open());
     assert_eq!((items.len(), unlisted.len()), (names.len() + 1, 0));
     let told: Vec<_> = items.iter().map(|(name, _)| name).collect();

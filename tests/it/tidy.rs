@@ -59,7 +59,6 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
         &[
             "src/collection/",
             "src/catalog/refresh/mod.rs",
-            "src/holdings/survey.rs",
             "src/import/ledger/mod.rs",
             "src/transfer/retire.rs",
             "src/verify/",

@@ -245,9 +245,10 @@ impl Tally {
     }
 
     pub(super) fn unlisted(&mut self, known: &Known, collection: usize, reason: String) {
-        self.collections[collection].unlisted = Some(reason);
-        let name = &known.collections[collection].settings().name;
-        self.unseen.push(format!("`{name}` not listed to its end"));
+        if self.collections[collection].unlisted.replace(reason).is_none() {
+            let name = &known.collections[collection].settings().name;
+            self.unseen.push(format!("`{name}` not listed to its end"));
+        }
     }
 
     /// Whether there may be more than was seen.
