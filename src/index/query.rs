@@ -40,7 +40,7 @@ impl Query {
         Ok(self)
     }
 
-    /// A value of `term` contains `text`, whatever its case.
+    /// A value of `term` has the words of `text`, whole and in this order, whatever their case.
     pub fn term(mut self, term: &str, text: &str) -> Result<Query, QueryError> {
         if !super::words::is_term(term) {
             return Err(QueryError::UnknownTerm(term.to_owned()));

@@ -50,7 +50,7 @@ pub(crate) struct Find {
     /// Words of the description
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
-    /// TERM of the description, or x.KEY, has a value that contains TEXT; may be repeated
+    /// TERM of the description, or x.KEY, has the words of TEXT, whole and in this order; may be repeated
     #[arg(long = "term", value_name = "TERM=TEXT", value_parser = parse_term)]
     terms: Vec<(String, String)>,
     /// It has a file of this name, or path; * and ? stand for any characters

@@ -35,6 +35,9 @@ fn finds() {
     assert!(find(&["table", "-l"]).line().starts_with("Original"));
     assert_eq!(lines(find(&["--content", "c.csv"])).len(), 1);
     assert_eq!(lines(find(&["--file", "*.TXT", "--term", "title=rain"])).len(), 2);
+    for (term, code) in [("title=rain AND", 0), ("title=and rain", 21), ("title=rai", 21)] {
+        assert_eq!(find(&["--term", term]).code, code, "{term}: whole words, in order");
+    }
     assert_eq!(lines(find(&["--state", "Original", "--since", "2020-01-01"])).len(), 3);
     let told = records(&find(&["rain", "--json"]));
     assert_eq!(told.len(), 3);
