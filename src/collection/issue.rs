@@ -127,11 +127,8 @@ impl<'a> Issuer<'a> {
                 ibip_prefix: subsystem.ibip_prefix()?,
             });
         }
-        if sources.is_empty() && lost.is_empty() {
-            return Err(CollectionError::NoSubsystem {
-                wanted: options.subsystem.clone(),
-                path: collection.settings_path(),
-            });
+        if sources.is_empty() && lost.is_empty() && options.purpose != IssuePurpose::Care {
+            return Err(no_subsystem(collection, options.subsystem.clone()));
         }
         let (patience, register) = (options.patience, options.register.clone());
         let (is_chosen, turn, notices) = (options.subsystem.is_some(), 0, Vec::new());
@@ -293,6 +290,9 @@ impl<'a> Issuer<'a> {
 
     /// Makes this machine, and this collection, the one that issues.
     pub fn adopt(&mut self, future: FutureDate) -> Result<Vec<Notice>, CollectionError> {
+        if self.sources.is_empty() && self.lost.is_empty() {
+            return Err(no_subsystem(self.collection, None));
+        }
         self.claim(Takeover::Accept)?;
         let mut notices: Vec<_> = self.notices.drain(..).collect();
         for source in &self.sources {
@@ -313,6 +313,10 @@ impl<'a> Issuer<'a> {
         let lost = self.lost.iter().cloned().map(Ok);
         self.sources.iter().map(look).chain(lost).collect()
     }
+}
+
+fn no_subsystem(collection: &Collection, wanted: Option<String>) -> CollectionError {
+    CollectionError::NoSubsystem { wanted, path: collection.settings_path() }
 }
 
 /// The memory of one subsystem, for a person to look at.

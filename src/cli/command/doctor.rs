@@ -82,6 +82,9 @@ impl Doctor {
             let now = context.clock.now().floor(SECOND / 1000);
             let mut text = format!("clock        {now}\n");
             text += &format!("machine      {}\n", context.agent.machine_id);
+            if memories.is_empty() {
+                text += "prefix       none: this collection issues no identifiers\n";
+            }
             for memory in &memories {
                 text += &memory_text(memory);
             }

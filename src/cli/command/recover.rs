@@ -138,9 +138,6 @@ fn raise_memories(
     collection: &Collection,
     mirrors: &[Collection],
 ) -> Result<Vec<Notice>, CollectionError> {
-    if collection.settings().subsystems.is_empty() {
-        return Ok(Vec::new());
-    }
     let options = context.care_options(ClockTrust::Judge);
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &options)?;
     issuer.catch_up(mirrors)

@@ -108,3 +108,16 @@ fn the_example_of_the_guide_works() {
         ["example.org/archive", "example.org/archive.8080"].map(Into::into).into()
     );
 }
+
+/// A mirror need not issue identifiers.
+#[test]
+fn a_collection_without_one_can_be_looked_at() {
+    let world = world("");
+    let ran = world.run("-c archive doctor");
+    let told = "prefix       none: this collection issues no identifiers\ntemporary    none\n";
+    assert!(ran.succeeded().ends_with(told), "{}", ran.stdout);
+    assert!(world.run("-c archive doctor --json").succeeded().contains("\"distributors\":[]"));
+    world.run("-c archive recover").succeeded();
+    let refused = world.run("-c archive doctor --take-over");
+    assert!(refused.code == 1 && refused.stderr.contains("no subsystem at all"));
+}
