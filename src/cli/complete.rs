@@ -48,7 +48,8 @@ fn with_candidates(command: clap::Command) -> clap::Command {
                 })
             }
             (_, "COLLECTION") => ArgValueCompleter::new(collections),
-            (_, "ITEM" | "ITEM[/FILE]") => ArgValueCompleter::new(items::candidates),
+            (_, "ITEM") => ArgValueCompleter::new(items::candidates),
+            (_, "ITEM[/FILE]") => ArgValueCompleter::new(items::with_files),
             (_, "ITEM|COLLECTION") => ArgValueCompleter::new(|current: &OsStr| {
                 let mut found = collections(current);
                 found.extend(items::candidates(current));

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use clap_complete::engine::CompletionCandidate;
-use urepo::collection::{Collection, Names};
-use urepo::disk::{Dir, Kind, PathError};
+use urepo::collection::{Collection, Names, StoredItem};
+use urepo::disk::{Dir, Kind, PathError, Watcher};
 use urepo::identity::RepositoryName;
 
 /// A person who pressed a key waits no longer.
@@ -28,15 +28,78 @@ pub(super) fn candidates(current: &OsStr) -> Vec<CompletionCandidate> {
     found.into_iter().map(CompletionCandidate::new).collect()
 }
 
+/// The same, and after an item and a slash its files.
+pub(super) fn with_files(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut found = candidates(current);
+    if let (true, Some(typed), Some(collection)) =
+        (found.is_empty(), current.to_str(), super::collection())
+    {
+        let files = files(&collection, typed).unwrap_or_default();
+        found.extend(files.into_iter().map(CompletionCandidate::new));
+    }
+    found
+}
+
+/// The files and directories below `doc/` of an item that `typed` names, with what it has of them.
+fn files(collection: &Collection, typed: &str) -> Option<Vec<String>> {
+    let slash = |(at, _)| {
+        let item = item_of(collection, &typed[..at])?;
+        Some((item, at + 1))
+    };
+    let (item, at) = typed.match_indices('/').find_map(slash)?;
+    let (above, start) = typed[at..].rsplit_once('/').unwrap_or(("", &typed[at..]));
+    if above.split('/').any(|level| level == "..") {
+        return None;
+    }
+    let before = &typed[..typed.len() - start.len()];
+    let dir = Dir::open_no_follow(&item.payload_path().join(above), Watcher::default()).ok()?;
+    let begun = Instant::now();
+    let entries = dir.entries().ok()?.take_while(|_| begun.elapsed() < PATIENCE).flatten();
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| {
+            let name = entry.name.into_string().ok()?;
+            let slash = if entry.kind == Kind::Directory { "/" } else { "" };
+            let is_meant = name.starts_with(start) && !name.contains(char::is_control);
+            is_meant.then(|| format!("{before}{name}{slash}"))
+        })
+        .collect();
+    found.sort();
+    found.truncate(LIMIT);
+    Some(found)
+}
+
+/// The item whose identifier, or the only one the end of whose identifier, is `text`.
+fn item_of(collection: &Collection, text: &str) -> Option<StoredItem> {
+    if let Ok(name) = text.parse::<RepositoryName>() {
+        return collection.item(&name).ok();
+    }
+    let is_date = text.starts_with(|it: char| it.is_ascii_digit()) && !text.contains('/');
+    let found = if is_date { names(collection, |leaf| leaf == text) } else { Vec::new() };
+    let [name] = &found[..] else { return None };
+    collection.item(name).ok()
+}
+
 /// The ends of identifiers that begin with `typed`, as far as they are found in time.
 fn by_date(collection: &Collection, typed: &str) -> Vec<String> {
+    let found = names(collection, |leaf| leaf.starts_with(typed));
+    let mut leaves: Vec<_> = found.iter().map(|name| leaf_of(name).to_owned()).collect();
+    leaves.sort();
+    leaves.dedup();
+    leaves
+}
+
+fn leaf_of(name: &RepositoryName) -> &str {
+    name.as_str().rsplit('/').next().unwrap_or_default()
+}
+
+/// The identifiers whose last level is `meant`, as far as they are found in time.
+fn names(collection: &Collection, meant: impl Fn(&str) -> bool) -> Vec<RepositoryName> {
     let begun = Instant::now();
     let mut found = Vec::new();
     // What was found before an error is offered.
     let _ = collection.visit_names(&Names::default(), |name| {
-        let leaf = name.as_str().rsplit('/').next().unwrap_or_default();
-        if leaf.starts_with(typed) && !found.iter().any(|it| it == leaf) {
-            found.push(leaf.to_owned());
+        if meant(leaf_of(&name)) {
+            found.push(name);
         }
         let is_enough = found.len() >= LIMIT || begun.elapsed() > PATIENCE;
         Ok::<_, PathError>(if is_enough {

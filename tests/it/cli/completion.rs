@@ -9,8 +9,8 @@ fn world() -> (World, [String; 2]) {
     let world = World::with_collection();
     let settings = format!("[collections]\nmain = \"{}\"\n", world.path("archive").display());
     world.write(".config/urepo/config.toml", settings);
-    let names = ["a", "b"].map(|name| {
-        world.write(name, name);
+    let names = [("a", "a"), ("b", "b/d/c.txt")].map(|(name, file)| {
+        world.write(file, file);
         world.run(&format!("-c archive new {name}")).line()
     });
     (world, names)
@@ -88,6 +88,13 @@ fn in_bash_zsh_and_fish() {
         assert_eq!(ask(&format!("urepo show -c archive {}", leaves[1])), leaves[1..], "{shell}");
         assert_eq!(ask(&format!("urepo -c main meta get {}", &leaves[0][..5])), leaves, "{shell}");
         assert!(ask("urepo -c ma").contains(&"main".to_owned()), "{shell}");
+        for item in [names[1].as_str(), leaves[1]] {
+            let ask = |typed: &str| ask(&format!("urepo -c main cat {item}/{typed}"));
+            // zsh adds the slash itself.
+            assert_eq!(ask("")[0].trim_end_matches('/'), format!("{item}/d"), "{shell}");
+            assert_eq!(ask("d/c"), [format!("{item}/d/c.txt")], "{shell}");
+            assert_eq!(ask("../").len(), 0, "{shell}");
+        }
         assert!(ask("urepo -c main copy --all --to ma").contains(&"main".to_owned()), "{shell}");
         assert_eq!(ask("urepo list --state De"), ["Deleted"], "{shell}");
         assert_eq!(ask("urepo find --term titl"), ["title="], "{shell}");
