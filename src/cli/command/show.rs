@@ -294,7 +294,10 @@ pub(super) fn file_of(
         Some(typed) => {
             let as_it_is = PayloadPath::new(std::path::Path::new(typed));
             // Or spelt with escapes: as the sidecar spells it, or as `show` does.
-            let text_form = |text: &str| PayloadPath::from_text(text).ok();
+            // An escape of what needs none is a name as it stands.
+            let text_form = |text: &str| {
+                PayloadPath::from_text(text).ok().filter(|path| path.to_text() == text)
+            };
             let spellings = [
                 typed.to_str().and_then(text_form),
                 as_it_is.as_ref().ok().cloned(),

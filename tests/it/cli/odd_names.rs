@@ -83,6 +83,24 @@ fn are_found_when_they_are_not_utf_8() {
     }
 }
 
+/// An escape stands for what cannot be typed. One of a letter is a name of its own.
+#[test]
+fn are_not_found_by_escapes_of_what_needs_none() {
+    let world = World::with_collection();
+    world.write("in/A", "letter");
+    let name = world.run("-c archive new in").line();
+    let cat = |file: &str| world.run_args(["-c", "archive", "cat", &name, file]);
+    assert_eq!(cat(r"\x41").code, 21);
+    world.write(r"in/\x41", "escape");
+    let name = world.run("-c archive new in").line();
+    let cat =
+        |file: &str| world.run_args(["-c", "archive", "cat", &name, file]).succeeded().to_owned();
+    for file in [r"\x41", r"\x41"] {
+        assert_eq!(cat(file), "escape", "{file}");
+    }
+    assert_eq!(cat("A"), "letter");
+}
+
 /// As bytes, or as `show` prints them.
 #[test]
 fn are_taken_by_every_command() {
