@@ -30,7 +30,8 @@ impl Explain for TransferError {
                     format!("  source:      {}\n  destination: {}", from.display(), to.display())
                 });
                 let to = to.as_deref().map_or_else(|| "PATH".to_owned(), root_of);
-                failure.hint(hint_for_refusal(*refusal, name, &root_of(from), &to, giver.as_deref()))
+                let hint = hint_for_refusal(*refusal, name, &root_of(from), &to, giver.as_deref());
+                failure.hint(hint).in_common(common(*refusal))
             }
             Self::NoRoom { name, needed, unit, free, collection } => {
                 let (path, needed, free) = (Path::new(name.as_str()), *needed, *free);
@@ -100,6 +101,22 @@ impl Explain for TransferError {
             Self::Sidecar { .. } | Self::NoWriter(_) => Failure::of(Exit::Failure, self),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
+    }
+}
+
+/// The words for many items of one `refusal`.
+fn common(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::SourceDeleted => "deleted at the source",
+        Refusal::TwoOriginals => "with two Originals",
+        Refusal::Tombstone | Refusal::Unburied => "deleted at the destination",
+        Refusal::DeletedElsewhere => "deleted elsewhere",
+        Refusal::Stale | Refusal::OnlyFromOriginal => "older at the destination",
+        Refusal::OtherContent => "with other content at the destination",
+        Refusal::OtherOriginal => "perhaps made of another Original",
+        Refusal::HoldsOriginal => "with the Original at the destination",
+        Refusal::NotTransferable => "marked as not transferable",
+        Refusal::HandoverPending => "in an unfinished hand-over",
     }
 }
 

@@ -131,3 +131,30 @@ hint: `urepo -c [WORLD]/mirror recover` finishes it
 
 "#]]);
 }
+
+/// A mirror that nobody refreshes has as many as the archive has items.
+#[test]
+fn of_one_kind_are_named_up_to_five_times() {
+    let world = with_mirror();
+    for number in 0..7 {
+        world.write(&format!("in/{number}"), "content");
+    }
+    let told = world.run("-c archive import in").succeeded().to_owned();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    for line in told.lines() {
+        change_item(&world.path("archive"), line.split('\t').next().unwrap(), later);
+    }
+    let named = |line: &str| {
+        let ran = world.run(line);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        let older = "the Copy at the destination is older than its Original";
+        (ran.stderr.matches(older).count(), ran)
+    };
+    let more = "error: 2 more older at the destination; `-v` names each\n";
+    let (count, ran) = named("-c archive copy --all --to mirror");
+    assert!(count == 5 && ran.stderr.contains(more), "{}", ran.stderr);
+    let (count, ran) = named("-c archive copy --all --to mirror -v");
+    assert!(count == 7 && !ran.stderr.contains("more older"), "{}", ran.stderr);
+    let (_, ran) = named("-c archive copy --all --to mirror --json");
+    assert_eq!(ran.stdout.matches("\"outcome\":\"failed\"").count(), 7, "{}", ran.stdout);
+}
