@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use urepo::collection::CollectionError;
 use urepo::holdings::Giver;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Refusal, TransferError};
@@ -17,7 +18,7 @@ const LEVELS: usize = 4;
 impl Explain for TransferError {
     fn explain(&self) -> Failure {
         match self {
-            Self::Collection(error) => error.explain(),
+            Self::Collection(error) => in_its_collection(error),
             Self::Disk(error) => error.explain(),
             Self::Original(error) => error.explain(),
             Self::Refused { name, refusal, from, to, giver } => {
@@ -101,6 +102,22 @@ impl Explain for TransferError {
             Self::Sidecar { .. } | Self::NoWriter(_) => Failure::of(Exit::Failure, self),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
+    }
+}
+
+/// The failure of an item of either collection, with a hint on the one that is meant.
+fn in_its_collection(error: &CollectionError) -> Failure {
+    let failure = error.explain();
+    match error {
+        CollectionError::Vanished { recorded, path } => failure.hint(format!(
+            "`urepo -c {} repair {} --from COLLECTION` brings it back from a collection that has it",
+            shell::word(path),
+            recorded.line.name
+        )),
+        CollectionError::Displaced { path, .. } => {
+            failure.hint(format!("`urepo -c {} recover` puts it back", shell::word(path)))
+        }
+        _ => failure,
     }
 }
 

@@ -82,7 +82,7 @@ hint: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLE
 "#]]);
     refuses(&world, &format!("-c archive copy {name} --to mirror"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
-hint: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
 
 "#]]);
     refuses(&world, &format!("-c archive whereis {name}"), 21).tells(str![[r#"

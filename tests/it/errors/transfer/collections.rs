@@ -118,3 +118,15 @@ copied 1 item, 1 file, 1 B
 "#]],
     );
 }
+
+/// The hint is on the collection that lacks the item, not on the one in use.
+#[test]
+fn that_lost_an_item() {
+    let world = with_copy(|_| ());
+    std::fs::remove_dir_all(world.path("archive").join(NAME)).unwrap();
+    refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 21).tells(str![[r#"
+error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` brings it back from a collection that has it
+
+"#]]);
+}
