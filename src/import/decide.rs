@@ -13,6 +13,7 @@ use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, LineKind};
 use super::look::{Scanner, SourceScan};
+use super::source_lookup::OfSource;
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
@@ -73,11 +74,6 @@ pub(super) struct Planner<'a> {
     progress: &'a dyn Progress,
     interrupt: &'a Interrupt,
 }
-
-/// The line of the ledger about a source that fits. It is asked for briefly, as the other side of the run writes into
-/// it: not held while a source is looked at.
-pub(super) type OfSource<'a> =
-    dyn Fn(&[u8], &dyn Fn(&Entry) -> bool) -> Result<Option<Imported>, ImportError> + 'a;
 
 /// What decides.
 pub(super) struct Criteria {

@@ -25,6 +25,7 @@ mod look;
 mod manifest;
 mod relate;
 mod run;
+mod source_lookup;
 mod tally;
 mod tree;
 mod update;

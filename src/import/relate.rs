@@ -5,12 +5,10 @@
 //! changed: a Copy follows its Original, wherever that is, and a tombstone keeps the date of the removal.
 
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
-use super::decide::OfSource;
 use super::ledger::{Entry, ItemPresence};
+use super::source_lookup::target;
 use super::{Became, Event, ImportError, Ledger, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{Amender, Plan};
@@ -129,14 +127,4 @@ fn relate_one(
         }
     });
     unset.map(|()| changed)
-}
-
-/// The item that the source at `path` became.
-pub(super) fn target(
-    of_source: &OfSource<'_>,
-    path: &Path,
-) -> Result<Option<RepositoryName>, ImportError> {
-    // A name stays what it is, wherever its item is.
-    let imported = of_source(path.as_os_str().as_bytes(), &|_| true)?;
-    Ok(imported.map(|it| it.entry.name))
 }

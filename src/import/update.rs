@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::{Entry, Imported, ItemPresence};
-use super::relate::target;
+use super::source_lookup::target;
 use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{AmendError, Amender, Plan};

@@ -75,7 +75,7 @@ impl Damaged {
     }
 }
 
-/// Notes in `dir` that `names` are damaged, for whoever has the lock there.
+/// Notes in `dir` that `names` are damaged, for the lock holder there.
 pub(super) fn note(dir: &Dir, names: &[RepositoryName]) -> Result<(), PathError> {
     let text: String = names.iter().flat_map(|name| [name.as_str(), "\n"]).collect();
     let note = NOTE.to_owned() + &random_hex::<8>().on("name a note in", dir.path())?;
