@@ -80,6 +80,11 @@ impl Shared<'_> {
         {
             return group.all_failed(&items, error.into());
         }
+        let names: Vec<_> = items.iter().map(|(_, staged)| staged.name.clone()).collect();
+        let before = match journal::lines_before(self.to, &names) {
+            Ok(before) => before,
+            Err(error) => return group.all_failed(&items, error.into()),
+        };
         let record = JournalRecord {
             token: self.token.clone(),
             to: self.to.id().to_owned(),
@@ -87,7 +92,8 @@ impl Shared<'_> {
             leave_copy: self.options.rules.leave_copy,
             renames: false,
             is_lost: false,
-            items: items.iter().map(|(_, staged)| staged.name.clone()).collect(),
+            items: names,
+            before,
         };
         let journal = match record.begin(self.from) {
             Ok(journal) => journal,

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{JournalError, TransferError};
-use crate::collection::{Collection, Lookup};
+use crate::collection::{Collection, InventoryLine, Lookup};
 use crate::disk::{IoContext, PathError, random_hex};
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::layout;
 
 /// The start of the names of these files: other records may lie beside them.
@@ -35,6 +35,8 @@ pub(super) struct JournalRecord {
     /// Whether the receiver counts as lost: nobody waits for it, but it may come back with its marks.
     pub is_lost: bool,
     pub items: Vec<RepositoryName>,
+    /// The receiver's last lines of the inventory about the items, before it got them.
+    pub before: Vec<InventoryLine>,
 }
 
 #[derive(Deserialize)]
@@ -49,6 +51,8 @@ struct RawRecord {
     #[serde(default)]
     lost: bool,
     items: Vec<String>,
+    #[serde(default)]
+    before: Vec<String>,
 }
 
 /// A token of a run: no two are the same.
@@ -56,7 +60,22 @@ pub(super) fn token(place: &Path) -> Result<String, PathError> {
     random_hex::<16>().on("draw a random token for", place)
 }
 
+/// The last lines about `items` in the inventory of `receiver`.
+pub(super) fn lines_before<'n>(
+    receiver: &Collection,
+    items: impl IntoIterator<Item = &'n RepositoryName>,
+) -> Result<Vec<InventoryLine>, PathError> {
+    let last = |item| Ok(receiver.last_record(item)?.map(|recorded| recorded.line));
+    items.into_iter().filter_map(|item| last(item).transpose()).collect()
+}
+
 impl JournalRecord {
+    /// Whether `line`, the receiver's last one about an item, is older than the departure of the item from the giver on
+    /// `date`: of one second the dates do not say, and clocks go back.
+    pub(super) fn is_older(&self, line: &InventoryLine, date: Option<Instant>) -> bool {
+        self.before.contains(line) || date.is_some_and(|date| line.date < date)
+    }
+
     /// Puts the record on the disk of the giver and returns its name there.
     pub(super) fn begin(&self, giver: &Collection) -> Result<String, PathError> {
         let journal = giver.ensure_own()?.ensure_lasting_dir(layout::JOURNAL)?;
@@ -95,6 +114,8 @@ impl JournalRecord {
         table.insert("renames".to_owned(), self.renames.into());
         table.insert("lost".to_owned(), self.is_lost.into());
         table.insert("items".to_owned(), toml::Value::Array(items));
+        let before = self.before.iter().map(|line| line.to_text().trim_end().into()).collect();
+        table.insert("before".to_owned(), toml::Value::Array(before));
         table.to_string()
     }
 
@@ -117,6 +138,11 @@ impl JournalRecord {
             renames: raw.renames,
             is_lost: raw.lost,
             items: items.collect::<Result<_, _>>()?,
+            before: raw
+                .before
+                .iter()
+                .filter_map(|line| InventoryLine::parse(line.as_bytes()))
+                .collect(),
         })
     }
 }
@@ -162,6 +188,7 @@ pub(super) fn read(giver: &Collection, name: &str) -> Result<Option<JournalRecor
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collection::{Departure, InventoryChange};
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
@@ -173,6 +200,11 @@ mod tests {
             renames: true,
             is_lost: true,
             items: vec!["example.org/a/2026/11.21.02.13".parse().unwrap()],
+            before: vec![InventoryLine {
+                date: "2026-11-21T02:13:07Z".parse().unwrap(),
+                name: "example.org/a/2026/11.21.02.13".parse().unwrap(),
+                change: InventoryChange::Left(Departure::Deleted),
+            }],
         };
         assert_eq!(JournalRecord::read(&record.to_text()).unwrap(), record);
         assert!(JournalRecord::read("format = 2").is_err());

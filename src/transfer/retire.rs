@@ -188,6 +188,7 @@ impl Shared<'_> {
     fn begin_moves(&self, items: &Items) -> Result<Option<String>, PathError> {
         let is_original = |(_, staged): &&(usize, Staged)| matches!(staged.step, Step::HandOver(_));
         let originals = items.iter().filter(is_original).map(|(_, staged)| staged.name.clone());
+        let originals: Vec<_> = originals.collect();
         let record = JournalRecord {
             token: self.token.clone(),
             to: self.to.id().to_owned(),
@@ -195,7 +196,8 @@ impl Shared<'_> {
             leave_copy: false,
             renames: true,
             is_lost: false,
-            items: originals.collect(),
+            before: journal::lines_before(self.to, &originals)?,
+            items: originals,
         };
         if record.items.is_empty() {
             return Ok(None);

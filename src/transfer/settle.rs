@@ -225,7 +225,7 @@ fn next<'l>(
         && let Some(line) = sides.from.departure(name)?
         && is_to(&line.change, sides.to.id())
     {
-        return not_arrived(sides, name, &line, at_receiver);
+        return not_arrived(sides, record, &line, at_receiver);
     }
     Ok(match (at_giver, at_receiver) {
         (Some(given), Some(received))
@@ -237,7 +237,7 @@ fn next<'l>(
             Some(received) if received.1.sidecar.state == State::Original => {
                 NextStep::End { received, given }
             }
-            receiver => not_received(sides, given, &receiver)?,
+            receiver => not_received(sides, record, given, &receiver)?,
         },
         // Without the mark the giver never said that it handed the item over: it still has the
         // Original, or has deleted it or handed it to another collection since.
@@ -267,7 +267,7 @@ fn next<'l>(
         }
         (_, receiver) if is_original(&receiver) => NextStep::Nothing(HandoverEnd::HandedOver),
         (giver, receiver) if record.renames && is_original(&giver) => {
-            not_moved(sides, name, &receiver)?
+            not_moved(sides, record, name, &receiver)?
         }
         _ => NextStep::Nothing(HandoverEnd::Withdrawn),
     })

@@ -76,7 +76,7 @@ impl InventoryLine {
     }
 
     /// The line, with its end.
-    pub(super) fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let InventoryLine { date, name, change } = self;
         let text = format!("{} {} {name} {}", date.floor(SECOND), change.word(), change.details());
         let checksum = checksum(text.as_bytes());
@@ -84,7 +84,7 @@ impl InventoryLine {
     }
 
     /// The line that `text` is, without its end.
-    pub(super) fn parse(text: &[u8]) -> Option<InventoryLine> {
+    pub(crate) fn parse(text: &[u8]) -> Option<InventoryLine> {
         let Fields { date, what, name, details } = Fields::of(text)?;
         let change = match what {
             "entered" => InventoryChange::Entered(details.parse().ok()?),

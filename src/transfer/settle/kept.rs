@@ -9,12 +9,14 @@ use crate::holdings::{OriginalError, holdings, refuse_second};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::transfer::arrived::is_to;
+use crate::transfer::journal::JournalRecord;
 
 /// What becomes of an Original that was to be renamed and is at the giver. Where the giver's inventory says that
 /// it left, either it never went, or it went, was put back by hand, and has left the receiver since: only what
 /// the receiver says tells the two apart.
 pub(super) fn not_moved<'l>(
     sides: &Sides<'_>,
+    record: &JournalRecord,
     name: &RepositoryName,
     receiver: &OneSide<'_>,
 ) -> Result<NextStep<'l>, TransferError> {
@@ -27,7 +29,7 @@ pub(super) fn not_moved<'l>(
         Some(Recorded { line: last, certainty }) => {
             (matches!(last.change, InventoryChange::Left(_)) || last.state() == Some(State::Copy))
                 && certainty == Certainty::Certain
-                && last.date < line.date
+                && record.is_older(&last, Some(line.date))
         }
     };
     if never_came && is_to(&line.change, sides.to.id()) {
@@ -64,15 +66,16 @@ fn was_copied_since(
 /// item had not come: then it is nowhere, and the giver's inventory is to say so, since nothing else would.
 pub(super) fn not_arrived<'l>(
     sides: &Sides<'_>,
-    name: &RepositoryName,
+    record: &JournalRecord,
     line: &InventoryLine,
     receiver: OneSide<'l>,
 ) -> Result<NextStep<'l>, TransferError> {
+    let name = &line.name;
     if receiver.is_some() && !is_copy_of(&receiver, sides.from.id()) {
         return Ok(NextStep::PassedOn);
     }
     let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
-    let is_later = last.is_some_and(|last| last.date >= line.date);
+    let is_later = last.is_some_and(|last| !record.is_older(&last, Some(line.date)));
     let came =
         is_later && (receiver.is_none() || sides.to.may_have_passed_on(name, sides.from.id())?);
     if came || is_elsewhere(sides, name)? {
@@ -88,6 +91,7 @@ pub(super) fn not_arrived<'l>(
 /// an older state back, as from a backup, in which the item had not come: then the Original is at the giver.
 pub(super) fn not_received<'l>(
     sides: &Sides<'_>,
+    record: &JournalRecord,
     given: (LockedItem<'l>, ReadSidecar),
     receiver: &OneSide<'_>,
 ) -> Result<NextStep<'l>, TransferError> {
@@ -97,11 +101,10 @@ pub(super) fn not_received<'l>(
         return Ok(NextStep::Keep { given });
     }
     let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
-    match last.map(|line| (line.change, line.date)) {
-        None | Some((InventoryChange::Left(Departure::Lost), _)) => {}
-        Some((InventoryChange::Left(_), date)) => {
-            let was_before = given.1.sidecar.copied().is_some_and(|given| date < given);
-            if !was_before {
+    match last.as_ref().map(|line| (line, &line.change)) {
+        None | Some((_, InventoryChange::Left(Departure::Lost))) => {}
+        Some((line, InventoryChange::Left(_))) => {
+            if !record.is_older(line, given.1.sidecar.copied()) {
                 return Ok(NextStep::Keep { given });
             }
         }

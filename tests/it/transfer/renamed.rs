@@ -126,14 +126,16 @@ fn on_a_full_disk_the_reserve_records_that_it_stays() {
 enum Past {
     Nothing,
     Original,
+    /// The same within this second.
+    OriginalJustNow,
     LostCopy,
 }
 
 fn make_past(pair: &Pair, past: Past) {
     match past {
         Past::Nothing => {}
-        Past::Original => {
-            for day in ["2026-11-22T00:00:00Z", "2026-11-23T00:00:00Z"] {
+        Past::Original | Past::OriginalJustNow => {
+            for day in ["2026-11-22T00:00:00Z", "2026-11-24T00:00:00Z"] {
                 pair.clock.set(day);
                 pair.run(Verb::Migrate, Rules::default());
                 pair.turn();
@@ -146,6 +148,12 @@ fn make_past(pair: &Pair, past: Past) {
     }
 }
 
+/// The time of the migration that is cut short.
+fn set_clock(pair: &Pair, past: Past) {
+    let day = if let Past::OriginalJustNow = past { 24 } else { 25 };
+    pair.clock.set(&format!("2026-11-{day}T00:00:00.5Z"));
+}
+
 /// An item that was not moved and could not be recorded as staying.
 fn left_behind(past: Past) -> (Pair, RepositoryName) {
     let pair = Pair::new();
@@ -154,7 +162,7 @@ fn left_behind(past: Past) -> (Pair, RepositoryName) {
     if let Past::LostCopy = past {
         std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
     }
-    pair.clock.set("2026-11-24T00:00:00Z");
+    set_clock(&pair, past);
     let place = pair.root(1).join(name.as_str());
     let (failed, fatal) = migrate_on(&pair, FullDisk::new(place, usize::MAX));
     assert!(matches!(failed[..], [TransferError::Unfinished { .. }]), "{failed:?}");
@@ -166,7 +174,7 @@ fn left_behind(past: Past) -> (Pair, RepositoryName) {
 
 #[test]
 fn what_could_not_be_recorded_is_repaired_by_the_next_run() {
-    for past in [Past::Nothing, Past::Original, Past::LostCopy] {
+    for past in [Past::Nothing, Past::Original, Past::OriginalJustNow, Past::LostCopy] {
         let (pair, name) = left_behind(past);
         // Nothing but the journal tells that it has not been put back.
         recover(&pair.from(), &agent(), &waiter(&pair.clock)).unwrap();
@@ -186,7 +194,7 @@ fn what_could_not_be_recorded_is_repaired_by_the_next_run() {
 /// What has been copied from the source since does not stand for the Original.
 #[test]
 fn with_a_later_copy_at_the_destination_it_has_not_moved() {
-    for past in [Past::Nothing, Past::Original] {
+    for past in [Past::Nothing, Past::Original, Past::OriginalJustNow] {
         let (pair, name) = left_behind(past);
         pair.run(Verb::Copy, Rules::default());
         let finished = finish(&pair);
@@ -245,7 +253,7 @@ fn one_that_was_put_back_beside_the_journal_is_no_second_original() {
 /// Nobody has it: nothing but the journal tells.
 #[test]
 fn what_went_to_a_receiver_that_is_put_back_as_it_was_before_is_missing_at_the_giver() {
-    for past in [Past::Nothing, Past::Original, Past::LostCopy] {
+    for past in [Past::Nothing, Past::Original, Past::OriginalJustNow, Past::LostCopy] {
         let pair = Pair::new();
         let name = pair.deposit_tree();
         let third = pair.third();
@@ -256,7 +264,7 @@ fn what_went_to_a_receiver_that_is_put_back_as_it_was_before_is_missing_at_the_g
         if let Past::LostCopy = past {
             std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
         }
-        pair.clock.set("2026-11-24T00:00:00Z");
+        set_clock(&pair, past);
         let inventory = pair.root(1).join(".urepo/inventory");
         migrate_on(&pair, Arc::new(Refuses(Operation::Write, inventory, Errno::IO)));
         assert!(!pair.root(0).join(name.as_str()).exists() && pair.journals() == 1, "{past:?}");
