@@ -118,7 +118,9 @@ impl Shared<'_> {
         };
         // They came from the stage, where they were read back.
         let settled = settle(&sides, &record, &mut |_, _| Ok(()));
-        let clean = settled.iter().all(|(_, outcome)| outcome.is_ok());
+        if let Err(error) = record.keep_failed(self.from, &journal, &settled) {
+            group.fatal.get_or_insert(error.into());
+        }
         for ((at, staged), (_, outcome)) in all.iter().zip(settled) {
             match outcome {
                 Ok(HandoverEnd::HandedOver) => group.done(*at, staged.clone(), self.to.path()),
@@ -130,9 +132,6 @@ impl Shared<'_> {
                     group.failed(*at, staged, TransferError::Unfinished { name, source });
                 }
             }
-        }
-        if clean && let Err(error) = journal::end(self.from, &[journal]) {
-            group.fatal.get_or_insert(error.into());
         }
     }
 

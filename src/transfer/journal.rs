@@ -93,6 +93,22 @@ impl JournalRecord {
         }
     }
 
+    /// Leaves only the items of `outcomes` that failed in the record called `name`, and takes it away where none did.
+    pub(super) fn keep_failed<T, E>(
+        &self,
+        giver: &Collection,
+        name: &str,
+        outcomes: &[(RepositoryName, Result<T, E>)],
+    ) -> Result<(), PathError> {
+        let failed = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
+        let items: Vec<_> = failed.map(|(item, _)| item.clone()).collect();
+        match items.len() {
+            0 => end(giver, &[name.to_owned()]),
+            count if count == self.items.len() => Ok(()),
+            _ => JournalRecord { items, ..self.clone() }.replace(giver, name),
+        }
+    }
+
     /// Forces the names of the items, and those in their directories, to the disk of `collection`.
     pub(super) fn sync_names(&self, collection: &Collection) -> Result<(), PathError> {
         let lookup = Lookup::new(collection);

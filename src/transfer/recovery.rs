@@ -144,9 +144,7 @@ impl Finish<'_> {
             Some((version, proof)) if version == read.version => proof,
             _ => Err(TransferError::Changed { name: name.clone() }),
         });
-        if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) {
-            journal::end(giver, &[name.to_owned()])?;
-        }
+        record.keep_failed(giver, name, &outcomes)?;
         note(&sides, &outcomes, agent);
         drop(changing);
         from.finish()?;

@@ -226,3 +226,38 @@ fn nothing_is_taken_back_unless_all_was_looked_at() {
         assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
     }
 }
+
+/// One of several is damaged.
+#[test]
+fn what_is_settled_leaves_the_journal_at_once() {
+    for cut in [Cut::Given, Cut::Received] {
+        let pair = Pair::new();
+        let names = [(); 3].map(|()| pair.deposit_tree());
+        pair.run(Verb::Copy, Rules::default());
+        cut_migration(&pair, &names[0], cut);
+        let damaged = pair.to().item(&names[1]).unwrap().payload_path().join("a.txt");
+        std::fs::write(damaged, "b").unwrap();
+        let finish = || {
+            let (from, to) = (pair.from(), pair.to());
+            let peer = PeerLookup::Only(&to, Peers::default());
+            finish_pending(&from, peer, &agent(), &waiter(&pair.clock)).unwrap()
+        };
+        let ended = finish();
+        assert_eq!(ended.iter().filter(|it| it.result.is_ok()).count(), 2, "{ended:?}");
+        let inventory = || {
+            let file = crate::support::inventory_file(pair.root(1), names[0].as_str());
+            std::fs::read_to_string(file).unwrap()
+        };
+        let before = inventory();
+        let open = finish();
+        assert!(
+            matches!(&open[..], [one] if one.name.as_ref() == Some(&names[1]) && one.result.is_err()),
+            "{open:?}"
+        );
+        assert_eq!(inventory(), before);
+        assert_eq!(pair.journals(), 1);
+        repair_from_giver(&pair, &names[1]);
+        assert!(matches!(&finish()[..], [one] if one.result.is_ok()));
+        assert!(pair.is_clean() && pair.journals() == 0);
+    }
+}
