@@ -5,9 +5,11 @@ use crate::collection::{
     Certainty, Collection, Departure, InventoryChange, InventoryLine, LockedItem, ReadSidecar,
     Recorded,
 };
-use crate::holdings::{OriginalError, holdings, refuse_second};
+use crate::disk::PathError;
+use crate::holdings::{Giver, OriginalError, follow, holdings, refuse_second};
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::sidecar::{Handover, Party};
 use crate::transfer::arrived::is_to;
 use crate::transfer::journal::JournalRecord;
 
@@ -71,6 +73,13 @@ pub(super) fn not_arrived<'l>(
     receiver: OneSide<'l>,
 ) -> Result<NextStep<'l>, TransferError> {
     let name = &line.name;
+    let mark = receiver.as_ref().and_then(|(_, read)| read.sidecar.handover.as_ref());
+    if let Some(Handover { party: Party::To(_), .. }) = mark {
+        // It has an older state back, in which it was handing the item over itself: that is to end first.
+        let path = sides.to.path().to_path_buf();
+        let (name, giver) = (name.clone(), Giver::At(path.clone()));
+        return Err(OriginalError::HandedOver { name, path, giver }.into());
+    }
     if receiver.is_some() && !is_copy_of(&receiver, sides.from.id()) {
         return Ok(NextStep::PassedOn);
     }
@@ -88,7 +97,8 @@ pub(super) fn not_arrived<'l>(
 /// What becomes of an item that the giver has marked as handed over, where the receiver does not have the Original.
 ///
 /// The receiver has passed it on or deleted it since: then nothing proves that the bytes exist elsewhere. Or it has
-/// an older state back, as from a backup, in which the item had not come: then the Original is at the giver.
+/// an older state back, as from a backup, in which the item had not come: then the Original is at the giver. The same
+/// if it came back to the giver, which has lost that.
 pub(super) fn not_received<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -104,7 +114,8 @@ pub(super) fn not_received<'l>(
     match last.as_ref().map(|line| (line, &line.change)) {
         None | Some((_, InventoryChange::Left(Departure::Lost))) => {}
         Some((line, InventoryChange::Left(_))) => {
-            if !record.is_older(line, given.1.sidecar.copied()) {
+            let is_older = record.is_older(line, given.1.sidecar.copied());
+            if !is_older && !came_back(sides, line)? {
                 return Ok(NextStep::Keep { given });
             }
         }
@@ -120,6 +131,20 @@ pub(super) fn not_received<'l>(
     }
     check_all_are_seen(sides, name)?;
     Ok(NextStep::TakeBack { given })
+}
+
+/// Whether the Original left the receiver by `line` and went, from collection to collection, to the giver: that has an
+/// older state of its own back.
+fn came_back(sides: &Sides<'_>, line: &InventoryLine) -> Result<bool, PathError> {
+    let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) = &line.change
+    else {
+        return Ok(false);
+    };
+    let others: Vec<_> = sides.others.collections.iter().chain([sides.to]).collect();
+    let found = holdings(&line.name, &others);
+    let trail = follow(&line.name, [to.id.clone()], sides.from, &others, &found)?;
+    let is_seen = |id: &String| others.iter().any(|other| other.id() == id);
+    Ok(trail.ends.is_empty() && trail.holders.iter().all(is_seen))
 }
 
 /// Makes sure that no collection was passed over that may have the Original: the receiver itself, where another one
