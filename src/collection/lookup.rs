@@ -16,11 +16,13 @@ pub(crate) struct Lookup<'a> {
     collection: &'a Collection,
     /// The directories of a prefix, by the prefix as it was asked for.
     prefixes: Mutex<HashMap<PathBuf, Arc<[PathBuf]>>>,
+    /// The directories that prefixes without one are to have, however else they are spelt in other names.
+    new: Mutex<HashMap<String, PathBuf>>,
 }
 
 impl<'a> Lookup<'a> {
     pub(crate) fn new(collection: &'a Collection) -> Lookup<'a> {
-        Lookup { collection, prefixes: Mutex::default() }
+        Lookup { collection, prefixes: Mutex::default(), new: Mutex::default() }
     }
 
     /// The collection.
@@ -53,10 +55,10 @@ impl<'a> Lookup<'a> {
     }
 
     /// Where the item called `name` is, or belongs: in the directory of its prefix, in the first of several that does
-    /// not have it elsewhere, or in a new one, spelt as the name is: relative links between items lead there. The
-    /// year, relative to the root, and the name in it. [`Collection::ensure_year`] makes the directory.
+    /// not have it elsewhere, or in a new one, spelt as the first name that was asked for: relative links between items
+    /// lead there. The year, relative to the root, and the name in it. [`Collection::ensure_year`] makes the directory.
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
-        let [subdomain, word, year, leaf] = name.components();
+        let [_, _, year, leaf] = name.components();
         let directories = self.directories(name)?;
         let mut place = directories.first();
         if directories.len() > 1 {
@@ -67,8 +69,13 @@ impl<'a> Lookup<'a> {
                 }
             }
         }
-        let prefix = place.map_or_else(|| Path::new(subdomain).join(word), PathBuf::clone);
+        let prefix = place.map_or_else(|| self.new_directory(name), PathBuf::clone);
         Ok((prefix.join(year), PathBuf::from(leaf)))
+    }
+
+    fn new_directory(&self, name: &RepositoryName) -> PathBuf {
+        let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
+        new.entry(name.prefix().folded()).or_insert_with(|| prefix(name)).clone()
     }
 
     pub(super) fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {

@@ -28,6 +28,24 @@ fn in_every_spelling() {
     is_clean(&world);
 }
 
+/// All go to one directory, as each name has one place.
+#[test]
+fn of_a_prefix_in_two_spellings() {
+    let (world, names) = archive_and_mirror(2);
+    let other = names[1].replacen("example.org", "Example.org", 1);
+    let [from, to] = [&names[1], &other].map(|name| world.path("archive").join(name));
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    std::fs::rename(from, to).unwrap();
+    make(&world, "third");
+    for (verb, root) in [("copy", "mirror"), ("migrate", "third")] {
+        let ran = world.run(&format!("-c archive {verb} --all --to {root}"));
+        assert_eq!(ran.code, 0, "{verb}: {}", ran.stderr);
+        let found = listed(&world, root).join(" ").to_lowercase();
+        assert_eq!(found, names.join(" "), "{verb}");
+        world.run(&format!("-c {root} verify")).succeeded();
+    }
+}
+
 #[test]
 fn by_what_they_are() {
     let (world, names) = archive_and_mirror(2);
