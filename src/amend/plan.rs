@@ -2,7 +2,7 @@
 
 use super::{AmendError, Description};
 use crate::identity::{Instant, RepositoryName, SECOND};
-use crate::item::{Content, PayloadPath, State};
+use crate::item::State;
 use crate::sidecar::{KeyChange, Seal, Sidecar};
 
 /// A planned change of the description of an item.
@@ -42,7 +42,7 @@ pub fn plan(
     change(&mut description)?;
     if let Some(target) = &description.target
         && description.target != before.target
-        && !is_in_payload(before, target)
+        && !before.files.can_open(target)
     {
         let target = target.to_text().into_owned();
         return Err(AmendError::NoTarget { name: name(), target });
@@ -65,10 +65,4 @@ pub(crate) fn date(sidecar: &mut Sidecar, before: &Sidecar, now: Instant) {
     let later = before.timestamp.checked_add(MILLISECOND).unwrap_or(before.timestamp);
     sidecar.timestamp = if second >= later { second } else { now.floor(MILLISECOND).max(later) };
     sidecar.described = Some(sidecar.timestamp);
-}
-
-/// Whether `path` is a file or link of the payload.
-fn is_in_payload(sidecar: &Sidecar, path: &PayloadPath) -> bool {
-    let found = sidecar.files.binary_search_by(|entry| entry.path.cmp(path));
-    found.is_ok_and(|at| !matches!(sidecar.files[at].content, Content::EmptyDirectory { .. }))
 }

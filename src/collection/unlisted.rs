@@ -3,16 +3,15 @@
 //! Nothing else knows of them, so no digest tells whether they exist a second time. They are no part of
 //! the item and never travel with it: an item that goes, or is replaced, leaves them in the trash.
 
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::trash::UNLISTED;
 use super::{LockedItem, StoredItem};
 use crate::disk::copy::{CopyError, digest};
-use crate::disk::{Dir, DirEntry, Kind, PathError};
+use crate::disk::{Dir, DirEntry, Kind, Met, PathError};
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry};
+use crate::item::{Content, Entry, implies, position};
 use crate::layout;
 use crate::progress::NoProgress;
 
@@ -45,63 +44,30 @@ impl StoredItem {
         match self.dir().stat(payload)? {
             None => {}
             Some(stamp) if stamp.kind != Kind::Directory => found.push(payload.to_path_buf()),
-            Some(_) => {
-                let doc = self.dir().open_dir(payload)?;
-                let mut pending = vec![Vec::new()];
-                while let Some(path) = pending.pop() {
-                    if interrupt.requested() {
-                        return Err(CopyError::Interrupted);
-                    }
-                    list(&doc, &path, entries, &mut pending, &mut found)?;
+            Some(_) => self.dir().open_dir(payload)?.walk(|met| {
+                let (dir, entry, path) = match met {
+                    _ if interrupt.requested() => return Err(CopyError::Interrupted),
+                    Met::Entry(dir, entry, path) => (dir, entry, path),
+                    Met::Unlisted(_, error) => return Err(error.into()),
+                };
+                let content = position(entries, path).map(|at| &entries[at].content);
+                let is_listed_directory = match content {
+                    Some(content) => matches!(content, Content::EmptyDirectory { .. }),
+                    None => implies(entries, path),
+                };
+                if is_listed_directory && entry.kind == Kind::Directory {
+                    return Ok(true);
                 }
-            }
+                match content {
+                    Some(content) if is_as_listed(dir, entry, content)? => {}
+                    _ => found.push(layout::in_payload(path)),
+                }
+                Ok(false)
+            })?,
         }
         found.sort();
         Ok(found)
     }
-}
-
-/// Sorts the contents of the directory `path` of `doc` into those listed and those not; directories
-/// that are listed, or have something listed in them, go to `pending`.
-fn list(
-    doc: &Dir,
-    path: &[u8],
-    entries: &[Entry],
-    pending: &mut Vec<Vec<u8>>,
-    found: &mut Vec<PathBuf>,
-) -> Result<(), CopyError> {
-    let below_doc = match path {
-        [] => None,
-        path => Some(doc.open_dir(OsStr::from_bytes(path))?),
-    };
-    let dir = below_doc.as_ref().unwrap_or(doc);
-    for entry in dir.entries()? {
-        let entry = entry?;
-        let mut below = path.to_vec();
-        if !below.is_empty() {
-            below.push(b'/');
-        }
-        below.extend_from_slice(entry.name.as_bytes());
-        let listed = entries.binary_search_by(|it| it.path.as_bytes().cmp(&below[..])).ok();
-        let is_directory = entry.kind == Kind::Directory;
-        if is_directory && (listed.is_none() && has_below(entries, &below)) {
-            pending.push(below);
-            continue;
-        }
-        match listed.map(|at| &entries[at].content) {
-            Some(Content::EmptyDirectory { .. }) if is_directory => pending.push(below),
-            Some(content) if is_as_listed(dir, &entry, content)? => {}
-            _ => found.push(layout::in_payload(OsStr::from_bytes(&below))),
-        }
-    }
-    Ok(())
-}
-
-/// Whether any of the sorted `entries` lies below `path`.
-fn has_below(entries: &[Entry], path: &[u8]) -> bool {
-    let below = [path, b"/"].concat();
-    let first = entries.partition_point(|entry| entry.path.as_bytes() < &below[..]);
-    entries.get(first).is_some_and(|entry| entry.path.as_bytes().starts_with(&below))
 }
 
 /// Whether a file or link is the one listed. Only a file of another time has to be read for that.

@@ -39,6 +39,7 @@ mod synced_names;
 mod tree;
 mod version;
 mod wake;
+mod walk;
 mod watch;
 
 pub use dir::Dir;
@@ -64,4 +65,5 @@ pub use stream::{Stream, was_closed};
 pub(crate) use tree::TreeSize;
 pub(crate) use version::Version;
 pub(crate) use wake::{Wake, WriteBack, descriptor_limit, open_at_most};
+pub(crate) use walk::Met;
 pub use watch::{Feature, Operation, Watch, Watcher};

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::stat::{Blocks, FileStat};
-use super::{Dir, IoContext, Kind, PathError};
+use super::{Dir, IoContext, Kind, Met, PathError};
 
 /// How large a tree is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,32 +115,31 @@ impl Dir {
         let mut size = TreeSize::default();
         // Files with several names: how many names have been seen.
         let mut linked: HashMap<(u64, u64), u64> = HashMap::new();
-        let mut pending: Vec<PathBuf> = Vec::new();
-        let mut count =
-            |found: Option<(FileStat, Blocks)>, path: PathBuf, pending: &mut Vec<PathBuf>| {
-                let Some((stamp, blocks)) = found else { return };
-                if stamp.kind == Kind::Directory {
-                    size.freed += blocks.bytes;
-                    return pending.push(path);
-                }
-                size.files += 1;
-                size.bytes += stamp.bytes;
-                let seen = linked.entry(stamp.identity).or_default();
-                *seen += 1;
-                if *seen == blocks.names {
-                    size.freed += blocks.bytes;
-                }
-                if blocks.names == 1 {
-                    linked.remove(&stamp.identity);
-                }
-            };
-        count(self.stat_with_blocks(relative)?, relative.to_path_buf(), &mut pending);
-        while let Some(path) = pending.pop() {
-            let dir = self.open_dir(&path)?;
-            for entry in dir.entries()? {
-                let name = entry?.name;
-                count(dir.stat_with_blocks(Path::new(&name))?, path.join(name), &mut pending);
+        let mut count = |found: Option<(FileStat, Blocks)>| {
+            let Some((stamp, blocks)) = found else { return false };
+            if stamp.kind == Kind::Directory {
+                size.freed += blocks.bytes;
+                return true;
             }
+            size.files += 1;
+            size.bytes += stamp.bytes;
+            let seen = linked.entry(stamp.identity).or_default();
+            *seen += 1;
+            if *seen == blocks.names {
+                size.freed += blocks.bytes;
+            }
+            if blocks.names == 1 {
+                linked.remove(&stamp.identity);
+            }
+            false
+        };
+        if count(self.stat_with_blocks(relative)?) {
+            self.open_dir(relative)?.walk(|met| match met {
+                Met::Entry(dir, entry, _) => {
+                    Ok(count(dir.stat_with_blocks(Path::new(&entry.name))?))
+                }
+                Met::Unlisted(_, error) => Err(error),
+            })?;
         }
         Ok(size)
     }
@@ -203,6 +202,7 @@ mod tests {
 
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::PathBuf;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -7,7 +7,7 @@ use super::source::{SoundItem, SourceFile};
 use super::{BagLinks, ExportError};
 use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
-use crate::item::{Content, Entry, PayloadPath, directories};
+use crate::item::{Content, Entry, PayloadPath, directories, position};
 
 /// A link that leads through more others than this leads in a circle.
 const MOST_LINKS: usize = 40;
@@ -203,8 +203,7 @@ fn follow<'a>(entries: &'a [Entry], link: &PayloadPath, target: &[u8]) -> Option
 }
 
 fn find<'a>(entries: &'a [Entry], path: &Path) -> Option<&'a Entry> {
-    let at = entries.binary_search_by(|e| e.path.as_bytes().cmp(path.as_os_str().as_bytes()));
-    at.ok().map(|at| &entries[at])
+    position(entries, path).map(|at| &entries[at])
 }
 
 impl<'a> Part<'a> {

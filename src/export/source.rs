@@ -12,7 +12,7 @@ use crate::disk::copy::read_and_digest;
 use crate::disk::{FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath};
+use crate::item::{Content, Entry, PayloadPath, position};
 use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::{NewText, Seal, Sidecar};
@@ -168,10 +168,8 @@ impl<'a> SoundItem<'a> {
 /// What no payload can be: something below a file or a link. Unpacking it would write to the wrong place.
 fn impossible(entries: &[Entry]) -> Option<String> {
     let is_leaf = |above: &Path| {
-        let above = PayloadPath::new(above).ok()?;
-        let at = entries.binary_search_by(|entry| entry.path.cmp(&above)).ok()?;
-        let is_leaf = !matches!(entries[at].content, Content::EmptyDirectory { .. });
-        is_leaf.then_some(above)
+        let Entry { path, content } = &entries[position(entries, above)?];
+        (!matches!(content, Content::EmptyDirectory { .. })).then_some(path)
     };
     entries.iter().find_map(|entry| {
         let above = entry.path.parents().find_map(is_leaf)?;

@@ -1,7 +1,6 @@
 //! A source compared with the item that was made of it: looked at as the item shows that it was seen then,
 //! whatever the rules of links and patterns are now.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::candidate::SourcePlace;
@@ -11,7 +10,7 @@ use crate::digest::Digest;
 use crate::disk::copy::CopyError;
 use crate::disk::{Dir, DirEntry, FileStat, Kind, Links, StoredFile, stat_of};
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath, Shape};
+use crate::item::{Content, Entry, PayloadPath, Shape, implies, position};
 
 /// What a comparison found.
 #[derive(Debug)]
@@ -139,24 +138,17 @@ impl TreeComparison<'_> {
     }
 
     fn held(&self, path: &Path) -> Option<&Content> {
-        let bytes = path.as_os_str().as_bytes();
-        let at = self.entries.binary_search_by(|entry| entry.path.as_bytes().cmp(bytes)).ok()?;
-        Some(&self.entries[at].content)
+        position(self.entries, path).map(|at| &self.entries[at].content)
     }
 
     fn of_item(&self, path: &Path) -> ItemKind {
         match self.held(path) {
-            Some(Content::File { .. }) => return ItemKind::File,
-            Some(Content::Link { .. }) => return ItemKind::Link,
-            Some(Content::EmptyDirectory { .. }) => return ItemKind::Directory,
-            None => {}
+            Some(Content::File { .. }) => ItemKind::File,
+            Some(Content::Link { .. }) => ItemKind::Link,
+            Some(Content::EmptyDirectory { .. }) => ItemKind::Directory,
+            None if implies(self.entries, path) => ItemKind::Directory,
+            None => ItemKind::Nothing,
         }
-        let bytes = path.as_os_str().as_bytes();
-        let below = [bytes, b"/"].concat();
-        let from = self.entries.partition_point(|entry| entry.path.as_bytes() < below.as_slice());
-        let first = self.entries.get(from);
-        let is_above = first.is_some_and(|entry| entry.path.as_bytes().starts_with(&below));
-        if is_above { ItemKind::Directory } else { ItemKind::Nothing }
     }
 
     /// The content of an entry where the item has a file or a link, if it is that still.

@@ -1,4 +1,4 @@
-//! The directories of a payload, which stand in no entry of their own unless they are empty.
+//! What entries have at a path. The directories of a payload stand in no entry of their own unless they are empty.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -24,11 +24,22 @@ pub(crate) fn directories(entries: &[Entry]) -> BTreeSet<&Path> {
     found
 }
 
+/// Where the entry at `path` is among `entries`, which are sorted.
+pub fn position(entries: &[Entry], path: &Path) -> Option<usize> {
+    let path = path.as_os_str().as_bytes();
+    entries.binary_search_by(|entry| entry.path.as_bytes().cmp(path)).ok()
+}
+
+/// Whether any of `entries`, which are sorted, lies below `path`.
+pub(crate) fn implies(entries: &[Entry], path: &Path) -> bool {
+    let below = [path.as_os_str().as_bytes(), b"/"].concat();
+    let first = entries.partition_point(|entry| entry.path.as_bytes() < &below[..]);
+    entries.get(first).is_some_and(|entry| entry.path.as_bytes().starts_with(&below))
+}
+
 /// The time and mode of the directory at `path`, if `entries`, which are sorted, have it as an empty one.
 pub(crate) fn empty_directory(entries: &[Entry], path: &Path) -> Option<(Instant, u32)> {
-    let bytes = path.as_os_str().as_bytes();
-    let at = entries.binary_search_by(|entry| entry.path.as_bytes().cmp(bytes)).ok()?;
-    match &entries[at].content {
+    match &entries[position(entries, path)?].content {
         Content::EmptyDirectory { modified, mode } => Some((*modified, *mode)),
         Content::File { .. } | Content::Link { .. } => None,
     }

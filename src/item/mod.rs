@@ -16,7 +16,8 @@ pub mod twins;
 use crate::digest::Digest;
 use crate::identity::Instant;
 
-pub(crate) use directories::{directories, empty_directory};
+pub use directories::position;
+pub(crate) use directories::{directories, empty_directory, implies};
 pub(crate) use path::unescape;
 pub use path::{LinkedPath, PathTextError, PayloadPath, escape};
 pub use shape::{Shape, content};

@@ -10,7 +10,7 @@ use crate::collection::{
 use crate::disk::{Dir, FileStat, PathError, Version};
 use crate::holdings::may_be_original;
 use crate::identity::{Instant, RepositoryName};
-use crate::item::{Content, State, Totals};
+use crate::item::{State, Totals};
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar, SidecarError, SidecarText};
 
@@ -133,10 +133,7 @@ fn agrees_with_itself(sidecar: &Sidecar) -> bool {
 
 /// Whether the target, if there is one, is a file or link of the payload.
 pub(super) fn has_target(sidecar: &Sidecar) -> bool {
-    sidecar.target.as_ref().is_none_or(|target| {
-        let found = sidecar.files.binary_search_by(|entry| entry.path.cmp(target));
-        found.is_ok_and(|at| !matches!(sidecar.files[at].content, Content::EmptyDirectory { .. }))
-    })
+    sidecar.target.as_ref().is_none_or(|target| sidecar.files.can_open(target))
 }
 
 impl Facts {

@@ -1,13 +1,12 @@
 //! What is below `doc/`, read now.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::disk::copy::{CopyError, Measured, digest_up_to};
-use crate::disk::{Dir, DirEntry, Fidelity, FileStat, Kind, PathError, ShownModes};
+use crate::disk::{Dir, DirEntry, Fidelity, FileStat, Kind, Met, PathError, ShownModes};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::Progress;
@@ -126,28 +125,22 @@ impl PayloadScan {
     ) -> Result<PayloadScan, CopyError> {
         let mut inventory = PayloadScan { exists: true, ..PayloadScan::default() };
         inventory.shown.extend(sidecar.into_iter().chain([doc.own_stat()?]));
-        let mut pending = vec![Vec::new()];
-        while let Some(path) = pending.pop() {
-            let Some(dir) = had(doc.open_dir(OsStr::from_bytes(&path)))? else { continue };
-            let Some(entries) = had(dir.entries())? else { continue };
-            for entry in entries {
-                let Some(entry) = had(entry)? else { continue };
-                let mut below = path.clone();
-                if !below.is_empty() {
-                    below.push(b'/');
-                }
-                below.extend_from_slice(entry.name.as_bytes());
-                let content = known.0.get(&below[..]).copied();
-                if content.is_some() || known.is_implied(&below) {
-                    if entry.kind == Kind::Directory {
-                        pending.push(below.clone());
-                    }
-                    inventory.look_at((&dir, &entry), (&below, content), progress, interrupt)?;
-                } else {
-                    inventory.unknown.push(OsStr::from_bytes(&below).into());
-                }
+        doc.walk(|met| {
+            let (dir, entry, path) = match met {
+                Met::Entry(dir, entry, path) => (dir, entry, path),
+                Met::Unlisted(_, error) if is_of_the_item(&error) => return Ok(true),
+                // What is closed to this user is not damaged.
+                Met::Unlisted(_, error) => return Err(CopyError::Disk(error)),
+            };
+            let bytes = path.as_os_str().as_bytes();
+            let content = known.0.get(bytes).copied();
+            if content.is_none() && !known.is_implied(bytes) {
+                inventory.unknown.push(path.to_path_buf());
+                return Ok(false);
             }
-        }
+            inventory.look_at((dir, entry), (path, content), progress, interrupt)?;
+            Ok(entry.kind == Kind::Directory)
+        })?;
         inventory.unknown.sort();
         inventory.fidelity = Some(doc.fidelity(inventory.shown)?);
         Ok(inventory)
@@ -156,12 +149,12 @@ impl PayloadScan {
     fn look_at(
         &mut self,
         (dir, entry): (&Dir, &DirEntry),
-        (path, known): (&[u8], Option<KnownEntry<'_>>),
+        (path, known): (&Path, Option<KnownEntry<'_>>),
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<(), CopyError> {
         let size = known.map_or(0, KnownEntry::bytes);
-        let Ok(path) = PayloadPath::new(Path::new(OsStr::from_bytes(path))) else { return Ok(()) };
+        let Ok(path) = PayloadPath::new(path) else { return Ok(()) };
         let found = match measure(dir, entry, size, progress, interrupt) {
             Ok(FoundEntry::Content(found)) => {
                 self.shown.extend(found.stamp);
@@ -242,14 +235,6 @@ impl PayloadScan {
             !is_below
         });
         added
-    }
-}
-
-/// What was had of the disk, if it was; what is closed to this user is not damaged.
-fn had<T>(outcome: Result<T, PathError>) -> Result<Option<T>, PathError> {
-    match outcome {
-        Err(error) if !is_of_the_item(&error) => Err(error),
-        outcome => Ok(outcome.ok()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::fmt;
 
 use crate::identity::{FormatName, Ibip, Identifier, Instant, Language, RepositoryName};
-use crate::item::{Content, State};
+use crate::item::{Content, State, position};
 use crate::sidecar::{Relations, Sidecar};
 
 /// What resolving needs to know of an item.
@@ -32,10 +32,9 @@ impl ItemRecord {
     /// The record of a sidecar.
     pub fn of(sidecar: &Sidecar) -> ItemRecord {
         let language = sidecar.metadata.table().get("language").and_then(toml::Value::as_str);
-        let target = sidecar.target.as_ref().and_then(|target| {
-            let at = sidecar.files.binary_search_by(|entry| entry.path.cmp(target));
-            at.ok().map(|at| &sidecar.files[at])
-        });
+        let target = sidecar.target.as_ref();
+        let target = target.and_then(|it| position(&sidecar.files, it.as_path()));
+        let target = target.map(|at| &sidecar.files[at]);
         let is_program = target.is_some_and(|entry| {
             let path = entry.path.as_bytes();
             path.ends_with(b".cgi")

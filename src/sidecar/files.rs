@@ -3,11 +3,19 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use crate::item::Entry;
+use crate::item::{Content, Entry, PayloadPath, position};
 
 /// The entries of a payload, sorted by path. A clone costs nothing until one of the two is changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files(Arc<Vec<Entry>>);
+
+impl Files {
+    /// Whether `path` is a file or link, which a bare identifier can open.
+    pub(crate) fn can_open(&self, path: &PayloadPath) -> bool {
+        let found = position(self, path.as_path());
+        found.is_some_and(|at| !matches!(self[at].content, Content::EmptyDirectory { .. }))
+    }
+}
 
 impl From<Vec<Entry>> for Files {
     fn from(entries: Vec<Entry>) -> Files {

@@ -1,14 +1,13 @@
 //! The payload on disk against the entries of the sidecar: presence, kinds, sizes, attributes.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Findings, Place, describe};
 use super::{Code, Context};
-use crate::disk::{Dir, DirEntry, FileStat, Kind, PathError, ShownModes};
-use crate::item::{Content, Entry, PayloadPath};
+use crate::disk::{Dir, DirEntry, FileStat, Kind, Met, PathError, ShownModes};
+use crate::item::{Content, Entry, PayloadPath, implies, position};
 use crate::layout;
 
 /// The files that are there with the size they should have.
@@ -38,22 +37,24 @@ pub(super) fn compare(
         present: Present::default(),
         shown,
         differing: Vec::new(),
-        pending: vec![Vec::new()],
         unreadable: HashSet::new(),
         findings,
     };
-    while let Some(path) = comparison.pending.pop() {
-        if let Err(error) = comparison.directory(doc, &path, context) {
-            comparison.findings.push(Finding::of_error(place(&path), &error));
-            comparison.unreadable.insert(path);
+    let walked = doc.walk(|met| match met {
+        _ if context.is_stopped() => Err(()),
+        Met::Entry(dir, entry, path) => Ok(comparison.found(dir, entry, path)),
+        Met::Unlisted(path, error) => {
+            comparison.findings.push(Finding::of_error(place(path), &error));
+            comparison.unreadable.insert(path.to_path_buf());
+            Ok(false)
         }
-        if context.is_stopped() {
-            return None;
-        }
+    });
+    if walked.is_err() || context.is_stopped() {
+        return None;
     }
     comparison.tell_missing();
     if let Err(error) = comparison.tell_attributes(doc) {
-        comparison.findings.push(Finding::of_error(place(b""), &error));
+        comparison.findings.push(Finding::of_error(place(Path::new("")), &error));
     }
     Some(comparison.present)
 }
@@ -67,53 +68,19 @@ struct PayloadComparison<'a> {
     shown: ShownModes,
     /// Entries whose time or mode is another on disk, with what is there.
     differing: Vec<(usize, FileStat)>,
-    /// Directories still to be listed, relative to `doc`. The sidecar knows all of them.
-    pending: Vec<Vec<u8>>,
     /// Directories of which nothing, or not all, is known.
-    unreadable: HashSet<Vec<u8>>,
+    unreadable: HashSet<PathBuf>,
     findings: &'a mut Findings,
 }
 
 impl PayloadComparison<'_> {
-    fn directory(
-        &mut self,
-        doc: &Dir,
-        path: &[u8],
-        context: &Context<'_>,
-    ) -> Result<(), PathError> {
-        let below_doc = match path {
-            [] => None,
-            path => match doc.open_dir_if_there(OsStr::from_bytes(path))? {
-                // Gone since it was listed: then what was in it is missing.
-                None => return Ok(()),
-                opened => opened,
-            },
-        };
-        let dir = below_doc.as_ref().unwrap_or(doc);
-        let mut below = path.to_vec();
-        if !below.is_empty() {
-            below.push(b'/');
-        }
-        let prefix = below.len();
-        for entry in dir.entries()? {
-            let entry = entry?;
-            below.truncate(prefix);
-            below.extend_from_slice(entry.name.as_bytes());
-            self.found(dir, &entry, &below);
-            if context.is_stopped() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares one thing on disk with its entry.
-    fn found(&mut self, dir: &Dir, found: &DirEntry, path: &[u8]) {
+    /// Compares one thing on disk with its entry, and returns whether it is a directory that the sidecar knows.
+    fn found(&mut self, dir: &Dir, found: &DirEntry, path: &Path) -> bool {
         let entries = self.entries;
-        let at = entries.binary_search_by(|entry| entry.path.as_bytes().cmp(path)).ok();
+        let at = position(entries, path);
         let is_directory = found.kind == Kind::Directory;
         // Directories with something in them have no entry: what is in them has.
-        let is_implied = self.is_implied(path);
+        let is_implied = implies(entries, path);
         if let Some(at) = at {
             self.seen[at] = true;
             if let Err(error) = self.expected(dir, found, at) {
@@ -126,9 +93,7 @@ impl PayloadComparison<'_> {
         }
         let is_empty_one =
             at.is_some_and(|at| matches!(entries[at].content, Content::EmptyDirectory { .. }));
-        if is_directory && (is_implied || is_empty_one) {
-            self.pending.push(path.to_vec());
-        }
+        is_directory && (is_implied || is_empty_one)
     }
 
     /// Compares one thing on disk with the entry at `at`, which has its path.
@@ -213,20 +178,13 @@ impl PayloadComparison<'_> {
         Ok(())
     }
 
-    /// Whether entries of the sidecar lie below `path`.
-    fn is_implied(&self, path: &[u8]) -> bool {
-        let below = [path, b"/"].concat();
-        let first = self.entries.partition_point(|entry| entry.path.as_bytes() < &below[..]);
-        self.entries.get(first).is_some_and(|entry| entry.path.as_bytes().starts_with(&below))
-    }
-
     /// Tells what there was nothing for, unless it may be where nothing could be read.
     fn tell_missing(&mut self) {
-        if self.unreadable.contains(&b""[..]) {
+        if self.unreadable.contains(Path::new("")) {
             return;
         }
         for (entry, seen) in self.entries.iter().zip(&self.seen) {
-            let mut above = entry.path.parents().map(|path| path.as_os_str().as_bytes());
+            let mut above = entry.path.parents();
             if *seen || above.any(|path| self.unreadable.contains(path)) {
                 continue;
             }
@@ -250,8 +208,8 @@ fn name(content: &Content) -> &'static str {
 }
 
 /// The place of a path below `doc`, or of `doc` itself.
-fn place(path: &[u8]) -> Place {
-    match PayloadPath::new(Path::new(OsStr::from_bytes(path))) {
+fn place(path: &Path) -> Place {
+    match PayloadPath::new(path) {
         Ok(path) => Place::Payload(path),
         Err(_) => Place::Beside(PathBuf::from(layout::PAYLOAD)),
     }

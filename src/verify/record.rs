@@ -115,13 +115,9 @@ fn can_be_added(entries: &[Entry]) -> bool {
 
 fn check_target(sidecar: &Sidecar, findings: &mut Findings) {
     let Some(target) = &sidecar.target else { return };
-    let found = sidecar.files.binary_search_by(|entry| entry.path.cmp(target));
-    match found.map(|at| &sidecar.files[at].content) {
-        Ok(Content::File { .. } | Content::Link { .. }) => {}
-        Ok(Content::EmptyDirectory { .. }) | Err(_) => {
-            let detail = format!("the target `{target}` is no file of it");
-            findings.push(Finding::new(Code::TargetMissing, place(), detail));
-        }
+    if !sidecar.files.can_open(target) {
+        let detail = format!("the target `{target}` is no file of it");
+        findings.push(Finding::new(Code::TargetMissing, place(), detail));
     }
 }
 

@@ -9,7 +9,7 @@ use urepo::catalog::{Catalog, CatalogError, Hit};
 use urepo::collection::{Collection, StoredItem};
 use urepo::identity::Identifier;
 use urepo::index::Query;
-use urepo::item::{Content, Entry, PayloadPath};
+use urepo::item::{Content, Entry, PayloadPath, position};
 use urepo::sidecar::{RELATION_KEYS, Seal, Sidecar};
 
 use crate::cli::context::Context;
@@ -280,8 +280,7 @@ pub(super) fn file_of(
     sidecar: &Sidecar,
     file: Option<&OsStr>,
 ) -> Result<PayloadPath, Failure> {
-    let is_known =
-        |path: &PayloadPath| sidecar.files.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
+    let is_known = |path: &PayloadPath| position(&sidecar.files, path.as_path()).is_some();
     // Another Unicode form of one name is that name: macOS types others than most systems write.
     let in_other_form = |path: &PayloadPath| {
         let wanted: String = path.as_path().to_str()?.nfc().collect();

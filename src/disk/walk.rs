@@ -1,0 +1,68 @@
+//! Everything below a directory.
+
+use std::path::{Path, PathBuf};
+
+use super::{Dir, DirEntry, PathError};
+
+/// What a walk comes to, by its path below the directory that is walked.
+pub(crate) enum Met<'a> {
+    /// An entry of the directory, which is open.
+    Entry(&'a Dir, &'a DirEntry, &'a Path),
+    /// A directory that cannot be listed, or not to its end.
+    Unlisted(&'a Path, PathError),
+}
+
+impl Dir {
+    /// Calls `visit` for everything below this directory, links not followed. It says whether to enter a directory,
+    /// and after an error whether to go on with what else is in it.
+    ///
+    /// One directory is open at a time. One that has gone since it was listed is passed over.
+    pub(crate) fn walk<E>(
+        &self,
+        mut visit: impl FnMut(Met<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut pending = vec![PathBuf::new()];
+        while let Some(mut path) = pending.pop() {
+            let opened;
+            let dir = if path.as_os_str().is_empty() {
+                self
+            } else {
+                match self.open_dir_if_there(&path) {
+                    Ok(Some(below)) => {
+                        opened = below;
+                        &opened
+                    }
+                    Ok(None) => continue,
+                    Err(error) => {
+                        visit(Met::Unlisted(&path, error))?;
+                        continue;
+                    }
+                }
+            };
+            let entries = match dir.entries() {
+                Ok(entries) => entries,
+                Err(error) => {
+                    visit(Met::Unlisted(&path, error))?;
+                    continue;
+                }
+            };
+            for entry in entries {
+                match entry {
+                    Ok(entry) => {
+                        path.push(&entry.name);
+                        if visit(Met::Entry(dir, &entry, &path))? {
+                            pending.push(path.clone());
+                        }
+                        path.pop();
+                    }
+                    Err(error) => {
+                        if !visit(Met::Unlisted(&path, error))? {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
