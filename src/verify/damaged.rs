@@ -22,7 +22,9 @@ pub(super) struct Damaged(BTreeMap<String, BTreeSet<String>>);
 impl Damaged {
     pub(super) fn of(names: &[RepositoryName]) -> Damaged {
         let mut damaged = Damaged::default();
-        names.iter().for_each(|name| damaged.insert(name));
+        for name in names {
+            damaged.insert(name);
+        }
         damaged
     }
 
@@ -86,6 +88,7 @@ pub(super) fn note(dir: &Dir, names: &[RepositoryName]) -> Result<(), PathError>
 fn notes(dir: &Dir) -> Vec<PathBuf> {
     let Ok(entries) = dir.entries() else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.name.into_string().ok());
-    let is_note = |name: &String| name.starts_with(NOTE) && !name.ends_with(".new");
+    // One that is being written has an extension.
+    let is_note = |name: &String| name.starts_with(NOTE) && !name.contains('.');
     names.filter(is_note).map(PathBuf::from).collect()
 }

@@ -126,6 +126,10 @@ impl<'a> Reporter<'a> {
         if is_known && printer.verbosity == Verbosity::Quiet {
             return None;
         }
+        let detail = |text: String| {
+            printer.detail(&text);
+            None
+        };
         let line = match became {
             Became::Planned { files, bytes, .. } => {
                 let size = human::size(files, bytes);
@@ -139,29 +143,14 @@ impl<'a> Reporter<'a> {
                     if printer.stdout_is_terminal() { (self.id_width, "  ") } else { (0, "\t") };
                 is_wanted.then(|| format!("{name:width$}{gap}{}", one_line(&source)))
             }
-            Became::There(name) => {
-                printer.detail(&format!("`{source}` is there already: {name}"));
-                None
-            }
-            Became::Left(line) => {
-                printer.detail(&format!("`{source}` became {} before: {line}", line.name));
-                None
-            }
-            Became::OtherRules(name) => {
-                printer.detail(&format!(
-                    "`{source}` is there already, made by other rules of links or patterns: {name}"
-                ));
-                None
-            }
+            Became::There(name) => detail(format!("`{source}` is there already: {name}")),
+            Became::Left(line) => detail(format!("`{source}` became {} before: {line}", line.name)),
+            Became::OtherRules(name) => detail(format!(
+                "`{source}` is there already, made by other rules of links or patterns: {name}"
+            )),
             Became::LeftOut(_) => None,
-            Became::Done => {
-                printer.detail(&format!("`{source}` is done with: not imported"));
-                None
-            }
-            Became::Twice => {
-                printer.detail(&format!("`{source}` is named twice"));
-                None
-            }
+            Became::Done => detail(format!("`{source}` is done with: not imported")),
+            Became::Twice => detail(format!("`{source}` is named twice")),
             Became::Updated { name, changes } => {
                 let changes: Vec<_> = changes.iter().map(meta::tell::line).collect();
                 let changes = changes.join(", ");
@@ -183,9 +172,7 @@ impl<'a> Reporter<'a> {
                 None
             }
             Became::Unsettled => {
-                printer
-                    .detail(&format!("`{source}` changed a moment ago: left for the next import"));
-                None
+                detail(format!("`{source}` changed a moment ago: left for the next import"))
             }
             Became::Failed(error) => {
                 let is_row = matches!(error, ImportError::Row(_));
