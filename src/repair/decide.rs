@@ -4,7 +4,9 @@ use toml::Value;
 
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
-use super::{Options, RecordedRule, RepairError, Unsealed, proof, recorded, unconfirmed};
+use super::{
+    Options, RecordedRule, RepairError, Unsealed, proof, reception, recorded, unconfirmed,
+};
 use crate::amend;
 use crate::collection::Recorded;
 use crate::holdings::may_be_original;
@@ -142,7 +144,10 @@ fn confirmed(
     sidecar.repository = facts.name.clone();
     if sidecar.handover.is_some() {
         // A mark that nothing vouches for must not make an Original.
-        return Err(RepairError::Handover { name: facts.name.clone() });
+        return match facts.reception {
+            Some(_) => Ok(None),
+            None => Err(RepairError::Handover { name: facts.name.clone() }),
+        };
     }
     if !is_tombstone {
         // Nor may a word that was changed by hand.
@@ -205,7 +210,10 @@ fn rebuilt(
     let sealed = facts.elsewhere(donors).filter_map(|it| it.record.as_ref());
     let mut handovers = sealed.map(|it| &it.sidecar).chain(own).map(|it| it.handover.is_some());
     if handovers.any(|under_way| under_way) {
-        return Err(RepairError::Handover { name: name() });
+        let received = reception::received(facts, donors, record);
+        let sidecar = received.ok_or_else(|| RepairError::Handover { name: name() })?;
+        let action = SidecarAction::Rebuild { from: at, state: sidecar.state };
+        return written(facts, sidecar, record, action);
     }
     let is_known = options.state.is_some() || facts.recorded_state().is_some();
     if own.is_none() && !facts.inventory.exists && !is_known {
@@ -373,7 +381,7 @@ fn is_tombstone(facts: &Facts, own: &Sidecar) -> bool {
         && (is_recorded || (facts.is_unrecorded() && !facts.inventory.exists))
 }
 
-fn become_copy(sidecar: &mut Sidecar, holder: &str) {
+pub(super) fn become_copy(sidecar: &mut Sidecar, holder: &str) {
     sidecar.state = State::Copy;
     sidecar.origin.remove("through");
     sidecar.origin.insert("collection".to_owned(), Value::String(holder.to_owned()));

@@ -12,7 +12,7 @@ use crate::holdings::may_be_original;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{State, Totals};
 use crate::layout;
-use crate::sidecar::{Seal, Sidecar, SidecarError, SidecarText};
+use crate::sidecar::{Handover, Seal, Sidecar, SidecarError, SidecarText};
 
 /// A sidecar and the text it was read from.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +52,8 @@ pub(super) struct Facts {
     pub record: SidecarStatus,
     /// The inventory's record of it, where its own sidecar is not sealed.
     pub recorded: Option<Recorded>,
+    /// The mark that it bears while it is being handed over to its collection, where its own sidecar is not sealed.
+    pub reception: Option<Handover>,
     /// The item in collections that give no files.
     pub witnesses: Vec<DonorFacts>,
     pub inventory: PayloadScan,

@@ -13,6 +13,7 @@
 //! | `facts`, `scan` | the present sidecars, and the present files, read |
 //! | `decide` | the sidecar of the repaired item; pure |
 //! | `recorded` | which state the inventory vouches for; pure |
+//! | `reception` | the mark of an item that is being handed over to the collection |
 //! | `accepted` | what an accepted sidecar says differently from what was known |
 //! | `fixed` | what of it is no description, and whether anything vouches for that; pure |
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
@@ -39,6 +40,7 @@ mod facts;
 mod fixed;
 mod plan;
 mod proof;
+mod reception;
 mod recorded;
 mod run;
 mod scan;

@@ -7,6 +7,7 @@ use super::build::Build;
 use super::decide::{decide, is_accepted, is_deleted, is_resealed};
 use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, seen};
 use super::plan::{Damage, Plan, wanted};
+use super::reception::reception;
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
 use crate::collection::{
@@ -127,7 +128,18 @@ impl Repairer<'_> {
         };
         let collection = self.collection.id().to_owned();
         let now = self.caller.clock.now();
-        let facts = Facts { name, collection, now, record, recorded, witnesses, inventory, strays };
+        let reception = reception(self.collection, &name, recorded.as_ref(), &records)?;
+        let facts = Facts {
+            name,
+            collection,
+            now,
+            record,
+            recorded,
+            reception,
+            witnesses,
+            inventory,
+            strays,
+        };
         let decision = decide(&facts, &records, self.options)?;
         let accepted = match facts.record.written() {
             Some(own) if is_resealed(&decision.sidecar, &decision.action, self.options) => {

@@ -1,27 +1,26 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
+mod changes;
 mod kept;
 
 use std::path::Path;
 
+use changes::{Changes, end_copies, record_originals};
 use kept::{not_arrived, not_moved, not_received};
 
 use super::arrived::is_to;
 use super::journal::JournalRecord;
 use super::reading::sealed;
-use super::retire::retire;
 use super::{Refusal, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, Departure, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar, Writer,
-    items_at_a_time,
+    Collection, ItemLocks, LockedItem, Lookup, ReadSidecar, Writer, items_at_a_time,
 };
-use crate::disk::PathError;
 use crate::holdings::Peers;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-use crate::sidecar::{Handover, NewText, Sidecar};
+use crate::sidecar::{Handover, Sidecar};
 
 /// Both sides of a hand-over, with the right to write on each.
 pub(super) struct Sides<'a> {
@@ -199,7 +198,16 @@ fn look<'l>(
         let read = sealed(&item, item.read_sidecar(), collection.path())?;
         Ok(Some((item, read)))
     };
-    Ok((held(sides.from)?, held(sides.to)?))
+    let at_receiver = held(sides.to).map_err(|error| match error {
+        // The giver's files mend that too.
+        TransferError::Damaged { name, detail, .. } => {
+            let (from, to) = (sides.from.path().to_path_buf(), sides.to.path().to_path_buf());
+            let summary = format!("`{}`: {detail}", layout::SIDECAR);
+            TransferError::ReceivedDamaged { name, from, to, summary }
+        }
+        error => error,
+    });
+    Ok((held(sides.from)?, at_receiver?))
 }
 
 /// What is to be done, by what both sidecars say.
@@ -285,114 +293,4 @@ impl Sidecar {
     fn mark(&self) -> Option<&Handover> {
         self.handover.as_ref().filter(|_| self.state == State::Copy)
     }
-}
-
-/// The sidecars and lines of the inventory that are to be written.
-#[derive(Default)]
-struct Changes<'l> {
-    /// The receiver's sidecars.
-    received: Vec<(LockedItem<'l>, NewText)>,
-    /// The giver's copies; those without a text go.
-    given: Vec<(LockedItem<'l>, Option<NewText>)>,
-    /// The sidecars of the giver's Originals.
-    taken_back: Vec<(LockedItem<'l>, NewText)>,
-    /// The receiver has these Originals.
-    originals: Vec<RepositoryName>,
-    /// The giver has them, whatever its inventory says.
-    staying: Vec<(RepositoryName, InventoryChange)>,
-}
-
-impl<'l> Changes<'l> {
-    /// Adds what is to be written of an item, and says how it will have ended.
-    fn prepare(
-        &mut self,
-        sides: &Sides<'_>,
-        record: &JournalRecord,
-        name: &RepositoryName,
-        next: NextStep<'l>,
-    ) -> Result<HandoverEnd, TransferError> {
-        let unmarked =
-            |read: &ReadSidecar| sidecars::text(name, read, &sidecars::unmarked(&read.sidecar));
-        let ending = |item: LockedItem<'l>, read: &ReadSidecar| {
-            let text = record.leave_copy.then(|| unmarked(read));
-            Ok::<_, TransferError>((item, text.transpose()?))
-        };
-        let staying = || (name.clone(), InventoryChange::Entered(State::Original));
-        match next {
-            NextStep::Nothing(settled) => Ok(settled),
-            NextStep::PassedOn => Ok(HandoverEnd::HandedOver),
-            NextStep::Stay => {
-                self.staying.push(staying());
-                Ok(HandoverEnd::Withdrawn)
-            }
-            NextStep::Vanish { received } => {
-                if let Some((item, read)) = received.filter(|(_, it)| it.sidecar.handover.is_some())
-                {
-                    self.received.push((item, unmarked(&read)?));
-                }
-                self.staying.push(staying());
-                Ok(HandoverEnd::Vanished)
-            }
-            NextStep::TakeBack { given: (item, read) } => {
-                let text = sidecars::text(name, &read, &sidecars::taken_back(&read.sidecar))?;
-                self.taken_back.push((item, text));
-                self.staying.push(staying());
-                Ok(HandoverEnd::TakenBack)
-            }
-            NextStep::Withdraw { received: (item, read) } => {
-                self.received.push((item, unmarked(&read)?));
-                Ok(HandoverEnd::Withdrawn)
-            }
-            NextStep::Note { renamed: (item, read) } => {
-                let both = (sides.from, sides.to);
-                let renamed = sidecars::renamed(&read.sidecar, both, sides.clock.now());
-                self.received.push((item, sidecars::text(name, &read, &renamed)?));
-                Ok(HandoverEnd::HandedOver)
-            }
-            NextStep::Keep { given: (item, read) } => {
-                let text = unmarked(&read)?;
-                self.given.push((item, Some(text)));
-                Ok(HandoverEnd::HandedOver)
-            }
-            NextStep::End { given: (item, read), .. } => {
-                self.given.push(ending(item, &read)?);
-                Ok(HandoverEnd::HandedOver)
-            }
-            NextStep::Receive { received: (item, read), given: (left, left_read) } => {
-                let original = sidecars::original(&read.sidecar, sides.to, sides.clock.now());
-                let text = sidecars::text(name, &read, &original)?;
-                self.given.push(ending(left, &left_read)?);
-                self.received.push((item, text));
-                Ok(HandoverEnd::HandedOver)
-            }
-        }
-    }
-}
-
-/// Records the receiver's Originals: a run that was cut short may not have come to that.
-fn record_originals(sides: &Sides<'_>, names: Vec<RepositoryName>) -> Result<(), PathError> {
-    let became = InventoryChange::Became(State::Original);
-    sides.to.record(names.into_iter().map(|name| (name, became.clone())), sides.clock)
-}
-
-/// Ends the giver's copies: those with a text stay and get it, the others go.
-fn end_copies(
-    sides: &Sides<'_>,
-    given: Vec<(LockedItem<'_>, Option<NewText>)>,
-) -> Result<(), TransferError> {
-    let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());
-    for (item, text) in given {
-        match text {
-            Some(text) => {
-                staying.push((item.name().clone(), InventoryChange::Became(State::Copy)));
-                texts.push((item, text));
-            }
-            None => going.push(item),
-        }
-    }
-    // That is what they are since the commit point, whatever their mark says.
-    sides.from.record(staying, sides.clock)?;
-    sides.giver.replace_sidecars(&texts)?;
-    let departure = Departure::Migrated(sides.to.reference());
-    retire(sides.from, sides.giver, &going, departure, sides.clock)
 }

@@ -48,12 +48,14 @@ impl Explain for TransferError {
                     shell::word(to)
                 ))
             }
-            Self::ReceivedVanished { from, to, .. } => Failure::of(Exit::Damage, self).hint(format!(
-                "put it back there from a backup; if there is none, `urepo -c {} recover --inventory` gives it up, then \
-                 `urepo -c {} recover` makes the item here the Original again",
-                shell::word(to),
-                shell::word(from)
-            )),
+            Self::ReceivedVanished { name, from, to } => {
+                Failure::of(Exit::Damage, self).hint(format!(
+                    "`urepo -c {1} repair {name} --from {0}` brings it back there, or `urepo -c {1} recover --inventory` \
+                     gives it up there; then `urepo -c {0} recover` ends the hand-over",
+                    shell::word(from),
+                    shell::word(to)
+                ))
+            }
             Self::NotProven { collection, .. } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo -c {} verify` says what else is damaged there",
                 shell::word(collection)

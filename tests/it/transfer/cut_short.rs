@@ -9,7 +9,7 @@ use urepo::disk::Operation;
 use urepo::disk::Watcher;
 use urepo::holdings::{OriginalError, Peers};
 use urepo::identity::RepositoryName;
-use urepo::repair::Outcome;
+use urepo::repair::{Outcome, RepairError};
 use urepo::transfer::{HandoverEnd, PeerLookup, Rules, TransferError, Verb, finish_pending};
 
 use super::renamed::Refuses;
@@ -69,7 +69,7 @@ fn finish_with(
 
 /// Repairs the item at the receiver with the files of the giver.
 fn repair_from_giver(pair: &Pair, name: &RepositoryName) -> Outcome {
-    repair_from(pair, &pair.to(), pair.from(), name)
+    repair_from(pair, &pair.to(), pair.from(), name).unwrap()
 }
 
 /// The giver's files may be the last good ones.
@@ -77,8 +77,15 @@ fn repair_from_giver(pair: &Pair, name: &RepositoryName) -> Outcome {
 fn of_a_receiver_that_is_damaged_the_giver_keeps_the_files() {
     let rot = |doc: &Path| std::fs::write(doc.join("a.txt"), "b").unwrap();
     let removal = |doc: &Path| std::fs::remove_dir_all(doc).unwrap();
+    let sidecar_loss = |doc: &Path| std::fs::remove_file(doc.with_file_name("item.toml")).unwrap();
+    let sidecar_cut = |doc: &Path| std::fs::write(doc.with_file_name("item.toml"), "").unwrap();
+    let both = |doc: &Path| {
+        rot(doc);
+        sidecar_cut(doc);
+    };
     for cut in [Cut::Given, Cut::Received] {
-        for damage in [&rot as &dyn Fn(&Path), &removal] {
+        let damages: [&dyn Fn(&Path); 5] = [&rot, &removal, &sidecar_loss, &sidecar_cut, &both];
+        for damage in damages {
             let (pair, name) = cut_short(cut);
             damage(&pair.to().item(&name).unwrap().payload_path());
             for _ in 0..2 {
@@ -170,6 +177,31 @@ fn what_vanished_from_the_receiver_is_given_up_there_first() {
         to.correct_inventory(&planned.added, &agent(), &waiter(&pair.clock)).unwrap();
         assert_taken_back(&pair, &name, finish(&pair));
     }
+}
+
+/// The giver still has it.
+#[test]
+fn what_vanished_from_the_receiver_is_brought_back_from_the_giver() {
+    for cut in [Cut::Given, Cut::Received] {
+        let (pair, name) = cut_short(cut);
+        std::fs::remove_dir_all(pair.root(1).join(name.as_str())).unwrap();
+        assert!(matches!(repair_from_giver(&pair, &name), Outcome::Repaired(_)), "{cut:?}");
+        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
+        assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
+        assert!(pair.is_clean() && pair.journals() == 0);
+    }
+}
+
+/// The Copy that it has instead is not made the Original.
+#[test]
+fn what_the_receiver_passed_on_is_not_repaired_as_received() {
+    let (pair, name) = cut_short(Cut::Received);
+    let (to, third) = (pair.to(), pair.third());
+    pair.run_between(&to, &third, Verb::Migrate, Rules::default());
+    pair.run_between(&third, &to, Verb::Copy, Rules::default());
+    std::fs::write(to.item(&name).unwrap().path_of("item.toml"), "").unwrap();
+    let refused = repair_from(&pair, &to, pair.from(), &name);
+    assert!(matches!(refused, Err(RepairError::Handover { .. })), "{refused:?}");
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn what_went_to_a_receiver_that_is_put_back_as_it_was_before_is_missing_at_the_g
         let found = findings(&pair.from());
         assert!(matches!(&found[..], [one] if one.contains("U108")), "{past:?} {found:?}");
         // Any of its Copies brings it back.
-        let repaired = repair_from(&pair, &pair.from(), third, &name);
+        let repaired = repair_from(&pair, &pair.from(), third, &name).unwrap();
         assert!(matches!(repaired, Outcome::Repaired(_)), "{past:?} {repaired:?}");
         assert_eq!(pair.sidecar_at_source(&name).state, State::Original);
         assert_eq!(findings(&pair.from()), [""; 0], "{past:?}");

@@ -12,7 +12,7 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
-use urepo::repair::{self, LoggedItems, Repairer};
+use urepo::repair::{self, LoggedItems, RepairError, Repairer};
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
     NameFeed, OnError, Options, Outcome, Rules, RunMode, Step, Summary, Tombstones, Transfer,
@@ -337,7 +337,7 @@ pub(super) fn repair_from(
     collection: &Collection,
     donor: Collection,
     name: &RepositoryName,
-) -> repair::Outcome {
+) -> Result<repair::Outcome, RepairError> {
     let donors = [donor];
     let (agent, interrupt, logged) = (agent(), Interrupt::default(), LoggedItems::default());
     let repairer = Repairer {
@@ -349,7 +349,7 @@ pub(super) fn repair_from(
         caller: caller(&agent, &pair.clock, &interrupt),
     };
     let writer = collection.writer(&agent, &waiter(&pair.clock)).unwrap();
-    repairer.repair(name, &writer).unwrap()
+    repairer.repair(name, &writer)
 }
 
 fn make_sources(sources: &Path) {

@@ -1,5 +1,6 @@
 //! Reports the outcome of each item and the end of the run.
 
+use urepo::holdings::OriginalError;
 use urepo::transfer::{
     Finished, HandoverEnd, Outcome, Replaces, RunMode, Step, Summary, TransferError, Transferred,
     Verb,
@@ -266,6 +267,8 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
                 let reason = Failure::of(Exit::Failure, error).in_one_line();
                 printer.warning(&format!("{hand_over} is not finished: {reason}"));
                 if let TransferError::Returned { .. }
+                | TransferError::Damaged { .. }
+                | TransferError::Original(OriginalError::HandedOver { .. })
                 | TransferError::ReceivedDamaged { .. }
                 | TransferError::ReceivedVanished { .. } = error
                     && let Some(hint) = error.explain().hint

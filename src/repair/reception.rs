@@ -1,0 +1,52 @@
+//! Items that are being handed over to this collection, and whose own sidecars are damaged or gone.
+
+use super::decide::become_copy;
+use super::facts::{DonorFacts, Facts, Written};
+use crate::collection::{Certainty, Collection, Recorded};
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::{Handover, Party, Sidecar, date_value};
+
+/// The mark that the item `name` of `collection` bears until its hand-over has ended, by the sidecar of the giver.
+///
+/// Nothing unless `recorded` says that the item is here and has not been passed on since: another Copy of it that came
+/// later is not to become an Original.
+pub(super) fn reception(
+    collection: &Collection,
+    name: &RepositoryName,
+    recorded: Option<&Recorded>,
+    donors: &[DonorFacts],
+) -> Result<Option<Handover>, PathError> {
+    let recorded = recorded.filter(|it| it.certainty == Certainty::Certain);
+    let mut marks = donors.iter().filter_map(|donor| {
+        let mark = donor.record.as_ref()?.sidecar.handover.as_ref()?;
+        let is_ours = matches!(&mark.party, Party::To(id) if id == collection.id());
+        let party = Party::From(donor.collection.clone());
+        is_ours.then(|| Handover { token: mark.token.clone(), party })
+    });
+    let Some((recorded, mark)) = recorded.zip(marks.next()) else { return Ok(None) };
+    let is_here = match recorded.line.state() {
+        Some(State::Original) => true,
+        Some(State::Copy) => !collection.may_have_passed_on(name, mark.party.id())?,
+        Some(State::Deleted) | None => false,
+    };
+    Ok(is_here.then_some(mark))
+}
+
+/// The sidecar that the item of `facts` has until its hand-over has ended, by that of a donor; nothing where the
+/// Original may be elsewhere by now.
+pub(super) fn received(facts: &Facts, donors: &[DonorFacts], record: &Written) -> Option<Sidecar> {
+    let may_be_original = |it: &DonorFacts| {
+        let state = it.record.as_ref().map(|record| record.sidecar.state);
+        it.may_be_original || state == Some(State::Original)
+    };
+    let mark =
+        facts.reception.as_ref().filter(|_| !facts.elsewhere(donors).any(may_be_original))?;
+    let mut sidecar = record.sidecar.clone();
+    sidecar.repository = facts.name.clone();
+    become_copy(&mut sidecar, mark.party.id());
+    sidecar.origin.insert("copied".to_owned(), date_value(facts.now));
+    sidecar.handover = Some(mark.clone());
+    Some(sidecar)
+}

@@ -1,0 +1,122 @@
+//! The sidecars and lines of the inventory by which hand-overs end.
+
+use super::{HandoverEnd, JournalRecord, NextStep, Sides, TransferError, sidecars};
+use crate::collection::{Departure, InventoryChange, LockedItem, ReadSidecar};
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::NewText;
+use crate::transfer::retire::retire;
+
+/// The sidecars and lines of the inventory that are to be written.
+#[derive(Default)]
+pub(super) struct Changes<'l> {
+    /// The receiver's sidecars.
+    pub received: Vec<(LockedItem<'l>, NewText)>,
+    /// The giver's copies; those without a text go.
+    pub given: Vec<(LockedItem<'l>, Option<NewText>)>,
+    /// The sidecars of the giver's Originals.
+    pub taken_back: Vec<(LockedItem<'l>, NewText)>,
+    /// The receiver has these Originals.
+    pub originals: Vec<RepositoryName>,
+    /// The giver has them, whatever its inventory says.
+    pub staying: Vec<(RepositoryName, InventoryChange)>,
+}
+
+impl<'l> Changes<'l> {
+    /// Adds what is to be written of an item, and says how it will have ended.
+    pub(super) fn prepare(
+        &mut self,
+        sides: &Sides<'_>,
+        record: &JournalRecord,
+        name: &RepositoryName,
+        next: NextStep<'l>,
+    ) -> Result<HandoverEnd, TransferError> {
+        let unmarked =
+            |read: &ReadSidecar| sidecars::text(name, read, &sidecars::unmarked(&read.sidecar));
+        let ending = |item: LockedItem<'l>, read: &ReadSidecar| {
+            let text = record.leave_copy.then(|| unmarked(read));
+            Ok::<_, TransferError>((item, text.transpose()?))
+        };
+        let staying = || (name.clone(), InventoryChange::Entered(State::Original));
+        match next {
+            NextStep::Nothing(settled) => Ok(settled),
+            NextStep::PassedOn => Ok(HandoverEnd::HandedOver),
+            NextStep::Stay => {
+                self.staying.push(staying());
+                Ok(HandoverEnd::Withdrawn)
+            }
+            NextStep::Vanish { received } => {
+                if let Some((item, read)) = received.filter(|(_, it)| it.sidecar.handover.is_some())
+                {
+                    self.received.push((item, unmarked(&read)?));
+                }
+                self.staying.push(staying());
+                Ok(HandoverEnd::Vanished)
+            }
+            NextStep::TakeBack { given: (item, read) } => {
+                let text = sidecars::text(name, &read, &sidecars::taken_back(&read.sidecar))?;
+                self.taken_back.push((item, text));
+                self.staying.push(staying());
+                Ok(HandoverEnd::TakenBack)
+            }
+            NextStep::Withdraw { received: (item, read) } => {
+                self.received.push((item, unmarked(&read)?));
+                Ok(HandoverEnd::Withdrawn)
+            }
+            NextStep::Note { renamed: (item, read) } => {
+                let both = (sides.from, sides.to);
+                let renamed = sidecars::renamed(&read.sidecar, both, sides.clock.now());
+                self.received.push((item, sidecars::text(name, &read, &renamed)?));
+                Ok(HandoverEnd::HandedOver)
+            }
+            NextStep::Keep { given: (item, read) } => {
+                let text = unmarked(&read)?;
+                self.given.push((item, Some(text)));
+                Ok(HandoverEnd::HandedOver)
+            }
+            NextStep::End { given: (item, read), .. } => {
+                self.given.push(ending(item, &read)?);
+                Ok(HandoverEnd::HandedOver)
+            }
+            NextStep::Receive { received: (item, read), given: (left, left_read) } => {
+                let original = sidecars::original(&read.sidecar, sides.to, sides.clock.now());
+                let text = sidecars::text(name, &read, &original)?;
+                self.given.push(ending(left, &left_read)?);
+                self.received.push((item, text));
+                Ok(HandoverEnd::HandedOver)
+            }
+        }
+    }
+}
+
+/// Records the receiver's Originals: a run that was cut short may not have come to that.
+pub(super) fn record_originals(
+    sides: &Sides<'_>,
+    names: Vec<RepositoryName>,
+) -> Result<(), PathError> {
+    let became = InventoryChange::Became(State::Original);
+    sides.to.record(names.into_iter().map(|name| (name, became.clone())), sides.clock)
+}
+
+/// Ends the giver's copies: those with a text stay and get it, the others go.
+pub(super) fn end_copies(
+    sides: &Sides<'_>,
+    given: Vec<(LockedItem<'_>, Option<NewText>)>,
+) -> Result<(), TransferError> {
+    let (mut texts, mut going, mut staying) = (Vec::new(), Vec::new(), Vec::new());
+    for (item, text) in given {
+        match text {
+            Some(text) => {
+                staying.push((item.name().clone(), InventoryChange::Became(State::Copy)));
+                texts.push((item, text));
+            }
+            None => going.push(item),
+        }
+    }
+    // That is what they are since the commit point, whatever their mark says.
+    sides.from.record(staying, sides.clock)?;
+    sides.giver.replace_sidecars(&texts)?;
+    let departure = Departure::Migrated(sides.to.reference());
+    retire(sides.from, sides.giver, &going, departure, sides.clock)
+}
