@@ -32,10 +32,10 @@ pub(super) fn place(
     writer: &Writer,
     clock: &dyn Clock,
 ) -> (Vec<Outcome>, Option<AdoptError>) {
-    let (stage, root, now) = (writer.stage(), collection.root(), clock.now());
+    let (root, now) = (collection.root(), clock.now());
     let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, now)).collect();
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
-    if let Err(error) = stage.sync_trees(staged.iter().flatten()) {
+    if let Err(error) = writer.sync_staged_sidecars(staged.iter().flatten().map(PathBuf::as_path)) {
         // What failed once is not tried again: the kernel may have dropped the bytes.
         let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
         return (spoilt.collect(), Some(error.into()));
@@ -43,7 +43,7 @@ pub(super) fn place(
     let outcomes: Vec<_> = group
         .into_iter()
         .zip(staged)
-        .map(|(ready, staged)| match staged.and_then(|staged| put(stage, &staged, root, &ready)) {
+        .map(|(ready, staged)| match staged.and_then(|staged| put(writer, &staged, root, &ready)) {
             Ok(Put::Here) => Outcome::Taken(Box::new(ready.plan)),
             Ok(Put::ByAnother) => Outcome::There(ready.plan.name),
             Err(error) => refused(&ready.plan, error),
@@ -80,8 +80,7 @@ fn doubted(outcome: Outcome, error: &PathError) -> Outcome {
 /// Writes a sidecar into the stage. It is not synced.
 fn write(ready: &Ready, writer: &Writer, now: Instant) -> Result<PathBuf, AdoptError> {
     let sidecar = sidecar(ready, now);
-    let staged = writer.fresh_name();
-    let mut file = writer.stage().create_file(&staged)?;
+    let (staged, mut file) = writer.create_staged_file()?;
     let mut bytes = 0;
     sidecar.write_with(&ready.entries, |piece| {
         bytes += piece.len() as u64;
@@ -99,9 +98,9 @@ enum Put {
     ByAnother,
 }
 
-fn put(stage: &Dir, staged: &Path, root: &Dir, ready: &Ready) -> Result<Put, AdoptError> {
+fn put(writer: &Writer, staged: &Path, root: &Dir, ready: &Ready) -> Result<Put, AdoptError> {
     let dir = root.open_dir(ready.plan.directory())?;
-    match stage.rename_new(staged, &dir, Path::new(layout::SIDECAR)) {
+    match writer.put_file(staged, &dir, Path::new(layout::SIDECAR)) {
         Ok(()) => Ok(Put::Here),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             let item = StoredItem::at(ready.plan.name.clone(), dir);

@@ -148,12 +148,12 @@ mod tests {
         put(&collection, &name);
         let before = collection.item(&name).unwrap();
         let writer = collection.writer(&agent(), &Waiter::default()).unwrap();
-        writer.stage().make_dir("item").unwrap();
-        write(&writer.stage().open_dir("item").unwrap(), "replaced");
+        let draft = writer.draft().unwrap();
+        draft.write_sidecar(&NewText::Held(b"replaced".to_vec())).unwrap();
         let lookup = Lookup::new(&collection);
         let locks = lock(&collection, &name);
         let other = locks.item(&lookup, &name).unwrap().unwrap();
-        writer.swap_item(Path::new("item"), &other).unwrap();
+        writer.swap_item(draft.staged(), &other).unwrap();
         drop(locks);
         let locks = lock(&collection, &name);
         let item = locks.item(&lookup, &name).unwrap().unwrap();

@@ -56,7 +56,7 @@ impl<'a> Lookup<'a> {
 
     /// Where the item called `name` is, or belongs: in the directory of its prefix, in the first of several that does
     /// not have it elsewhere, or in a new one, spelt as the first name that was asked for: relative links between items
-    /// lead there. The year, relative to the root, and the name in it. [`Collection::ensure_year`] makes the directory.
+    /// lead there. The year, relative to the root, and the name in it. [`Collection::year_of_arrivals`] makes the directory.
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
         let [_, _, year, leaf] = name.components();
         let directories = self.directories(name)?;

@@ -5,10 +5,10 @@
 //! names on disk with memories, `writer` holds the lock under which anything is changed, `locked` has the items
 //! that are changed, `left_overs` has what killed writers leave.
 
-mod bucket;
 mod change;
 mod changed;
 pub mod discover;
+mod draft;
 mod error;
 mod find;
 mod index_file;
@@ -46,10 +46,10 @@ use crate::identity::Instant;
 use crate::layout;
 use crate::wait::Waiter;
 
-pub(crate) use bucket::Buckets;
 pub(crate) use change::items_at_a_time;
 pub use changed::LoggedChange;
 pub(crate) use changed::is_logged_as;
+pub(crate) use draft::{Arriving, Draft, Partial, StagedItem, Unpublished, Year};
 pub use error::{CollectionError, SettingsError};
 use index_file::OpenIndex;
 pub(crate) use index_update::IndexUpdate;
@@ -202,6 +202,19 @@ impl Collection {
     /// The watcher of this collection's file operations.
     pub(crate) fn watcher(&self) -> Watcher {
         self.root.watcher()
+    }
+
+    /// The device of the file system that the root is on.
+    pub(crate) fn device(&self) -> Result<u64, PathError> {
+        Ok(self.root.own_stat()?.identity.0)
+    }
+
+    /// Forces items, each relative to the root, to the disk.
+    pub(crate) fn sync_items<P: AsRef<Path>>(
+        &self,
+        items: impl IntoIterator<Item = P>,
+    ) -> Result<(), PathError> {
+        self.root.sync_trees(items)
     }
 
     /// Forces the names of items, each relative to the root, and those in their directories, to the disk.

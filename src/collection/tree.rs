@@ -303,7 +303,7 @@ mod tests {
         loop {
             tree.make("example.org/a/2026/05.05.05.05");
             tree.root.remove_dir(Path::new("example.org/a/2026/05.05.05.05")).unwrap();
-            tree.root.open_dir(year).unwrap().set_attributes(&before.1).unwrap();
+            tree.root.open_dir(year).unwrap().set_attributes(before.1.attributes()).unwrap();
             let after = tree.root.stat(year).unwrap().unwrap();
             assert_eq!(after.modified, before.1.modified);
             // The clock of the file system goes in steps.

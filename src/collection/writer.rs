@@ -1,13 +1,15 @@
 //! Changing a collection: the lock that writers share, and their stages.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use super::draft::Buckets;
 use super::left_overs::empty_dead_stages;
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
-use crate::disk::{Access, Dir, Lock, LockError, LockMode, PathError, Stage};
+use crate::disk::{Access, Dir, Lock, LockError, LockMode, PathError, Stage, Wake, Watcher};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -20,6 +22,8 @@ use crate::wait::Waiter;
 pub struct Writer {
     stage: Stage,
     agent: Agent,
+    pub(super) buckets: Buckets,
+    pub(super) wake: Wake,
     _lock: Lock,
 }
 
@@ -56,7 +60,13 @@ impl Collection {
         match noted.and_then(|mut file| file.write_all(holder.as_bytes())) {
             // Who makes room on a full disk needs none for a note.
             Err(error) if !error.is_full() => Err(error.into()),
-            _ => Ok(Writer { stage, agent: agent.clone(), _lock: lock }),
+            _ => Ok(Writer {
+                stage,
+                agent: agent.clone(),
+                buckets: Buckets::default(),
+                wake: Wake::new(),
+                _lock: lock,
+            }),
         }
     }
 
@@ -111,8 +121,32 @@ impl Writer {
     }
 
     /// The stage.
-    pub fn stage(&self) -> &Dir {
+    pub(super) fn stage(&self) -> &Dir {
         self.stage.dir()
+    }
+
+    /// Where the stage is, for people.
+    pub fn stage_path(&self) -> &Path {
+        self.stage().path()
+    }
+
+    /// Hears of everything that is done to the disk.
+    pub(crate) fn watcher(&self) -> Watcher {
+        self.stage().watcher()
+    }
+
+    /// Whether what is staged here can be renamed into the stage of `other`. That is tried, since devices alone do not
+    /// tell.
+    pub(crate) fn can_rename_to(&self, other: &Writer) -> Result<bool, PathError> {
+        let probe = Path::new("probe");
+        self.stage().make_dir(probe)?;
+        match self.stage().rename_new(probe, other.stage(), probe) {
+            Ok(()) => other.stage().remove_dir(probe).map(|()| true),
+            Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+                self.stage().remove_dir(probe).map(|()| false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Takes the stage away and lets go of the lock, saying what went wrong.

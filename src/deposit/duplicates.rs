@@ -22,7 +22,7 @@ pub(super) fn take_out(
         let holding = known.holding(staged.number, &content);
         if !matches!(holding, Ok(Duplicate::None)) {
             // What is left in the stage goes with it when the run ends.
-            let _ = writer.stage().remove_tree(&staged.item);
+            writer.discard(&staged.item);
         }
         match holding {
             Ok(Duplicate::None) => wanted.push(staged),

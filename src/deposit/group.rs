@@ -1,14 +1,13 @@
 //! What goes from the staging side to the publishing side.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::plan::Sources;
 use super::stage::StagedPayload;
 use super::{DepositError, Deposited, LeftOut, Metadata, Outcome, PayloadPath, Preset};
-use crate::collection::{Collection, Label};
-use crate::disk::{Dir, PathError};
+use crate::collection::{Collection, Label, StagedItem, Writer};
+use crate::disk::PathError;
 use crate::distributor::Notice;
 use crate::flow::{Reservation, Size};
 use crate::index::Record;
@@ -18,8 +17,7 @@ use crate::layout;
 /// An item in the stage: payload whole, no name yet.
 pub(super) struct Staged {
     pub number: usize,
-    /// Its directory in the stage.
-    pub item: PathBuf,
+    pub item: StagedItem,
     pub source: String,
     /// Whether it came from a stream, whose end cannot be told from a truncation.
     pub is_stream: bool,
@@ -107,16 +105,12 @@ pub(super) struct Group {
 
 impl Group {
     /// Forces the payloads and sidecars to the disk.
-    pub(super) fn sync(mut self, collection: &Collection, stage: &Dir) -> Group {
-        if !self.ready.is_empty() {
-            let place = |it: &Publishable| layout::item_directory(&it.named.label.name);
-            let places: Vec<_> = self.ready.iter().map(place).collect();
-            let years: BTreeSet<_> = places.iter().filter_map(|place| place.parent()).collect();
-            // An error is found again when the directory gets its items.
-            let _ = years.into_iter().try_for_each(|year| collection.expect_directory(year));
-            let items = self.ready.iter().map(|it| &it.named.staged.item);
-            self.unsynced = stage.sync_trees(items).err();
-        }
+    pub(super) fn sync(mut self, collection: &Collection, writer: &Writer) -> Group {
+        let year = |it: &Publishable| layout::item_place(&it.named.label.name).0;
+        let years: Vec<_> = self.ready.iter().map(year).collect();
+        let items = self.ready.iter().map(|it| &it.named.staged.item);
+        let items = years.iter().map(PathBuf::as_path).zip(items);
+        self.unsynced = writer.sync_staged(collection, items).err();
         self
     }
 }

@@ -14,8 +14,8 @@ use super::stage::Staging;
 use super::stager::Stager;
 use super::{DepositError, DepositTarget, DuplicateIndex, Options, Outcome, Request, SourceRule};
 use crate::clock::Clock;
-use crate::collection::{Buckets, Collection, Issuer, Lookup, Writer};
-use crate::disk::{Dir, PathError, Wake};
+use crate::collection::{Collection, Issuer, Lookup, Writer};
+use crate::disk::PathError;
 use crate::flow::{Flow, GROUP_ITEMS};
 use crate::holdings::Peers;
 use crate::interrupt::Interrupt;
@@ -64,18 +64,15 @@ impl Depositor<'_> {
                 return summary;
             }
         };
-        let buckets = Buckets::new(self.options.jobs);
         let flow = Flow::new(UNDER_WAY);
         let lookup = Lookup::new(self.collection);
         let is_over = AtomicBool::new(false);
         let wait = self.issuer.lock_wait();
         let side = Stager {
             staging: Staging {
-                stage: self.writer.stage(),
-                buckets: &buckets,
+                writer: &self.writer,
                 progress: self.progress,
                 interrupt: self.interrupt,
-                wake: Wake::new(),
             },
             options: self.options,
             place: &place,
@@ -100,7 +97,6 @@ impl Depositor<'_> {
             collection: self.collection,
             place: &place,
             writer: &self.writer,
-            buckets: &buckets,
             clock: self.clock,
             lookup: &lookup,
             remover: (self.options.sources == SourceRule::Remove)
@@ -117,14 +113,14 @@ impl Depositor<'_> {
             is_over: &is_over,
             names: Names::default(),
         };
-        let stage = self.writer.stage();
+        let writer = &self.writer;
         let jobs = self.options.jobs;
         let driven = flow.drive(
             jobs,
             |scope| side.feed(requests, scope),
             || {
                 let groups = |groups: Receiver<Group>| collector.collect(groups, &publisher);
-                prepare_and_sync(preparer, self.collection, stage, groups)
+                prepare_and_sync(preparer, self.collection, writer, groups)
             },
         );
         if let Err(error) = driven.and_then(|((), collected)| collected) {
@@ -151,7 +147,7 @@ impl Depositor<'_> {
 fn prepare_and_sync(
     preparer: Preparer<'_, '_>,
     collection: &Collection,
-    stage: &Dir,
+    writer: &Writer,
     collect: impl FnOnce(Receiver<Group>),
 ) -> std::io::Result<()> {
     std::thread::scope(|threads| {
@@ -162,7 +158,7 @@ fn prepare_and_sync(
         std::thread::Builder::new().spawn_scoped(threads, move || {
             for group in to_sync {
                 // The publishing side has ended if it takes no more.
-                if synced.send(group.sync(collection, stage)).is_err() {
+                if synced.send(group.sync(collection, writer)).is_err() {
                     return;
                 }
             }

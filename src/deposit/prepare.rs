@@ -123,7 +123,7 @@ impl Preparer<'_, '_> {
 
     fn write_sidecars(&self, named: Vec<LabeledItem>, group: &mut Group) {
         let writing = SidecarWriter {
-            stage: self.writer.stage(),
+            writer: self.writer,
             now: self.clock.now(),
             jobs: self.jobs,
             is_indexed: self.collection.tells_index(),

@@ -2,7 +2,7 @@
 //! them.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::given::{check_ibip, check_name};
@@ -11,9 +11,11 @@ use super::removal::{SourceKept, SourceRemover};
 use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Buckets, Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, Writer, lock_items,
+    Arriving, Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, StagedItem,
+    Unpublished, Writer, Year, lock_items,
 };
-use crate::disk::{Dir, PathError, descriptor_limit};
+use crate::disk::{PathError, descriptor_limit};
+use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
@@ -24,7 +26,6 @@ pub(super) struct Publisher<'a> {
     pub collection: &'a Collection,
     pub place: &'a DepositTarget<'a>,
     pub writer: &'a Writer,
-    pub buckets: &'a Buckets,
     pub clock: &'a dyn Clock,
     /// Finds the items that have the names of new ones.
     pub lookup: &'a Lookup<'a>,
@@ -122,9 +123,9 @@ impl Publisher<'_> {
         for (year, items) in by_year {
             let is_new = items.iter().all(|it| it.staged.given.label.is_none());
             let dir = if is_new {
-                self.collection.ensure_directory(&year)
+                self.collection.year_of_own(&year)
             } else {
-                self.collection.ensure_year(&year)
+                self.collection.year_of_arrivals(&year)
             };
             match dir {
                 Ok(dir) => {
@@ -138,9 +139,7 @@ impl Publisher<'_> {
                     }
                 }
                 Err(error) => {
-                    let left =
-                        items.into_iter().map(|it| it.staged.fails(DepositError::GroupFailed));
-                    outcomes.extend(left);
+                    outcomes.extend(items.into_iter().map(group_failed));
                     fatal = Some(error.into());
                 }
             }
@@ -155,12 +154,12 @@ impl Publisher<'_> {
         if named.staged.given.label.is_some() {
             return Ok(self.lookup.place_of(name)?.0);
         }
-        Ok(layout::item_directory(name).parent().map(Path::to_path_buf).unwrap_or_default())
+        Ok(layout::item_place(name).0)
     }
 
     fn place_in(
         &self,
-        year: &Dir,
+        year: &Year<'_>,
         items: Vec<LabeledItem>,
         placed: &mut Vec<LabeledItem>,
         outcomes: &mut Vec<Outcome>,
@@ -187,54 +186,58 @@ impl Publisher<'_> {
                 return None;
             }
         };
-        let before = match self.collection.inventory_end(&items[0].label.name) {
-            Ok(before) => before,
-            Err(error) => {
-                let left = items.into_iter().map(|it| it.staged.fails(DepositError::GroupFailed));
-                outcomes.extend(left);
-                return Some(error.into());
+        let published = self.writer.publish(year, items, self.clock, |it| self.put(year, it));
+        placed.extend(published.placed);
+        outcomes.extend(published.refused.into_iter().map(|(it, error)| it.staged.fails(error)));
+        let (failed, error) = match published.failed? {
+            Unpublished::NotPlaced(items, error) => {
+                (items.into_iter().map(group_failed).collect::<Vec<_>>(), error)
             }
-        };
-        let mut here = Vec::with_capacity(items.len());
-        for named in items {
-            if let Some(label) = &named.staged.given.label
-                && let Err(error) = check_name(self.place, self.lookup, label)
-                    .and_then(|()| check_ibip(self.collection, label))
-            {
-                outcomes.push(named.staged.fails(error));
-                continue;
-            }
-            let leaf = named.label.name.components()[3].to_owned();
-            let (stage, item) = (self.writer.stage(), &named.staged.item);
-            match self.buckets.rename_new(stage, item, year, Path::new(&leaf)) {
-                Ok(()) => here.push(named),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    let name = named.label.name.to_string();
-                    outcomes.push(named.staged.fails(DepositError::NameTaken { name }));
-                }
-                Err(error) => outcomes.push(named.staged.fails(error)),
-            }
-        }
-        let staged = here.iter().map(|it| it.staged.item.as_path());
-        let entered = InventoryChange::Entered(State::Original);
-        let changes = here.iter().map(|it| (it.label.name.clone(), entered.clone()));
-        let recorded =
-            self.writer.confirm(self.collection, &before, year, staged, changes, self.clock);
-        match recorded {
-            Ok(()) => {
-                placed.append(&mut here);
-                None
-            }
-            Err(error) => {
+            Unpublished::NotDurable(items, error) => {
                 let doubtful = |it: LabeledItem| {
                     let (name, source) = (it.label.name.to_string(), error.repeated("sync"));
                     it.staged.fails(DepositError::NotDurable { name, source })
                 };
-                outcomes.extend(here.into_iter().map(doubtful));
-                Some(error.into())
+                (items.into_iter().map(doubtful).collect(), error)
             }
-        }
+        };
+        outcomes.extend(failed);
+        Some(error.into())
     }
+
+    /// Puts one item in place.
+    fn put(&self, year: &Year<'_>, named: &LabeledItem) -> Result<(), DepositError> {
+        if let Some(label) = &named.staged.given.label {
+            check_name(self.place, self.lookup, label)?;
+            check_ibip(self.collection, label)?;
+        }
+        let (_, leaf) = layout::item_place(&named.label.name);
+        self.writer.put_new(&named.staged.item, year, &leaf).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                DepositError::NameTaken { name: named.label.name.to_string() }
+            }
+            _ => error.into(),
+        })
+    }
+}
+
+impl Arriving for LabeledItem {
+    fn name(&self) -> &RepositoryName {
+        &self.label.name
+    }
+
+    fn staged(&self) -> &StagedItem {
+        &self.staged.item
+    }
+
+    fn change(&self) -> Option<InventoryChange> {
+        Some(InventoryChange::Entered(State::Original))
+    }
+}
+
+/// An item that fails because of what all of its group met.
+fn group_failed(named: LabeledItem) -> Outcome {
+    named.staged.fails(DepositError::GroupFailed)
 }
 
 /// Items with names of elsewhere that are put in place together: all of a group, unless a process may have too few

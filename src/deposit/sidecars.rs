@@ -2,16 +2,15 @@
 
 use super::group::{LabeledItem, Staged};
 use super::{DepositError, LeftOut, PayloadPath};
-use crate::disk::Dir;
+use crate::collection::Writer;
 use crate::identity::{Instant, SECOND};
 use crate::index::Record;
 use crate::item::{Content, State};
-use crate::layout;
 use crate::sidecar::{Files, Sidecar};
 
 /// Writes sidecars into the stage.
 pub(super) struct SidecarWriter<'a> {
-    pub stage: &'a Dir,
+    pub writer: &'a Writer,
     pub now: Instant,
     /// How many are written at a time: creating files is most of the work on small items.
     pub jobs: usize,
@@ -40,7 +39,6 @@ impl SidecarWriter<'_> {
 
     fn write(&self, named: &LabeledItem) -> Result<Option<Record>, DepositError> {
         let LabeledItem { staged, label } = named;
-        let path = staged.item.join(layout::SIDECAR);
         let sidecar = Sidecar {
             state: State::Original,
             repository: label.name.clone(),
@@ -59,7 +57,7 @@ impl SidecarWriter<'_> {
             payload: staged.payload,
             files: Files::default(),
         };
-        let mut file = self.stage.create_file(&path)?;
+        let mut file = self.writer.create_sidecar(&staged.item)?;
         let mut bytes = 0;
         sidecar.write_with(&staged.done.entries, |piece| {
             bytes += piece.len() as u64;

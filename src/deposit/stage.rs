@@ -1,20 +1,19 @@
 //! Copying what a plan names into the stage, each byte read once.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::plan::{Plan, Planned, PlannedKind};
 use super::root::OpenRoot;
 use super::{Checks, DepositError, Dropped};
-use crate::collection::Buckets;
+use crate::collection::{Draft, StagedItem, Writer};
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
-use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Wake, Watcher};
+use crate::disk::{Attributes, FileStat, Kind, PathError, StoredFile};
 use crate::flow::batches;
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
-use crate::layout;
 use crate::progress::Progress;
 
 /// How often a file that changes while it is read is read.
@@ -22,21 +21,15 @@ const ATTEMPTS: usize = 3;
 
 /// What copying needs to know.
 pub(super) struct Staging<'a> {
-    /// The stage of this run.
-    pub stage: &'a Dir,
-    pub buckets: &'a Buckets,
+    pub writer: &'a Writer,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
-    pub wake: Wake,
 }
 
-/// An item being staged.
-pub(super) struct Draft {
+/// An item that several threads stage.
+pub(super) struct StagingJob<'a> {
     pub plan: Plan,
-    /// Its directory in the stage.
-    pub item: PathBuf,
-    /// The same, open.
-    dir: Dir,
+    pub draft: Draft<'a>,
     checks: Arc<Checks>,
     /// The source, where there is only one. Several are opened one after another: there may be more of them than
     /// files may be open.
@@ -52,23 +45,28 @@ pub(super) struct StagedPayload {
     pub failure: Option<DepositError>,
 }
 
-impl Draft {
-    /// Opens the source of `plan` and makes the item's directories in the stage.
+impl<'a> StagingJob<'a> {
+    /// Opens the source of `plan` and begins the item.
     pub(super) fn new(
         plan: Plan,
         checks: Arc<Checks>,
-        staging: &Staging<'_>,
-    ) -> Result<Draft, PathError> {
+        staging: &Staging<'a>,
+    ) -> Result<StagingJob<'a>, PathError> {
         let only_root = match plan.roots.as_slice() {
-            [only] => Some(only.open(staging.stage.watcher())?),
+            [only] => Some(only.open(staging.writer.watcher())?),
             _ => None,
         };
-        let (item, dir) = staging.buckets.make_item(staging.stage)?;
-        Ok(Draft { plan, item, dir, checks, only_root, done: Mutex::default() })
+        let draft = staging.writer.draft()?;
+        Ok(StagingJob { plan, draft, checks, only_root, done: Mutex::default() })
     }
 
-    fn roots<'a>(&'a self, staging: &Staging<'_>) -> OpenRoots<'a> {
-        OpenRoots { draft: self, watcher: staging.stage.watcher(), last: None }
+    fn roots<'s>(&'s self, staging: &'s Staging<'_>) -> OpenRoots<'s> {
+        OpenRoots {
+            only: self.only_root.as_ref(),
+            plan: &self.plan,
+            writer: staging.writer,
+            last: None,
+        }
     }
 
     fn done(&self) -> std::sync::MutexGuard<'_, StagedPayload> {
@@ -87,7 +85,7 @@ impl Draft {
     pub(super) fn make_directories(&self) -> Result<(), DepositError> {
         for entry in &self.plan.entries {
             if let PlannedKind::Directory { .. } = entry.kind {
-                self.dir.make_dir(layout::in_payload(entry.path.as_path()))?;
+                self.draft.make_dir(entry.path.as_path())?;
             }
         }
         Ok(())
@@ -120,14 +118,11 @@ impl Draft {
         match &planned.kind {
             PlannedKind::Directory { .. } => Ok(()),
             PlannedKind::Link { target } => {
-                use std::os::unix::ffi::OsStrExt;
-                let path = layout::in_payload(planned.path.as_path());
-                let text = std::ffi::OsStr::from_bytes(target);
-                self.dir.make_link(text, &path)?;
+                self.draft.make_link(&planned.path, target)?;
                 if let OpenRoot::Directory(walk) = roots.open(planned.root)?
                     && let Some(stamp) = walk.stat(planned.relative())?
                 {
-                    self.dir.set_link_time(&path, &stamp)?;
+                    self.draft.set_link_time(&planned.path, stamp.modified)?;
                 }
                 let content = Content::Link { target: target.clone() };
                 self.done().entries.push(Entry { path: planned.path.clone(), content });
@@ -144,21 +139,19 @@ impl Draft {
         planned: &Planned,
     ) -> Result<(), DepositError> {
         let open = || root.open_file(planned.relative());
-        let create =
-            |mode| self.dir.create_file_with_mode(layout::in_payload(planned.path.as_path()), mode);
+        let create = |mode| self.draft.create_file(&planned.path, mode);
         let checksums = self.checks.of(&planned.path)?;
         let copied = copy_unchanged(open, create, checksums, staging)?;
         let Copied { stamp, measured, odd, copy, mismatch } = copied;
         if let Some(algorithm) = mismatch {
             return Err(DepositError::Mismatch { path: planned.path.clone(), algorithm });
         }
-        copy.set_attributes(&stamp)?;
-        staging.wake.follow(copy, measured.bytes);
+        self.draft.finish_file(copy, measured.bytes, stamp.attributes())?;
         staging.progress.finish_file();
         let mut done = self.done();
         done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
         done.lost.extended_attributes += u64::from(odd);
-        done.entries.push(file_entry(planned.path.clone(), &stamp, measured));
+        done.entries.push(file_entry(planned.path.clone(), stamp.attributes(), measured));
         Ok(())
     }
 
@@ -182,10 +175,11 @@ impl Draft {
             let PlannedKind::Directory { empty } = planned.kind else { continue };
             let OpenRoot::Directory(walk) = roots.open(planned.root)? else { continue };
             let stamp = walk.open_dir(planned.relative())?.own_stat()?;
-            // The sidecar has the modes of empty directories only: the others are made open to those
-            // who share the collection, who could not remove the item otherwise.
-            let given = if empty { stamp } else { self.dir.opened(&stamp) };
-            self.dir.set_attributes_at(&layout::in_payload(planned.path.as_path()), &given)?;
+            if empty {
+                self.draft.finish_empty_dir(planned.path.as_path(), stamp.attributes())?;
+            } else {
+                self.draft.finish_dir(planned.path.as_path(), stamp.attributes())?;
+            }
             check_time(&stamp, planned.path.as_path())?;
             let mut done = self.done();
             done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
@@ -201,29 +195,30 @@ impl Draft {
         if self.plan.is_one_directory()
             && let Some(OpenRoot::Directory(walk)) = &self.only_root
         {
-            let stamp = self.dir.opened(&walk.root().own_stat()?);
-            self.dir.set_attributes_at(Path::new(layout::PAYLOAD), &stamp)?;
+            self.draft.finish_dir(Path::new(""), walk.root().own_stat()?.attributes())?;
         }
         Ok(())
     }
 }
 
-/// The sources of a draft, of which one is open at a time: entries are sorted, so those of a source lie side
+/// The sources of an item, of which one is open at a time: entries are sorted, so those of a source lie side
 /// by side.
 struct OpenRoots<'a> {
-    draft: &'a Draft,
-    watcher: Watcher,
+    /// The source, where there is only one.
+    only: Option<&'a OpenRoot>,
+    plan: &'a Plan,
+    writer: &'a Writer,
     last: Option<(usize, OpenRoot)>,
 }
 
 impl OpenRoots<'_> {
     fn open(&mut self, at: usize) -> Result<&OpenRoot, PathError> {
-        if let Some(only) = &self.draft.only_root {
+        if let Some(only) = self.only {
             return Ok(only);
         }
         let last = match self.last.take() {
             Some(last) if last.0 == at => last,
-            _ => (at, self.draft.plan.roots[at].open(self.watcher.clone())?),
+            _ => (at, self.plan.roots[at].open(self.writer.watcher())?),
         };
         Ok(&self.last.insert(last).1)
     }
@@ -238,12 +233,12 @@ fn check_time(stamp: &FileStat, path: &Path) -> Result<(), DepositError> {
     Err(DepositError::Time { path: path.to_path_buf() })
 }
 
-fn file_entry(path: PayloadPath, stamp: &FileStat, measured: Measured) -> Entry {
+fn file_entry(path: PayloadPath, attributes: Attributes, measured: Measured) -> Entry {
     let content = Content::File {
         bytes: measured.bytes,
         digest: measured.digest,
-        modified: stamp.modified,
-        mode: stamp.permission_bits(),
+        modified: attributes.modified,
+        mode: attributes.mode,
     };
     Entry { path, content }
 }
@@ -292,24 +287,24 @@ fn copy_unchanged(
     Err(DepositError::Changing { path: source.path().to_path_buf(), attempts: ATTEMPTS })
 }
 
-/// Copies a stream into the stage as the only file of a new item, whose directory is returned.
+/// Copies a stream into the stage as the only file of a new item.
 pub(super) fn stage_stream(
     name: &PayloadPath,
     reader: &mut dyn std::io::Read,
     staging: &Staging<'_>,
     now: Instant,
-) -> Result<(PathBuf, StagedPayload), DepositError> {
-    let (item, dir) = staging.buckets.make_item(staging.stage)?;
+) -> Result<(StagedItem, StagedPayload), DepositError> {
+    let draft = staging.writer.draft()?;
     let parents: Vec<_> = name.parents().map(Path::to_path_buf).collect();
     for parent in parents.iter().rev() {
-        dir.make_dir(layout::in_payload(parent))?;
+        draft.make_dir(parent)?;
     }
-    let mut copy = dir.create_file_with_mode(layout::in_payload(name.as_path()), 0o666)?;
+    let mut copy = draft.create_file(name, 0o666)?;
     let measured = copy_stream(name, reader, &mut copy, staging)?;
-    let stamp = FileStat { modified: now, mode: copy.stat()?.mode, ..copy.stat()? };
-    copy.set_attributes(&stamp)?;
-    let entries = vec![file_entry(name.clone(), &stamp, measured)];
-    Ok((item, StagedPayload { entries, ..StagedPayload::default() }))
+    let attributes = Attributes { modified: now, ..copy.stat()?.attributes() };
+    draft.finish_file(copy, measured.bytes, attributes)?;
+    let entries = vec![file_entry(name.clone(), attributes, measured)];
+    Ok((draft.into_staged(), StagedPayload { entries, ..StagedPayload::default() }))
 }
 
 fn copy_stream(

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::given::check_name;
 use super::group::{Prepared, Staged};
 use super::plan::Sources;
-use super::stage::{Draft, StagedPayload, Staging, stage_stream};
+use super::stage::{StagedPayload, Staging, StagingJob, stage_stream};
 use super::{
     DepositError, DepositTarget, LeftOut, Options, Plan, Preset, Request, Source, SourceRule,
 };
 use crate::clock::Clock;
-use crate::collection::Lookup;
+use crate::collection::{Lookup, StagedItem};
 use crate::flow::{Flow, Reservation, spread};
 use crate::item::Totals;
 
@@ -61,7 +61,7 @@ impl Stager<'_> {
         }
         match self.begin(number, request, &described) {
             Ok(StageStart::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
-            Ok(StageStart::Draft(draft, rest)) => self.copy(number, draft, *rest, scope),
+            Ok(StageStart::Job(job, rest)) => self.copy(number, job, *rest, scope),
             Err(error) => self.flow.deliver((number, Err((described, error))), 0),
         }
     }
@@ -72,7 +72,7 @@ impl Stager<'_> {
         number: usize,
         request: Request,
         described: &str,
-    ) -> Result<StageStart, DepositError> {
+    ) -> Result<StageStart<'_>, DepositError> {
         let plan = Plan::of_request(&request, &self.options, self.place, self.staging.progress)?;
         if let Some(label) = &request.given.label {
             check_name(self.place, self.lookup, label)?;
@@ -99,73 +99,74 @@ impl Stager<'_> {
             }
             Source::Path(path) => {
                 rest.origin = Some(self.place.resolved(&path)?);
-                self.begin_draft(plan, rest)
+                self.begin_job(plan, rest)
             }
             Source::Beneath(beneath) => {
                 rest.origin = Some(beneath.path());
-                self.begin_draft(plan, rest)
+                self.begin_job(plan, rest)
             }
-            Source::Together(_) => self.begin_draft(plan, rest),
+            Source::Together(_) => self.begin_job(plan, rest),
         }
     }
 
-    fn begin_draft(
+    fn begin_job(
         &self,
         mut plan: Plan,
         mut rest: RequestContext,
-    ) -> Result<StageStart, DepositError> {
+    ) -> Result<StageStart<'_>, DepositError> {
         rest.left_out = std::mem::take(&mut plan.left_out).into();
         self.staging.progress.expect(1, plan.bytes);
-        let draft = Draft::new(plan, Arc::clone(&rest.given.checks), &self.staging)?;
-        match draft.make_directories() {
-            Ok(()) => Ok(StageStart::Draft(Box::new(draft), Box::new(rest))),
+        let job = StagingJob::new(plan, Arc::clone(&rest.given.checks), &self.staging)?;
+        match job.make_directories() {
+            Ok(()) => Ok(StageStart::Job(Box::new(job), Box::new(rest))),
             Err(error) => {
-                let _ = self.staging.stage.remove_tree(&draft.item);
+                self.staging.writer.discard(job.draft.staged());
                 Err(error)
             }
         }
     }
 
-    /// Copies a draft on as many threads as are free.
+    /// Copies an item on as many threads as are free.
     fn copy<'scope>(
         &'scope self,
         number: usize,
-        draft: Box<Draft>,
+        job: Box<StagingJob<'scope>>,
         rest: RequestContext,
         scope: &rayon::Scope<'scope>,
     ) {
-        let batches = draft.batches();
+        let batches = job.batches();
         // A `RequestContext` is not for several threads; only the last one needs it.
-        let job = (draft, Mutex::new(rest));
-        let copy = |(draft, _): &(Box<Draft>, _), batch| draft.copy(&self.staging, batch);
-        spread(job, batches, scope, copy, move |(draft, rest), _| {
+        let shared = (job, Mutex::new(rest));
+        let copy = |(job, _): &(Box<StagingJob<'_>>, _), batch| job.copy(&self.staging, batch);
+        spread(shared, batches, scope, copy, move |(job, rest), _| {
             let rest = rest.into_inner().unwrap_or_else(PoisonError::into_inner);
-            self.copied(number, *draft, rest);
+            self.copied(number, *job, rest);
         });
     }
 
-    /// Hands a draft on whose files are copied.
-    fn copied(&self, number: usize, draft: Draft, rest: RequestContext) {
-        let mut done = draft.finish(&self.staging);
+    /// Hands an item on whose files are copied.
+    fn copied(&self, number: usize, job: StagingJob<'_>, rest: RequestContext) {
+        let mut done = job.finish(&self.staging);
+        let bytes = job.plan.bytes;
         let differs = |wanted| Totals::of(&done.entries).digest != wanted;
         if done.failure.is_none() && rest.given.checks.payload.is_some_and(differs) {
             done.failure = Some(DepositError::PayloadMismatch { path: rest.source.clone().into() });
         }
         let message = if let Some(error) = done.failure.take() {
-            let _ = self.staging.stage.remove_tree(&draft.item);
+            self.staging.writer.discard(job.draft.staged());
             Err((rest.source, error))
         } else {
             let removes = self.options.sources == SourceRule::Remove;
-            let sources = removes.then(|| draft.plan.sources());
-            Ok(rest.staged(number, draft.item, sources, done))
+            let sources = removes.then(|| job.plan.sources());
+            Ok(rest.staged(number, job.draft.into_staged(), sources, done))
         };
-        self.flow.deliver((number, message), draft.plan.bytes);
+        self.flow.deliver((number, message), bytes);
     }
 }
 
-enum StageStart {
+enum StageStart<'a> {
     Whole(Box<Staged>),
-    Draft(Box<Draft>, Box<RequestContext>),
+    Job(Box<StagingJob<'a>>, Box<RequestContext>),
 }
 
 /// The parts of a request besides its files.
@@ -184,7 +185,7 @@ impl RequestContext {
     fn staged(
         self,
         number: usize,
-        item: PathBuf,
+        item: StagedItem,
         sources: Option<Sources>,
         done: StagedPayload,
     ) -> Staged {

@@ -14,9 +14,12 @@ use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::StoredFile;
 use super::sharing::Sharing;
-use super::stat::{Blocks, FileStat, UNCHANGED, set_attributes, set_attributes_at, timestamps};
+use super::stat::{
+    Attributes, Blocks, FileStat, UNCHANGED, set_attributes, set_attributes_at, timestamps,
+};
 use super::watch::{Feature, Operation, UnderWay, Watcher};
 use super::{IoContext, PathError};
+use crate::identity::Instant;
 
 /// A directory opened once.
 ///
@@ -250,23 +253,27 @@ impl Dir {
     }
 
     /// Sets mode bits and modification time of this directory itself.
-    pub fn set_attributes(&self, stamp: &FileStat) -> Result<(), PathError> {
+    pub fn set_attributes(&self, attributes: Attributes) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, Path::new(""))
-            .and_then(|_under_way| set_attributes(&self.fd, stamp))
+            .and_then(|_under_way| set_attributes(&self.fd, attributes))
             .on("set mode and time of", &self.path)
     }
 
     /// Sets mode bits and modification time of the directory at `relative`.
-    pub fn set_attributes_at(&self, relative: &Path, stamp: &FileStat) -> Result<(), PathError> {
+    pub fn set_attributes_at(
+        &self,
+        relative: &Path,
+        attributes: Attributes,
+    ) -> Result<(), PathError> {
         let set = self.on_name(Operation::SetAttributes, relative, |above, name| {
-            set_attributes_at(above, name, stamp, &self.watcher)
+            set_attributes_at(above, name, attributes, &self.watcher)
         });
         set.on("set mode and time of", self.at(relative))
     }
 
     /// Sets the modification time of the link at `relative`.
-    pub fn set_link_time(&self, relative: &Path, stamp: &FileStat) -> Result<(), PathError> {
-        let times = timestamps(stamp, UNCHANGED);
+    pub fn set_link_time(&self, relative: &Path, modified: Instant) -> Result<(), PathError> {
+        let times = timestamps(modified, UNCHANGED);
         let set = self.on_name(Operation::SetAttributes, relative, |above, name| {
             rustix::fs::utimensat(above, name, &times, AtFlags::SYMLINK_NOFOLLOW)
         });

@@ -9,7 +9,7 @@ use rustix::fd::AsFd;
 use rustix::fs::{Advice, Mode};
 use rustix::io::retry_on_intr;
 
-use super::stat::{FileStat, set_attributes};
+use super::stat::{Attributes, FileStat, set_attributes};
 use super::watch::{Operation, Watcher};
 use super::{IoContext, PathError};
 
@@ -164,10 +164,10 @@ impl StoredFile {
     }
 
     /// Sets mode bits and modification time from `stamp`.
-    pub fn set_attributes(&self, stamp: &FileStat) -> Result<(), PathError> {
+    pub fn set_attributes(&self, attributes: Attributes) -> Result<(), PathError> {
         self.watcher
             .before(Operation::SetAttributes, &self.path)
-            .and_then(|_under_way| set_attributes(&self.file, stamp))
+            .and_then(|_under_way| set_attributes(&self.file, attributes))
             .on("set mode and time of", &self.path)
     }
 

@@ -60,7 +60,7 @@ pub(crate) use source::split;
 pub use source::{BrokenLink, Links, SourceEntry, SourceWalk, resolved, stat_of};
 pub use space::{Room, panic_becomes_error, size_of_tree};
 pub(crate) use stage::{Access, Stage, StageLock};
-pub use stat::{FileStat, Kind};
+pub use stat::{Attributes, FileStat, Kind};
 pub use stream::{Stream, was_closed};
 pub(crate) use tree::TreeSize;
 pub(crate) use version::Version;

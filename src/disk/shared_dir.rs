@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
 
 use super::sharing::Sharing;
-use super::stat::FileStat;
+use super::stat::{Attributes, FileStat};
 use super::watch::Operation;
 use super::{Dir, IoContext, PathError, Watcher};
 use crate::wait::{Waited, Waiter};
@@ -38,10 +38,10 @@ impl Dir {
         Ok(self.with_sharing(sharing))
     }
 
-    /// `stamp` with the permission bits that a directory made here has at least. Set-group-ID is not among
+    /// `attributes` with the permission bits that a directory made here has at least. Set-group-ID is not among
     /// them: it is for directories of the payload, in which nothing new is made.
-    pub(crate) fn opened(&self, stamp: &FileStat) -> FileStat {
-        FileStat { mode: stamp.mode | self.sharing().directory & 0o777, ..*stamp }
+    pub(crate) fn opened(&self, attributes: Attributes) -> Attributes {
+        Attributes { mode: attributes.mode | self.sharing().directory & 0o777, ..attributes }
     }
 
     /// Fails unless this directory belongs to the user of this process, be it the superuser.

@@ -81,6 +81,20 @@ impl FileStat {
     pub fn permission_bits(&self) -> u32 {
         self.mode & 0o777
     }
+
+    /// What a copy gets of these.
+    pub fn attributes(&self) -> Attributes {
+        Attributes { mode: self.permission_bits(), modified: self.modified }
+    }
+}
+
+/// What a file or directory keeps from where it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// Permission bits.
+    pub mode: u32,
+    /// When the content was last changed.
+    pub modified: Instant,
 }
 
 /// What a file takes of the disk.
@@ -100,20 +114,20 @@ impl Blocks {
     }
 }
 
-pub(super) fn set_attributes(fd: impl AsFd, stamp: &FileStat) -> io::Result<()> {
+pub(super) fn set_attributes(fd: impl AsFd, attributes: Attributes) -> io::Result<()> {
     let found = rustix::fs::fstat(&fd)?;
     // Asking is cheaper than changing: most files already have the right mode.
-    if FileStat::of(&found).mode != stamp.permission_bits() {
-        rustix::fs::fchmod(&fd, Mode::from_raw_mode(stamp.permission_bits()))?;
+    if FileStat::of(&found).mode != attributes.mode {
+        rustix::fs::fchmod(&fd, Mode::from_raw_mode(attributes.mode))?;
     }
-    Ok(rustix::fs::futimens(&fd, &timestamps(stamp, access_time(&found)))?)
+    Ok(rustix::fs::futimens(&fd, &timestamps(attributes.modified, access_time(&found)))?)
 }
 
 /// Sets mode bits and modification time of the directory `name` in `above`.
 pub(super) fn set_attributes_at(
     above: impl AsFd,
     name: &Path,
-    stamp: &FileStat,
+    attributes: Attributes,
     watcher: &Watcher,
 ) -> rustix::io::Result<()> {
     let found = statat(&above, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -121,12 +135,12 @@ pub(super) fn set_attributes_at(
         return Err(Errno::NOTDIR);
     }
     // Most directories already have the right mode and need not be opened.
-    if FileStat::of(&found).mode != stamp.permission_bits() {
+    if FileStat::of(&found).mode != attributes.mode {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let dir = open_beneath(&above, name, flags, Mode::empty(), watcher)?;
-        rustix::fs::fchmod(dir, Mode::from_raw_mode(stamp.permission_bits()))?;
+        rustix::fs::fchmod(dir, Mode::from_raw_mode(attributes.mode))?;
     }
-    let times = timestamps(stamp, access_time(&found));
+    let times = timestamps(attributes.modified, access_time(&found));
     utimensat(&above, name, &times, AtFlags::SYMLINK_NOFOLLOW)
 }
 
@@ -141,8 +155,8 @@ fn access_time(found: &Stat) -> Timespec {
 pub(super) const UNCHANGED: Timespec = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
 
 /// The times to give a copy: the modification time is the source's.
-pub(super) fn timestamps(stamp: &FileStat, last_access: Timespec) -> Timestamps {
-    let nanoseconds = stamp.modified.nanoseconds();
+pub(super) fn timestamps(modified: Instant, last_access: Timespec) -> Timestamps {
+    let nanoseconds = modified.nanoseconds();
     let seconds = nanoseconds.div_euclid(SECOND);
     Timestamps {
         last_access,

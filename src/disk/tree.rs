@@ -156,7 +156,7 @@ impl Dir {
         let Some(stamp) = closed else { return self.rename_new(from, to, name) };
         let moving = self.open_up(from)?;
         let moved = self.rename_new(from, to, name);
-        moving.set_attributes(&stamp)?;
+        moving.set_attributes(stamp.attributes())?;
         moved
     }
 

@@ -40,7 +40,7 @@ impl Sink for StagedTree<'_> {
 
     fn link(&mut self, path: &Path, target: &[u8], stamp: &FileStat) -> Result<(), ExportError> {
         self.stage.make_link(OsStr::from_bytes(target), path)?;
-        Ok(self.stage.set_link_time(path, stamp)?)
+        Ok(self.stage.set_link_time(path, stamp.modified)?)
     }
 
     fn begin(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
@@ -60,7 +60,7 @@ impl Sink for StagedTree<'_> {
 
     fn end(&mut self) -> Result<(), ExportError> {
         if let Some(OpenFile { file, stamp, written, write_back }) = self.file.take() {
-            file.set_attributes(&stamp)?;
+            file.set_attributes(stamp.attributes())?;
             write_back.ends(&file, written);
             self.wake.follow(file, written);
         }
@@ -70,7 +70,7 @@ impl Sink for StagedTree<'_> {
     fn finish(&mut self) -> Result<(), ExportError> {
         // Deepest first: a directory comes before everything below it.
         for (path, stamp) in self.directories.drain(..).rev() {
-            self.stage.set_attributes_at(&path, &stamp)?;
+            self.stage.set_attributes_at(&path, stamp.attributes())?;
         }
         Ok(())
     }

@@ -142,13 +142,13 @@ impl IntentFile {
             text.push_str(&format!("    \"{name}\",\n"));
         }
         text.push_str("]\n");
-        let mut staged = writer.stage().create_file(&file)?;
-        staged.write_all(text.as_bytes())?;
-        staged.sync()?;
-        let path = staged.path().to_path_buf();
-        let lock = Lock::of_file(staged)?
+        let (staged, mut opened) = writer.create_staged_file()?;
+        opened.write_all(text.as_bytes())?;
+        opened.sync()?;
+        let path = opened.path().to_path_buf();
+        let lock = Lock::of_file(opened)?
             .ok_or_else(|| PathError::new("lock", path, std::io::ErrorKind::WouldBlock.into()))?;
-        writer.stage().rename_new(&file, &journal, &file)?;
+        writer.put_file(&staged, &journal, &file)?;
         journal.sync()?;
         Ok(IntentFile { journal, file, lock })
     }

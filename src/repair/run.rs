@@ -11,8 +11,8 @@ use super::reception::reception;
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, Lookup, Recorded,
-    StoredItem, Writer, lock_items_with,
+    Collection, CollectionError, Draft, Event, EventKind, InventoryChange, ItemLocks, Lookup,
+    Recorded, StoredItem, Writer, lock_items_with,
 };
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -62,11 +62,11 @@ impl Repairer<'_> {
         if !lost.is_empty() && (is_refused || examined.plan.changes_nothing()) {
             return Err(RepairError::Lost { name, lost });
         }
-        let staged = writer.fresh_name();
-        let replaced = self.replace(&examined, writer, &staged);
+        let draft = writer.draft()?;
+        let replaced = self.replace(&examined, writer, &draft);
         if replaced.is_err() {
             // An item of any size need not wait in the stage for the end of a long run.
-            let _ = writer.stage().remove_tree(&staged);
+            writer.discard(draft.staged());
         }
         match replaced {
             // Another repair was faster, perhaps.
@@ -274,13 +274,20 @@ impl Repairer<'_> {
         &self,
         examined: &Examined,
         writer: &Writer,
-        staged: &std::path::Path,
+        draft: &Draft<'_>,
     ) -> Result<(), RepairError> {
         let Examined { item, donors, plan, .. } = examined;
         let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
         progress.expect(1, plan.sidecar.payload.bytes);
-        Build { item: item.as_ref(), plan, donors, writer, progress, interrupt, staged }.run()?;
-        let repaired = StoredItem::at(plan.name.clone(), writer.stage().open_dir(staged)?);
+        if plan.sidecar.state == State::Deleted {
+            draft.leave_out_payload()?;
+        } else {
+            Build { item: item.as_ref(), plan, donors, draft, progress, interrupt }.run()?;
+        }
+        draft.write_sidecar(&plan.text)?;
+        let (year, _) = layout::item_place(&plan.name);
+        writer.sync_staged(self.collection, [(&*year, draft.staged())])?;
+        let repaired = writer.staged_item(&plan.name, draft.staged())?;
         let report = verify_item(&repaired, Depth::FromDisk, progress, interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
         findings.check_shortage()?;
@@ -292,10 +299,10 @@ impl Repairer<'_> {
         self.check_unchanged(examined)?;
         let state = plan.sidecar.state;
         let change = if let Some(item) = locks.item(&Lookup::new(self.collection), &plan.name)? {
-            writer.replace_item(staged, &item)?;
+            writer.replace_item(draft.staged(), &item)?;
             InventoryChange::Became(state)
         } else {
-            writer.place_item(self.collection, staged, &plan.name)?;
+            writer.place_item(self.collection, draft.staged(), &plan.name)?;
             InventoryChange::Entered(state)
         };
         Ok(self.collection.record([(plan.name.clone(), change)], self.caller.clock)?)

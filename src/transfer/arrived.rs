@@ -1,7 +1,5 @@
 //! Items that are at the destination already.
 
-use std::path::PathBuf;
-
 use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
@@ -29,7 +27,8 @@ impl Shared<'_> {
         Ok(Some(Staged {
             name: item.name().clone(),
             step: Step::Skip,
-            item: PathBuf::new(),
+            item: None,
+            history: None,
             place: layout::item_place(item.name()),
             source: read.version,
             replaced: None,
@@ -37,7 +36,6 @@ impl Shared<'_> {
             bytes: read.sidecar.payload.bytes,
             digest: None,
             unlisted: Vec::new(),
-            partial: None,
         }))
     }
 }

@@ -1,7 +1,5 @@
 //! Deletions travel: the destination learns that an Original was deleted.
 
-use std::path::Path;
-
 use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
@@ -12,7 +10,6 @@ use crate::collection::{Departure, InventoryChange, ReadSidecar};
 use crate::holdings::{OriginalError, holdings, refuse_second};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::layout;
 use crate::sidecar::Sidecar;
 
 impl Shared<'_> {
@@ -73,14 +70,9 @@ impl Shared<'_> {
         source: &ReadSidecar,
         mut staged: Staged,
     ) -> Result<Staged, TransferError> {
-        let stage = self.writer().stage();
-        let (item, dir) = self.buckets.make_item(stage)?;
-        staged.item = item;
-        dir.remove_dir(Path::new(layout::PAYLOAD))?;
         let brought = sidecars::brought(&source.sidecar, self.from);
         let text = sidecars::text(&staged.name, source, &brought)?;
-        let mut file = dir.create_file(layout::SIDECAR)?;
-        text.write(|piece| file.write_all(piece))?;
+        staged.item = Some(self.writer().stage_tombstone(&text)?);
         Ok(staged)
     }
 

@@ -21,7 +21,7 @@ use super::settle::{HandoverEnd, Sides, settle};
 use super::shared::Shared;
 use super::staged::Staged;
 use super::{TransferError, sidecars};
-use crate::collection::{CollectionError, ItemLocks, StoredItem, Writer, items_at_a_time};
+use crate::collection::{CollectionError, ItemLocks, Writer, items_at_a_time};
 use crate::disk::PathError;
 use crate::holdings::Peers;
 
@@ -64,13 +64,12 @@ impl Shared<'_> {
     }
 
     fn hand_over_locked(&self, giver: &Writer, locks: &ItemLocks, items: Items, group: &mut Group) {
-        let stage = self.writer().stage();
         let items = self.keep(items, Locks::Held(locks), group, |staged| {
             self.at_source(staged)?;
             if staged.replaced.is_some() {
                 self.at_destination(locks, staged)?;
             }
-            staged.complete(stage)
+            Ok(self.writer().complete(staged.in_stage())?)
         });
         if items.is_empty() {
             return;
@@ -156,8 +155,7 @@ impl Shared<'_> {
 
     /// Reads a staged Copy back and compares it with what the giver's sidecar says.
     fn prove_staged(&self, staged: &Staged) -> Result<(), TransferError> {
-        let (dir, item) = staged.made_in(self.writer().stage());
-        let item = StoredItem::at(staged.name.clone(), dir.open_dir(item)?);
+        let item = self.writer().staged_item(&staged.name, staged.in_stage())?;
         // Both lists are gone again before the proof reads one of its own: they may be long.
         {
             let giving = self.at_source(staged)?;

@@ -49,8 +49,8 @@
 
 mod arrived;
 mod bury;
+mod copy_job;
 mod decide;
-mod draft;
 mod error;
 mod handover;
 mod journal;
@@ -60,7 +60,6 @@ mod payload;
 mod publish;
 mod reading;
 mod recovery;
-mod resume;
 mod retire;
 mod run;
 mod settle;

@@ -1,15 +1,12 @@
 //! Copying the payload of an item into the stage, each byte read once and compared on the way.
 
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::TransferError;
-use crate::collection::StoredItem;
-use crate::digest::Digest;
+use crate::collection::{Draft, StoredItem};
 use crate::disk::copy::{Measured, copy_and_digest, digest};
-use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Wake};
-use crate::identity::Instant;
+use crate::disk::{Attributes, Kind, PathError, StoredFile};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
 use crate::layout;
@@ -22,11 +19,7 @@ pub(super) struct PayloadCopy<'a> {
     pub root: &'a Path,
     /// What the destination has of it already.
     pub old: Option<Base<'a>>,
-    /// The new item's directory; it has its payload directory.
-    pub made: &'a Dir,
-    /// Whether an earlier run may have copied a part of it.
-    pub resumes: bool,
-    pub wake: &'a Wake,
+    pub draft: &'a Draft<'a>,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
 }
@@ -42,21 +35,7 @@ pub(super) struct Base<'a> {
 impl PayloadCopy<'_> {
     /// Makes every directory that `entries` name or imply.
     pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
-        for directory in directories(entries) {
-            let path = layout::in_payload(directory);
-            match self.made.make_dir(&path) {
-                // An earlier run made it. Anything else there would lead astray what is put below it,
-                // and is looked at before that: directories come after those they are in.
-                Err(error) if self.resumes && error.kind() == ErrorKind::AlreadyExists => {
-                    if self.made.stat(&path)?.is_none_or(|stamp| stamp.kind != Kind::Directory) {
-                        return Err(error);
-                    }
-                    self.made.open_up(&path)?;
-                }
-                outcome => outcome?,
-            }
-        }
-        Ok(())
+        directories(entries).into_iter().try_for_each(|directory| self.draft.make_dir(directory))
     }
 
     /// Copies the files and links of some entries.
@@ -64,21 +43,12 @@ impl PayloadCopy<'_> {
         for entry in entries {
             match &entry.content {
                 Content::EmptyDirectory { .. } => {}
-                Content::Link { target } => {
-                    let text = std::ffi::OsStr::from_bytes(target);
-                    let path = layout::in_payload(entry.path.as_path());
-                    if self.resumes {
-                        self.made.remove_file_if_there(&path)?;
-                    }
-                    self.made.make_link(text, &path)?;
-                }
+                Content::Link { target } => self.draft.make_link(&entry.path, target)?,
                 Content::File { bytes, digest, modified, mode } => {
                     let wanted = Expected {
                         path: &entry.path,
-                        bytes: *bytes,
-                        digest: *digest,
-                        modified: *modified,
-                        mode: *mode,
+                        measured: Measured { bytes: *bytes, digest: *digest },
+                        attributes: Attributes { modified: *modified, mode: *mode },
                     };
                     if !self.take_over(entry, &wanted)? {
                         self.copy_file(&wanted)?;
@@ -97,24 +67,18 @@ impl PayloadCopy<'_> {
         if at.ok().map(|at| &entries[at]) != Some(entry) {
             return Ok(false);
         }
-        let path = layout::in_payload(entry.path.as_path());
-        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
         // What is missing, of another kind or behind a link is copied like what differs.
-        let Ok(dir) = item.dir().open_dir(above) else { return Ok(false) };
-        let Ok(mut old) = dir.open_file(name) else { return Ok(false) };
-        let stamp = old.stat()?;
-        if stamp.kind != Kind::File || stamp.bytes != wanted.bytes {
+        let Ok(mut old) = item.open(&entry.path) else { return Ok(false) };
+        let stat = old.stat()?;
+        if stat.kind != Kind::File || stat.bytes != wanted.measured.bytes {
             return Ok(false);
         }
-        let measured = digest(&mut old, self.progress, self.interrupt)?;
-        if measured.digest != wanted.digest || dir.stat(name)? != Some(stamp) {
-            return Ok(false);
-        }
-        let staged = layout::in_payload(entry.path.as_path());
-        let linked = dir.link_file(Path::new(name), self.made, &staged)?;
-        if linked && (stamp.modified != wanted.modified || stamp.mode != wanted.mode) {
+        let is_same = digest(&mut old, self.progress, self.interrupt)? == wanted.measured
+            && item.stat(layout::in_payload(entry.path.as_path()))? == Some(stat);
+        let linked = is_same && self.draft.reuse(item, &entry.path)?;
+        if linked && stat.attributes() != wanted.attributes {
             // Both names are of one file, so the item that goes has them right from now on as well.
-            self.made.open_file(&staged)?.set_attributes(&wanted.stat(stamp))?;
+            self.draft.open_file(&entry.path)?.set_attributes(wanted.attributes)?;
         }
         Ok(linked)
     }
@@ -133,38 +97,25 @@ impl PayloadCopy<'_> {
         if found.kind != Kind::File {
             return Err(self.damaged(wanted.path, "it is no file"));
         }
-        if found.bytes != wanted.bytes {
-            let detail = format!("{} bytes, in the sidecar {}", found.bytes, wanted.bytes);
+        let Measured { bytes, digest } = wanted.measured;
+        if found.bytes != bytes {
+            let detail = format!("{} bytes, in the sidecar {bytes}", found.bytes);
             return Err(self.damaged(wanted.path, detail));
         }
-        let path = layout::in_payload(wanted.path.as_path());
-        if self.resumes && self.is_there(&path, wanted)? {
-            return Ok(());
+        let (progress, interrupt) = (self.progress, self.interrupt);
+        if self.draft.resumes()
+            && let Some(left) =
+                self.draft.left_whole(wanted.path, wanted.measured, progress, interrupt)?
+        {
+            return Ok(left.set_attributes(wanted.attributes)?);
         }
-        let mut copy = self.made.create_file_with_mode(&path, wanted.mode)?;
-        let measured = self.fill(&mut copy, &mut source, wanted.bytes)?;
-        if measured.digest != wanted.digest || measured.bytes != wanted.bytes {
-            let detail = format!("sha256 {}, in the sidecar {}", measured.digest, wanted.digest);
+        let mut copy = self.draft.create_file(wanted.path, wanted.attributes.mode)?;
+        let measured = self.fill(&mut copy, &mut source, bytes)?;
+        if measured != wanted.measured {
+            let detail = format!("sha256 {}, in the sidecar {digest}", measured.digest);
             return Err(self.damaged(wanted.path, detail));
         }
-        copy.set_attributes(&wanted.stat(found))?;
-        self.wake.follow(copy, wanted.bytes);
-        Ok(())
-    }
-
-    /// Whether an earlier run copied a file whole; what it left of one that is not goes.
-    fn is_there(&self, path: &Path, wanted: &Expected<'_>) -> Result<bool, TransferError> {
-        let Some(stamp) = self.made.stat(path)? else { return Ok(false) };
-        if stamp.kind == Kind::File && stamp.bytes == wanted.bytes {
-            let mut copy = self.made.open_file(path)?;
-            let measured = digest(&mut copy, self.progress, self.interrupt)?;
-            if measured.digest == wanted.digest && measured.bytes == wanted.bytes {
-                copy.set_attributes(&wanted.stat(stamp))?;
-                return Ok(true);
-            }
-        }
-        self.made.remove_tree(path)?;
-        Ok(false)
+        Ok(self.draft.finish_file(copy, bytes, wanted.attributes)?)
     }
 
     /// Fills a copy: sharing the bytes where the file system can, and reading them in either case.
@@ -186,32 +137,33 @@ impl PayloadCopy<'_> {
     pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), TransferError> {
         // Deepest first: a directory sorts before everything below it.
         for directory in directories(entries).into_iter().rev() {
-            let said = empty_directory(entries, directory);
-            self.finish_directory(&layout::in_payload(directory), said)?;
+            match empty_directory(entries, directory) {
+                Some((modified, mode)) => {
+                    self.attributes(directory)?;
+                    self.draft.finish_empty_dir(directory, Attributes { mode, modified })?;
+                }
+                None => self.finish_directory(directory)?,
+            }
         }
-        self.finish_directory(Path::new(layout::PAYLOAD), None)
+        self.finish_directory(Path::new(""))
     }
 
-    /// Gives the directory at `path` of the new item its time and mode: those that the sidecar says, or
-    /// those of the source, open to those who share the collection.
-    fn finish_directory(
-        &self,
-        path: &Path,
-        said: Option<(Instant, u32)>,
-    ) -> Result<(), TransferError> {
-        let stamp = match self.from.stat(path) {
-            Ok(Some(stamp)) => stamp,
-            Ok(None) => return Ok(()),
+    fn finish_directory(&self, below: &Path) -> Result<(), TransferError> {
+        match self.attributes(below)? {
+            Some(attributes) => Ok(self.draft.finish_dir(below, attributes)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Those that the directory `below` of the payload has at the source, if it is there.
+    fn attributes(&self, below: &Path) -> Result<Option<Attributes>, TransferError> {
+        let path = layout::in_payload(below);
+        match self.from.stat(&path) {
             Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {
-                return Err(self.damaged_at(path, "a link stands on the way to it"));
+                Err(self.damaged_at(&path, "a link stands on the way to it"))
             }
-            Err(error) => return Err(error.into()),
-        };
-        let stamp = match said {
-            Some((modified, mode)) => FileStat { mode, modified, ..stamp },
-            None => self.made.opened(&stamp),
-        };
-        Ok(self.made.set_attributes_at(path, &stamp)?)
+            found => Ok(found?.map(|stat| stat.attributes())),
+        }
     }
 
     fn damaged(&self, path: &PayloadPath, detail: impl Into<String>) -> TransferError {
@@ -232,15 +184,6 @@ impl PayloadCopy<'_> {
 /// A file as the sidecar has it.
 struct Expected<'a> {
     path: &'a PayloadPath,
-    bytes: u64,
-    digest: Digest,
-    modified: Instant,
-    mode: u32,
-}
-
-impl Expected<'_> {
-    /// The attributes it is to have.
-    fn stat(&self, found: FileStat) -> FileStat {
-        FileStat { mode: self.mode, modified: self.modified, ..found }
-    }
+    measured: Measured,
+    attributes: Attributes,
 }

@@ -1,6 +1,6 @@
 //! Publishing a group: one sync, then every item in one step.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::look::Locks;
@@ -8,8 +8,10 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::unlisted::keep_unlisted;
 use super::{Outcome, Replaces, RunMode, Step, TransferError, Transferred};
-use crate::collection::{Event, EventKind, IndexUpdate, InventoryChange};
-use crate::disk::{Dir, PathError};
+use crate::collection::{
+    Arriving, Event, EventKind, IndexUpdate, InventoryChange, StagedItem, Unpublished, Year,
+};
+use crate::disk::PathError;
 use crate::holdings::Remains;
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -98,8 +100,9 @@ impl Shared<'_> {
                 Prepared::Bury(staged) => burials.push((at, staged)),
             }
         }
-        let in_stage = |(at, staged): &(usize, Staged)| (*at, staged.step, staged.item.clone());
-        let staged: Vec<_> = copies.iter().chain(&handovers).map(in_stage).collect();
+        let in_stage =
+            |(at, staged): &(usize, Staged)| Some((*at, staged.step, staged.item.clone()?));
+        let staged: Vec<_> = copies.iter().chain(&handovers).filter_map(in_stage).collect();
         let arriving = [&copies[..], &handovers, &moves, &burials].concat();
         let changing = self.announce(&arriving, &[&handovers[..], &moves, &drops].concat());
         self.publish_copies(copies, &mut group);
@@ -138,11 +141,8 @@ impl Shared<'_> {
 
     /// Removes what the group has replaced, taken away from the source, or could not publish: a long run
     /// needs the room.
-    fn make_room<'a>(&self, staged: impl Iterator<Item = &'a PathBuf>) {
-        // What cannot be removed now goes with the stage.
-        for item in staged {
-            let _ = self.writer().stage().remove_tree(item);
-        }
+    fn make_room<'a>(&self, staged: impl Iterator<Item = &'a StagedItem>) {
+        staged.for_each(|item| self.writer().discard(item));
         for writer in [self.writer, self.source_writer].into_iter().flatten() {
             let _ = writer.remove_retired();
         }
@@ -226,19 +226,8 @@ impl Shared<'_> {
 
     /// Forces staged items to the disk, wherever they were made.
     pub(super) fn sync_staged(&self, items: &Items) -> Result<(), PathError> {
-        let stage = self.writer().stage();
-        let (partial, whole): (Vec<_>, Vec<_>) =
-            items.iter().map(|(_, staged)| staged).partition(|staged| staged.partial.is_some());
-        if !whole.is_empty() {
-            let years: BTreeSet<_> = whole.iter().map(|staged| &staged.place.0).collect();
-            // An error is found again when the directory gets its items.
-            let _ = years.into_iter().try_for_each(|year| self.to.expect_directory(year));
-            stage.sync_trees(whole.iter().map(|staged| &staged.item))?;
-        }
-        partial.iter().try_for_each(|staged| {
-            let (dir, item) = staged.made_in(stage);
-            dir.sync_trees([item])
-        })
+        let staged = items.iter().map(|(_, staged)| (staged.place.0.as_path(), staged.in_stage()));
+        self.writer().sync_staged(self.to, staged)
     }
 
     fn publish_copies(&self, copies: Items, group: &mut Group) {
@@ -251,9 +240,9 @@ impl Shared<'_> {
         }
         let mut whole = Items::new();
         for (at, staged) in copies {
-            match staged.complete(self.writer().stage()) {
+            match self.writer().complete(staged.in_stage()) {
                 Ok(()) => whole.push((at, staged)),
-                Err(error) => group.failed(at, &staged, error),
+                Err(error) => group.failed(at, &staged, error.into()),
             }
         }
         let placed = self.place(whole, group, Locks::Free);
@@ -278,7 +267,7 @@ impl Shared<'_> {
         }
         let mut placed = Items::new();
         for (year, items) in by_year {
-            match self.to.ensure_year(&year) {
+            match self.to.year_of_arrivals(&year) {
                 Ok(year) => placed.extend(self.place_in(&year, items, group, locks)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     for (at, staged) in items {
@@ -293,43 +282,39 @@ impl Shared<'_> {
         placed
     }
 
-    fn place_in(&self, year: &Dir, items: Items, group: &mut Group, locks: Locks<'_>) -> Items {
-        let Some((_, first)) = items.first() else { return items };
-        let before = match self.to.inventory_end(&first.name) {
-            Ok(before) => before,
-            Err(error) => {
-                group.all_failed(&items, error.into());
-                return Items::new();
-            }
-        };
-        let mut placed = Items::new();
-        for (at, staged) in items {
-            match self.put(year, &staged, locks) {
-                Ok(()) => placed.push((at, staged)),
-                Err(error) => self.missed(at, &staged, error, locks, group),
-            }
+    fn place_in(
+        &self,
+        year: &Year<'_>,
+        items: Items,
+        group: &mut Group,
+        locks: Locks<'_>,
+    ) -> Items {
+        let put = |(_, staged): &(usize, Staged)| self.put(year, staged, locks);
+        let published = self.writer().publish(year, items, self.caller.clock, put);
+        for (at, staged, error) in published.refused.into_iter().map(|((at, it), e)| (at, it, e)) {
+            self.missed(at, &staged, error, locks, group);
         }
-        let staged = placed.iter().map(|(_, staged)| staged.item.as_path());
-        let arrivals = placed.iter().filter_map(arrival);
-        let clock = self.caller.clock;
-        let recorded = self.writer().confirm(self.to, &before, year, staged, arrivals, clock);
-        match recorded {
-            Ok(()) => placed,
-            Err(error) => {
-                for (at, staged) in &placed {
+        match published.failed {
+            None => {}
+            Some(Unpublished::NotPlaced(items, error)) => group.all_failed(&items, error.into()),
+            Some(Unpublished::NotDurable(items, error)) => {
+                for (at, staged) in &items {
                     group.failed(*at, staged, not_durable(&staged.name, &error));
                 }
                 group.fatal.get_or_insert(error.into());
-                Items::new()
             }
         }
+        published.placed
     }
 
     /// Puts one item in place.
-    fn put(&self, year: &Dir, staged: &Staged, locks: Locks<'_>) -> Result<(), TransferError> {
-        let stage = self.writer().stage();
+    fn put(&self, year: &Year<'_>, staged: &Staged, locks: Locks<'_>) -> Result<(), TransferError> {
         if staged.step.over() == Replaces::Nothing {
-            return self.put_new(stage, year, staged);
+            let put = self.writer().put_new(staged.in_stage(), year, &staged.place.1);
+            return put.map_err(|error| match error.kind() {
+                std::io::ErrorKind::AlreadyExists => staged.changed(),
+                _ => error.into(),
+            });
         }
         let taken;
         let locks = match locks {
@@ -347,30 +332,32 @@ impl Shared<'_> {
         };
         let item = self.at_destination(locks, staged)?;
         keep_unlisted(&item)?;
-        Ok(self.writer().swap_item(&staged.item, &item)?)
-    }
-
-    fn put_new(&self, stage: &Dir, year: &Dir, staged: &Staged) -> Result<(), TransferError> {
-        match self.buckets.rename_new(stage, &staged.item, year, &staged.place.1) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                Err(staged.changed())
-            }
-            outcome => Ok(outcome?),
-        }
+        Ok(self.writer().swap_item(staged.in_stage(), &item)?)
     }
 }
 
-/// The inventory's line of an item that has come to the destination.
-fn arrival((_, staged): &(usize, Staged)) -> Option<(RepositoryName, InventoryChange)> {
-    let state = match staged.step {
-        // It was a Copy before.
-        Step::Copy(Replaces::Copy) | Step::HandOver(Replaces::Copy) | Step::Skip => return None,
-        Step::Revive => State::Original,
-        Step::Bury(_) => State::Deleted,
-        // An item that is handed over is a Copy until the hand-over is settled.
-        Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => State::Copy,
-    };
-    Some((staged.name.clone(), InventoryChange::Entered(state)))
+impl Arriving for (usize, Staged) {
+    fn name(&self) -> &RepositoryName {
+        &self.1.name
+    }
+
+    fn staged(&self) -> &StagedItem {
+        self.1.in_stage()
+    }
+
+    fn change(&self) -> Option<InventoryChange> {
+        let state = match self.1.step {
+            // It was a Copy before.
+            Step::Copy(Replaces::Copy) | Step::HandOver(Replaces::Copy) | Step::Skip => {
+                return None;
+            }
+            Step::Revive => State::Original,
+            Step::Bury(_) => State::Deleted,
+            // An item that is handed over is a Copy until the hand-over is settled.
+            Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => State::Copy,
+        };
+        Some(InventoryChange::Entered(state))
+    }
 }
 
 pub(super) fn not_durable(name: &RepositoryName, error: &PathError) -> TransferError {

@@ -13,9 +13,9 @@ use super::unlisted::keep_unlisted;
 use super::{Step, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Departure, InventoryChange, ItemLocks, LockedItem, Writer,
+    Collection, CollectionError, Departure, InventoryChange, ItemLocks, LockedItem, Writer, Year,
 };
-use crate::disk::{Dir, PathError, open_at_most};
+use crate::disk::{PathError, open_at_most};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -23,7 +23,7 @@ use crate::layout;
 /// Limit on items that are moved under their locks at a time.
 const MOVED_AT_A_TIME: usize = 128;
 
-impl Shared<'_> {
+impl<'a> Shared<'a> {
     /// Moves items as they are: each by one rename. Nothing of their payload is read.
     pub(super) fn move_all(&self, items: Items, group: &mut Group) {
         let items = self.stage_histories(items, group);
@@ -49,7 +49,7 @@ impl Shared<'_> {
         for (at, mut staged) in items {
             if let Step::HandOver(_) = staged.step {
                 match self.stage_history(&staged) {
-                    Ok(sidecar) => staged.item = sidecar,
+                    Ok(sidecar) => staged.history = Some(sidecar),
                     Err(error) => {
                         self.missed(at, &staged, error, Locks::Free, group);
                         continue;
@@ -58,9 +58,9 @@ impl Shared<'_> {
             }
             ready.push((at, staged));
         }
-        let mut staged = ready.iter().filter_map(|(_, staged)| staged.history()).peekable();
+        let mut staged = ready.iter().filter_map(|(_, it)| it.history.as_deref()).peekable();
         if staged.peek().is_some()
-            && let Err(error) = self.writer().stage().sync_trees(staged)
+            && let Err(error) = self.writer().sync_staged_sidecars(staged)
         {
             group.all_failed(&ready, error.into());
             return Items::new();
@@ -211,7 +211,7 @@ impl Shared<'_> {
         &self,
         staged: &Staged,
         locks: &ItemLocks,
-        years: &mut Years,
+        years: &mut Years<'a>,
     ) -> Result<Route, TransferError> {
         let item = self.locked_at_source(locks, staged)?;
         let (year, leaf) = layout::item_place(item.name());
@@ -219,17 +219,22 @@ impl Shared<'_> {
             std::io::ErrorKind::AlreadyExists => staged.changed(),
             _ => error.into(),
         })?;
-        if years.dirs[to].stat(&staged.place.1)?.is_some() {
+        if years.all[to].holds(&staged.place.1)? {
             return Err(staged.changed());
         }
         item.throw_away_unlisted(&item.strays()?)?;
         Ok(Route { from: years.of(self.from, &year)?, leaf, to })
     }
 
-    fn move_one(&self, staged: &Staged, route: &Route, years: &Years) -> Result<(), TransferError> {
+    fn move_one(
+        &self,
+        staged: &Staged,
+        route: &Route,
+        years: &Years<'_>,
+    ) -> Result<(), TransferError> {
         self.at_source(staged)?;
-        let (from, to) = (&years.dirs[route.from], &years.dirs[route.to]);
-        match from.rename_new(&route.leaf, to, &staged.place.1) {
+        let (from, to) = (&years.all[route.from], &years.all[route.to]);
+        match from.move_item(&route.leaf, to, &staged.place.1) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(staged.changed())
             }
@@ -245,7 +250,7 @@ impl Shared<'_> {
         ending: &mut Ending,
     ) -> Result<(), TransferError> {
         for (_, staged) in moved {
-            let Some(history) = staged.history() else { continue };
+            let Some(history) = &staged.history else { continue };
             let item = locks.item(&self.destination_items, &staged.name)?;
             let item = item.ok_or_else(|| staged.changed())?;
             self.writer().rename_sidecar(history, &item)?;
@@ -259,7 +264,7 @@ impl Shared<'_> {
         let Some(writer) = self.source_writer.filter(|_| !items.is_empty()) else { return };
         // What another run put there may be in memory only.
         let staying = items.iter().map(|(_, staged)| staged.at());
-        if let Err(error) = self.to.root().sync_trees(staying) {
+        if let Err(error) = self.to.sync_items(staying) {
             return group.all_failed(items, error.into());
         }
         for (at, staged) in items {
@@ -340,26 +345,25 @@ pub(super) fn retire(
 
 /// Directories that items are moved out of or into, each opened once and synced at the end.
 #[derive(Default)]
-struct Years {
-    dirs: Vec<Dir>,
+struct Years<'c> {
+    all: Vec<Year<'c>>,
     /// Where each stands, by collection and path.
     at: BTreeMap<(String, PathBuf), usize>,
 }
 
-impl Years {
+impl<'c> Years<'c> {
     /// Where the directory `year` of `collection` stands; it is made if it is missing.
-    fn of(&mut self, collection: &Collection, year: &Path) -> Result<usize, PathError> {
+    fn of(&mut self, collection: &'c Collection, year: &Path) -> Result<usize, PathError> {
         let key = (collection.id().to_owned(), year.to_path_buf());
         if let Some(at) = self.at.get(&key) {
             return Ok(*at);
         }
-        let dir = collection.ensure_year(year)?;
-        self.dirs.push(dir);
-        self.at.insert(key, self.dirs.len() - 1);
-        Ok(self.dirs.len() - 1)
+        self.all.push(collection.year_of_arrivals(year)?);
+        self.at.insert(key, self.all.len() - 1);
+        Ok(self.all.len() - 1)
     }
 
     fn sync(&self) -> Result<(), PathError> {
-        self.dirs.iter().try_for_each(Dir::sync)
+        self.all.iter().try_for_each(Year::sync)
     }
 }

@@ -1,12 +1,11 @@
 //! Many items: staged by several threads, published in groups, reported in order.
 
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use super::shared::{Prepared, Shared, size};
 use super::{OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred, Verb};
-use crate::collection::{Buckets, Collection, Lookup, Names, Writer};
-use crate::disk::{Dir, IoContext, PathError, Wake};
+use crate::collection::{Collection, Lookup, Names};
+use crate::disk::{IoContext, PathError};
 use crate::flow::{Flow, GROUP_ITEMS};
 use crate::identity::RepositoryName;
 use crate::progress::Scan;
@@ -89,12 +88,9 @@ impl Transfer<'_> {
 
     fn shared(&self) -> Result<Shared<'_>, PathError> {
         let one_file_system = match (&self.source_writer, &self.writer) {
-            (Some(source), Some(writer)) => can_rename(source, writer)?,
+            (Some(source), Some(writer)) => source.can_rename_to(writer)?,
             // As far as can be told without trying.
-            _ if self.options.verb == Verb::Migrate => {
-                let device = |dir: &Dir| Ok(dir.own_stat()?.identity.0);
-                device(self.from.root())? == device(self.to.root())?
-            }
+            _ if self.options.verb == Verb::Migrate => self.from.device()? == self.to.device()?,
             _ => false,
         };
         Ok(Shared {
@@ -108,8 +104,6 @@ impl Transfer<'_> {
             peers: &self.peers,
             witnesses: self.witnesses,
             caller: self.caller,
-            buckets: Buckets::new(self.options.jobs),
-            wake: Wake::new(),
             flow: Flow::new(UNDER_WAY),
             pending: Arc::default(),
             one_file_system,
@@ -238,17 +232,4 @@ fn check_apart(from: &Collection, to: &Collection) -> Result<(), TransferError> 
         return Err(TransferError::SameId { from, to });
     }
     Ok(())
-}
-
-/// Whether things can be moved between two stages. Tried, since devices alone do not tell.
-fn can_rename(from: &Writer, to: &Writer) -> Result<bool, PathError> {
-    let probe = Path::new("probe");
-    from.stage().make_dir(probe)?;
-    match from.stage().rename_new(probe, to.stage(), probe) {
-        Ok(()) => to.stage().remove_dir(probe).map(|()| true),
-        Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
-            from.stage().remove_dir(probe).map(|()| false)
-        }
-        Err(error) => Err(error),
-    }
 }

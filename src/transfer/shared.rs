@@ -6,10 +6,8 @@ use super::staged::Staged;
 use super::{Options, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
-    Buckets, Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer,
-    lock_items,
+    Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer, lock_items,
 };
-use crate::disk::Wake;
 use crate::flow::{Flow, Reservations, Size};
 use crate::holdings::{Claim, Peers};
 use crate::identity::RepositoryName;
@@ -48,8 +46,6 @@ pub(super) struct Shared<'a> {
     pub witnesses: Peers<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
-    pub buckets: Buckets,
-    pub wake: Wake,
     pub flow: Flow<Prepared>,
     /// Room that items under way will still take at the destination.
     pub pending: Arc<Reservations>,
@@ -59,9 +55,9 @@ pub(super) struct Shared<'a> {
     pub token: String,
 }
 
-impl Shared<'_> {
+impl<'a> Shared<'a> {
     /// The right to write at the destination. Where it is needed there is one: a plan ends before.
-    pub(super) fn writer(&self) -> &Writer {
+    pub(super) fn writer(&self) -> &'a Writer {
         self.writer.expect("because `run` refuses to act without a writer")
     }
 
@@ -122,9 +118,9 @@ impl Shared<'_> {
         if item.has_version(staged.source)? { Ok(item) } else { Err(staged.changed()) }
     }
 
-    pub(super) fn lock<'a>(
+    pub(super) fn lock<'i>(
         &self,
-        items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
+        items: impl IntoIterator<Item = (&'i Collection, &'i RepositoryName)>,
     ) -> Result<ItemLocks, CollectionError> {
         lock_items(items, self.caller.agent, &self.caller.waiter())
     }

@@ -1,14 +1,12 @@
 //! An item that is whole in the stage, and where it goes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::decide::{Replaces, Step};
-use super::resume::ResumableStage;
 use super::{TransferError, Transferred};
-use crate::collection::{ReadSidecar, StoredItem};
+use crate::collection::{ReadSidecar, StagedItem, StoredItem};
 use crate::digest::Digest;
-use crate::disk::{Dir, Version};
+use crate::disk::Version;
 use crate::identity::RepositoryName;
 
 /// An item that is whole in the stage, with the sidecar it will have.
@@ -17,8 +15,10 @@ pub(super) struct Staged {
     /// The name as the source spells it.
     pub name: RepositoryName,
     pub step: Step,
-    /// Its directory in the stage; of an Original that is renamed as it is, its new sidecar.
-    pub item: PathBuf,
+    /// The item in the stage, once it is there.
+    pub item: Option<StagedItem>,
+    /// The new sidecar of an Original that is renamed as it is, in the stage.
+    pub history: Option<PathBuf>,
     /// Where it belongs: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
     /// The versions of the sidecars it was decided by: at the source, and at the destination if there is one.
@@ -30,8 +30,6 @@ pub(super) struct Staged {
     pub digest: Option<Digest>,
     /// What moves to the trash because no sidecar lists it.
     pub unlisted: Vec<PathBuf>,
-    /// Where it is made, if it is to be taken up again when this run is cut short.
-    pub partial: Option<Arc<ResumableStage>>,
 }
 
 impl Staged {
@@ -50,7 +48,8 @@ impl Staged {
         Staged {
             name: from.name().clone(),
             step,
-            item: PathBuf::new(),
+            item: None,
+            history: None,
             place,
             source: source.version,
             replaced: None,
@@ -58,26 +57,12 @@ impl Staged {
             bytes,
             digest: Some(totals.digest),
             unlisted: Vec::new(),
-            partial: None,
         }
     }
 
-    /// Where it is as long as it is staged: a directory, and the item in it.
-    pub(super) fn made_in<'a>(&'a self, stage: &'a Dir) -> (&'a Dir, &'a Path) {
-        match &self.partial {
-            Some(partial) => (&partial.dir, &partial.item),
-            None => (stage, &self.item),
-        }
-    }
-
-    /// The staged sidecar of an Original that is renamed as it is.
-    pub(super) fn history(&self) -> Option<&Path> {
-        Some(&*self.item).filter(|sidecar| !sidecar.as_os_str().is_empty())
-    }
-
-    /// Brings it into the stage, now that it is synced and about to be published.
-    pub(super) fn complete(&self, stage: &Dir) -> Result<(), TransferError> {
-        self.partial.as_ref().map_or(Ok(()), |partial| partial.complete(stage, &self.item))
+    /// The item in the stage.
+    pub(super) fn in_stage(&self) -> &StagedItem {
+        self.item.as_ref().expect("because only items that were staged are published")
     }
 
     /// That the item is not the one it was decided by.

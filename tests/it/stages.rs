@@ -39,8 +39,8 @@ impl AtWork {
         make_collection(&root);
         let watch = Arc::new(Faults::new(&root, usize::MAX, Mode::Killed).on(system));
         let writer = join(&open(&root, watch)).unwrap();
-        writer.stage().create_file("in the making").unwrap();
-        let stage = writer.stage().path().to_path_buf();
+        let stage = writer.stage_path().to_path_buf();
+        std::fs::write(stage.join("in the making"), "").unwrap();
         AtWork { root, writer, stage }
     }
 

@@ -158,7 +158,7 @@ fn of_recovery_beside_a_run() {
     let clock = crate::support::TestClock::at("2026-11-21T02:14:00Z");
     let (agent, waiter) = (crate::support::agent(), crate::support::waiter(&clock));
     let writer = collection.writer(&agent, &waiter).unwrap();
-    let stage = writer.stage().path().file_name().unwrap().to_str().unwrap().to_owned();
+    let stage = writer.stage_path().file_name().unwrap().to_str().unwrap().to_owned();
     let told = world.run("-c archive recover -n");
     let expected = format!("would not remove [WORLD]/archive/.urepo/staging/{stage}, of ");
     assert!(told.succeeded().starts_with(&expected), "{}", told.stdout);

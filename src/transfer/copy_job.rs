@@ -1,36 +1,32 @@
 //! One item on its way: read on both sides, decided upon, copied into the stage.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::decide::{Replaces, Step};
 use super::look::{Chosen, Decision, Locks};
 use super::payload::{Base, PayloadCopy};
-use super::resume::ResumableStage;
 use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{TransferError, sidecars};
-use crate::collection::{ReadSidecar, StoredItem};
-use crate::disk::Dir;
+use crate::collection::{Draft, Partial, ReadSidecar, StoredItem};
 use crate::flow::{Lacking, Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::layout;
 
 /// An item that several threads copy.
-pub(super) struct Draft {
+pub(super) struct CopyJob<'a> {
     number: usize,
     from: StoredItem,
     source: ReadSidecar,
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
-    /// Its directory in the stage.
-    made: Dir,
+    draft: Draft<'a>,
     /// Until its sidecar is written.
     _reserved: Reservation,
     failure: Mutex<Option<TransferError>>,
 }
 
-impl Shared<'_> {
+impl<'a> Shared<'a> {
     /// Reads, decides and copies one item; what becomes of it goes into the flow.
     pub(super) fn work<'scope>(
         &'scope self,
@@ -44,12 +40,12 @@ impl Shared<'_> {
         }
         match self.begin(number, &name) {
             Ok(StageStart::Prepared(ready)) => self.deliver(number, ready),
-            Ok(StageStart::Draft(draft)) => self.copy(draft, scope),
+            Ok(StageStart::Job(job)) => self.copy(job, scope),
             Err(error) => self.deliver(number, Prepared::Failed(name, error)),
         }
     }
 
-    fn begin(&self, number: usize, name: &RepositoryName) -> Result<StageStart, TransferError> {
+    fn begin(&self, number: usize, name: &RepositoryName) -> Result<StageStart<'a>, TransferError> {
         match self.decide_on(name).or_else(|error| self.decide_again(name, error, Locks::Free))? {
             Decision::Prepared(ready) => Ok(StageStart::Prepared(ready)),
             Decision::Step(chosen) => self.start(number, *chosen),
@@ -57,7 +53,7 @@ impl Shared<'_> {
     }
 
     /// Begins what was decided.
-    fn start(&self, number: usize, chosen: Chosen) -> Result<StageStart, TransferError> {
+    fn start(&self, number: usize, chosen: Chosen) -> Result<StageStart<'a>, TransferError> {
         let Chosen { from, source, to, mut staged } = chosen;
         match staged.step {
             Step::Skip => {
@@ -80,27 +76,26 @@ impl Shared<'_> {
         self.caller.progress.expect(1, staged.bytes);
         let partial = match staged.bytes {
             bytes if bytes >= self.options.resume_bytes => {
-                ResumableStage::open(self.to, &staged.name, &source)?.map(Arc::new)
+                Partial::open(self.to, &staged.name, &source)?
             }
             _ => None,
         };
-        staged.partial.clone_from(&partial);
-        let (item, made) = self.buckets.make_item(self.writer().stage())?;
-        staged.item = item;
-        let draft = Draft {
+        let draft = self.writer().resumable_draft(partial)?;
+        staged.item = Some(draft.staged().clone());
+        let job = CopyJob {
             number,
             from,
             source,
             to,
             staged,
-            made,
+            draft,
             _reserved: reserved,
             failure: Mutex::default(),
         };
-        match draft.route(self).make_directories(&draft.source.sidecar.files) {
-            Ok(()) => Ok(StageStart::Draft(Box::new(draft))),
+        match job.route(self).make_directories(&job.source.sidecar.files) {
+            Ok(()) => Ok(StageStart::Job(Box::new(job))),
             Err(error) => {
-                draft.give_up(self, false);
+                job.give_up(self, false);
                 Err(error.into())
             }
         }
@@ -117,43 +112,43 @@ impl Shared<'_> {
         })
     }
 
-    /// Copies a draft on as many threads as are free.
-    fn copy<'scope>(&'scope self, draft: Box<Draft>, scope: &rayon::Scope<'scope>) {
+    /// Copies an item on as many threads as are free.
+    fn copy<'scope>(&'scope self, job: Box<CopyJob<'a>>, scope: &rayon::Scope<'scope>) {
         use crate::item::Content;
-        let batches = batches(draft.source.sidecar.files.iter().map(|entry| match entry.content {
+        let batches = batches(job.source.sidecar.files.iter().map(|entry| match entry.content {
             Content::File { bytes, .. } => Some(bytes),
             Content::Link { .. } | Content::EmptyDirectory { .. } => None,
         }));
-        let copy = |draft: &Draft, batch| self.copy_batch(draft, batch);
-        spread(*draft, batches, scope, copy, |draft, _| self.copied(&draft));
+        let copy = |job: &CopyJob<'_>, batch| self.copy_batch(job, batch);
+        spread(*job, batches, scope, copy, |job, _| self.copied(&job));
     }
 
-    fn copy_batch(&self, draft: &Draft, batch: std::ops::Range<usize>) {
-        if draft.failure().is_none()
-            && let Err(error) = draft.route(self).copy(&draft.source.sidecar.files[batch])
+    fn copy_batch(&self, job: &CopyJob<'_>, batch: std::ops::Range<usize>) {
+        if job.failure().is_none()
+            && let Err(error) = job.route(self).copy(&job.source.sidecar.files[batch])
         {
-            draft.failure().get_or_insert(error);
+            job.failure().get_or_insert(error);
         }
     }
 
-    /// Hands a draft on whose files are copied.
-    fn copied(&self, draft: &Draft) {
-        let failure = draft.failure().take();
+    /// Hands an item on whose files are copied.
+    fn copied(&self, job: &CopyJob<'_>) {
+        let failure = job.failure().take();
         let finished = match failure {
             Some(error) => Err(error),
-            None => draft.finish(self),
+            None => job.finish(self),
         };
-        let (number, name) = (draft.number, draft.staged.name.clone());
+        let (number, name) = (job.number, job.staged.name.clone());
         match finished {
             Ok(staged) => self.deliver(number, Prepared::Staged(staged)),
             Err(error) => {
                 // What goes away while it is read looks damaged as well.
-                let error = match self.at_source(&draft.staged) {
+                let error = match self.at_source(&job.staged) {
                     Err(changed @ TransferError::Changed { .. }) => changed,
                     _ => error,
                 };
                 // What is damaged at the source will not become whole by another attempt.
-                draft.give_up(self, matches!(error, TransferError::Damaged { .. }));
+                job.give_up(self, matches!(error, TransferError::Damaged { .. }));
                 let ready = self.done_by_others(&name, error, Locks::Free);
                 self.deliver(number, ready.unwrap_or_else(|error| Prepared::Failed(name, error)));
             }
@@ -162,17 +157,12 @@ impl Shared<'_> {
 }
 
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
-enum StageStart {
+enum StageStart<'a> {
     Prepared(Prepared),
-    Draft(Box<Draft>),
+    Job(Box<CopyJob<'a>>),
 }
 
-impl Draft {
-    /// The directory that the item is made in.
-    fn made_in(&self) -> &Dir {
-        self.staged.partial.as_ref().map_or(&self.made, |partial| &partial.own)
-    }
-
+impl CopyJob<'_> {
     fn failure(&self) -> MutexGuard<'_, Option<TransferError>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -188,9 +178,7 @@ impl Draft {
             from: &self.from,
             root: shared.from.path(),
             old,
-            made: self.made_in(),
-            resumes: self.staged.partial.is_some(),
-            wake: &shared.wake,
+            draft: &self.draft,
             progress: shared.caller.progress,
             interrupt: shared.caller.interrupt,
         }
@@ -198,12 +186,9 @@ impl Draft {
 
     /// Removes what was made, but for what may be taken up again.
     fn give_up(&self, shared: &Shared<'_>, for_good: bool) {
-        // An error leaves what a killed process would.
-        let _ = shared.writer().stage().remove_tree(&self.staged.item);
-        if let Some(partial) = &self.staged.partial
-            && for_good
-        {
-            let _ = partial.remove();
+        shared.writer().discard(self.draft.staged());
+        if for_good {
+            self.draft.staged().give_up();
         }
     }
 
@@ -225,8 +210,7 @@ impl Draft {
             }
             _ => sidecars::text(&self.staged.name, &self.source, &copy)?,
         };
-        let mut file = self.made_in().create_file(layout::SIDECAR)?;
-        text.write(|piece| file.write_all(piece))?;
+        self.draft.write_sidecar(&text)?;
         // By its name: what was opened before may have been moved away, whole.
         shared.at_source(&self.staged)?;
         Ok(self.staged.clone())

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::disk::{Dir, PathError};
@@ -12,8 +13,10 @@ use crate::layout;
 /// A file system is quicker with small directories, and threads do not wait for each other when each
 /// has its own.
 #[derive(Debug)]
-pub(crate) struct Buckets {
-    threads: Vec<Mutex<Filling>>,
+pub(in crate::collection) struct Buckets {
+    threads: [Mutex<Filling>; THREADS],
+    /// How many of them are in use.
+    used: AtomicUsize,
     /// The buckets that items were taken out of, the last one first: items leave in the order in which they came,
     /// in turn from those of the threads.
     emptied: Mutex<VecDeque<(PathBuf, Dir)>>,
@@ -27,23 +30,31 @@ struct Filling {
     bucket: Option<(PathBuf, Dir)>,
 }
 
+/// Threads beyond this number share their directories with others.
+const THREADS: usize = 64;
+
 /// Maximum number of buckets that are open while items leave.
 const OPEN_BUCKETS: usize = 8;
 
 /// Maximum number of items that share a directory of the stage.
 const BUCKET_ITEMS: usize = 256;
 
-impl Buckets {
-    pub(crate) fn new(threads: usize) -> Buckets {
-        let threads = (0..threads.max(1)).map(|_| Mutex::default()).collect();
-        Buckets { threads, emptied: Mutex::default() }
+impl Default for Buckets {
+    fn default() -> Buckets {
+        let threads = std::array::from_fn(|_| Mutex::default());
+        Buckets { threads, used: AtomicUsize::new(0), emptied: Mutex::default() }
     }
+}
 
+impl Buckets {
     /// Makes the directories of a new item. Returns where they are in the stage, and the item's, open.
-    pub(crate) fn make_item(&self, stage: &Dir) -> Result<(PathBuf, Dir), PathError> {
-        let thread = rayon::current_thread_index().unwrap_or(0) % self.threads.len();
+    pub(super) fn make_item(&self, stage: &Dir) -> Result<(PathBuf, Dir), PathError> {
+        let thread = rayon::current_thread_index().unwrap_or(0) % THREADS;
         let mut filling = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let number = filling.begun;
+        if number == 0 {
+            self.used.fetch_add(1, Ordering::Relaxed);
+        }
         filling.begun += 1;
         let name = PathBuf::from(format!("{thread}-{}", number / BUCKET_ITEMS));
         let bucket = match filling.bucket.take() {
@@ -62,7 +73,7 @@ impl Buckets {
     }
 
     /// Moves `item` of the stage to the new name `leaf` in `year`.
-    pub(crate) fn rename_new(
+    pub(super) fn rename_new(
         &self,
         stage: &Dir,
         item: &Path,
@@ -78,7 +89,8 @@ impl Buckets {
             Some((_, dir)) => dir,
             None => stage.open_dir(bucket)?,
         };
-        emptied.truncate(OPEN_BUCKETS.min(self.threads.len()) - 1);
+        let used = self.used.load(Ordering::Relaxed);
+        emptied.truncate(used.clamp(1, OPEN_BUCKETS) - 1);
         emptied.push_front((bucket.to_path_buf(), dir));
         let (_, dir) = &emptied[0];
         dir.rename_new(Path::new(number), year, leaf)

@@ -8,8 +8,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::TransferError;
-use crate::collection::{Collection, ReadSidecar};
+use super::super::{Collection, ReadSidecar};
 use crate::digest::Digest;
 use crate::disk::{Dir, DirLock, PathError};
 use crate::identity::RepositoryName;
@@ -17,25 +16,25 @@ use crate::layout;
 
 /// A place where an item is staged so that it can be taken up again.
 #[derive(Debug)]
-pub(super) struct ResumableStage {
+pub(crate) struct Partial {
     /// The directory of all such places.
-    pub dir: Dir,
+    pub(super) dir: Dir,
     /// This one in it.
-    pub item: PathBuf,
+    pub(super) item: PathBuf,
     /// The same, open.
-    pub own: Dir,
+    pub(super) own: Dir,
     _lock: DirLock,
 }
 
-impl ResumableStage {
+impl Partial {
     /// The place for the item that `source` describes, unless another process works there, or it
     /// belongs to another user, whose files keep the modes and times they have.
-    pub(super) fn open(
+    pub(crate) fn open(
         to: &Collection,
         name: &RepositoryName,
         source: &ReadSidecar,
-    ) -> Result<Option<ResumableStage>, PathError> {
-        match ResumableStage::open_own(to, name, source) {
+    ) -> Result<Option<Partial>, PathError> {
+        match Partial::open_own(to, name, source) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
             outcome => outcome,
         }
@@ -45,7 +44,7 @@ impl ResumableStage {
         to: &Collection,
         name: &RepositoryName,
         source: &ReadSidecar,
-    ) -> Result<Option<ResumableStage>, PathError> {
+    ) -> Result<Option<Partial>, PathError> {
         let dir = to.ensure_own()?.ensure_dir(layout::PARTIAL)?;
         // Names may be longer than the name of a file.
         let item = Digest::of(name.folded().as_bytes());
@@ -59,16 +58,16 @@ impl ResumableStage {
         own.confirm_owner()?;
         own.ensure_dir(layout::PAYLOAD)?;
         own.remove_file_if_there(Path::new(layout::SIDECAR))?;
-        Ok(Some(ResumableStage { dir, item: entry.into(), own, _lock: lock }))
+        Ok(Some(Partial { dir, item: entry.into(), own, _lock: lock }))
     }
 
     /// Moves the item, whole now, to `staged` in the stage of the run.
-    pub(super) fn complete(&self, stage: &Dir, staged: &Path) -> Result<(), TransferError> {
+    pub(super) fn complete(&self, stage: &Dir, staged: &Path) -> Result<(), PathError> {
         // The empty item that was made there with the others.
         stage.remove_dir(&staged.join(layout::PAYLOAD))?;
         stage.remove_dir(staged)?;
         self.dir.rename_new(&self.item, stage, staged)?;
-        Ok(self.dir.sync()?)
+        self.dir.sync()
     }
 
     /// Gives up what has been copied.

@@ -1,0 +1,273 @@
+//! Items in the making: the one way in which payloads and sidecars come into the stage of a run.
+//!
+//! Deposits, transfers and repairs decide which bytes an item gets. Where it lies until it is published, how
+//! its files keep modes and times, and how a group of items comes to its places, is decided here.
+
+mod bucket;
+mod partial;
+mod publish;
+
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(super) use self::bucket::Buckets;
+pub(crate) use self::partial::Partial;
+pub(crate) use self::publish::{Arriving, Unpublished, Year};
+use super::{Collection, StoredItem, Writer};
+use crate::disk::copy::{CopyError, Measured, digest};
+use crate::disk::{Attributes, Dir, Kind, PathError, StoredFile};
+use crate::identity::{Instant, RepositoryName};
+use crate::interrupt::Interrupt;
+use crate::item::PayloadPath;
+use crate::layout;
+use crate::progress::Progress;
+use crate::sidecar::NewText;
+
+/// An item in the making, which several threads may fill.
+#[derive(Debug)]
+pub(crate) struct Draft<'w> {
+    writer: &'w Writer,
+    staged: StagedItem,
+    /// Its directory in the stage.
+    dir: Dir,
+}
+
+/// An item in the stage of a [`Writer`], which alone can open, publish or discard it.
+#[derive(Clone, Debug)]
+pub(crate) struct StagedItem {
+    /// Where it is in the stage when it is published.
+    at: PathBuf,
+    /// Where it is made, if a later run is to go on with it when this one is cut short.
+    partial: Option<Arc<Partial>>,
+}
+
+impl Writer {
+    /// Begins an item: its directory and that of its payload.
+    pub(crate) fn draft(&self) -> Result<Draft<'_>, PathError> {
+        self.resumable_draft(None)
+    }
+
+    /// Begins an item in `partial`, if there is one: what an earlier run has made of it is there.
+    pub(crate) fn resumable_draft(&self, partial: Option<Partial>) -> Result<Draft<'_>, PathError> {
+        let (at, dir) = self.buckets.make_item(self.stage())?;
+        let staged = StagedItem { at, partial: partial.map(Arc::new) };
+        Ok(Draft { writer: self, staged, dir })
+    }
+
+    /// Stages a tombstone.
+    pub(crate) fn stage_tombstone(&self, text: &NewText) -> Result<StagedItem, PathError> {
+        let draft = self.draft()?;
+        draft.leave_out_payload()?;
+        draft.write_sidecar(text)?;
+        Ok(draft.staged)
+    }
+
+    /// Creates the sidecar of a staged item.
+    pub(crate) fn create_sidecar(&self, staged: &StagedItem) -> Result<StoredFile, PathError> {
+        self.stage().create_file(staged.at.join(layout::SIDECAR))
+    }
+
+    /// Opens a staged item, which is to be called `name`.
+    pub(crate) fn staged_item(
+        &self,
+        name: &RepositoryName,
+        staged: &StagedItem,
+    ) -> Result<StoredItem, PathError> {
+        let (dir, at) = staged.made_in(self);
+        Ok(StoredItem::at(name.clone(), dir.open_dir(at)?))
+    }
+
+    /// Forces staged items to the disk, before they come to the directories of `collection` in which they are
+    /// published.
+    pub(crate) fn sync_staged<'s>(
+        &self,
+        collection: &Collection,
+        items: impl IntoIterator<Item = (&'s Path, &'s StagedItem)>,
+    ) -> Result<(), PathError> {
+        let (partial, whole): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|(_, staged)| staged.partial.is_some());
+        if !whole.is_empty() {
+            let mut years: Vec<_> = whole.iter().map(|(year, _)| *year).collect();
+            years.sort_unstable();
+            years.dedup();
+            // An error is found again when the directory gets its items.
+            let _ = years.into_iter().try_for_each(|year| collection.expect_directory(year));
+            self.stage().sync_trees(whole.iter().map(|(_, staged)| &staged.at))?;
+        }
+        partial.iter().try_for_each(|(_, staged)| {
+            let (dir, at) = staged.made_in(self);
+            dir.sync_trees([at])
+        })
+    }
+
+    /// Brings an item that is whole and synced into the stage, if it was made elsewhere.
+    pub(crate) fn complete(&self, staged: &StagedItem) -> Result<(), PathError> {
+        match &staged.partial {
+            Some(partial) => partial.complete(self.stage(), &staged.at),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes a staged item, or what it has replaced, but for what a later run may go on with.
+    pub(crate) fn discard(&self, staged: &StagedItem) {
+        // What cannot be removed now goes with the stage.
+        let _ = self.stage().remove_tree(&staged.at);
+    }
+}
+
+impl StagedItem {
+    /// Removes what a later run would go on with.
+    pub(crate) fn give_up(&self) {
+        if let Some(partial) = &self.partial {
+            // An error leaves what a killed process would.
+            let _ = partial.remove();
+        }
+    }
+
+    /// Where it is until it is complete: a directory, and the item in it.
+    fn made_in<'a>(&'a self, writer: &'a Writer) -> (&'a Dir, &'a Path) {
+        match &self.partial {
+            Some(partial) => (&partial.dir, &partial.item),
+            None => (writer.stage(), &self.at),
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// The item as its writer knows it.
+    pub(crate) fn staged(&self) -> &StagedItem {
+        &self.staged
+    }
+
+    /// Closes the draft.
+    pub(crate) fn into_staged(self) -> StagedItem {
+        self.staged
+    }
+
+    /// Whether an earlier run may have made a part of it.
+    pub(crate) fn resumes(&self) -> bool {
+        self.staged.partial.is_some()
+    }
+
+    fn dir(&self) -> &Dir {
+        self.staged.partial.as_ref().map_or(&self.dir, |partial| &partial.own)
+    }
+
+    /// Makes it an item without a payload.
+    pub(crate) fn leave_out_payload(&self) -> Result<(), PathError> {
+        self.dir().remove_dir(Path::new(layout::PAYLOAD))
+    }
+
+    /// Makes the directory `below` of the payload. Those above it come first.
+    pub(crate) fn make_dir(&self, below: &Path) -> Result<(), PathError> {
+        let path = layout::in_payload(below);
+        match self.dir().make_dir(&path) {
+            // An earlier run made it. Anything else there would lead astray what is put below it, and is looked at
+            // before that.
+            Err(error) if self.resumes() && error.kind() == ErrorKind::AlreadyExists => {
+                if self.dir().stat(&path)?.is_none_or(|stat| stat.kind != Kind::Directory) {
+                    return Err(error);
+                }
+                self.dir().open_up(&path).map(drop)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Makes a symbolic link to `target`.
+    pub(crate) fn make_link(&self, path: &PayloadPath, target: &[u8]) -> Result<(), PathError> {
+        let path = layout::in_payload(path.as_path());
+        if self.resumes() {
+            self.dir().remove_file_if_there(&path)?;
+        }
+        self.dir().make_link(OsStr::from_bytes(target), &path)
+    }
+
+    /// Sets the modification time of a link.
+    pub(crate) fn set_link_time(
+        &self,
+        path: &PayloadPath,
+        modified: Instant,
+    ) -> Result<(), PathError> {
+        self.dir().set_link_time(&layout::in_payload(path.as_path()), modified)
+    }
+
+    /// Creates a file.
+    pub(crate) fn create_file(
+        &self,
+        path: &PayloadPath,
+        mode: u32,
+    ) -> Result<StoredFile, PathError> {
+        self.dir().create_file_with_mode(layout::in_payload(path.as_path()), mode)
+    }
+
+    /// Sets mode and time of a file in which all `bytes` are written.
+    pub(crate) fn finish_file(
+        &self,
+        file: StoredFile,
+        bytes: u64,
+        attributes: Attributes,
+    ) -> Result<(), PathError> {
+        file.set_attributes(attributes)?;
+        self.writer.wake.follow(file, bytes);
+        Ok(())
+    }
+
+    /// Opens a file that is there.
+    pub(crate) fn open_file(&self, path: &PayloadPath) -> Result<StoredFile, PathError> {
+        self.dir().open_file(layout::in_payload(path.as_path()))
+    }
+
+    /// Gives a file or link of `item` a second name in this one, unless the file system cannot.
+    pub(crate) fn reuse(&self, item: &StoredItem, path: &PayloadPath) -> Result<bool, PathError> {
+        let path = layout::in_payload(path.as_path());
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
+        item.dir().open_dir(above)?.link_file(Path::new(name), self.dir(), &path)
+    }
+
+    /// The file that an earlier run left, if its bytes are as `wanted`; else it is removed.
+    pub(crate) fn left_whole(
+        &self,
+        path: &PayloadPath,
+        wanted: Measured,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Option<StoredFile>, CopyError> {
+        let below = layout::in_payload(path.as_path());
+        let Some(stat) = self.dir().stat(&below)? else { return Ok(None) };
+        if stat.kind == Kind::File && stat.bytes == wanted.bytes {
+            let mut file = self.open_file(path)?;
+            if digest(&mut file, progress, interrupt)? == wanted {
+                return Ok(Some(file));
+            }
+        }
+        self.dir().remove_tree(&below)?;
+        Ok(None)
+    }
+
+    /// Sets mode and time of the empty directory `below` of the payload.
+    pub(crate) fn finish_empty_dir(
+        &self,
+        below: &Path,
+        attributes: Attributes,
+    ) -> Result<(), PathError> {
+        self.dir().set_attributes_at(&layout::in_payload(below), attributes)
+    }
+
+    /// Sets mode and time of the directory `below` of the payload, now that nothing more is put into it.
+    ///
+    /// Sidecars have the modes of empty directories only. All others are made open to those who share the
+    /// collection, who could not remove the item otherwise.
+    pub(crate) fn finish_dir(&self, below: &Path, attributes: Attributes) -> Result<(), PathError> {
+        self.finish_empty_dir(below, self.dir().opened(attributes))
+    }
+
+    /// Writes the sidecar.
+    pub(crate) fn write_sidecar(&self, text: &NewText) -> Result<(), PathError> {
+        let mut file = self.dir().create_file(layout::SIDECAR)?;
+        text.write(|piece| file.write_all(piece))
+    }
+}

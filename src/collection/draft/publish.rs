@@ -1,0 +1,242 @@
+//! Publishing: staged items come to their places, each in one step. A reader, or a crash, finds the old or the new.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::super::trash::{ITEM, REPLACED};
+use super::super::tree::PrefixTree;
+use super::super::{Collection, InventoryChange, InventoryEnd, LockedItem, Writer};
+use super::StagedItem;
+use crate::clock::Clock;
+use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
+use crate::identity::RepositoryName;
+use crate::layout;
+
+/// A year of a collection, to which items come.
+#[derive(Debug)]
+pub(crate) struct Year<'c> {
+    collection: &'c Collection,
+    dir: Dir,
+}
+
+/// An item on its way from the stage to its place.
+pub(crate) trait Arriving {
+    /// Its name.
+    fn name(&self) -> &RepositoryName;
+
+    /// Where it is staged.
+    fn staged(&self) -> &StagedItem;
+
+    /// What the inventory is to say of it, if that is news.
+    fn change(&self) -> Option<InventoryChange>;
+}
+
+/// The outcome of publishing: every item is in one of the three.
+#[derive(Debug)]
+pub(crate) struct Published<T, E> {
+    /// They are in place, recorded and durable.
+    pub placed: Vec<T>,
+    /// They are not in place, each for a reason of its own.
+    pub refused: Vec<(T, E)>,
+    /// All the others, and what later items would meet as well.
+    pub failed: Option<Unpublished<T>>,
+}
+
+/// Items that fail together.
+#[derive(Debug)]
+pub(crate) enum Unpublished<T> {
+    /// They are not in place.
+    NotPlaced(Vec<T>, PathError),
+    /// They are in place, and the disk may have them or not.
+    NotDurable(Vec<T>, PathError),
+}
+
+impl Collection {
+    /// The year at `path` for items that were named in this collection, made if need be.
+    pub(crate) fn year_of_own(&self, path: &Path) -> Result<Year<'_>, PathError> {
+        Ok(Year { collection: self, dir: self.ensure_directory(path)? })
+    }
+
+    /// The year at `path` for items with names of elsewhere, whose prefix may be spelt in capitals, made if need be.
+    ///
+    /// Two spellings of a prefix would be two places for one name, and putting an item in place would not notice the
+    /// other one. So the first directory of a prefix is made under a lock. `AlreadyExists` if another process has made
+    /// one that is spelt otherwise since this place was chosen.
+    pub(crate) fn year_of_arrivals(&self, year: &Path) -> Result<Year<'_>, PathError> {
+        let Some(prefix) = year.parent() else { return self.year_of_own(year) };
+        if self.root().stat(prefix)?.is_some() {
+            return self.year_of_own(year);
+        }
+        let own = self.ensure_own()?;
+        let _lock =
+            Lock::take_unsigned(own, layout::PREFIX_LOCK, LockMode::Exclusive, &self.waiter)
+                .map_err(LockError::into_path_error)?;
+        // Any item of the prefix, which need not keep to the grammar.
+        let item =
+            RepositoryName::parse_as_found(&format!("{}/1995/08.01.00.00", prefix.display()));
+        let spellings = match item {
+            Ok((item, _)) => PrefixTree::new(self.root(), item.prefix()).directories()?,
+            Err(_) => Vec::new(),
+        };
+        if spellings.is_empty() || spellings.iter().any(|spelt| spelt == prefix) {
+            return self.year_of_own(year);
+        }
+        let spelt = format!("the prefix is there as `{}`", spellings[0].display());
+        let error = std::io::Error::new(std::io::ErrorKind::AlreadyExists, spelt);
+        Err(PathError::new("make", self.root().path_of(prefix), error))
+    }
+}
+
+impl Year<'_> {
+    /// Whether anything is called `leaf` here.
+    pub(crate) fn holds(&self, leaf: &Path) -> Result<bool, PathError> {
+        Ok(self.dir.stat(leaf)?.is_some())
+    }
+
+    /// Moves the item `leaf` as it is to `place` in `to`, where nothing may be. Neither year is synced.
+    pub(crate) fn move_item(
+        &self,
+        leaf: &Path,
+        to: &Year<'_>,
+        place: &Path,
+    ) -> Result<(), PathError> {
+        self.dir.rename_new(leaf, &to.dir, place)
+    }
+
+    /// Makes durable what has come and gone here.
+    pub(crate) fn sync(&self) -> Result<(), PathError> {
+        self.dir.sync()
+    }
+}
+
+impl Writer {
+    /// Has `put` bring each of `items` to `year`, then records them and makes all of it durable.
+    ///
+    /// They are staged and synced before.
+    pub(crate) fn publish<T: Arriving, E>(
+        &self,
+        year: &Year<'_>,
+        items: Vec<T>,
+        clock: &dyn Clock,
+        mut put: impl FnMut(&T) -> Result<(), E>,
+    ) -> Published<T, E> {
+        let mut published = Published { placed: Vec::new(), refused: Vec::new(), failed: None };
+        let Some(first) = items.first() else { return published };
+        let before = match year.collection.inventory_end(first.name()) {
+            Ok(before) => before,
+            Err(error) => {
+                published.failed = Some(Unpublished::NotPlaced(items, error));
+                return published;
+            }
+        };
+        for item in items {
+            match put(&item) {
+                Ok(()) => published.placed.push(item),
+                Err(error) => published.refused.push((item, error)),
+            }
+        }
+        if let Err(error) = self.confirm(year, &before, &published.placed, clock) {
+            let placed = std::mem::take(&mut published.placed);
+            published.failed = Some(Unpublished::NotDurable(placed, error));
+        }
+        published
+    }
+
+    /// Makes items durable that have come to `year`, and records them; the inventory ended at `before` until then.
+    /// The directories that they come from are synced as well, so that no item is found in two.
+    fn confirm<T: Arriving>(
+        &self,
+        year: &Year<'_>,
+        before: &InventoryEnd,
+        placed: &[T],
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        year.sync()?;
+        let left: BTreeSet<_> =
+            placed.iter().filter_map(|item| item.staged().at.parent()).collect();
+        left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())?;
+        let changes = placed.iter().filter_map(|item| Some((item.name().clone(), item.change()?)));
+        year.collection.record_arrivals(before, changes, clock)
+    }
+
+    /// Puts a staged item in its place, where nothing may be. [`Writer::publish`] makes that durable.
+    pub(crate) fn put_new(
+        &self,
+        staged: &StagedItem,
+        year: &Year<'_>,
+        leaf: &Path,
+    ) -> Result<(), PathError> {
+        self.buckets.rename_new(self.stage(), &staged.at, &year.dir, leaf)
+    }
+
+    /// Puts a staged and synced item in place of `item`, which is then at `staged` in the stage.
+    ///
+    /// Where the file system cannot swap two names in one step, the old item is set aside first; for
+    /// that moment the name is missing, and recovery puts the old one back after a crash.
+    pub(crate) fn swap_item(
+        &self,
+        staged: &StagedItem,
+        item: &LockedItem<'_>,
+    ) -> Result<(), PathError> {
+        let (collection, (year, leaf)) = (item.collection(), item.place()?);
+        if self.stage().exchange(&staged.at, &year, &leaf)? {
+            year.sync()?;
+            return Ok(());
+        }
+        let (trashed, entry) = collection.set_aside(item.name(), &year, &leaf)?;
+        if let Err(error) = self.stage().rename_new(&staged.at, &year, &leaf) {
+            collection.put_back(&entry, &year, &leaf)?;
+            return Err(error);
+        }
+        year.sync()?;
+        collection.move_out_of_trash(&entry, self.stage(), &staged.at)?;
+        collection.remove_trashed(&trashed)
+    }
+
+    /// Puts a staged and synced item in its place, where nothing may be.
+    pub(crate) fn place_item(
+        &self,
+        collection: &Collection,
+        staged: &StagedItem,
+        name: &RepositoryName,
+    ) -> Result<(), PathError> {
+        let (year, leaf) = layout::item_place(name);
+        let year = collection.year_of_own(&year)?;
+        self.put_new(staged, &year, &leaf)?;
+        year.sync()
+    }
+
+    /// Puts a staged and synced item in place of `item`, which goes to the trash in the same step and stays there
+    /// until it is purged.
+    ///
+    /// An error of swapping leaves the staged item in the trash: there is no telling, on every file
+    /// system, which of the two it is.
+    pub(crate) fn replace_item(
+        &self,
+        staged: &StagedItem,
+        item: &LockedItem<'_>,
+    ) -> Result<(), PathError> {
+        let (collection, (year, leaf)) = (item.collection(), item.place()?);
+        let (trashed, entry) = collection.new_entry(item.name())?;
+        self.stage().rename_new(&staged.at, &entry, Path::new(REPLACED))?;
+        entry.sync()?;
+        if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
+            year.sync()?;
+            return entry.sync();
+        }
+        let (_, aside) = collection.set_aside(item.name(), &year, &leaf)?;
+        let placed = aside
+            // Recovery removes no entry that has this.
+            .make_dir(REPLACED)
+            .and_then(|()| aside.sync())
+            .and_then(|()| entry.rename_new(Path::new(REPLACED), &year, &leaf));
+        if let Err(error) = placed {
+            collection.put_back(&aside, &year, &leaf)?;
+            return Err(error);
+        }
+        year.sync()?;
+        aside.rename_over(Path::new(ITEM), &aside, Path::new(REPLACED))?;
+        aside.sync()?;
+        collection.remove_trashed(&trashed)
+    }
+}
