@@ -13,8 +13,8 @@
 //! - **prefix**: the beginning of identifiers. **subsystem**: what issues the identifiers of a prefix.
 //! - **Original**, **Copy**, **tombstone**: the three states of an item. A tombstone is the sidecar that
 //!   remains of a deleted one.
-//! - **stage**: build beside the destination; also the directory for that. **publish**: make visible in one
-//!   step.
+//! - **stage**: build beside the destination; also the directory for that. **draft**: an item being built there.
+//!   **publish**: make visible in one step.
 //! - **hand-over**: the protocol that moves an Original. **journal**: the record of hand-overs, deletions and
 //!   restorations in progress.
 //! - **fixity**: being unchanged. **manifest**: the digests of a payload as text. **seal**: the digest of a

@@ -2,8 +2,8 @@
 //!
 //! [`init()`] makes one, [`Collection::open`] opens one, [`discover`] finds the one a directory lies in.
 //! [`Collection::visit_names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
-//! names on disk with memories, `writer` holds the lock under which anything is changed, `locked` has the items
-//! that are changed, `left_overs` has what killed writers leave.
+//! names on disk with memories. `writer` holds the lock under which anything is changed, `draft` makes and publishes
+//! items, `locked` has those that exist and are changed, `left_overs` has what killed writers leave.
 
 mod change;
 mod changed;

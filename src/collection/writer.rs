@@ -20,10 +20,11 @@ use crate::wait::Waiter;
 /// that finds itself alone removes it and clears up whatever else that process may have left.
 #[derive(Debug)]
 pub struct Writer {
+    // Before the stage: NFS keeps names of files that are open.
+    pub(super) wake: Wake,
+    pub(super) buckets: Buckets,
     stage: Stage,
     agent: Agent,
-    pub(super) buckets: Buckets,
-    pub(super) wake: Wake,
     _lock: Lock,
 }
 
@@ -151,7 +152,9 @@ impl Writer {
 
     /// Takes the stage away and lets go of the lock, saying what went wrong.
     pub fn finish(self) -> Result<(), PathError> {
-        self.stage.remove()
+        let Writer { wake, stage, .. } = self;
+        drop(wake);
+        stage.remove()
     }
 }
 

@@ -85,15 +85,14 @@ impl Build<'_> {
     /// Copies a file whose bytes have to be those of `entry`.
     fn copy(&self, mut source: StoredFile, entry: &Entry) -> Result<(), RepairError> {
         let Content::File { bytes, digest, modified, mode } = entry.content else { return Ok(()) };
-        let mut copy = self.draft.create_file(&entry.path, mode)?;
+        let kept = (Measured { bytes, digest }, Attributes { mode, modified });
         self.progress.expect(0, bytes);
-        let measured =
-            copy_and_digest(&mut source, &mut copy, bytes, self.progress, self.interrupt)?;
-        if measured != (Measured { bytes, digest }) {
+        let copied =
+            self.draft.copy_file(&mut source, &entry.path, kept, self.progress, self.interrupt)?;
+        copied.map_err(|_| {
             let (name, path) = (self.plan.name.clone(), source.path().to_path_buf());
-            return Err(RepairError::Changed { name, path });
-        }
-        Ok(self.draft.finish_file(copy, bytes, Attributes { mode, modified })?)
+            RepairError::Changed { name, path }
+        })
     }
 
     /// Lets a damaged file stay, where it is a file at all.

@@ -8,11 +8,10 @@
 //! | `decide` | both sidecars, and what is wanted, to one [`Step`] |
 //! | `look` | one item: reads both sidecars and decides the step; once more if another process was faster |
 //! | `staged`, `shared` | an item in the stage; what the threads of a run share |
-//! | `draft` | an item on its way: copied into the stage by several threads |
+//! | `copy_job` | an item on its way: copied into its draft by several threads |
 //! | `arrived` | an item that the destination has already |
 //! | `reading` | its sidecars, if they can be relied on |
 //! | `payload` | its files: read once, compared with the source's sidecar on the way |
-//! | `resume` | a large item that is taken up again where a run was cut short |
 //! | `sidecars` | its sidecars: what a Copy says, what an Original says that was handed over |
 //! | `run` | many items: threads stage them, one side publishes them in groups, in order |
 //! | `publish` | a group of Copies: one sync, then each in one step |

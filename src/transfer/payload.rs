@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::TransferError;
 use crate::collection::{Draft, StoredItem};
-use crate::disk::copy::{Measured, copy_and_digest, digest};
-use crate::disk::{Attributes, Kind, PathError, StoredFile};
+use crate::disk::copy::{Measured, digest};
+use crate::disk::{Attributes, Kind, PathError};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
 use crate::layout;
@@ -109,27 +109,13 @@ impl PayloadCopy<'_> {
         {
             return Ok(left.set_attributes(wanted.attributes)?);
         }
-        let mut copy = self.draft.create_file(wanted.path, wanted.attributes.mode)?;
-        let measured = self.fill(&mut copy, &mut source, bytes)?;
-        if measured != wanted.measured {
-            let detail = format!("sha256 {}, in the sidecar {digest}", measured.digest);
-            return Err(self.damaged(wanted.path, detail));
-        }
-        Ok(self.draft.finish_file(copy, bytes, wanted.attributes)?)
-    }
-
-    /// Fills a copy: sharing the bytes where the file system can, and reading them in either case.
-    fn fill(
-        &self,
-        copy: &mut StoredFile,
-        source: &mut StoredFile,
-        bytes: u64,
-    ) -> Result<Measured, TransferError> {
-        let (progress, interrupt) = (self.progress, self.interrupt);
-        if bytes > 0 && copy.share_bytes_of(source)? {
-            return Ok(digest(copy, progress, interrupt)?);
-        }
-        Ok(copy_and_digest(source, copy, bytes, progress, interrupt)?)
+        let kept = (wanted.measured, wanted.attributes);
+        self.draft.copy_file(&mut source, wanted.path, kept, progress, interrupt)?.map_err(
+            |found| {
+                let detail = format!("sha256 {}, in the sidecar {digest}", found.digest);
+                self.damaged(wanted.path, detail)
+            },
+        )
     }
 
     /// Gives directories the modes and times they have at the source, now that nothing more is put

@@ -17,7 +17,7 @@ pub(super) use self::bucket::Buckets;
 pub(crate) use self::partial::Partial;
 pub(crate) use self::publish::{Arriving, Unpublished, Year};
 use super::{Collection, StoredItem, Writer};
-use crate::disk::copy::{CopyError, Measured, digest};
+use crate::disk::copy::{CopyError, Measured, copy_and_digest, digest};
 use crate::disk::{Attributes, Dir, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -214,6 +214,29 @@ impl Draft<'_> {
         file.set_attributes(attributes)?;
         self.writer.wake.follow(file, bytes);
         Ok(())
+    }
+
+    /// Copies `source`, sharing its bytes where the file system can, and reads them in either case. If they are not
+    /// as `wanted`, they are returned, and the item is spoilt.
+    pub(crate) fn copy_file(
+        &self,
+        source: &mut StoredFile,
+        path: &PayloadPath,
+        (wanted, attributes): (Measured, Attributes),
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Result<(), Measured>, CopyError> {
+        let mut copy = self.create_file(path, attributes.mode)?;
+        let measured = if wanted.bytes > 0 && copy.share_bytes_of(source)? {
+            digest(&mut copy, progress, interrupt)?
+        } else {
+            copy_and_digest(source, &mut copy, wanted.bytes, progress, interrupt)?
+        };
+        if measured != wanted {
+            return Ok(Err(measured));
+        }
+        self.finish_file(copy, wanted.bytes, attributes)?;
+        Ok(Ok(()))
     }
 
     /// Opens a file that is there.
