@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 
 use super::lookup::Lookup;
 use super::{Collection, CollectionError, StoredItem, discover};
-use crate::disk::{Kind, resolved};
+use crate::disk::{Kind, PathError, resolved};
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::index::{IndexError, Query, Which};
 use crate::layout;
 
 impl Collection {
+    /// Whether there is a directory where the item `name` belongs, as it is spelt. Nothing is opened for that.
+    pub(crate) fn has_directory_of(&self, name: &RepositoryName) -> Result<bool, PathError> {
+        let stat = self.root().stat(layout::item_directory(name))?;
+        Ok(stat.is_some_and(|stat| stat.kind == Kind::Directory))
+    }
+
     /// The item called `name`, in whatever case it is spelt on disk.
     pub fn item(&self, name: &RepositoryName) -> Result<StoredItem, CollectionError> {
         Lookup::new(self).item(name)?.ok_or_else(|| CollectionError::NoSuchItem {

@@ -82,13 +82,13 @@ impl FileStat {
         self.mode & 0o777
     }
 
-    /// What a copy gets of these.
+    /// The part that a copy keeps.
     pub fn attributes(&self) -> Attributes {
         Attributes { mode: self.permission_bits(), modified: self.modified }
     }
 }
 
-/// What a file or directory keeps from where it comes.
+/// The mode and time that a copy keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
     /// Permission bits.

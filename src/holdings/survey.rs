@@ -169,7 +169,9 @@ fn next_of(
     let (collection, listed) = (*collection, stream.next()?);
     if let Ok(name) = &listed {
         let is_it = |it: &ListedName| it.as_ref().is_ok_and(|it| listing_order(it, name).is_eq());
-        streams.iter_mut().for_each(|(_, stream)| while stream.next_if(is_it).is_some() {});
+        for (_, stream) in streams.iter_mut() {
+            while stream.next_if(is_it).is_some() {}
+        }
     }
     Some((collection, listed))
 }

@@ -62,9 +62,11 @@ pub fn compare_items(
     report: impl FnMut(Disagreement) -> ControlFlow<()>,
 ) -> Result<Comparison, PathError> {
     Comparer::new(roots, report).compare(interrupt, |comparer| {
-        Ok(names.iter().try_for_each(|name| match interrupt.requested() {
-            true => ControlFlow::Break(()),
-            false => comparer.take(Report::Item(holdings(name, roots))),
+        Ok(names.iter().try_for_each(|name| {
+            if interrupt.requested() {
+                return ControlFlow::Break(());
+            }
+            comparer.take(Report::Item(holdings(name, roots)))
         }))
     })
 }

@@ -46,8 +46,6 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
             "src/repair/",
             "src/verify/",
             "src/removal/grave.rs",
-            "src/transfer/handover.rs",
-            "src/transfer/payload.rs",
             // Their stages.
             "src/export/directory.rs",
             "src/export/place.rs",
@@ -59,8 +57,6 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
         &[
             "src/collection/",
             "src/catalog/refresh/mod.rs",
-            "src/import/ledger/mod.rs",
-            "src/transfer/retire.rs",
             "src/verify/",
             // The roots of their sources.
             "src/deposit/plan/mod.rs",

@@ -113,7 +113,7 @@ impl Writer {
 
     /// Removes a staged item, or what it has replaced, but for what a later run may go on with.
     pub(crate) fn discard(&self, staged: &StagedItem) {
-        // What cannot be removed now goes with the stage.
+        // Anything that cannot be removed now goes with the stage.
         let _ = self.stage().remove_tree(&staged.at);
     }
 }

@@ -27,7 +27,7 @@ pub(crate) trait Arriving {
     /// Where it is staged.
     fn staged(&self) -> &StagedItem;
 
-    /// What the inventory is to say of it, if that is news.
+    /// The change that the inventory records, if there is one.
     fn change(&self) -> Option<InventoryChange>;
 }
 

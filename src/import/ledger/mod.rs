@@ -240,8 +240,7 @@ impl<'a> Ledger<'a> {
     /// would be a read of the disk for each of a million items, and says little. `verify` tells of an
     /// item that has lost something.
     fn standing(&self, name: &RepositoryName) -> Result<Option<ItemPresence>, ImportError> {
-        let directory = self.collection.root().stat(layout::item_directory(name))?;
-        if directory.is_some_and(|stamp| stamp.kind == disk::Kind::Directory) {
+        if self.collection.has_directory_of(name)? {
             return Ok(Some(ItemPresence::Here));
         }
         let error = match self.collection.item(name) {
