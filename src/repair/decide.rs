@@ -154,7 +154,7 @@ fn confirmed(
         let state = state(facts, donors, agreeing, options)?;
         match (sidecar.state, state, facts.foreign_original(donors)) {
             (State::Original, State::Copy, Some(holder)) => {
-                become_copy(&mut sidecar, &holder.collection);
+                sidecar.become_copy_of(&holder.collection);
             }
             (State::Copy, State::Original, _) => sidecar.remove_copy_keys(),
             _ => {}
@@ -224,7 +224,7 @@ fn rebuilt(
     sidecar.repository = name();
     sidecar.state = state;
     match (state, facts.foreign_original(donors)) {
-        (State::Copy, Some(holder)) => become_copy(&mut sidecar, &holder.collection),
+        (State::Copy, Some(holder)) => sidecar.become_copy_of(&holder.collection),
         (State::Copy, None) => {
             // The Original was here before it left; where it went, only the own sidecar may say.
             let was_here = |id: &str| id == facts.collection;
@@ -236,7 +236,7 @@ fn rebuilt(
                 if sidecar.made_of().is_none()
                     && let Some(holder) = facts.holder_elsewhere(donors)
                 {
-                    become_copy(&mut sidecar, holder);
+                    sidecar.become_copy_of(holder);
                 }
             }
         }
@@ -379,12 +379,6 @@ fn is_tombstone(facts: &Facts, own: &Sidecar) -> bool {
     let is_recorded = facts.recorded_state() == Some(State::Deleted);
     own.state == State::Deleted
         && (is_recorded || (facts.is_unrecorded() && !facts.inventory.exists))
-}
-
-pub(super) fn become_copy(sidecar: &mut Sidecar, holder: &str) {
-    sidecar.state = State::Copy;
-    sidecar.origin.remove("through");
-    sidecar.origin.insert("collection".to_owned(), Value::String(holder.to_owned()));
 }
 
 /// The keys of a Copy's sidecar for how it came to be.

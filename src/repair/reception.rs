@@ -1,6 +1,5 @@
 //! Items that are being handed over to this collection, and whose own sidecars are damaged or gone.
 
-use super::decide::become_copy;
 use super::facts::{DonorFacts, Facts, Written};
 use crate::collection::{Certainty, Collection, Recorded};
 use crate::disk::PathError;
@@ -45,7 +44,7 @@ pub(super) fn received(facts: &Facts, donors: &[DonorFacts], record: &Written) -
         facts.reception.as_ref().filter(|_| !facts.elsewhere(donors).any(may_be_original))?;
     let mut sidecar = record.sidecar.clone();
     sidecar.repository = facts.name.clone();
-    become_copy(&mut sidecar, mark.party.id());
+    sidecar.become_copy_of(mark.party.id());
     sidecar.origin.insert("copied".to_owned(), date_value(facts.now));
     sidecar.handover = Some(mark.clone());
     Some(sidecar)

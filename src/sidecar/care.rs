@@ -117,6 +117,13 @@ impl Sidecar {
         self.origin.insert("restored".to_owned(), date_value(now));
     }
 
+    /// Makes it the sidecar of a Copy of the item that the collection with the id `holder` has.
+    pub(crate) fn become_copy_of(&mut self, holder: &str) {
+        self.state = State::Copy;
+        self.origin.remove("through");
+        self.origin.insert("collection".to_owned(), holder.into());
+    }
+
     /// Removes from `[origin]` the keys that only a Copy has.
     pub(crate) fn remove_copy_keys(&mut self) {
         for key in COPY_KEYS {

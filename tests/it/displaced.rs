@@ -63,13 +63,13 @@ fn no_transfer_takes_it_for_absent() {
     let displaced = Displaced::new();
     let (world, name) = (&displaced.world, &displaced.name);
     world.run("init mirror --host mirror.example.org").succeeded();
-    for line in [
-        format!("-c archive copy {name} --to mirror"),
-        format!("-c archive migrate {name} --to mirror --dry-run"),
-        format!("-c archive export {name} --format plain --to out"),
+    for (line, collection) in [
+        (format!("-c archive copy {name} --to mirror"), "[WORLD]/archive"),
+        (format!("-c archive migrate {name} --to mirror --dry-run"), "[WORLD]/archive"),
+        (format!("-c archive export {name} --format plain --to out"), "archive"),
     ] {
         displaced.says(&line, 20, "was displaced in");
-        displaced.says(&line, 20, "`urepo -c archive recover`");
+        displaced.says(&line, 20, &format!("`urepo -c {collection} recover`"));
     }
     world.run("-c archive recover").succeeded();
     world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
