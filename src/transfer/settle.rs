@@ -91,13 +91,13 @@ enum NextStep<'l> {
     End { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to lose its mark and stay.
     Keep { given: (LockedItem<'l>, ReadSidecar) },
-    /// The giver's copy is to be the Original again.
-    TakeBack { given: (LockedItem<'l>, ReadSidecar) },
+    /// The giver's copy is to be the Original again; the receiver's is to lose the mark that it may have.
+    TakeBack { given: (LockedItem<'l>, ReadSidecar), received: OneSide<'l> },
     /// The receiver's Copy is to lose its mark.
     Withdraw { received: (LockedItem<'l>, ReadSidecar) },
     /// The giver's inventory is to say that the item is still there.
     Stay,
-    /// The same of an item that is missing; the receiver's Copy is to lose its mark.
+    /// The same of an item that is missing; the receiver's Copy is to lose the mark that it may have.
     Vanish { received: OneSide<'l> },
     /// The receiver had the Original; what has become of it since, its own inventory says.
     PassedOn,
@@ -245,7 +245,7 @@ fn next<'l>(
             Some(received) if received.1.sidecar.state == State::Original => {
                 NextStep::End { received, given }
             }
-            receiver => not_received(sides, record, given, &receiver)?,
+            receiver => not_received(sides, record, given, receiver)?,
         },
         // Without the mark the giver never said that it handed the item over: it still has the
         // Original, or has deleted it or handed it to another collection since.

@@ -1,6 +1,6 @@
 //! The sidecars and lines of the inventory by which hand-overs end.
 
-use super::{HandoverEnd, JournalRecord, NextStep, Sides, TransferError, sidecars};
+use super::{HandoverEnd, JournalRecord, NextStep, OneSide, Sides, TransferError, sidecars};
 use crate::collection::{Departure, InventoryChange, LockedItem, ReadSidecar};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -38,6 +38,12 @@ impl<'l> Changes<'l> {
             let text = record.leave_copy.then(|| unmarked(read));
             Ok::<_, TransferError>((item, text.transpose()?))
         };
+        let without_mark = |received: OneSide<'l>| {
+            let marked = received.filter(|(_, read)| read.sidecar.handover.is_some());
+            let text =
+                |(item, read): (_, ReadSidecar)| Ok::<_, TransferError>((item, unmarked(&read)?));
+            marked.map(text).transpose()
+        };
         let staying = || (name.clone(), InventoryChange::Entered(State::Original));
         match next {
             NextStep::Nothing(settled) => Ok(settled),
@@ -47,14 +53,12 @@ impl<'l> Changes<'l> {
                 Ok(HandoverEnd::Withdrawn)
             }
             NextStep::Vanish { received } => {
-                if let Some((item, read)) = received.filter(|(_, it)| it.sidecar.handover.is_some())
-                {
-                    self.received.push((item, unmarked(&read)?));
-                }
+                self.received.extend(without_mark(received)?);
                 self.staying.push(staying());
                 Ok(HandoverEnd::Vanished)
             }
-            NextStep::TakeBack { given: (item, read) } => {
+            NextStep::TakeBack { given: (item, read), received } => {
+                self.received.extend(without_mark(received)?);
                 let text = sidecars::text(name, &read, &sidecars::taken_back(&read.sidecar))?;
                 self.taken_back.push((item, text));
                 self.staying.push(staying());

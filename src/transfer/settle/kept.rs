@@ -80,13 +80,16 @@ pub(super) fn not_arrived<'l>(
         let (name, giver) = (name.clone(), Giver::At(path.clone()));
         return Err(OriginalError::HandedOver { name, path, giver }.into());
     }
-    if receiver.is_some() && !is_copy_of(&receiver, sides.from.id()) {
-        return Ok(NextStep::PassedOn);
-    }
     let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
-    let is_later = last.is_some_and(|last| !record.is_older(&last, Some(line.date)));
-    let came =
-        is_later && (receiver.is_none() || sides.to.may_have_passed_on(name, sides.from.id())?);
+    let is_older = last.as_ref().is_some_and(|last| record.is_older(last, Some(line.date)));
+    let came = match &receiver {
+        None => last.is_some() && !is_older,
+        Some((_, read)) if is_older => read.sidecar.state != State::Copy,
+        Some(_) if is_copy_of(&receiver, sides.from.id()) => {
+            sides.to.may_have_passed_on(name, sides.from.id())?
+        }
+        Some(_) => true,
+    };
     if came || is_elsewhere(sides, name)? {
         return Ok(NextStep::PassedOn);
     }
@@ -103,18 +106,28 @@ pub(super) fn not_received<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
     given: (LockedItem<'l>, ReadSidecar),
-    receiver: &OneSide<'_>,
+    receiver: OneSide<'l>,
 ) -> Result<NextStep<'l>, TransferError> {
     let name = given.0.name();
-    let is_marked = receiver.as_ref().is_some_and(|(_, read)| read.sidecar.handover.is_some());
-    if receiver.is_some() && (is_marked || !is_copy_of(receiver, sides.from.id())) {
-        return Ok(NextStep::Keep { given });
+    let last = sides.to.last_record(name)?;
+    let is_older = last.as_ref().is_some_and(|last| {
+        last.certainty == Certainty::Certain
+            && record.is_older(&last.line, given.1.sidecar.copied())
+    });
+    if let Some((_, read)) = &receiver {
+        // One from the same giver is of an earlier hand-over.
+        let mark = read.sidecar.handover.as_ref();
+        let is_marked = mark.is_some_and(|it| it.party != Party::From(sides.from.id().to_owned()));
+        let is_copy = read.sidecar.state == State::Copy
+            && (is_older || is_copy_of(&receiver, sides.from.id()));
+        if is_marked || !is_copy {
+            return Ok(NextStep::Keep { given });
+        }
     }
-    let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
+    let last = last.map(|recorded| recorded.line);
     match last.as_ref().map(|line| (line, &line.change)) {
         None | Some((_, InventoryChange::Left(Departure::Lost))) => {}
         Some((line, InventoryChange::Left(_))) => {
-            let is_older = record.is_older(line, given.1.sidecar.copied());
             if !is_older && !came_back(sides, line)? {
                 return Ok(NextStep::Keep { given });
             }
@@ -130,7 +143,7 @@ pub(super) fn not_received<'l>(
         return Ok(NextStep::Keep { given });
     }
     check_all_are_seen(sides, name)?;
-    Ok(NextStep::TakeBack { given })
+    Ok(NextStep::TakeBack { given, received: receiver })
 }
 
 /// Whether the Original left the receiver by `line` and went, from collection to collection, to the giver: that has an

@@ -161,6 +161,41 @@ fn a_receiver_that_is_put_back_as_it_was_before_has_no_original() {
     }
 }
 
+/// The Copy that it had was made elsewhere, where the Original was before.
+#[test]
+fn a_receiver_that_is_put_back_with_a_copy_from_elsewhere_has_no_original() {
+    for cut in [Cut::Given, Cut::Received] {
+        let pair = Pair::new();
+        let (name, third) = (pair.deposit_tree(), pair.third());
+        pair.run_between(&pair.from(), &third, Verb::Migrate, Rules::default());
+        pair.run_between(&third, &pair.to(), Verb::Copy, Rules::default());
+        pair.run_between(&third, &pair.from(), Verb::Migrate, Rules::default());
+        let backup = pair.root(0).with_file_name("backup");
+        copy_tree(pair.root(1), &backup);
+        cut_migration(&pair, &name, cut);
+        put_back(pair.root(1), &backup);
+        assert_taken_back(&pair, &name, finish_knowing(&pair, &[third]));
+    }
+}
+
+/// The mark that its Copy had is of a hand-over before this one.
+#[test]
+fn a_receiver_that_is_put_back_with_an_earlier_mark_has_no_original() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    pair.run(Verb::Copy, Rules::default());
+    let given = pair.root(0).join(name.as_str()).join("item.toml");
+    let (from, to) = pair.watched(Arc::new(Refuses(Operation::Rename, given, Errno::IO))).unwrap();
+    pair.try_between(&from, &to, Verb::Migrate, Rules::default(), |_| ());
+    assert!(pair.sidecar_at_destination(&name).handover.is_some());
+    let backup = pair.root(0).with_file_name("backup");
+    copy_tree(pair.root(1), &backup);
+    assert_eq!(finish(&pair).unwrap(), HandoverEnd::Withdrawn);
+    cut_migration(&pair, &name, Cut::Given);
+    put_back(pair.root(1), &backup);
+    assert_taken_back(&pair, &name, finish(&pair));
+}
+
 /// A person may still find it.
 #[test]
 fn what_vanished_from_the_receiver_is_given_up_there_first() {
