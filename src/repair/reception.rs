@@ -19,15 +19,19 @@ pub(super) fn reception(
 ) -> Result<Option<Handover>, PathError> {
     let recorded = recorded.filter(|it| it.certainty == Certainty::Certain);
     let mut marks = donors.iter().filter_map(|donor| {
-        let mark = donor.record.as_ref()?.sidecar.handover.as_ref()?;
+        let given = &donor.record.as_ref()?.sidecar;
+        let mark = given.handover.as_ref()?;
         let is_ours = matches!(&mark.party, Party::To(id) if id == collection.id());
         let party = Party::From(donor.collection.clone());
-        is_ours.then(|| Handover { token: mark.token.clone(), party })
+        is_ours.then(|| (Handover { token: mark.token.clone(), party }, given.copied()))
     });
-    let Some((recorded, mark)) = recorded.zip(marks.next()) else { return Ok(None) };
+    let Some((recorded, (mark, given))) = recorded.zip(marks.next()) else { return Ok(None) };
     let is_here = match recorded.line.state() {
         Some(State::Original) => true,
-        Some(State::Copy) => !collection.may_have_passed_on(name, mark.party.id())?,
+        Some(State::Copy) => {
+            given.is_some_and(|given| recorded.line.date < given)
+                || !collection.may_have_passed_on(name, mark.party.id())?
+        }
         Some(State::Deleted) | None => false,
     };
     Ok(is_here.then_some(mark))

@@ -227,6 +227,23 @@ fn what_vanished_from_the_receiver_is_brought_back_from_the_giver() {
     }
 }
 
+/// That the Original was there before, and left a Copy, says nothing of this hand-over.
+#[test]
+fn a_receiver_that_had_the_original_before_is_repaired() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    pair.turn();
+    let leaving = Rules { leave_copy: true, ..Rules::default() };
+    pair.run_between(&pair.to(), &pair.from(), Verb::Migrate, leaving);
+    pair.clock.set("2026-11-24T00:00:00Z");
+    cut_migration(&pair, &name, Cut::Given);
+    std::fs::write(pair.to().item(&name).unwrap().path_of("item.toml"), "").unwrap();
+    repair_from_giver(&pair, &name);
+    assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
+    assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
+    assert!(pair.is_clean() && pair.journals() == 0);
+}
+
 /// The Copy that it has instead is not made the Original.
 #[test]
 fn what_the_receiver_passed_on_is_not_repaired_as_received() {
