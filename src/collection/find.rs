@@ -184,12 +184,8 @@ impl Collection {
             let mut next = Vec::new();
             for path in level {
                 let Some(dir) = self.root().open_dir_if_there(&path)? else { continue };
-                for entry in dir.entries()? {
-                    let entry = entry?;
-                    if entry.kind == Kind::Directory && entry.name != layout::OWN {
-                        next.push(path.join(entry.name));
-                    }
-                }
+                let names = dir.directories(|name| name != layout::OWN)?;
+                next.extend(names.into_iter().map(|name| path.join(name)));
             }
             level = next;
         }

@@ -344,7 +344,7 @@ fn lower(name: &str) -> impl Iterator<Item = u8> {
 }
 
 /// A year as a number of any length, so that years of five digits come after those of four.
-fn number(year: &str) -> (usize, &str) {
+pub(super) fn number(year: &str) -> (usize, &str) {
     let digits = year.trim_start_matches('0');
     (digits.len(), digits)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::tree::PrefixTree;
+use super::tree::prefixes;
 use super::{Collection, CollectionError, StoredItem};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -14,8 +14,8 @@ use crate::layout;
 #[derive(Debug)]
 pub(crate) struct Lookup<'a> {
     collection: &'a Collection,
-    /// The directories of a prefix, by the prefix as it was asked for.
-    prefixes: Mutex<HashMap<PathBuf, Arc<[PathBuf]>>>,
+    /// The directories of prefixes, by the folded prefix.
+    prefixes: Mutex<HashMap<String, Arc<[PathBuf]>>>,
     /// The directories that prefixes without one are to have, however else they are spelt in other names.
     new: Mutex<HashMap<String, PathBuf>>,
 }
@@ -78,24 +78,21 @@ impl<'a> Lookup<'a> {
         new.entry(name.prefix().folded()).or_insert_with(|| prefix(name)).clone()
     }
 
-    pub(super) fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {
-        if let Some(found) = self.known().get(&prefix(name)) {
+    /// The directories of the prefix of `name`, one for each spelling.
+    pub(crate) fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {
+        let prefix = name.prefix();
+        let folded = prefix.folded();
+        if let Some(found) = self.known().get(&folded) {
             return Ok(Arc::clone(found));
         }
-        let found: Arc<[PathBuf]> =
-            PrefixTree::new(self.collection.root(), name.prefix()).directories()?.into();
+        let found = prefixes(self.collection.root(), &prefix.path_components().0)?;
+        let mut known = self.known();
+        known.extend(found.into_iter().map(|(prefix, found)| (prefix, found.into())));
         // What is not there yet may come at any time.
-        if !found.is_empty() {
-            self.remember(name, Arc::clone(&found));
-        }
-        Ok(found)
+        Ok(known.get(&folded).cloned().unwrap_or_default())
     }
 
-    fn remember(&self, name: &RepositoryName, directories: Arc<[PathBuf]>) {
-        self.known().insert(prefix(name), directories);
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<[PathBuf]>>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Arc<[PathBuf]>>> {
         self.prefixes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

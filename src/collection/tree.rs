@@ -1,11 +1,11 @@
 //! The names of one prefix on disk, with which its memory is compared.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::Collection;
-use super::list::is_year;
+use super::list::{is_year, number};
 use crate::digest::Digest;
 use crate::disk::{Dir, Kind, PathError};
 use crate::distributor::{Names, Newest, RecordedDates};
@@ -39,52 +39,27 @@ impl<'a> PrefixTree<'a> {
 
     /// Every directory whose two levels are the prefix, whatever their case.
     pub(super) fn directories(&self) -> Result<Vec<PathBuf>, PathError> {
-        let (subdomain, word) = self.prefix.path_components();
-        let mut found = Vec::new();
-        for outer in matching(self.root, &subdomain)? {
-            let Some(dir) = self.root.open_dir_if_there(&outer)? else { continue };
-            for inner in matching(&dir, &word)? {
-                found.push(PathBuf::from(&outer).join(inner));
-            }
-        }
-        found.sort();
-        Ok(found)
+        let mut found = prefixes(self.root, &self.prefix.path_components().0)?;
+        Ok(found.remove(&self.prefix.folded()).unwrap_or_default())
     }
 
     /// The years of a directory, newest first.
     fn years(&self, directory: &Path) -> Result<Vec<String>, PathError> {
         let Some(dir) = self.root.open_dir_if_there(directory)? else { return Ok(Vec::new()) };
-        let mut years = Vec::new();
-        for entry in dir.entries()? {
-            let entry = entry?;
-            if let (Kind::Directory, Some(name)) = (entry.kind, entry.name.to_str())
-                && is_year(name)
-            {
-                years.push(name.to_owned());
-            }
-        }
-        years.sort_by(|a, b| by_number(b).cmp(&by_number(a)));
+        let mut years = dir.directories(is_year)?;
+        years.sort_by(|a, b| number(b).cmp(&number(a)));
         Ok(years)
     }
 
     /// The directories of every prefix of this subsystem: `word@80` is `word` of another time.
     fn directories_of_subsystem(&self) -> Result<Vec<PathBuf>, PathError> {
-        let (subdomain, _) = self.prefix.path_components();
         let subsystem = self.prefix.subsystem();
-        let mut found = Vec::new();
-        for outer in matching(self.root, &subdomain)? {
-            let Some(dir) = self.root.open_dir_if_there(&outer)? else { continue };
-            for entry in dir.entries()? {
-                let entry = entry?;
-                if let (Kind::Directory, Some(inner)) = (entry.kind, entry.name.to_str())
-                    && format!("{}/{inner}", outer.trim_end_matches('.'))
-                        .parse()
-                        .is_ok_and(|prefix: Prefix| prefix.subsystem() == subsystem)
-                {
-                    found.push(PathBuf::from(&outer).join(inner));
-                }
-            }
-        }
+        let is_of_it = |(prefix, _): &(String, _)| {
+            prefix.parse().is_ok_and(|prefix: Prefix| prefix.subsystem() == subsystem)
+        };
+        let prefixes = prefixes(self.root, &self.prefix.path_components().0)?;
+        let found = prefixes.into_iter().filter(is_of_it).flat_map(|(_, found)| found);
+        let mut found: Vec<_> = found.collect();
         found.sort();
         Ok(found)
     }
@@ -98,7 +73,7 @@ impl<'a> PrefixTree<'a> {
             let Some(dir) = self.root.open_dir_if_there(directory.join(&year))? else { continue };
             // Text order is date order within a year: fields have fixed widths, and a fraction
             // follows its second. So few names have to be taken apart.
-            let is_future = |leaf: &str| match by_number(&year).cmp(&by_number(limit_year)) {
+            let is_future = |leaf: &str| match number(&year).cmp(&number(limit_year)) {
                 Ordering::Equal => leaf > limit_leaf,
                 order => order.is_gt(),
             };
@@ -123,23 +98,22 @@ impl<'a> PrefixTree<'a> {
     }
 }
 
-/// What years are ordered by.
-fn by_number(year: &str) -> (usize, &str) {
-    let digits = year.trim_start_matches('0');
-    (digits.len(), digits)
-}
-
-/// Names of directories in `dir` that are `name` in any case.
-fn matching(dir: &Dir, name: &str) -> Result<Vec<String>, PathError> {
-    let mut found = Vec::new();
-    for entry in dir.entries()? {
-        let entry = entry?;
-        if let (Kind::Directory, Some(entry_name)) = (entry.kind, entry.name.to_str())
-            && entry_name.trim_end_matches('.').eq_ignore_ascii_case(name)
-        {
-            found.push(entry_name.to_owned());
+/// The directories of all prefixes of a subdomain, by the folded prefix: one for each spelling, sorted.
+pub(super) fn prefixes(
+    root: &Dir,
+    subdomain: &str,
+) -> Result<HashMap<String, Vec<PathBuf>>, PathError> {
+    let mut found: HashMap<_, Vec<_>> = HashMap::new();
+    let is_it = |name: &str| name.trim_end_matches('.').eq_ignore_ascii_case(subdomain);
+    for outer in root.directories(is_it)? {
+        let Some(dir) = root.open_dir_if_there(&outer)? else { continue };
+        for inner in dir.directories(|_| true)? {
+            let prefix = format!("{subdomain}/{}", inner.trim_end_matches('.'));
+            let path = Path::new(&outer).join(inner);
+            found.entry(prefix.to_ascii_lowercase()).or_default().push(path);
         }
     }
+    found.values_mut().for_each(|directories| directories.sort());
     Ok(found)
 }
 
@@ -155,7 +129,7 @@ impl Names for PrefixTree<'_> {
         for directory in self.directories_of_subsystem()? {
             let years = self.years(&directory)?;
             text += &format!("{} {years:?}\n", directory.display());
-            let begun = |year: &String| by_number(year) <= by_number(&now);
+            let begun = |year: &String| number(year) <= number(&now);
             let newest = years.iter().position(begun).map_or(years.len(), |newest| newest + 1);
             for year in &years[..newest] {
                 let Some(stamp) = self.root.stat(directory.join(year))? else { continue };

@@ -43,6 +43,21 @@ impl Dir {
         }))
     }
 
+    /// The names of the directories here that are text and `wanted`, in no order.
+    pub(crate) fn directories(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<String>, PathError> {
+        let mut found = Vec::new();
+        for entry in self.entries()? {
+            let DirEntry { name, kind } = entry?;
+            let name =
+                name.into_string().ok().filter(|name| kind == Kind::Directory && wanted(name));
+            found.extend(name);
+        }
+        Ok(found)
+    }
+
     fn entry(&self, name: &OsStr, file_type: FileType) -> Result<DirEntry, PathError> {
         let kind = match Kind::of(file_type) {
             Some(kind) => kind,

@@ -10,12 +10,11 @@ use super::answer::{FeedEvent, NamedDate};
 use super::finding::{Finding, Place};
 use super::inventory::InventoryCheck;
 use super::rounds::{Deadline, SkipPolicy};
-use super::spelling::Spellings;
 use super::stray::{IN_TRASH, kind_at, stray};
 use super::work::{Batch, NameOrigin, VerifyJob, Work};
 use super::{Code, Scope};
 use crate::clock::Clock;
-use crate::collection::{Listed, Names};
+use crate::collection::{Listed, Lookup, Names};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -28,7 +27,7 @@ pub(super) struct Lister<'a, 'tasks, 'scope> {
     work: &'scope Work<'scope>,
     tasks: &'tasks rayon::Scope<'scope>,
     queue: &'a SyncSender<FeedEvent>,
-    spellings: Spellings<'scope>,
+    lookup: Lookup<'scope>,
     choice: Option<SkipPolicy>,
     /// The batch that is not yet handed on.
     batch: Vec<QueuedItem>,
@@ -51,9 +50,9 @@ impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
         queue: &'a SyncSender<FeedEvent>,
         choice: Option<SkipPolicy>,
     ) -> Self {
-        let spellings = Spellings::new(work.collection.root());
+        let lookup = Lookup::new(work.collection);
         let batch = Vec::with_capacity(BATCH);
-        Lister { work, tasks, queue, spellings, choice, batch, prefix: String::new() }
+        Lister { work, tasks, queue, lookup, choice, batch, prefix: String::new() }
     }
 
     /// Feeds all of `scope`, or as much as is wanted.
@@ -111,7 +110,7 @@ impl Lister<'_, '_, '_> {
         if skip {
             return self.send(FeedEvent::Skipped(NamedDate { name, date }));
         }
-        let mut findings: Vec<_> = match self.spellings.of(&name) {
+        let mut findings: Vec<_> = match self.spellings(&name) {
             Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
             Err(error) => vec![Finding::of_error(Place::Item, &error)],
         };
@@ -205,6 +204,21 @@ impl Lister<'_, '_, '_> {
             Ok(()) => ControlFlow::Continue(()),
             Err(mpsc::SendError(_)) => ControlFlow::Break(()),
         }
+    }
+
+    /// The spellings in which `name` is on disk, where its prefix has several.
+    fn spellings(&self, name: &RepositoryName) -> Result<Vec<String>, PathError> {
+        let (directories, mut spellings) = (self.lookup.directories(name)?, Vec::new());
+        if directories.len() > 1 {
+            for directory in &*directories {
+                let path = directory.join(name.suffix());
+                if kind_at(self.work.collection.root(), &path)?.is_some() {
+                    spellings.push(path.to_string_lossy().into_owned());
+                }
+            }
+            spellings.sort();
+        }
+        Ok(spellings)
     }
 
     fn relative(&self, path: &Path) -> PathBuf {

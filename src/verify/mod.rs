@@ -18,7 +18,7 @@
 //! | `reading` | the digests of one item, taken by several threads |
 //! | `proof` | an item read back before others go because of it |
 //! | `run`, `work` | many items: names in, reports out in the same order |
-//! | `lister`, `spelling` | where the names come from, and what else lies among them |
+//! | `lister` | where the names come from, and what else lies among them |
 //! | `rounds`, `dates`, `damaged` | going round: what is skipped, when to stop; when each item was verified; what was found damaged meanwhile |
 //! | `inventory` | what should be here, and is not; what is, and was not recorded |
 //! | `relations` | both ends of relations between items |
@@ -56,7 +56,6 @@ mod record;
 mod relations;
 mod rounds;
 mod run;
-mod spelling;
 mod stray;
 mod work;
 
