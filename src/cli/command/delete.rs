@@ -5,15 +5,13 @@ use std::ffi::OsString;
 
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
+use urepo::progress::Progress;
 use urepo::removal::{
     DamageRule, IntentKind, LastRule, Order, Pending, PermanentRule, RemovalError, plan,
 };
 use urepo::verify::Depth;
 
-use super::removal::{
-    Told, confirm_all, end, finish_removals, is_reported_with, note, others, remover, unfinished,
-};
-use super::transfer::finish_first;
+use super::removal::{RemovalRun, Told, finish_removals, is_reported_with, others, unfinished};
 use crate::cli::context::Context;
 use crate::cli::report::Report;
 use crate::cli::select::Selection;
@@ -81,31 +79,18 @@ impl Delete {
         if !self.selection.names_items() {
             self.select_unfinished(context, &collection, &mut names, &mut report)?;
         }
-        if context.global.dry_run || names.is_empty() {
-            let progress = context.progress();
+        let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
+        let plan = |name: &RepositoryName, progress: &dyn Progress| {
+            let plan = plan(&collection, name, &order, progress, &context.interrupt);
+            plan.map(|plan| Told::of_plan(&plan))
+        };
+        run.carry_out(&names, report, plan, |remover, note| {
+            let mut deletion = remover.deletion(&names, &order);
             let _ = names.iter().try_for_each(|name| {
-                let plan = plan(&collection, name, &order, &*progress, &context.interrupt);
-                note(context, &mut report, name, plan.map(|plan| Told::of_plan(&plan)))
+                note(name, deletion.delete(name).map(|plan| Told::of_plan(&plan)))
             });
-            let end = end(VERB, &names, &report);
-            return report.finish(end);
-        }
-        if !self.selection.is_single() {
-            confirm_all(context, self.yes, VERB, &names)?;
-        }
-        finish_first(context, &collection, &[])?;
-        let progress = context.progress();
-        let remover = remover(context, &collection, &*progress)?;
-        let mut deletion = remover.deletion(&names, &order);
-        let _ = names.iter().try_for_each(|name| {
-            let deleted = deletion.delete(name);
-            note(context, &mut report, name, deleted.map(|plan| Told::of_plan(&plan)))
-        });
-        deletion.finish()?;
-        remover.writer.finish()?;
-        drop(progress);
-        let end = end(VERB, &names, &report);
-        report.finish(end)
+            deletion.finish()
+        })
     }
 
     /// Adds the items whose deletion could not be finished, unless the state is given. What may be half restored is

@@ -13,6 +13,7 @@ use urepo::removal::{
     has_pending, pending,
 };
 
+use super::transfer::finish_first;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::explain::Explain as _;
@@ -45,33 +46,61 @@ pub(super) fn named(
     Ok(Some(names))
 }
 
-/// Asks whether to `act` on several items, `done` as a participle, and shows them before.
-pub(super) fn confirm_all(
-    context: &Context,
-    yes: bool,
-    (act, done): (&str, &str),
-    names: &[RepositoryName],
-) -> Done {
-    let lines = names.iter().map(|name| format!("to be {done}: {name}"));
-    let items = human::count(names.len() as u64, "item");
-    confirm_listed(context, yes, lines, &format!("{act} {items}?"))
+/// A run of `delete` or `restore`.
+pub(super) struct RemovalRun<'a> {
+    pub(super) context: &'a Context,
+    pub(super) collection: &'a Collection,
+    pub(super) yes: bool,
+    /// The verb, and its participle.
+    pub(super) verb: (&'static str, &'static str),
 }
 
-/// How a run ends that had `names` to `act` on, `done` as a participle.
-pub(super) fn end((act, done): (&str, &str), names: &[RepositoryName], report: &Report<'_>) -> End {
-    let changed = report.summary.counts.items;
-    let closing = match changed {
-        0 if names.is_empty() && report.errors() == 0 => Some(format!("there is nothing to {act}")),
-        0 => None,
-        _ if report.is_single() => None,
-        _ if report.is_dry() => Some(format!("would {act} {}", human::count(changed, "item"))),
-        _ => Some(format!("{done} {}", human::count(changed, "item"))),
-    };
-    End { closing, ..End::default() }
+/// Takes the outcome of an item, and says whether to go on.
+type Note<'n> = dyn FnMut(&RepositoryName, Result<Told, RemovalError>) -> ControlFlow<()> + 'n;
+
+impl RemovalRun<'_> {
+    /// Makes a plan for each of `names` in a dry run, or asks, and lets `act` change them.
+    pub(super) fn carry_out(
+        &self,
+        names: &[RepositoryName],
+        mut report: Report<'_>,
+        plan: impl Fn(&RepositoryName, &dyn Progress) -> Result<Told, RemovalError>,
+        act: impl FnOnce(&Remover<'_>, &mut Note<'_>) -> Result<(), RemovalError>,
+    ) -> Done {
+        let RemovalRun { context, collection, yes, verb: (verb, done) } = *self;
+        let items = human::count(names.len() as u64, "item");
+        if context.global.dry_run || names.is_empty() {
+            let progress = context.progress();
+            let plan = |name| note(context, &mut report, name, plan(name, &*progress));
+            let _ = names.iter().try_for_each(plan);
+        } else {
+            if !report.is_single() {
+                let lines = names.iter().map(|name| format!("to be {done}: {name}"));
+                confirm_listed(context, yes, lines, &format!("{verb} {items}?"))?;
+            }
+            finish_first(context, collection, &[])?;
+            let progress = context.progress();
+            let writer = collection.writer_to_delete(&context.agent, &context.waiter())?;
+            let remover = Remover { collection, writer, caller: context.caller(&*progress) };
+            act(&remover, &mut |name, outcome| note(context, &mut report, name, outcome))?;
+            remover.writer.finish()?;
+        }
+        let changed = report.summary.counts.items;
+        let closing = match changed {
+            0 if names.is_empty() && report.errors() == 0 => {
+                Some(format!("there is nothing to {verb}"))
+            }
+            0 => None,
+            _ if report.is_single() => None,
+            _ if report.is_dry() => Some(format!("would {verb} {}", human::count(changed, "item"))),
+            _ => Some(format!("{done} {}", human::count(changed, "item"))),
+        };
+        report.finish(End { closing, ..End::default() })
+    }
 }
 
 /// Reports the outcome of an item. The run goes on unless that ends it.
-pub(super) fn note(
+fn note(
     context: &Context,
     report: &mut Report<'_>,
     name: &RepositoryName,
@@ -175,17 +204,4 @@ pub(super) fn unfinished(
         let _ = report.failed("", error.into());
     }
     Ok(items.into_iter().filter(|item| !item.is_at_work).collect())
-}
-
-/// The right to delete and restore.
-pub(super) fn remover<'a>(
-    context: &'a Context,
-    collection: &'a Collection,
-    progress: &'a dyn Progress,
-) -> Result<Remover<'a>, Failure> {
-    Ok(Remover {
-        collection,
-        writer: collection.writer_to_delete(&context.agent, &context.waiter())?,
-        caller: context.caller(progress),
-    })
 }

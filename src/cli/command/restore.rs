@@ -6,15 +6,14 @@ use std::ffi::OsString;
 use urepo::collection::{Collection, Names, TrashContents};
 use urepo::holdings::{Peers, UnseenRule};
 use urepo::identity::RepositoryName;
+use urepo::progress::Progress;
 use urepo::removal::{
     DamageRule, Pending, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
 };
 
 use super::removal::{
-    Told, confirm_all, end, finish_removals, is_reported_with, named, note, others, remover,
-    unfinished,
+    RemovalRun, Told, finish_removals, is_reported_with, named, others, unfinished,
 };
-use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -84,32 +83,19 @@ impl Restore {
             Some(names) => names,
             None => restorable(&collection, selection.filter(context), unfinished, &mut report)?,
         };
-        if context.global.dry_run || names.is_empty() {
-            let progress = context.progress();
+        let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
+        let plan = |name: &RepositoryName, progress: &dyn Progress| {
+            let interrupt = &context.interrupt;
+            let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
+            plan.map(|it| Told::of_restored(&it))
+        };
+        run.carry_out(&names, report, plan, |remover, note| {
+            let mut restorer = remover.restorer(&names, &restoration);
             let _ = names.iter().try_for_each(|name| {
-                let (progress, interrupt) = (&*progress, &context.interrupt);
-                let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
-                note(context, &mut report, name, plan.map(|it| Told::of_restored(&it)))
+                note(name, restorer.restore(name).map(|it| Told::of_restored(&it)))
             });
-            let end = end(VERB, &names, &report);
-            return report.finish(end);
-        }
-        if !selection.is_single() {
-            confirm_all(context, self.yes, VERB, &names)?;
-        }
-        finish_first(context, &collection, &[])?;
-        let progress = context.progress();
-        let remover = remover(context, &collection, &*progress)?;
-        let mut restorer = remover.restorer(&names, &restoration);
-        let _ = names.iter().try_for_each(|name| {
-            let restored = restorer.restore(name);
-            note(context, &mut report, name, restored.map(|it| Told::of_restored(&it)))
-        });
-        restorer.finish()?;
-        remover.writer.finish()?;
-        drop(progress);
-        let end = end(VERB, &names, &report);
-        report.finish(end)
+            restorer.finish()
+        })
     }
 
     fn restoration<'a>(&self, others: &'a [Collection], missing: &'a [String]) -> Restoration<'a> {
