@@ -71,7 +71,7 @@ impl Amender<'_> {
                 let (read, plan) = self.plan(&item, amendment)?;
                 if self.writer.is_none() && !plan.changes.is_empty() {
                     // A plan refuses what the change would refuse.
-                    text(&read, &plan)?;
+                    read.rewritten(&plan.name, &plan.sidecar)?;
                 }
                 Ok(plan)
             });
@@ -227,7 +227,7 @@ impl Amender<'_> {
         if plan.changes.is_empty() {
             return Ok((None, plan));
         }
-        let text = text(&read, &plan)?;
+        let text = read.rewritten(&plan.name, &plan.sidecar)?;
         Ok((Some(Changed { item, version: read.version, text }), plan))
     }
 
@@ -236,13 +236,6 @@ impl Amender<'_> {
         let event = Event::new(EventKind::Description, &plan.name, clock.now(), agent);
         event.with_digest(plan.sidecar.payload.digest).with_changes(plan.changes.clone())
     }
-}
-
-/// The text that the sidecar `read` gets by `plan`.
-fn text(read: &ReadSidecar, plan: &Plan) -> Result<NewText, AmendError> {
-    let text = plan.sidecar.rewritten(&read.text, &read.sidecar);
-    let name = || plan.name.clone();
-    Ok(text.map_err(|cause| CollectionError::Unchangeable { name: name(), cause })?)
 }
 
 /// The first of these items fails with `error`, the others with it.

@@ -9,7 +9,7 @@ use crate::identity::{Identifier, RepositoryName};
 use crate::index::Record;
 use crate::item::{Entry, PayloadPath, State, Totals};
 use crate::layout;
-use crate::sidecar::{MAX_BYTES, Seal, Sidecar, SidecarError, SidecarText};
+use crate::sidecar::{MAX_BYTES, NewText, Seal, Sidecar, SidecarError, SidecarText};
 
 /// An item on disk.
 #[derive(Debug)]
@@ -31,6 +31,16 @@ impl ReadSidecar {
     /// The entries of the payload that belongs beside this sidecar: a tombstone has none.
     pub(crate) fn listed(&self) -> &[Entry] {
         if self.sidecar.state == State::Deleted { &[] } else { &self.sidecar.files }
+    }
+
+    /// The text that the sidecar of `name` gets as `after`.
+    pub(crate) fn rewritten(
+        &self,
+        name: &RepositoryName,
+        after: &Sidecar,
+    ) -> Result<NewText, CollectionError> {
+        let text = after.rewritten(&self.text, &self.sidecar);
+        text.map_err(|cause| CollectionError::Unchangeable { name: name.clone(), cause })
     }
 }
 

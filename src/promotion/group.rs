@@ -202,12 +202,7 @@ impl Registrar<'_> {
         }
         match step {
             Step::Replace(after, _) => {
-                let read = &decision.read;
-                let text = after.rewritten(&read.text, &read.sidecar);
-                let text = text.map_err(|cause| CollectionError::Unchangeable {
-                    name: proven.name.clone(),
-                    cause,
-                })?;
+                let text = decision.read.rewritten(&proven.name, &after)?;
                 Ok(Again::Text(item, text, after.state, decision.event))
             }
             Step::Discard(original) => Ok(Again::Discard(item, original, decision.event)),

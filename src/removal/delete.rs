@@ -114,9 +114,7 @@ impl<'o> Deletion<'_, 'o> {
             was: before.state,
             updated: Some(before.timestamp),
         });
-        let text = after
-            .rewritten(&record.text, before)
-            .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;
+        let text = record.rewritten(item.name(), &after)?;
         let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
         writer.replace_sidecar(item, &text)?;
         record_burial(collection, item.name(), *clock)?;

@@ -7,8 +7,8 @@ use super::intent::{Intent, IntentKind, may_be_listed};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, InventoryChange, ItemLocks, LockedItem, Lookup,
-    ReadSidecar, Recall, Trashed, lock_items,
+    Collection, Event, EventKind, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar,
+    Recall, Trashed, lock_items,
 };
 use crate::disk::Dir;
 use crate::identity::{RepositoryName, SECOND};
@@ -239,9 +239,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
             updated.unwrap_or_else(|| clock.now().floor(SECOND).max(before.timestamp));
         after.removal = None;
         after.note_restored(clock.now());
-        let text = after
-            .rewritten(&record.text, before)
-            .map_err(|cause| CollectionError::Unchangeable { name: item.name().clone(), cause })?;
+        let text = record.rewritten(item.name(), &after)?;
         collection.with_reserve(|| item.unbury(trashed))?;
         collection.with_reserve(|| writer.replace_sidecar(item, &text))?;
         self.record(item.name(), &InventoryChange::Became(after.state))?;
