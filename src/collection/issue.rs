@@ -108,7 +108,7 @@ impl<'a> Issuer<'a> {
         }
         let (mut sources, mut lost) = (Vec::new(), Vec::new());
         for subsystem in &collection.settings().subsystems {
-            if !is_wanted(subsystem, options.subsystem.as_deref())? {
+            if !subsystem.is_wanted(options.subsystem.as_deref())? {
                 continue;
             }
             let prefix = subsystem.prefix()?;
@@ -328,12 +328,6 @@ pub struct Memory {
     pub granularity: Setting,
     /// Its record; none before the first label, or when it is lost.
     pub record: Option<crate::distributor::slot::MemoryRecord>,
-}
-
-fn is_wanted(subsystem: &Subsystem, wanted: Option<&str>) -> Result<bool, CollectionError> {
-    let Some(wanted) = wanted else { return Ok(true) };
-    let by_name = subsystem.name.as_deref() == Some(wanted);
-    Ok(by_name || subsystem.prefix()?.to_string().eq_ignore_ascii_case(wanted))
 }
 
 /// The directory of a subsystem's memory, if kernel locks there can be relied upon; `None` where it is

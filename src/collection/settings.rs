@@ -136,6 +136,13 @@ impl Subsystem {
         Prefix::new(&self.host, self.port)
     }
 
+    /// Whether it is the one that is `wanted`, by its name or prefix, or any will do.
+    pub(crate) fn is_wanted(&self, wanted: Option<&str>) -> Result<bool, ParseError> {
+        let Some(wanted) = wanted else { return Ok(true) };
+        let by_name = self.name.as_deref() == Some(wanted);
+        Ok(by_name || self.prefix()?.to_string().eq_ignore_ascii_case(wanted))
+    }
+
     /// The prefix of the opaque twins, if it has an address [Alg. 5].
     pub fn ibip_prefix(&self) -> Result<Option<IbipPrefix>, ParseError> {
         self.ip.map(|address| IbipPrefix::new(address, self.ip_port)).transpose()

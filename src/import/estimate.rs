@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::collection::{Collection, CollectionError, Subsystem};
+use crate::collection::{Collection, CollectionError};
 use crate::distributor::Setting;
 use crate::identity::SECOND;
 
@@ -20,7 +20,7 @@ pub fn waiting(
     // Names in a second, as a multiple of 1 in 60 seconds: whole numbers, for granularities are.
     let mut pace: u128 = 0;
     for subsystem in &collection.settings().subsystems {
-        if !is_wanted(subsystem, wanted)? {
+        if !subsystem.is_wanted(wanted)? {
             continue;
         }
         match granularity.unwrap_or(subsystem.granularity) {
@@ -34,10 +34,4 @@ pub fn waiting(
     // The first one of each is there at once.
     let nanoseconds = (u128::from(count.saturating_sub(1)) * minute).checked_div(pace).unwrap_or(0);
     Ok(Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX)))
-}
-
-fn is_wanted(subsystem: &Subsystem, wanted: Option<&str>) -> Result<bool, CollectionError> {
-    let Some(wanted) = wanted else { return Ok(true) };
-    let by_name = subsystem.name.as_deref() == Some(wanted);
-    Ok(by_name || subsystem.prefix()?.to_string().eq_ignore_ascii_case(wanted))
 }
