@@ -54,11 +54,7 @@ impl Index {
     /// Opens an index.
     pub(crate) fn open(opening: &OpenOptions<'_>) -> Result<Index, IndexError> {
         let OpenOptions { path, collection, journal_mode, inode, log, patience } = *opening;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(path, flags)?;
-        harden(&connection)?;
+        let connection = connect(path, OpenFlags::empty())?;
         connection.busy_timeout(patience)?;
         // Writing a single item does not pay for a checkpoint.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -104,23 +100,14 @@ impl Index {
 
     /// Opens an index that this process has built and not yet put in place.
     pub(crate) fn reopen(path: &Path) -> Result<Index, IndexError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(path, flags)?;
-        harden(&connection)?;
-        Ok(Index { connection })
+        Ok(Index { connection: connect(path, OpenFlags::empty())? })
     }
 
     /// Creates an index in the empty file `path`, for one process to fill; it is not synced. Without a
     /// path the index is temporary.
     pub(crate) fn create(path: Option<&Path>, collection: &str) -> Result<Index, IndexError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(path.unwrap_or(Path::new("")), flags)?;
-        harden(&connection)?;
+        let path = path.unwrap_or(Path::new(""));
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         connection.pragma_update(None, "journal_mode", "OFF")?;
         connection.pragma_update(None, "synchronous", "OFF")?;
         connection.execute_batch(TABLES)?;
@@ -176,8 +163,12 @@ fn expected_shape() -> rusqlite::Result<&'static str> {
     Ok(EXPECTED.get_or_init(|| shape))
 }
 
-/// Settings against hostile database files.
-fn harden(connection: &Connection) -> rusqlite::Result<()> {
+/// Opens a database, with settings against hostile files.
+fn connect(path: &Path, further: OpenFlags) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags | further)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -185,5 +176,5 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "cell_size_check", true)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     connection.set_prepared_statement_cache_capacity(32);
-    Ok(())
+    Ok(connection)
 }
