@@ -111,34 +111,27 @@ impl Collection {
         let mut add = |name, was, change| corrections.push(Correction { name, was, change });
         let _whole =
             self.discrepancies(&Names::default(), (writers, States::Compared), |found| {
+                let mut here = Vec::new();
                 match found {
                     Discrepancy::NoInventory => {}
                     Discrepancy::Rotten(file, _) => drop(compared.insert(file)),
                     Discrepancy::Missing(name, was, _) => {
                         add(name, was, InventoryChange::Left(Departure::Lost));
                     }
-                    Discrepancy::Unrecorded(names) => {
-                        for name in names {
-                            match self.found(&name) {
-                                Ok(Some(found)) => add(name, None, found),
-                                Ok(None) => {}
-                                Err(error) => {
-                                    failed = Some(error);
-                                    return ControlFlow::Break(());
-                                }
-                            }
-                        }
+                    Discrepancy::Unrecorded(names) => here = names,
+                    Discrepancy::Returned(name, _) => here.push(name),
+                    Discrepancy::OtherState(name, was, state) => {
+                        add(name, was, InventoryChange::Became(state));
                     }
-                    Discrepancy::Returned(name, _) => match self.found(&name) {
+                }
+                for name in here {
+                    match self.found(&name) {
                         Ok(Some(found)) => add(name, None, found),
                         Ok(None) => {}
                         Err(error) => {
                             failed = Some(error);
                             return ControlFlow::Break(());
                         }
-                    },
-                    Discrepancy::OtherState(name, was, state) => {
-                        add(name, was, InventoryChange::Became(state));
                     }
                 }
                 ControlFlow::Continue(())
