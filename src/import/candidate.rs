@@ -8,6 +8,7 @@ use crate::collection::Label;
 use crate::deposit::{Beneath, Source};
 use crate::digest::Digest;
 use crate::disk::{Exclusion, ExclusionRule, PathError, resolved};
+use crate::identity::RepositoryName;
 use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
 /// One thing to be imported.
@@ -90,6 +91,11 @@ impl Candidate {
             relations: Relations::default(),
             references: Vec::new(),
         }
+    }
+
+    /// Whether it may have become the item `name`: it has that name, or none.
+    pub(super) fn may_be(&self, name: &RepositoryName) -> bool {
+        self.label.as_ref().is_none_or(|label| label.name == *name)
     }
 }
 

@@ -281,9 +281,7 @@ impl<'a> Planner<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             _ => return Ok(None),
         }
-        let is_it =
-            |entry: &Entry| candidate.label.as_ref().is_none_or(|label| label.name == entry.name);
-        match of_source(key, &is_it)? {
+        match of_source(key, &|entry| candidate.may_be(&entry.name))? {
             None => Ok(None),
             Some(Imported { entry, standing, .. }) => {
                 self.known(candidate, &entry).check_row(None)?;
@@ -319,11 +317,9 @@ impl<'a> Planner<'a> {
         look: &SourceScan,
         of_source: &OfSource<'_>,
     ) -> Result<Option<(Entry, Decision)>, ImportError> {
-        let label = candidate.label.as_ref();
         if self.rules.dedupe != Dedupe::None {
-            let is_it = |entry: &Entry| {
-                entry.shape == look.shape && label.is_none_or(|label| label.name == entry.name)
-            };
+            let is_named = |entry: &Entry| candidate.may_be(&entry.name);
+            let is_it = |entry: &Entry| entry.shape == look.shape && is_named(entry);
             if let Some(Imported { entry, standing, .. }) = of_source(key, &is_it)? {
                 let there = match standing {
                     ItemPresence::Here => Decision::There(entry.name.clone(), None),
@@ -332,7 +328,6 @@ impl<'a> Planner<'a> {
                 };
                 return Ok(Some((entry, there)));
             }
-            let is_named = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
             if look.kind == Kind::Directory
                 && let Some(Imported { entry, .. }) = of_source(key, &is_named)?
                 && self.is_by_other_rules(&entry, place, exclusion)?
@@ -342,7 +337,7 @@ impl<'a> Planner<'a> {
                 return Ok(Some((entry.clone(), Decision::OtherRules(entry))));
             }
         }
-        let Some(label) = label else { return Ok(None) };
+        let Some(label) = &candidate.label else { return Ok(None) };
         let Some(item) = self.lookup.item(&label.name)? else {
             let is_own = self.own.contains(&label.name.prefix().folded());
             if is_own && label.date > self.clock.now() {

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
-use super::ledger::{Entry, ItemPresence};
+use super::ledger::ItemPresence;
 use super::source_lookup::target;
 use super::{Became, Event, ImportError, Ledger, Tell, Update};
 use crate::agent::{Agent, Caller};
@@ -75,9 +75,7 @@ fn named(
     keys: &mut Keys,
 ) -> Result<Option<(RepositoryName, bool)>, ImportError> {
     let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
-    let label = candidate.label.as_ref();
-    let is_it = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
-    let imported = ledger.of_source(&key, &is_it)?;
+    let imported = ledger.of_source(&key, &|entry| candidate.may_be(&entry.name))?;
     // What left has taken its relations along; that one vanished has been told.
     let imported = imported.filter(|it| matches!(it.standing, ItemPresence::Here));
     Ok(imported.map(|it| (it.entry.name, it.is_new)))

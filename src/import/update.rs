@@ -107,8 +107,7 @@ impl UpdateRun<'_, '_, '_> {
         keys: &mut Keys,
     ) -> Result<Option<(Candidate, Correction)>, ImportError> {
         let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
-        let label = candidate.label.as_ref();
-        let is_it = |entry: &Entry| label.is_none_or(|label| label.name == entry.name);
+        let is_it = |entry: &Entry| candidate.may_be(&entry.name);
         let Some(Imported { entry, standing, .. }) = self.ledger.of_source(&key, &is_it)? else {
             return Ok(None);
         };
