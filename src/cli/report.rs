@@ -95,6 +95,17 @@ impl<'a> Report<'a> {
         self.summary.dry_run
     }
 
+    /// How many items the run changed, or would `act` on; nothing where the items say so themselves.
+    pub(crate) fn changed_items(&self, act: &str) -> Option<String> {
+        let items = human::count(self.summary.counts.items, "item");
+        match self.summary.counts.items {
+            _ if self.is_single || self.errors() > 0 => None,
+            0 => Some(format!("nothing to {act}")),
+            _ if self.is_dry() => Some(format!("would {act} {items}")),
+            _ => Some(format!("{} {items}", self.verb)),
+        }
+    }
+
     /// Counts something of the kind `what`.
     pub(crate) fn count(&mut self, what: &str, number: u64) {
         self.summary.counts.others.insert(what.to_owned(), number);

@@ -14,7 +14,7 @@ use crate::cli::failure::Failure;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
 use crate::cli::select::{Failures, Selection};
-use crate::cli::{Done, human, shell};
+use crate::cli::{Done, shell};
 
 /// A run over items of a collection.
 pub(super) struct RegistrarRun<'a> {
@@ -114,13 +114,7 @@ impl RegistrarRun<'_> {
         }
         drop(progress);
         report.summary.counts.skipped = Some(unchanged);
-        let changed = report.summary.counts.items;
-        let closing = match changed {
-            _ if self.selection.is_single() || report.errors() > 0 => None,
-            0 => Some(format!("nothing to {}", self.verb)),
-            _ if is_dry => Some(format!("would {} {}", self.verb, human::count(changed, "item"))),
-            _ => Some(format!("{} {}", self.done, human::count(changed, "item"))),
-        };
+        let closing = report.changed_items(self.verb);
         report.finish(End { closing, ..End::default() })
     }
 

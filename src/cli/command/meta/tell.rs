@@ -258,15 +258,7 @@ impl<'a> AmendReporter<'a> {
             self.report.fatal(failure);
         }
         let _ = self.report.unresolved(failures);
-        let changed = self.report.summary.counts.items;
-        let closing = match changed {
-            _ if self.report.is_single() || self.report.errors() > 0 => None,
-            0 => Some("nothing to change".to_owned()),
-            _ if self.report.is_dry() => {
-                Some(format!("would change {}", human::count(changed, "item")))
-            }
-            _ => Some(format!("changed {}", human::count(changed, "item"))),
-        };
+        let closing = self.report.changed_items("change");
         self.report.finish(End { partial, closing, ..End::default() })
     }
 }
