@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::describe::Description;
 use super::reference::describe;
 use super::{AdoptError, Note, Plan, Planned};
-use crate::collection::{Collection, CollectionError, StoredItem};
-use crate::disk::{Dir, FileStat, Kind};
+use crate::collection::{Collection, CollectionError, StoredItem, strays_in};
+use crate::disk::{Dir, DirEntry, FileStat, Kind};
 use crate::holdings::{Arrival, Peers, refuse_departed};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::{PayloadPath, State, twins};
@@ -50,12 +50,10 @@ pub(super) fn look(
     }
     let mut beside = Vec::new();
     let mut has_files = false;
-    for entry in item.dir().entries()? {
-        let entry = entry?;
-        if entry.name != layout::PAYLOAD {
-            has_files |= entry.kind != Kind::Directory && entry.name != "@reference.bib";
-            beside.push(PathBuf::from(entry.name));
-        }
+    for entry in strays_in(item.dir())? {
+        let DirEntry { name, kind } = entry?;
+        has_files |= kind != Kind::Directory && name != "@reference.bib";
+        beside.push(PathBuf::from(name));
     }
     beside.sort();
     let doc = match item.stat(layout::PAYLOAD)?.map(|stamp| stamp.kind) {

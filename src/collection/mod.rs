@@ -78,6 +78,7 @@ pub(crate) use stripe::lock_items_with;
 pub use stripe::{ItemLocks, RelationLocks, lock_items, lock_relations};
 pub(crate) use trash::Recall;
 pub use trash::{TrashContents, Trashed};
+pub(crate) use unlisted::strays_in;
 pub(crate) use window::Window;
 
 pub use writer::Writer;

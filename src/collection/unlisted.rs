@@ -15,16 +15,19 @@ use crate::item::{Content, Entry, implies, position};
 use crate::layout;
 use crate::progress::NoProgress;
 
+/// Everything in the directory of an item that stands beside its sidecar and its payload.
+pub(crate) fn strays_in(
+    item: &Dir,
+) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
+    let is_part = |entry: &DirEntry| entry.name == layout::SIDECAR || entry.name == layout::PAYLOAD;
+    Ok(item.entries()?.filter(move |entry| !entry.as_ref().is_ok_and(is_part)))
+}
+
 impl StoredItem {
     /// Everything in the item's directory that stands beside its sidecar and its payload.
     pub(crate) fn strays(&self) -> Result<Vec<PathBuf>, PathError> {
-        let mut strays = Vec::new();
-        for entry in self.dir().entries()? {
-            let name = entry?.name;
-            if name != layout::SIDECAR && name != layout::PAYLOAD {
-                strays.push(PathBuf::from(name));
-            }
-        }
+        let strays = strays_in(self.dir())?.map(|entry| Ok(PathBuf::from(entry?.name)));
+        let mut strays = strays.collect::<Result<Vec<_>, _>>()?;
         strays.sort();
         Ok(strays)
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::finding::{Finding, Findings, Place, describe};
 use super::reading::DigestRun;
 use super::{Code, Context, Depth, ItemReport, payload, record};
-use crate::collection::StoredItem;
-use crate::disk::{Dir, FileStat, Kind, PathError, ShownModes};
+use crate::collection::{StoredItem, strays_in};
+use crate::disk::{Dir, DirEntry, FileStat, Kind, PathError, ShownModes};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -97,7 +97,9 @@ impl Inspection {
         let known = stamp.as_ref().map_or(None, |stamp| *stamp);
         let _admitted = context.admit(known.map_or(0, |stamp| stamp.bytes));
         let sidecar = record::read(&name, &dir, stamp, &mut findings);
-        tell_strays(&dir, sidecar.as_ref(), &mut findings);
+        if let Err(error) = tell_strays(&dir, sidecar.as_ref(), &mut findings) {
+            findings.push(Finding::of_error(Place::Item, &error));
+        }
         let mut inspection = Inspection {
             report: ItemReport {
                 name,
@@ -205,27 +207,17 @@ impl Inspection {
 }
 
 /// Tells what else lies in the item's directory, but for what was left there when it was adopted.
-fn tell_strays(dir: &Dir, sidecar: Option<&Sidecar>, findings: &mut Findings) {
-    let entries = match dir.entries() {
-        Ok(entries) => entries,
-        Err(error) => {
-            findings.push(Finding::of_error(Place::Item, &error));
-            return;
-        }
-    };
-    for entry in entries {
-        match entry {
-            Ok(entry) if entry.name == layout::SIDECAR || entry.name == layout::PAYLOAD => {}
-            Ok(entry) if sidecar.is_some_and(|it| it.leaves_alone(&entry.name)) => {}
-            Ok(entry) => {
-                let place = Place::Beside(PathBuf::from(entry.name));
-                let detail = format!("{} in the item", describe(entry.kind));
-                findings.push(Finding::new(Code::Stray, place, detail));
-            }
-            Err(error) => {
-                findings.push(Finding::of_error(Place::Item, &error));
-                return;
-            }
+fn tell_strays(
+    dir: &Dir,
+    sidecar: Option<&Sidecar>,
+    findings: &mut Findings,
+) -> Result<(), PathError> {
+    for entry in strays_in(dir)? {
+        let DirEntry { name, kind } = entry?;
+        if !sidecar.is_some_and(|it| it.leaves_alone(&name)) {
+            let detail = format!("{} in the item", describe(kind));
+            findings.push(Finding::new(Code::Stray, Place::Beside(name.into()), detail));
         }
     }
+    Ok(())
 }
