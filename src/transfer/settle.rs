@@ -222,8 +222,16 @@ fn next<'l>(
     let is_received = |sidecar: &Sidecar| {
         sidecar.mark().is_some_and(|it| it.received_from(sides.from.id()) == token)
     };
-    let is_given =
-        |sidecar: &Sidecar| sidecar.mark().is_some_and(|it| it.given_to(sides.to.id()) == token);
+    let is_given = |sidecar: &Sidecar| match sidecar.mark() {
+        Some(mark) => mark.given_to(sides.to.id()) == token,
+        // The Copy that stays loses its mark before the record goes.
+        None => {
+            record.leave_copy
+                && !record.is_lost
+                && sidecar.state == State::Copy
+                && sidecar.made_of() == Some(sides.to.id())
+        }
+    };
     let is_original = |held: &OneSide<'_>| {
         held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original)
     };

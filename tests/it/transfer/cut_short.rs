@@ -35,13 +35,17 @@ fn cut_short(cut: Cut) -> (Pair, RepositoryName) {
 }
 
 fn cut_migration(pair: &Pair, name: &RepositoryName, cut: Cut) {
+    cut_with(pair, name, cut, Rules::default());
+}
+
+fn cut_with(pair: &Pair, name: &RepositoryName, cut: Cut, rules: Rules) {
     let refused = match cut {
         Cut::Given => pair.root(1).join(name.as_str()).join("item.toml"),
         Cut::Received => pair.root(0).join(".urepo/staging"),
     };
     let watch = Arc::new(Refuses(Operation::Rename, refused, Errno::IO));
     let (from, to) = pair.watched(watch).unwrap();
-    pair.try_between(&from, &to, Verb::Migrate, Rules::default(), |outcome| {
+    pair.try_between(&from, &to, Verb::Migrate, rules, |outcome| {
         assert!(matches!(outcome.result, Err(TransferError::Unfinished { .. })), "{outcome:?}");
     });
     let states = [pair.sidecar_at_source(name), pair.sidecar_at_destination(name)];
@@ -194,6 +198,36 @@ fn a_receiver_that_is_put_back_with_an_earlier_mark_has_no_original() {
     cut_migration(&pair, &name, Cut::Given);
     put_back(pair.root(1), &backup);
     assert_taken_back(&pair, &name, finish(&pair));
+}
+
+/// Nothing but the record was left to be removed.
+#[test]
+fn a_receiver_that_is_put_back_beside_the_copy_that_stayed_has_no_original() {
+    let leaving = Rules { leave_copy: true, ..Rules::default() };
+    for was_marked in [false, true] {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        let backup = pair.root(0).with_file_name("backup");
+        if !was_marked {
+            copy_tree(pair.root(1), &backup);
+        }
+        cut_with(&pair, &name, Cut::Given, leaving);
+        if was_marked {
+            copy_tree(pair.root(1), &backup);
+        }
+        let (journal, kept) = (pair.root(0).join(".urepo/journal"), pair.root(0).join("../kept"));
+        copy_tree(&journal, &kept);
+        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
+        copy_tree(&kept, &journal);
+        put_back(pair.root(1), &backup);
+        if !was_marked {
+            assert_taken_back(&pair, &name, finish(&pair));
+            continue;
+        }
+        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
+        assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
+        assert!(pair.is_clean() && pair.journals() == 0);
+    }
 }
 
 /// A person may still find it.
