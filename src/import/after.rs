@@ -109,9 +109,13 @@ pub(super) fn release(
         After::Move(done) => move_to(done, remover, name, source, (looker, times)),
         After::Remove => remove(remover, name, source, (looker, times)),
     };
-    // It may have gone with a directory above it, which became an item of its own.
-    let is_gone = || looker.kind(source.0).is_err_and(|it| it.kind() == ErrorKind::NotFound);
-    let kept = released.err().filter(|_| !is_gone());
+    // It may have gone with a directory above it, which became an item of its own. Any other error is of what is left
+    // of it under its hidden name.
+    let is_gone = |error: &SourceKept| {
+        error.is_absence()
+            && looker.kind(source.0).is_err_and(|it| it.kind() == ErrorKind::NotFound)
+    };
+    let kept = released.err().filter(|error| !is_gone(error));
     kept.map(|error| error.in_words()).into_iter().collect()
 }
 

@@ -6,6 +6,7 @@ mod departures;
 mod drop_folder;
 mod faults;
 mod groups;
+mod last_moment;
 mod leaving_out;
 mod manifests;
 mod names;

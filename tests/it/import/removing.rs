@@ -21,7 +21,7 @@ fn make_sources(sources: &Path) {
     std::fs::create_dir_all(sources.join("hollow/empty")).unwrap();
 }
 
-fn run(
+pub(super) fn run(
     root: &Path,
     sources: &Path,
     after: &dyn Fn() -> After,

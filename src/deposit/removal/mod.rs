@@ -3,23 +3,26 @@
 //! A directory that is to go is first renamed, in one step, to a hidden name beside it that says which item
 //! it became. A kill leaves the whole source under its own name or nothing there, never a part that a rerun
 //! would take for another source. What is left under the hidden name is removed by the next run, after the
-//! same check: everything in it must be in the item.
+//! same check: everything in it must be in the item. Only what was compared is removed, piece by piece: anything that
+//! comes into the directory at the last moment stays.
 
-use std::collections::BTreeMap;
+mod compare;
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use self::compare::{Closeness, Comparison, tops};
+pub(crate) use self::compare::{Times, holds};
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
 use crate::collection::{Collection, CollectionError, Durability};
-use crate::digest::Digest;
-use crate::disk::copy::{CopyError, digest_up_to};
-use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
+use crate::disk::copy::CopyError;
+use crate::disk::{Dir, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath, State};
+use crate::item::{Entry, State};
 use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, ProofError, prove};
@@ -57,29 +60,22 @@ pub(crate) enum SourceKept {
 }
 
 impl SourceKept {
+    /// Whether the source may be gone.
+    pub(crate) fn is_absence(&self) -> bool {
+        match self {
+            SourceKept::Changed(_) => true,
+            SourceKept::Disk(error) | SourceKept::Copy(CopyError::Disk(error)) => {
+                error.kind() == std::io::ErrorKind::NotFound
+            }
+            _ => false,
+        }
+    }
+
     /// The error with all of its causes.
     pub(crate) fn in_words(&self) -> String {
         let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
         causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
     }
-}
-
-/// How closely a source is compared with its item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Closeness {
-    /// By sizes and times.
-    Stamps,
-    /// By every byte as well.
-    Bytes,
-}
-
-/// Which times the files of a source may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Times {
-    /// Those of the item, which has just been made of it: another time is a change.
-    OfItem,
-    /// Any: the item was there already, and the bytes alone tell that it is the same.
-    Any,
 }
 
 /// Removes sources of items of a collection.
@@ -169,32 +165,36 @@ impl<'a> SourceRemover<'a> {
     ) -> Result<(), SourceKept> {
         self.clear(parent)?;
         let path = parent.path_of(own);
+        let comparison = Comparison { entries, within, times, interrupt: self.interrupt };
         match parent.stat(own)?.map(|stamp| stamp.kind) {
             Some(Kind::Directory) => {}
             Some(Kind::File) => {
-                self.compare_file((parent, own), (entries, own), Closeness::Bytes, times)?;
+                comparison.file((parent, own), own, Closeness::Bytes)?;
                 return Ok(parent.remove_file(own)?);
             }
             Some(Kind::Link) => return Err(SourceKept::Followed(path)),
             Some(Kind::Special(_)) | None => return Err(SourceKept::Changed(path)),
         }
-        let within = (entries, within);
         // Somebody may still be working in it: then it stays where it is.
-        self.compare_tree(&parent.open_dir(own)?, within, Closeness::Stamps, times)?;
+        comparison.tree(&parent.open_dir(own)?, Closeness::Stamps)?;
         let aside = aside_of(item);
         parent.rename_new(own, parent, &aside)?;
         // Before anything in it goes: after a power cut the rename must not be undone alone.
         let proven = parent.sync().map_err(SourceKept::from).and_then(|()| {
             let dir = parent.open_dir(&aside)?;
-            let read = self.compare_tree(&dir, within, Closeness::Bytes, times)?;
-            let now = self.compare_tree(&dir, within, Closeness::Stamps, times)?;
-            if now == read { Ok(()) } else { Err(SourceKept::Changed(path)) }
+            let read = comparison.tree(&dir, Closeness::Bytes)?;
+            let now = comparison.tree(&dir, Closeness::Stamps)?;
+            if now == read { Ok(read) } else { Err(SourceKept::Changed(path.clone())) }
         });
-        if let Err(error) = proven {
+        let removed = match proven {
+            Ok(compared) => compared.remove((parent, &aside), &path)?,
+            Err(error) => Err(error),
+        };
+        // All of it, or what somebody put there at the last moment: a source of its own from now on.
+        removed.or_else(|error| {
             parent.rename_new(&aside, parent, own)?;
-            return Err(error);
-        }
-        Ok(parent.remove_tree(&aside)?)
+            Err(error)
+        })
     }
 
     /// Removes what killed runs left of sources in `parent`, once for sources that lie side by side.
@@ -225,131 +225,18 @@ impl<'a> SourceRemover<'a> {
         };
         let dir = parent.open_dir(aside)?;
         // A source that was dropped again has other times than its item: only the bytes tell.
-        let is_held = |within: &Path| {
-            self.compare_tree(&dir, (&entries, within), Closeness::Bytes, Times::Any)
+        let (times, interrupt) = (Times::Any, self.interrupt);
+        let compare = |within: &Path| {
+            Comparison { entries: &entries, within, times, interrupt }.tree(&dir, Closeness::Bytes)
         };
-        let compared = is_held(Path::new(""));
-        // Of one of several sources of the item only its name in the item is different.
-        let is_one_of_several = || tops(&entries).into_iter().any(|top| is_held(top).is_ok());
-        if !matches!(compared, Err(SourceKept::Changed(_) | SourceKept::NotInItem(_)))
-            || !is_one_of_several()
-        {
-            compared?;
-        }
-        parent.remove_tree(aside)?;
+        let compared = compare(Path::new("")).or_else(|error| match error {
+            // Of one of several sources of the item only its name in the item is different.
+            SourceKept::Changed(_) | SourceKept::NotInItem(_) => {
+                tops(&entries).into_iter().find_map(|top| compare(top).ok()).ok_or(error)
+            }
+            error => Err(error),
+        })?;
+        compared.remove((parent, aside), &parent.path_of(aside))??;
         Ok(item)
     }
-
-    /// Makes sure that all of the directory `top` is in the item, below `within`, and returns what the file system
-    /// says of its files.
-    fn compare_tree(
-        &self,
-        top: &Dir,
-        (entries, within): (&[Entry], &Path),
-        closeness: Closeness,
-        times: Times,
-    ) -> Result<BTreeMap<PathBuf, FileStat>, SourceKept> {
-        let (mut files, mut pending) = (BTreeMap::new(), vec![PathBuf::new()]);
-        while let Some(relative) = pending.pop() {
-            let dir = top.open_dir(&relative)?;
-            let mut is_empty = true;
-            for entry in dir.entries()? {
-                let entry = entry?;
-                is_empty = false;
-                let (name, below) = (Path::new(&entry.name), relative.join(&entry.name));
-                let changed = || SourceKept::Changed(dir.path_of(name));
-                let held = within.join(&below);
-                match entry.kind {
-                    Kind::Directory => pending.push(below),
-                    Kind::File => {
-                        let held = (entries, held.as_path());
-                        let found = self.compare_file((&dir, name), held, closeness, times)?;
-                        files.insert(below, found);
-                    }
-                    Kind::Link => match content_of(entries, &held) {
-                        Some(Content::Link { target })
-                            if dir.read_link(name)?.as_bytes() == target => {}
-                        Some(Content::File { .. }) => {
-                            return Err(SourceKept::Followed(dir.path_of(name)));
-                        }
-                        Some(_) => return Err(changed()),
-                        None => return Err(SourceKept::NotInItem(dir.path_of(name))),
-                    },
-                    Kind::Special(_) => return Err(changed()),
-                }
-            }
-            let held = within.components().chain(relative.components()).collect::<PathBuf>();
-            if is_empty && !holds_directory(entries, &held) {
-                return Err(SourceKept::Changed(top.path_of(&relative)));
-            }
-        }
-        Ok(files)
-    }
-
-    /// Makes sure that the file `name` in `dir` is the one that the item holds at `held`.
-    fn compare_file(
-        &self,
-        (dir, name): (&Dir, &Path),
-        (entries, held): (&[Entry], &Path),
-        closeness: Closeness,
-        times: Times,
-    ) -> Result<FileStat, SourceKept> {
-        let changed = || SourceKept::Changed(dir.path_of(name));
-        let content = content_of(entries, held);
-        let content = content.ok_or_else(|| SourceKept::NotInItem(dir.path_of(name)))?;
-        let Content::File { bytes, digest, modified, .. } = content else { return Err(changed()) };
-        let found = dir.stat(name)?.ok_or_else(changed)?;
-        let is_dated = times == Times::Any || found.modified == *modified;
-        if found.kind != Kind::File || found.bytes != *bytes || !is_dated {
-            return Err(changed());
-        }
-        if closeness == Closeness::Bytes
-            && (!holds(&mut dir.open_file(name)?, &found, digest, self.interrupt)?
-                || dir.stat(name)? != Some(found))
-        {
-            return Err(changed());
-        }
-        Ok(found)
-    }
-}
-
-/// Whether a `file` that was `found` has the bytes of `digest`, and does not change while it is read.
-pub(crate) fn holds(
-    file: &mut StoredFile,
-    found: &FileStat,
-    digest: &Digest,
-    interrupt: &Interrupt,
-) -> Result<bool, CopyError> {
-    if file.stat()? != *found {
-        return Ok(false);
-    }
-    let read = digest_up_to(file, found.bytes, &NoProgress, interrupt)?;
-    Ok(read.bytes == found.bytes && read.digest == *digest && file.stat()? == *found)
-}
-
-fn content_of<'e>(entries: &'e [Entry], path: &Path) -> Option<&'e Content> {
-    let path = PayloadPath::new(path).ok()?;
-    let at = entries.binary_search_by(|entry| entry.path.cmp(&path)).ok()?;
-    Some(&entries[at].content)
-}
-
-/// Whether the item has a directory at `path`: an empty one, or one with something in it.
-fn holds_directory(entries: &[Entry], path: &Path) -> bool {
-    let from = entries.partition_point(|entry| entry.path.as_path().as_os_str() < path.as_os_str());
-    // What sorts between a directory and its entries, such as `a.txt` between `a` and `a/b`, is passed over.
-    let name = path.as_os_str().as_bytes();
-    let mut here =
-        entries[from..].iter().take_while(|entry| entry.path.as_bytes().starts_with(name));
-    here.any(|Entry { path: held, content }| {
-        held.as_path().starts_with(path)
-            && (held.as_path() != path || matches!(content, Content::EmptyDirectory { .. }))
-    })
-}
-
-/// The first names of all entries.
-fn tops(entries: &[Entry]) -> Vec<&Path> {
-    let firsts = entries.iter().filter_map(|entry| entry.path.as_path().iter().next());
-    let mut tops: Vec<_> = firsts.map(Path::new).collect();
-    tops.dedup();
-    tops
 }
