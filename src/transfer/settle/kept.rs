@@ -114,21 +114,19 @@ pub(super) fn not_received<'l>(
         last.certainty == Certainty::Certain
             && record.is_older(&last.line, given.1.sidecar.copied())
     });
+    let has_not = || Ok::<_, TransferError>(is_older || came_back(sides, name)?);
     if let Some((_, read)) = &receiver {
         // One from the same giver is of an earlier hand-over.
         let mark = read.sidecar.handover.as_ref();
         let is_marked = mark.is_some_and(|it| it.party != Party::From(sides.from.id().to_owned()));
-        let is_copy = read.sidecar.state == State::Copy
-            && (is_older || is_copy_of(&receiver, sides.from.id()));
-        if is_marked || !is_copy {
+        if is_marked || read.sidecar.state != State::Copy || !has_not()? {
             return Ok(NextStep::Keep { given });
         }
     }
-    let last = last.map(|recorded| recorded.line);
-    match last.as_ref().map(|line| (line, &line.change)) {
-        None | Some((_, InventoryChange::Left(Departure::Lost))) => {}
-        Some((line, InventoryChange::Left(_))) => {
-            if !is_older && !came_back(sides, line)? {
+    match last.map(|recorded| recorded.line.change) {
+        None | Some(InventoryChange::Left(Departure::Lost)) => {}
+        Some(InventoryChange::Left(_)) => {
+            if !has_not()? {
                 return Ok(NextStep::Keep { given });
             }
         }
@@ -146,16 +144,12 @@ pub(super) fn not_received<'l>(
     Ok(NextStep::TakeBack { given, received: receiver })
 }
 
-/// Whether the Original left the receiver by `line` and went, from collection to collection, to the giver: that has an
-/// older state of its own back.
-fn came_back(sides: &Sides<'_>, line: &InventoryLine) -> Result<bool, PathError> {
-    let InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) = &line.change
-    else {
-        return Ok(false);
-    };
+/// Whether the Original went on from the receiver, from collection to collection, and came back to the giver: that
+/// has an older state of its own back.
+fn came_back(sides: &Sides<'_>, name: &RepositoryName) -> Result<bool, PathError> {
     let others: Vec<_> = sides.others.collections.iter().chain([sides.to]).collect();
-    let found = holdings(&line.name, &others);
-    let trail = follow(&line.name, [to.id.clone()], sides.from, &others, &found)?;
+    let found = holdings(name, &others);
+    let trail = follow(name, [sides.to.id().to_owned()], sides.from, &others, &found)?;
     let is_seen = |id: &String| others.iter().any(|other| other.id() == id);
     Ok(trail.ends.is_empty() && trail.holders.iter().all(is_seen))
 }

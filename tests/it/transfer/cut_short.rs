@@ -349,18 +349,22 @@ fn nothing_is_taken_back_unless_all_was_looked_at() {
 #[test]
 fn an_original_that_came_back_to_a_giver_put_back_as_it_was_before_is_there() {
     for cut in [Cut::Given, Cut::Received] {
-        for goes_round in [false, true] {
+        for (goes_round, leave_copy) in [(false, false), (true, false), (false, true), (true, true)]
+        {
             let (pair, name) = cut_short(cut);
             let backup = pair.root(0).with_file_name("backup");
             copy_tree(pair.root(0), &backup);
             assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
             pair.clock.set("2026-11-24T00:00:00Z");
             let third = pair.third();
+            let migrate = |from: &Collection, to: &Collection| {
+                pair.run_between(from, to, Verb::Migrate, Rules { leave_copy, ..Rules::default() });
+            };
             if goes_round {
-                pair.run_between(&pair.to(), &third, Verb::Migrate, Rules::default());
-                pair.run_between(&third, &pair.from(), Verb::Migrate, Rules::default());
+                migrate(&pair.to(), &third);
+                migrate(&third, &pair.from());
             } else {
-                pair.run_between(&pair.to(), &pair.from(), Verb::Migrate, Rules::default());
+                migrate(&pair.to(), &pair.from());
             }
             assert_eq!(pair.sidecar_at_source(&name).state, State::Original);
             put_back(pair.root(0), &backup);
