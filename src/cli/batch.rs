@@ -29,15 +29,27 @@ impl Context {
         if selection.is_single() && selection.flags.state.is_none() {
             return act(&collection, &self.item(&collection, &selection.items[0])?);
         }
-        let failures = Failures::default();
         let mut report = Report::reading(self, "read", false);
-        let feed = selection.of(self, &collection, &failures)?.into_feed();
+        self.read_selected(selection, &collection, &mut report, |item| act(&collection, item))?;
+        report.finish(End::default())
+    }
+
+    /// Does `act` with each selected item of `collection`, and reports with which ones that failed.
+    pub(crate) fn read_selected(
+        &self,
+        selection: &Selection,
+        collection: &Collection,
+        report: &mut Report<'_>,
+        mut act: impl FnMut(&StoredItem) -> Done,
+    ) -> Done {
+        let failures = Failures::default();
+        let feed = selection.of(self, collection, &failures)?.into_feed();
         let fed = feed(&mut |name| {
             if self.interrupt.requested() {
                 return ControlFlow::Break(());
             }
             let read = collection.named_item(&name).map_err(Failure::from);
-            match read.and_then(|item| act(&collection, &item)) {
+            match read.and_then(|item| act(&item)) {
                 Ok(()) => report.succeeded(Ok(())),
                 Err(failure) => report.failed(name.as_str(), failure),
             }
@@ -46,7 +58,7 @@ impl Context {
             report.fatal(error.into());
         }
         let _ = report.unresolved(&failures);
-        report.finish(End::default())
+        Ok(())
     }
 
     /// The selected items of `collection`, each once. All items do not include deleted ones, unless these are

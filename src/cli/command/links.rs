@@ -1,7 +1,5 @@
 //! `urepo links`: where the relative links of items lead.
 
-use std::ops::ControlFlow;
-
 use urepo::collection::StoredItem;
 use urepo::links::{Audit, Link, LinkEnd};
 
@@ -10,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::FoundLink;
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::{Done, human};
 
 /// Show the relative links from item to item, and which lead nowhere
@@ -40,32 +38,16 @@ impl Links {
             return Err(context.nothing_selected("links ITEM…"));
         }
         let collection = context.collection()?;
-        let failures = Failures::default();
         let mut report = Report::reading(context, "read", self.selection.is_single());
         let audit = Audit::new(&collection);
         let (mut found, mut broken) = (0, 0);
-        let feed = self.selection.of(context, &collection, &failures)?.into_feed();
-        let fed = feed(&mut |name| {
-            if context.interrupt.requested() {
-                report.fatal(Failure::told(Exit::Interrupted));
-                return ControlFlow::Break(());
-            }
-            let read = collection.named_item(&name).map_err(Failure::from);
-            match read.and_then(|item| Ok((audit.links(&item)?, item))) {
-                Ok((links, item)) => {
-                    let is_broken = |link: &&Link| link.end != LinkEnd::Present;
-                    found += links.len() as u64;
-                    broken += links.iter().filter(is_broken).count() as u64;
-                    let told = links.iter().filter(|link| !self.broken || is_broken(link));
-                    report.succeeded(tell(context, &item, told))
-                }
-                Err(failure) => report.failed(name.as_str(), failure),
-            }
-        });
-        if let Err(error) = fed {
-            report.fatal(error.into());
-        }
-        let _ = report.unresolved(&failures);
+        context.read_selected(&self.selection, &collection, &mut report, |item| {
+            let links = audit.links(item)?;
+            let is_broken = |link: &&Link| link.end != LinkEnd::Present;
+            found += links.len() as u64;
+            broken += links.iter().filter(is_broken).count() as u64;
+            tell(context, item, links.iter().filter(|link| !self.broken || is_broken(link)))
+        })?;
         report.count("links", found);
         report.count("broken", broken);
         let partial = (broken > 0).then(|| {

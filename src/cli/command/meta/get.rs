@@ -1,7 +1,5 @@
 //! `urepo meta get`: the description of an item, or some of its values.
 
-use std::ops::ControlFlow;
-
 use urepo::amend::{Description, EditError, values};
 use urepo::collection::StoredItem;
 use urepo::sidecar::Sidecar;
@@ -11,7 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, SelectionFlags};
+use crate::cli::select::SelectionFlags;
 use crate::cli::{Done, escape};
 
 /// Show the description of items
@@ -43,33 +41,15 @@ impl Get {
         let Words { selection, keys } = words;
         let keys: Vec<_> = keys.into_iter().map(|(key, _)| key).collect();
         let collection = context.collection()?;
-        let failures = Failures::default();
         let mut report = Report::reading(context, "read", selection.is_single());
         let mut gap = "";
-        let feed = selection.of(context, &collection, &failures)?.into_feed();
-        let read = feed(&mut |name| {
-            if context.interrupt.requested() {
-                return ControlFlow::Break(());
-            }
-            let told = collection
-                .named_item(&name)
-                .and_then(|item| Ok((item.sidecar()?.0, item)))
-                .map_err(Failure::from)
-                .and_then(|(sidecar, item)| {
-                    let is_single = selection.is_single();
-                    let written = tell(context, (&item, &sidecar), &keys, (is_single, gap));
-                    gap = "\n";
-                    written
-                });
-            match told {
-                Ok(()) => report.succeeded(Ok(())),
-                Err(failure) => report.failed(name.as_str(), failure),
-            }
-        });
-        if let Err(error) = read {
-            report.fatal(error.into());
-        }
-        let _ = report.unresolved(&failures);
+        context.read_selected(&selection, &collection, &mut report, |item| {
+            let (sidecar, _) = item.sidecar()?;
+            let is_single = selection.is_single();
+            let written = tell(context, (item, &sidecar), &keys, (is_single, gap));
+            gap = "\n";
+            written
+        })?;
         report.finish(End::default())
     }
 }
