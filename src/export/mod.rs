@@ -50,7 +50,7 @@ use crate::disk::Watcher;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-pub use crate::flow::RunMode;
+pub use crate::flow::{RunMode, Tombstones};
 pub use error::ExportError;
 pub use metadata::MetadataFormat;
 pub use name::{NamedBy, file_name};
@@ -88,16 +88,6 @@ pub enum Payload {
     Whole,
     /// Only what describes it.
     None,
-}
-
-/// What it means that an item is deleted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tombstones {
-    /// It fails: it was asked for by name.
-    #[default]
-    Fail,
-    /// It is passed over, as one of many.
-    Pass,
 }
 
 /// What is exported of each item.

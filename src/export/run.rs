@@ -40,12 +40,12 @@ impl Exporter<'_> {
             return Ok(None);
         }
         match (state, self.options.tombstones) {
-            (State::Deleted, Tombstones::Pass) => {
+            (State::Deleted, Tombstones::Pass | Tombstones::Bring) => {
                 self.caller.progress.skip(source.sidecar().payload.bytes);
                 self.caller.progress.finish_item(source.name().as_str());
                 Ok(None)
             }
-            (State::Deleted, Tombstones::Fail) => {
+            (State::Deleted, Tombstones::Refuse) => {
                 Err(ExportError::Deleted { name: source.name().clone() })
             }
             (State::Original | State::Copy, _) => Ok(Some(source)),

@@ -230,6 +230,18 @@ pub enum RunMode {
     Act,
 }
 
+/// How items are treated that are deleted at the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tombstones {
+    /// Each is an error: it was asked for by its identifier.
+    #[default]
+    Refuse,
+    /// They are skipped: all items were asked for, and these no longer exist.
+    Pass,
+    /// The destination of a copy learns of them; an export skips them.
+    Bring,
+}
+
 /// What a failed item means for the ones after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {

@@ -75,7 +75,7 @@ use crate::holdings::Peers;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-pub use crate::flow::{OnError, RunMode};
+pub use crate::flow::{OnError, RunMode, Tombstones};
 pub use decide::{Replaces, Step};
 pub use error::{JournalError, Refusal, TransferError};
 pub use lost::end_lost;
@@ -127,18 +127,6 @@ pub struct Options {
     pub on_error: OnError,
     /// The size in bytes from which an item keeps its copied files when a run is interrupted.
     pub resume_bytes: u64,
-}
-
-/// How items are treated that are deleted at the source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tombstones {
-    /// Each is an error: it was asked for by its identifier.
-    #[default]
-    Refuse,
-    /// They are skipped: all items were asked for, and these no longer exist.
-    Pass,
-    /// The destination of a copy learns of them.
-    Bring,
 }
 
 /// Transfers items from one collection to another.

@@ -211,7 +211,7 @@ impl Export {
             named_by: self.name,
             state: self.selection.flags.state,
             tombstones: if self.selection.names_items() {
-                Tombstones::Fail
+                Tombstones::Refuse
             } else {
                 Tombstones::Pass
             },
