@@ -47,7 +47,7 @@ impl ManifestLines {
             bytes.pop();
         }
         if !is_whole {
-            self.skip_line()?;
+            self.reader.skip_until(b'\n')?;
             bytes.clear();
         }
         if bytes.last() == Some(&b'\r') {
@@ -74,20 +74,6 @@ impl ManifestLines {
     pub(super) fn put_back(&mut self, lines: Vec<Line>) {
         for line in lines.into_iter().rev() {
             self.put_back.push_front(line);
-        }
-    }
-
-    fn skip_line(&mut self) -> std::io::Result<()> {
-        loop {
-            let buffer = self.reader.fill_buf()?;
-            let (length, is_end) = match buffer.iter().position(|byte| *byte == b'\n') {
-                Some(at) => (at + 1, true),
-                None => (buffer.len(), buffer.is_empty()),
-            };
-            self.reader.consume(length);
-            if is_end {
-                return Ok(());
-            }
         }
     }
 }
