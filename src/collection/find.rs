@@ -184,7 +184,7 @@ impl Collection {
             let mut next = Vec::new();
             for path in level {
                 let Some(dir) = self.root().open_dir_if_there(&path)? else { continue };
-                let names = dir.directories(|name| name != layout::OWN)?;
+                let names = dir.names_of(Kind::Directory, |name| name != layout::OWN)?;
                 next.extend(names.into_iter().map(|name| path.join(name)));
             }
             level = next;

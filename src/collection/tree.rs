@@ -46,7 +46,7 @@ impl<'a> PrefixTree<'a> {
     /// The years of a directory, newest first.
     fn years(&self, directory: &Path) -> Result<Vec<String>, PathError> {
         let Some(dir) = self.root.open_dir_if_there(directory)? else { return Ok(Vec::new()) };
-        let mut years = dir.directories(is_year)?;
+        let mut years = dir.names_of(Kind::Directory, is_year)?;
         years.sort_by(|a, b| number(b).cmp(&number(a)));
         Ok(years)
     }
@@ -105,9 +105,9 @@ pub(super) fn prefixes(
 ) -> Result<HashMap<String, Vec<PathBuf>>, PathError> {
     let mut found: HashMap<_, Vec<_>> = HashMap::new();
     let is_it = |name: &str| name.trim_end_matches('.').eq_ignore_ascii_case(subdomain);
-    for outer in root.directories(is_it)? {
+    for outer in root.names_of(Kind::Directory, is_it)? {
         let Some(dir) = root.open_dir_if_there(&outer)? else { continue };
-        for inner in dir.directories(|_| true)? {
+        for inner in dir.names_of(Kind::Directory, |_| true)? {
             let prefix = format!("{subdomain}/{}", inner.trim_end_matches('.'));
             let path = Path::new(&outer).join(inner);
             found.entry(prefix.to_ascii_lowercase()).or_default().push(path);

@@ -43,16 +43,16 @@ impl Dir {
         }))
     }
 
-    /// The names of the directories here that are text and `wanted`, in no order.
-    pub(crate) fn directories(
+    /// The names here of a kind that are text and `wanted`, in no order.
+    pub(crate) fn names_of(
         &self,
+        wanted_kind: Kind,
         wanted: impl Fn(&str) -> bool,
     ) -> Result<Vec<String>, PathError> {
         let mut found = Vec::new();
         for entry in self.entries()? {
             let DirEntry { name, kind } = entry?;
-            let name =
-                name.into_string().ok().filter(|name| kind == Kind::Directory && wanted(name));
+            let name = name.into_string().ok().filter(|name| kind == wanted_kind && wanted(name));
             found.extend(name);
         }
         Ok(found)

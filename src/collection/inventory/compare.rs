@@ -100,11 +100,8 @@ impl Collection {
             places.entry(file).or_default().push(year);
         }
         if listing == Listing::Complete {
-            for entry in dir.entries()? {
-                let entry = entry?;
-                if let (Kind::File, Some(name)) = (entry.kind, entry.name.to_str()) {
-                    places.entry(name.to_owned()).or_default();
-                }
+            for name in dir.names_of(Kind::File, |_| true)? {
+                places.entry(name).or_default();
             }
         }
         for (file, directories) in places {

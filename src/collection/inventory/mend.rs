@@ -82,15 +82,7 @@ impl Collection {
 
 /// The names of the files, in order.
 fn file_names(dir: &Dir) -> Result<Vec<String>, PathError> {
-    let mut names = Vec::new();
-    for entry in dir.entries()? {
-        let entry = entry?;
-        if entry.kind == Kind::File
-            && let Ok(name) = entry.name.into_string()
-        {
-            names.push(name);
-        }
-    }
+    let mut names = dir.names_of(Kind::File, |_| true)?;
     names.sort();
     Ok(names)
 }
