@@ -65,7 +65,8 @@ fn was_copied_since(
 /// What becomes of an Original that left the giver by `line`, where the receiver does not have it.
 ///
 /// The receiver has recorded since that it came or went. Or it has an older state back, as from a backup, in which the
-/// item had not come: then it is nowhere, and the giver's inventory is to say so, since nothing else would.
+/// item had not come, or it came back to the giver, which has an older state back: then it is nowhere, and the giver's
+/// inventory is to say so, since nothing else would.
 pub(super) fn not_arrived<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -83,12 +84,13 @@ pub(super) fn not_arrived<'l>(
     let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
     let is_older = last.as_ref().is_some_and(|last| record.is_older(last, Some(line.date)));
     let came = match &receiver {
-        None => last.is_some() && !is_older,
-        Some((_, read)) if is_older => read.sidecar.state != State::Copy,
+        Some((_, read)) if read.sidecar.state != State::Copy => true,
+        _ if is_older => false,
         Some(_) if is_copy_of(&receiver, sides.from.id()) => {
             sides.to.may_have_passed_on(name, sides.from.id())?
         }
-        Some(_) => true,
+        None if last.is_none() => false,
+        _ => !came_back(sides, name)?,
     };
     if came || is_elsewhere(sides, name)? {
         return Ok(NextStep::PassedOn);

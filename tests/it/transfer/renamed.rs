@@ -307,3 +307,25 @@ fn what_came_to_the_receiver_and_is_gone_since_went_there() {
         assert_eq!(findings(&pair.to()).is_empty(), is_passed_on);
     }
 }
+
+/// The giver has an older state back, in which it was gone.
+#[test]
+fn what_came_back_to_a_giver_put_back_as_it_was_before_is_missing_there() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let inventory = pair.root(1).join(".urepo/inventory");
+    migrate_on(&pair, Arc::new(Refuses(Operation::Write, inventory, Errno::IO)));
+    recover(&pair.to(), &agent(), &waiter(&pair.clock)).unwrap();
+    let backup = pair.root(0).with_file_name("backup");
+    copy_tree(pair.root(0), &backup);
+    pair.clock.set("2026-11-25T00:00:00Z");
+    pair.run_between(&pair.to(), &pair.from(), Verb::Migrate, Rules::default());
+    assert_eq!(pair.sidecar_at_source(&name).state, State::Original);
+    std::fs::remove_dir_all(pair.root(0)).unwrap();
+    copy_tree(&backup, pair.root(0));
+    let finished = finish(&pair);
+    assert!(matches!(finished[0].result, Ok(HandoverEnd::Vanished)), "{finished:?}");
+    let found = findings(&pair.from());
+    assert!(matches!(&found[..], [one] if one.contains("U108")), "{found:?}");
+    assert_eq!((pair.journals(), findings(&pair.to()).len()), (0, 0));
+}
