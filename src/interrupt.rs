@@ -1,5 +1,6 @@
 //! A wish to stop, looked at wherever stopping leaves nothing half done.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,5 +22,10 @@ impl Interrupt {
     /// Whether a stop was asked for.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// `Break` once a stop was asked for.
+    pub fn flow(&self) -> ControlFlow<()> {
+        if self.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

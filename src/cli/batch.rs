@@ -45,9 +45,7 @@ impl Context {
         let failures = Failures::default();
         let feed = selection.of(self, collection, &failures)?.into_feed();
         let fed = feed(&mut |name| {
-            if self.interrupt.requested() {
-                return ControlFlow::Break(());
-            }
+            self.interrupt.flow()?;
             let read = collection.named_item(&name).map_err(Failure::from);
             match read.and_then(|item| act(&item)) {
                 Ok(()) => report.succeeded(Ok(())),
@@ -73,9 +71,7 @@ impl Context {
         let passes_tombstones = matches!(selection.tombstones(), Tombstones::Pass);
         let (mut names, mut unread) = (Vec::new(), Vec::new());
         selection.of(self, collection, &failures)?.into_feed()(&mut |name| {
-            if self.interrupt.requested() {
-                return ControlFlow::Break(());
-            }
+            self.interrupt.flow()?;
             if !passes_tombstones {
                 names.push(name);
                 return ControlFlow::Continue(());

@@ -199,11 +199,7 @@ impl Selection {
                 Ok(name) => names.push(name),
                 Err(failure) => return failed(name.as_str(), failure),
             }
-            if context.interrupt.requested() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+            context.interrupt.flow()
         })?;
         Ok(names)
     }

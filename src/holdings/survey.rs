@@ -126,11 +126,7 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
                 }
             }
             // A list that was stopped has ended early.
-            Ok(if interrupt.requested() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(interrupt.flow())
         })
     }
 }

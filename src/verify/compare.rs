@@ -63,9 +63,7 @@ pub fn compare_items(
 ) -> Result<Comparison, PathError> {
     Comparer::new(roots, report).compare(interrupt, |comparer| {
         Ok(names.iter().try_for_each(|name| {
-            if interrupt.requested() {
-                return ControlFlow::Break(());
-            }
+            interrupt.flow()?;
             comparer.take(Report::Item(holdings(name, roots)))
         }))
     })

@@ -49,9 +49,7 @@ impl RegistrarRun<'_> {
             None => selected.into_feed(),
         };
         feed(&mut |name| {
-            if self.context.interrupt.requested() {
-                return ControlFlow::Break(());
-            }
+            self.context.interrupt.flow()?;
             if is_named || fits(&name) {
                 names.push(name);
             }

@@ -165,7 +165,7 @@ impl Export {
                 if let Ok(Some(sidecar)) = self.described(&collection, &name) {
                     columns.add(&Row::of(&sidecar));
                 }
-                stop_if(context.interrupt.requested())
+                context.interrupt.flow()
             })?;
         }
         let mut report = match sink {
@@ -176,9 +176,7 @@ impl Export {
         let mut document = Document::new(format, columns, is_list);
         sink.write(&document.head())?;
         let fed = feed(&mut |name| {
-            if context.interrupt.requested() {
-                return ControlFlow::Break(());
-            }
+            context.interrupt.flow()?;
             let described = self.described(&collection, &name).and_then(|found| {
                 let Some(sidecar) = found else { return Ok(None) };
                 let bytes = document.item(&sidecar).map_err(|error| {
@@ -240,8 +238,4 @@ fn told(context: &Context, name: &RepositoryName, dry_run: bool) -> Done {
     }
     let (id, outcome) = (Some(name.to_string()), Some("exported"));
     context.printer.record(&Item { id, outcome, dry_run, ..Item::default() })
-}
-
-fn stop_if(is_wanted: bool) -> ControlFlow<()> {
-    if is_wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

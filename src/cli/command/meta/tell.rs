@@ -44,11 +44,7 @@ impl AmendRun<'_> {
             feed(&mut |name| {
                 let read = collection.named_item(&name).and_then(|item| item.sidecar());
                 originals += u64::from(read.is_ok_and(|(it, _)| it.state == State::Original));
-                if context.interrupt.requested() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
+                context.interrupt.flow()
             })?;
             let (originals, path) =
                 (human::count(originals, "Original"), collection.path().display());
