@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use super::group::{Decision, Step};
 use super::{Change, PromotionError, Registrar, Report};
-use crate::collection::{Collection, Event, EventKind};
+use crate::collection::{Collection, Event, EventKind, StoredItem};
 use crate::disk::PathError;
 use crate::holdings::{
     HoldingRecord, Holdings, OriginalError, Trail, UnseenRule, follow, holdings, refuse_deleted,
@@ -116,6 +116,7 @@ impl Registrar<'_> {
         let event = event.with_digest(read.sidecar.payload.digest);
         let event = Event { note: Some(loss.reason.to_owned()), ..event };
         let (step, event) = if was_promoted(&read.sidecar, loss) {
+            self.refuse_put_back(&item, &read.sidecar)?;
             (Step::Nothing(State::Original), event)
         } else {
             let lost = self.lost_holder(&read.sidecar, loss, &found)?;
@@ -125,6 +126,18 @@ impl Registrar<'_> {
         };
         let holders = found.all.iter().map(|holding| &loss.others[holding.collection]).collect();
         Ok(Some(Decision { item, read, step, witness: None, holders, event }))
+    }
+
+    /// Makes sure that an Original is still here by the inventory: of one that was put back by hand, a promotion
+    /// that is repeated would record that it is.
+    fn refuse_put_back(&self, item: &StoredItem, sidecar: &Sidecar) -> Result<(), PromotionError> {
+        let name = item.name();
+        let departure = self.collection.departure(name)?;
+        let Some(line) = departure.or(self.collection.contradicted_by(name, sidecar)?) else {
+            return Ok(());
+        };
+        let (name, path) = (name.clone(), self.collection.path().to_path_buf());
+        Err(OriginalError::Departed { name, path, line: Box::new(line) }.into())
     }
 
     /// The lost collection whose Original the Copy is to become, if it may.

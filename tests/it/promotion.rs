@@ -4,6 +4,7 @@ mod discarded;
 mod faults;
 mod handed_over;
 mod mistaken;
+mod put_back;
 mod trails;
 mod vanished;
 
