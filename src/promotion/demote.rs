@@ -10,7 +10,7 @@ use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
     ReadSidecar, StoredItem,
 };
-use crate::holdings::{Giver, OriginalError, refuse_departed};
+use crate::holdings::{Giver, OriginalError, may_be_original, refuse_departed};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::{Sidecar, date_value};
@@ -71,6 +71,10 @@ impl Registrar<'_> {
         let event = event.with_destination(original);
         let holders = vec![original];
         if !may_be_demoted(&item, &read, original)? {
+            // A Copy from a backup may lie in the place of the Original: recording it would hide that loss.
+            if self.collection.last_record(&name)?.as_ref().is_none_or(may_be_original) {
+                their_original(&name, original)?;
+            }
             let step = Step::Nothing(State::Copy);
             return Ok(Some(Decision { item, read, step, witness: None, holders, event }));
         }
