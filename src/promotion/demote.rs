@@ -10,7 +10,7 @@ use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
     ReadSidecar, StoredItem,
 };
-use crate::holdings::{Giver, OriginalError, may_be_original, refuse_departed};
+use crate::holdings::{Giver, OriginalError, may_be_original, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::{Sidecar, date_value};
@@ -157,7 +157,7 @@ fn their_original(
     }
     match read.sidecar.state {
         State::Original => {
-            refuse_departed(item.name(), collection)?;
+            refuse_put_back(item.name(), collection, &read.sidecar)?;
             Ok((item, read))
         }
         State::Deleted => Err(OriginalError::Deleted { name: name.clone(), path: path() }.into()),

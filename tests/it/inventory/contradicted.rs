@@ -65,8 +65,8 @@ fn an_original_where_there_was_a_copy_or_a_tombstone_is_damage() {
     }
 }
 
-/// It would be handed over as a second Original, its tombstone would delete the one elsewhere, and a change would not
-/// reach that one.
+/// It would be handed over as a second Original, its tombstone would delete the one elsewhere, a change would not
+/// reach that one, and that one would become a Copy of it.
 #[test]
 fn an_original_where_there_was_a_copy_does_not_migrate_nor_change() {
     for (line, code) in [
@@ -74,6 +74,8 @@ fn an_original_where_there_was_a_copy_does_not_migrate_nor_change() {
         ("-c archive migrate NAME --to third --dry-run", 23),
         ("-c archive delete NAME --with third --reason error", 23),
         ("-c archive meta set NAME title=Other", 23),
+        ("-c mirror demote NAME --to-copy-of archive -y", 23),
+        ("-c mirror demote NAME --to-copy-of archive -y --force different", 23),
         ("-c archive copy NAME --to third", 0),
     ] {
         let (sites, name) = put_back_after(LEAVE);
