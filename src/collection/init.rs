@@ -9,9 +9,10 @@ use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, IoContext, Watcher, random_hex, resolved};
+use crate::disk::{Dir, IoContext, Lock, LockMode, Watcher, random_hex, resolved};
 use crate::distributor::{Distributor, Notice, Past, Patience};
 use crate::layout;
+use crate::wait::Waiter;
 
 /// Who makes a collection, and what its names have to be later than.
 pub struct Founder<'a> {
@@ -135,8 +136,14 @@ pub fn init_without_names(
 fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection, CollectionError> {
     let id = random_hex::<16>().on("draw a random id from", "/dev/urandom")?;
     let settings = Settings::new(id, name.to_owned(), subsystems);
-    // Only a new collection has none: one that is missing later is lost, and built from what is there.
     let own = dir.open_dir(layout::OWN)?;
+    // Of two made here at once, the first one stays: it may have issued names, and they belong to its id.
+    let _lock = Lock::take_unsigned(&own, layout::LOCK, LockMode::Exclusive, &Waiter::default())
+        .map_err(|error| CollectionError::locked(name, error))?;
+    if dir.stat(layout::SETTINGS)?.is_some() {
+        return Err(CollectionError::ExistsAlready { path: dir.path().to_path_buf() });
+    }
+    // Only a new collection has none: one that is missing later is lost, and built from what is there.
     own.ensure_dir(layout::INVENTORY)?;
     ensure_readme(dir, &own)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;

@@ -186,6 +186,31 @@ fn init_goes_on_where_others_make_directories_meanwhile() {
     }
 }
 
+/// Its id is that of the names which it may have issued already.
+#[test]
+fn a_collection_that_others_make_meanwhile_stays() {
+    use urepo::collection::{CollectionError, Subsystem, init_without_names};
+
+    use crate::support::{QuickerFounder, init};
+    type Make = fn(&Path, &Watcher) -> Result<Collection, CollectionError>;
+    let makes: [Make; 2] = [
+        |root, watcher| {
+            let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
+            init(root, "archive", subsystem, watcher)
+        },
+        |root, watcher| init_without_names(root, "archive", watcher),
+    ];
+    for make in makes {
+        let scratch = scratch();
+        let root = scratch.path().join("archive");
+        let made = make(&root, &Watcher::new(Arc::new(QuickerFounder(root.clone()))));
+        assert!(matches!(made, Err(CollectionError::ExistsAlready { .. })), "{made:?}");
+        let found = Collection::open(&root, &Watcher::default()).unwrap();
+        assert_eq!((&*found.settings().name, found.settings().subsystems.len()), ("quicker", 1));
+        assert!(!root.join("urepo.toml.new").exists());
+    }
+}
+
 /// Clearing up may be killed at any operation and be repeated.
 #[test]
 fn recovery_killed_at_any_operation() {

@@ -38,7 +38,7 @@ pub(crate) use program::{Ran, World};
 pub(crate) use terminal::{screen, terminal, wide_terminal};
 pub(crate) use users::{ANNA, BEN, GROUP, become_user, between_users, first_user, share};
 pub(crate) use watch::{
-    Faults, FullDisk, LockedAt, Mode, Quicker, ReadOnly, System, Trace, mounted, on,
+    Faults, FullDisk, LockedAt, Mode, Quicker, QuickerFounder, ReadOnly, System, Trace, mounted, on,
 };
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.

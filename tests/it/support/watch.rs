@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use urepo::collection::{Collection, CollectionError, lock_items};
+use urepo::collection::{Collection, CollectionError, Subsystem, lock_items};
 use urepo::disk::{Feature, Operation, Watch, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::wait::Waiter;
@@ -224,6 +224,19 @@ impl Watch for Quicker {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
         if operation == Operation::MakeDirectory && path == self.0 {
             std::fs::create_dir(path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Somebody who makes a collection at a root just before the process makes urepo's own directory there.
+pub(crate) struct QuickerFounder(pub(crate) PathBuf);
+
+impl Watch for QuickerFounder {
+    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        if operation == Operation::MakeDirectory && path == self.0.join(".urepo") {
+            let subsystem = Subsystem::new("quicker.example.org".parse().unwrap());
+            super::init(&self.0, "quicker", subsystem, &Watcher::default()).unwrap();
         }
         Ok(())
     }
