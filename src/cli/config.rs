@@ -94,8 +94,6 @@ pub(crate) enum StateDirectory {
     Chosen(PathBuf),
     /// The usual one, beside the machine's.
     Usual(PathBuf),
-    /// There is none: nobody is at home.
-    None,
 }
 
 /// The same settings as flags of the command line.
@@ -237,10 +235,9 @@ fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
         return StateDirectory::Usual(PathBuf::from(MACHINE_STATE));
     }
     let own = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
-    match named.or(own).filter(|home| home.is_absolute()) {
-        Some(home) => StateDirectory::Usual(home.join("urepo")),
-        None => StateDirectory::None,
-    }
+    // Without a home the machine's: whoever may not write there is told.
+    let state = named.or(own).filter(|home| home.is_absolute()).map(|home| home.join("urepo"));
+    StateDirectory::Usual(state.unwrap_or_else(|| PathBuf::from(MACHINE_STATE)))
 }
 
 fn first<T>(

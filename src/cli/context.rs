@@ -226,18 +226,17 @@ impl Context {
     pub(crate) fn register(&self) -> Register {
         let entries = |state: &Path| state.join(PREFIXES);
         let (dir, others) = match &self.config.state.value {
-            StateDirectory::Chosen(state) => (Some(entries(state)), Vec::new()),
+            StateDirectory::Chosen(state) => (entries(state), Vec::new()),
             StateDirectory::Usual(state) => {
                 let machine = entries(Path::new(MACHINE_STATE));
                 let own = entries(state);
                 let others = if own == machine { Vec::new() } else { vec![machine] };
-                (Some(own), others)
+                (own, others)
             }
-            StateDirectory::None => (None, vec![entries(Path::new(MACHINE_STATE))]),
         };
         let paths = |found: &config::Sourced<PathBuf>| found.value.clone();
         Register {
-            dir: dir.map(|dir| self.absolute(&dir)),
+            dir: Some(self.absolute(&dir)),
             others,
             known: self.config.collections.values().map(paths).collect(),
             allowed: self.config.distributors.iter().map(paths).collect(),

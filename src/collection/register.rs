@@ -15,7 +15,7 @@ use toml_writer::ToTomlValue as _;
 use super::{Collection, CollectionError, Series, Settings, settings};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::disk::{Dir, Lock, LockMode, PathError, StoredFile, Watcher, resolved};
+use crate::disk::{Dir, Lock, LockError, LockMode, PathError, StoredFile, Watcher, resolved};
 use crate::distributor::{Notice, Patience};
 use crate::identity::{IbipPrefix, Prefix};
 use crate::interrupt::Interrupt;
@@ -151,11 +151,20 @@ impl Register {
             self.check(claimant, takeover)?;
             return Ok(None);
         };
-        let dir = Dir::make_with_parents(dir, &Watcher::default())?;
         let holder = agent.holder(clock);
         let waiter = Waiter::new(clock, &Interrupt::default(), patience.lock);
-        let lock = Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, &waiter)
-            .map_err(crate::distributor::DistributorError::from)?;
+        let locked =
+            Dir::make_with_parents(dir, &Watcher::default()).map_err(LockError::from).and_then(
+                |dir| Ok((Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, &waiter)?, dir)),
+            );
+        let (lock, dir) = match locked {
+            // The registers of others may still refuse it.
+            Err(LockError::Disk(error)) if error.is_refusal() => {
+                self.check(claimant, takeover)?;
+                return Err(error.into());
+            }
+            locked => locked.map_err(crate::distributor::DistributorError::from)?,
+        };
         self.check(claimant, takeover)?;
         Ok(Some(Claim { dir, _lock: lock }))
     }

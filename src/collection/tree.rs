@@ -113,7 +113,9 @@ pub(super) fn prefixes(
             found.entry(prefix.to_ascii_lowercase()).or_default().push(path);
         }
     }
-    found.values_mut().for_each(|directories| directories.sort());
+    for directories in found.values_mut() {
+        directories.sort();
+    }
     Ok(found)
 }
 

@@ -307,6 +307,19 @@ const OF_ONE_USER: [(&str, &str); 11] = [
     ("users/moment.rs", "about users"),
 ];
 
+/// One without a home, who may not write the register of the machine either.
+#[test]
+fn whoever_cannot_register_a_prefix_is_told() {
+    let Some(shared) = Shared::new() else { return };
+    for root in ["third", "fourth"] {
+        let line = format!("init {root} --host nobody.example.org");
+        let told = shared.command_by(ANNA, "002", "env -i", &line).output().unwrap();
+        let stderr = String::from_utf8(told.stderr).unwrap();
+        assert!(told.status.success(), "{stderr}");
+        assert!(stderr.contains("keeps no record of who issues"), "{stderr}");
+    }
+}
+
 #[test]
 fn faults_are_completed_by_another_user() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

@@ -52,12 +52,8 @@ impl Config {
         let machine = config.machine_id.as_ref();
         let origin = machine.map_or(Origin::Default, |found| found.origin.clone());
         rows.push(("machine-id".to_owned(), context.agent.machine_id.clone(), origin.to_string()));
-        let state = match &config.state.value {
-            StateDirectory::Chosen(path) | StateDirectory::Usual(path) => {
-                path.display().to_string()
-            }
-            StateDirectory::None => "none".to_owned(),
-        };
+        let (StateDirectory::Chosen(state) | StateDirectory::Usual(state)) = &config.state.value;
+        let state = state.display().to_string();
         rows.push(("state".to_owned(), state, config.state.origin.to_string()));
         for found in &config.distributors {
             let path = found.value.display().to_string();
