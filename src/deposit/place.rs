@@ -63,6 +63,11 @@ impl<'a> DepositTarget<'a> {
         self.collection
     }
 
+    /// The other collections that are asked about names that items bring with them.
+    pub(super) fn peers(&self) -> &'a [Collection] {
+        self.peers.collections
+    }
+
     /// Makes sure that `name`, which no item here has, is new to this collection and to its peers.
     pub(crate) fn check_never_held(&self, name: &RepositoryName) -> Result<(), DepositError> {
         self.collection.check_never_held(name)?;

@@ -12,7 +12,7 @@ use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
     Arriving, Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, StagedItem,
-    Unpublished, Writer, Year, lock_items,
+    Unpublished, Writer, Year, lock_items_with,
 };
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
@@ -133,7 +133,7 @@ impl Publisher<'_> {
                         items.into_iter().partition(|it| it.staged.given.label.is_some());
                     fatal = self.place_in(&dir, new, placed, outcomes).or(fatal);
                     while !rest.is_empty() {
-                        let more = rest.split_off(rest.len().min(names_at_a_time()));
+                        let more = rest.split_off(rest.len().min(self.names_at_a_time()));
                         let items = std::mem::replace(&mut rest, more);
                         fatal = self.place_in(&dir, items, placed, outcomes).or(fatal);
                     }
@@ -157,6 +157,14 @@ impl Publisher<'_> {
         Ok(layout::item_place(name).0)
     }
 
+    /// Items with names of elsewhere that are put in place together: all of a group, unless a process may have too
+    /// few files open for all locks on items that there are.
+    fn names_at_a_time(&self) -> usize {
+        const ITEM_LOCKS: usize = 256;
+        let spare = descriptor_limit() / 4 / (1 + self.place.peers().len());
+        if spare >= ITEM_LOCKS { usize::MAX } else { spare.max(1) }
+    }
+
     fn place_in(
         &self,
         year: &Year<'_>,
@@ -170,9 +178,13 @@ impl Publisher<'_> {
         // A name of elsewhere may have come here since it was looked for, and have left again; one that was
         // given here is new. Until it is recorded, nobody takes the item away again.
         let brought = items.iter().filter(|it| it.staged.given.label.is_some());
-        let brought = brought.map(|it| (self.collection, &it.label.name));
+        let brought: Vec<_> = brought.map(|it| &it.label.name).collect();
+        let ours = brought.iter().map(|name| (self.collection, *name));
+        // Nor does the same name come to another known collection between the look there and the place here.
+        let peers = self.place.peers().iter();
+        let theirs = peers.flat_map(|peer| brought.iter().map(move |name| (peer, *name)));
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
-        let _locks = match lock_items(brought, self.writer.agent(), &waiter) {
+        let _locks = match lock_items_with(ours, theirs, self.writer.agent(), &waiter) {
             Ok(locks) => locks,
             // An item whose lock is held keeps back no other.
             Err(_) if items.len() > 1 => {
@@ -238,12 +250,4 @@ impl Arriving for LabeledItem {
 /// An item that fails because of what all of its group met.
 fn group_failed(named: LabeledItem) -> Outcome {
     named.staged.fails(DepositError::GroupFailed)
-}
-
-/// Items with names of elsewhere that are put in place together: all of a group, unless a process may have too few
-/// files open for all locks on items that there are.
-fn names_at_a_time() -> usize {
-    const ITEM_LOCKS: usize = 256;
-    let spare = descriptor_limit() / 4;
-    if spare >= ITEM_LOCKS { usize::MAX } else { spare.max(1) }
 }

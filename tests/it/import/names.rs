@@ -161,6 +161,45 @@ fn one_that_another_collection_has_or_had_is_not_given_again() {
     }
 }
 
+/// Imports a name into `mine` when one into `archive` has looked for it everywhere and is about to place it.
+struct AtPlacing {
+    world: World,
+    code: Mutex<Option<i32>>,
+}
+
+impl Watch for AtPlacing {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::Rename && path.ends_with(NAME) {
+            let ran = self.world.run(&format!("{IMPORT} --lock-wait 1s"));
+            assert!(ran.stderr.contains("is being changed"), "{}", ran.stderr);
+            *self.code.lock().unwrap() = Some(ran.code);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn one_that_comes_to_two_collections_at_a_time_comes_to_one() {
+    let world = World::with_collection();
+    world.run("init mine --host mine.example.org").succeeded();
+    know(&world, &["archive", "mine"]);
+    world.write("a", "bytes");
+    world.write("list.csv", format!("path,identifier\na,{NAME}\n"));
+    let (root, sources) = (world.path("archive"), world.path(""));
+    let placing = Arc::new(AtPlacing { world, code: Mutex::default() });
+    let watcher = Watcher::new(Arc::clone(&placing) as Arc<dyn Watch>);
+    let collection = Collection::open(&root, &watcher).unwrap();
+    let rows =
+        super::manifests::read(&sources, "list.csv", Format::Csv, Columns::default()).unwrap();
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let told = import(&collection, rows, import_options(), &clock).unwrap().0;
+    assert_eq!(words(&told), ["a imported"]);
+    assert_eq!(*placing.code.lock().unwrap(), Some(3));
+    let ran = placing.world.run(IMPORT);
+    let refusal = format!("`[WORLD]/archive` holds the Original of `{NAME}`");
+    assert!(ran.code == 3 && ran.stderr.contains(&refusal), "{}", ran.stderr);
+}
+
 #[test]
 fn one_that_a_lost_collection_may_have_is_taken_if_a_person_says_so() {
     let (world, name) = two_known();
