@@ -235,7 +235,7 @@ fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
         return StateDirectory::Usual(PathBuf::from(MACHINE_STATE));
     }
     let own = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
-    // Without a home the machine's: whoever may not write there is told.
+    // Users without a home have that of the machine. Those who cannot write there are warned when they issue.
     let state = named.or(own).filter(|home| home.is_absolute()).map(|home| home.join("urepo"));
     StateDirectory::Usual(state.unwrap_or_else(|| PathBuf::from(MACHINE_STATE)))
 }
