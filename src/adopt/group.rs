@@ -35,11 +35,17 @@ pub(super) fn place(
     let (root, now) = (collection.root(), clock.now());
     let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, now)).collect();
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
-    if let Err(error) = writer.sync_staged_sidecars(staged.iter().flatten().map(PathBuf::as_path)) {
-        // What failed once is not tried again: the kernel may have dropped the bytes.
-        let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
-        return (spoilt.collect(), Some(error.into()));
-    }
+    let before = writer
+        .sync_staged_sidecars(staged.iter().flatten().map(PathBuf::as_path))
+        .and_then(|()| collection.inventory_end(group.iter().map(|ready| &ready.plan.name)));
+    let before = match before {
+        Ok(before) => before,
+        Err(error) => {
+            // What failed once is not tried again: the kernel may have dropped the bytes.
+            let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
+            return (spoilt.collect(), Some(error.into()));
+        }
+    };
     let outcomes: Vec<_> = group
         .into_iter()
         .zip(staged)
@@ -53,7 +59,8 @@ pub(super) fn place(
         Outcome::Taken(plan) => Some((plan.name.clone(), InventoryChange::Entered(plan.state))),
         _ => None,
     });
-    match root.sync_names(directories).and_then(|()| collection.record(entered, clock)) {
+    let synced = root.sync_names(directories);
+    match synced.and_then(|()| collection.record_arrivals(&before, entered, clock)) {
         Ok(()) => (outcomes, None),
         Err(error) => {
             (outcomes.into_iter().map(|it| doubted(it, &error)).collect(), Some(error.into()))

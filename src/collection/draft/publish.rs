@@ -122,7 +122,7 @@ impl Writer {
     ) -> Published<T, E> {
         let mut published = Published { placed: Vec::new(), refused: Vec::new(), failed: None };
         let Some(first) = items.first() else { return published };
-        let before = match year.collection.inventory_end(first.name()) {
+        let before = match year.collection.inventory_end([first.name()]) {
             Ok(before) => before,
             Err(error) => {
                 published.failed = Some(Unpublished::NotPlaced(items, error));

@@ -3,7 +3,8 @@
 //! Other processes may have recorded such a change by then, and it comes after the arrival. So the lines about the item
 //! that were added since it was put in place are repeated below that of the arrival, under the lock of the file.
 
-use std::collections::HashSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
 use super::line::InventoryLine;
 use super::year::visit_lines;
@@ -12,21 +13,28 @@ use crate::collection::Collection;
 use crate::disk::{FileStat, PathError, StoredFile};
 use crate::identity::RepositoryName;
 
-/// Where the inventory of a year ended before items were put in place.
+/// Where the files of the inventory about some items ended before those were put in place or looked at.
 #[derive(Debug)]
 pub(crate) struct InventoryEnd {
-    file_name: String,
-    /// Nothing if there was no file.
-    stat: Option<FileStat>,
+    /// By name; nothing where there was no file.
+    files: BTreeMap<String, Option<FileStat>>,
 }
 
 impl Collection {
-    /// The end of the inventory of the year of `name`, before that and others of the year are put in place.
-    pub(crate) fn inventory_end(&self, name: &RepositoryName) -> Result<InventoryEnd, PathError> {
-        let file_name = year_file(name);
-        let dir = self.inventory()?;
-        let stat = dir.map_or(Ok(None), |dir| dir.stat(&file_name))?;
-        Ok(InventoryEnd { file_name, stat })
+    /// The end of the inventory of the years of `names`, before these and others of the years are put in place or
+    /// looked at.
+    pub(crate) fn inventory_end<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n RepositoryName>,
+    ) -> Result<InventoryEnd, PathError> {
+        let (dir, mut files) = (self.inventory()?, BTreeMap::new());
+        for file in names.into_iter().map(year_file) {
+            if let Entry::Vacant(entry) = files.entry(file) {
+                let stat = dir.as_ref().map_or(Ok(None), |dir| dir.stat(entry.key()))?;
+                entry.insert(stat);
+            }
+        }
+        Ok(InventoryEnd { files })
     }
 }
 
@@ -38,12 +46,11 @@ impl InventoryEnd {
         file_name: &str,
         (file, now): (&StoredFile, FileStat),
     ) -> Result<String, PathError> {
-        let from = match self.stat {
-            _ if file_name != self.file_name => return Ok(String::new()),
-            None => 0,
-            Some(stat) if stat.identity == now.identity => stat.bytes,
+        let from = match self.files.get(file_name) {
+            Some(None) => 0,
+            Some(Some(stat)) if stat.identity == now.identity => stat.bytes,
             // A repair has put another file in its place: nothing tells which lines are later.
-            Some(_) => return Ok(String::new()),
+            Some(Some(_)) | None => return Ok(String::new()),
         };
         let mut lines = String::new();
         if now.bytes <= from {
