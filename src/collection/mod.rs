@@ -54,12 +54,11 @@ pub use error::{CollectionError, SettingsError};
 use index_file::OpenIndex;
 pub(crate) use index_update::IndexUpdate;
 pub use init::{Founder, check_place, check_prefix, init, init_without_names};
-pub(crate) use inventory::InventoryEnd;
-pub(crate) use inventory::year_file;
 pub use inventory::{
     Certainty, CollectionRef, Corrected, Correction, Departure, Discrepancy, InventoryChange,
     InventoryLine, Recorded, RottenLine,
 };
+pub(crate) use inventory::{InventoryEnd, Writers, year_file};
 pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use item::StoredItem;
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};

@@ -7,7 +7,7 @@ use super::finding::{Finding, Place};
 use super::{Code, ItemReport, Report};
 use crate::clock::Clock;
 use crate::collection::{
-    Certainty, Collection, Discrepancy, InventoryChange, InventoryLine, Names, Recorded,
+    Certainty, Collection, Discrepancy, InventoryChange, InventoryLine, Names, Recorded, Writers,
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -47,9 +47,10 @@ impl InventoryCheck<'_> {
             }
             Discrepancy::Unrecorded(names) => {
                 let Some(clock) = self.recording else { return ControlFlow::Continue(()) };
-                let detail = match self.collection.record_found(&names, clock) {
-                    Ok(()) => "it is recorded now",
-                    Err(_) => "it could not be recorded",
+                let recorded = self.collection.record_found(&names, Writers::Perhaps, clock);
+                let (names, detail) = match recorded {
+                    Ok(recorded) => (recorded, "it is recorded now"),
+                    Err(_) => (names, "it could not be recorded"),
                 };
                 names.iter().try_for_each(|name| tell(unrecorded(name, detail)))
             }

@@ -2,6 +2,7 @@
 
 mod contradicted;
 mod correcting;
+mod meanwhile;
 mod returned;
 
 use std::ops::ControlFlow;

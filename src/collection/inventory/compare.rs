@@ -39,7 +39,7 @@ pub enum Discrepancy {
 
 /// Whether others may be changing the collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Writers {
+pub(crate) enum Writers {
     None,
     Perhaps,
 }
@@ -78,7 +78,7 @@ impl Collection {
         let flow =
             self.discrepancies(&Names::default(), (Writers::None, States::Ignored), |found| {
                 if let Discrepancy::Unrecorded(names) = found {
-                    recorded = self.record_found(&names, clock);
+                    recorded = self.record_found(&names, Writers::None, clock).map(drop);
                 }
                 if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
@@ -131,7 +131,10 @@ impl Collection {
     }
 
     /// The same at one look, whether or not others are at work.
-    fn seems_returned(&self, name: &RepositoryName) -> Result<Option<InventoryLine>, PathError> {
+    pub(super) fn seems_returned(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Option<InventoryLine>, PathError> {
         let Some(line) = self.departure(name)? else { return Ok(None) };
         let found = match self.found(name) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {

@@ -57,6 +57,7 @@ use crate::wait::{Waited, Waiter};
 
 pub(crate) use arrival::InventoryEnd;
 pub use compare::Discrepancy;
+pub(crate) use compare::Writers;
 pub use correct::{Corrected, Correction};
 use line::TORN;
 pub use line::{CollectionRef, Departure, InventoryChange, InventoryLine};
@@ -104,8 +105,8 @@ impl Collection {
         )
     }
 
-    /// [`Collection::record`]s items that were put in place after the inventory ended at `before`, and that
-    /// others may have changed meanwhile.
+    /// [`Collection::record`]s items that were put in place, or looked at, after the inventory ended at `before`, and
+    /// that others may have changed meanwhile.
     pub(crate) fn record_arrivals(
         &self,
         before: &InventoryEnd,

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::{Collection, InventoryChange, InventoryLine, year_file};
+use super::{Collection, InventoryChange, InventoryLine, Writers, year_file};
 use crate::clock::Clock;
 use crate::collection::BuiltInventory;
 use crate::collection::list::{Listed, Names};
@@ -72,19 +72,29 @@ impl Collection {
         Ok(built)
     }
 
-    /// Records items that nothing had recorded, as they are found now.
+    /// Records items that nothing had recorded, as they are found now, and returns them: none while others may be
+    /// taking them away.
     pub(crate) fn record_found(
         &self,
         names: &[RepositoryName],
+        writers: Writers,
         clock: &dyn Clock,
-    ) -> Result<(), PathError> {
+    ) -> Result<Vec<RepositoryName>, PathError> {
+        // No item is locked: what is recorded from here on is more recent than what is found.
+        let before = self.inventory_end(names)?;
+        if writers == Writers::Perhaps && self.has_writers()? {
+            return Ok(Vec::new());
+        }
         let mut changes = Vec::new();
         for name in names {
-            if let Some(found) = self.found(name)? {
+            if let Some(found) = self.found(name)?
+                && self.seems_returned(name)?.is_none()
+            {
                 changes.push((name.clone(), found));
             }
         }
-        self.record(changes, clock)
+        self.record_arrivals(&before, changes.iter().cloned(), clock)?;
+        Ok(changes.into_iter().map(|(name, _)| name).collect())
     }
 
     /// What is recorded of an item that nothing had recorded, with its state if the second line of its
