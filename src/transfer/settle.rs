@@ -6,7 +6,7 @@ mod kept;
 use std::path::Path;
 
 use changes::{Changes, end_copies, record_originals};
-use kept::{not_arrived, not_moved, not_received};
+use kept::{is_put_back, not_arrived, not_moved, not_received};
 
 use super::arrived::is_to;
 use super::journal::JournalRecord;
@@ -153,7 +153,8 @@ fn settle_some(
             {
                 prove(name, read)?;
             }
-            let is_original = next.leaves_original();
+            let is_original = matches!(next, NextStep::Receive { .. })
+                || (next.leaves_original() && !is_put_back(sides, record, name)?);
             let end = changes.prepare(sides, record, name, next)?;
             changes.originals.extend(is_original.then(|| name.clone()));
             Ok(end)

@@ -99,6 +99,25 @@ pub(super) fn not_arrived<'l>(
     Ok(NextStep::Vanish { received: receiver })
 }
 
+/// Whether the Original that the receiver has was put back there by hand: by its inventory, the receiver has passed the
+/// item on or deleted it since the hand-over, or made it a Copy. That is not to be contradicted.
+pub(super) fn is_put_back(
+    sides: &Sides<'_>,
+    record: &JournalRecord,
+    name: &RepositoryName,
+) -> Result<bool, PathError> {
+    let Some(Recorded { line, .. }) = sides.to.last_record(name)? else { return Ok(false) };
+    let is_less = match &line.change {
+        InventoryChange::Left(departure) => *departure != Departure::Lost,
+        InventoryChange::Became(state) => *state != State::Original,
+        // It arrives as a Copy.
+        InventoryChange::Entered(state) => *state == State::Deleted,
+        InventoryChange::Found(_) => false,
+    };
+    let departed = sides.from.departure(name)?.map(|line| line.date);
+    Ok(is_less && !record.is_older(&line, departed))
+}
+
 /// What becomes of an item that the giver has marked as handed over, where the receiver does not have the Original.
 ///
 /// The receiver has passed it on or deleted it since: then nothing proves that the bytes exist elsewhere. Or it has

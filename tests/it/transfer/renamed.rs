@@ -329,3 +329,24 @@ fn what_came_back_to_a_giver_put_back_as_it_was_before_is_missing_there() {
     assert!(matches!(&found[..], [one] if one.contains("U108")), "{found:?}");
     assert_eq!((pair.journals(), findings(&pair.to()).len()), (0, 0));
 }
+
+/// The record in the journal stayed, and the destination has passed the Original on since.
+#[test]
+fn an_original_that_is_back_at_the_destination_is_not_recorded() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let inventory = pair.root(1).join(".urepo/inventory");
+    migrate_on(&pair, Arc::new(Refuses(Operation::Write, inventory, Errno::IO)));
+    let (to, third) = (pair.to(), pair.third());
+    recover(&to, &agent(), &waiter(&pair.clock)).unwrap();
+    assert_eq!(pair.journals(), 1);
+    let (item, backup) = (pair.root(1).join(name.as_str()), pair.root(1).with_file_name("backup"));
+    copy_tree(&item, &backup);
+    pair.run_between(&to, &third, Verb::Migrate, Rules::default());
+    copy_tree(&backup, &item);
+    let is_returned = || findings(&pair.to()).iter().any(|finding| finding.contains("U112"));
+    assert!(is_returned());
+    let ends: Vec<_> = finish(&pair).into_iter().map(|it| it.result.unwrap()).collect();
+    assert_eq!((&ends[..], pair.journals()), (&[HandoverEnd::HandedOver][..], 0));
+    assert!(is_returned(), "{:?}", pair.to().last_record(&name));
+}
