@@ -7,6 +7,7 @@ mod hostile;
 mod pairs;
 mod power;
 mod proofs;
+mod put_back;
 mod renamed;
 mod resume;
 mod states;

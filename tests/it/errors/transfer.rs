@@ -12,7 +12,7 @@ use urepo::item::State;
 use urepo::sidecar::{Handover, Party, Sidecar};
 use urepo::transfer::TransferError;
 
-use crate::support::{change_item, copy_item, init, waiter};
+use crate::support::{change_item, copy_item, init, inventory_file, waiter};
 
 const NAME: &str = "example.org/archive/2026/11.21.02.13";
 
@@ -105,6 +105,30 @@ there is nothing to remove
 
 "#]],
         );
+    }
+
+    /// The mirror was put back from a backup.
+    #[test]
+    fn of_what_is_in_neither() {
+        let world = with_mirror();
+        world.run(&format!("-c archive migrate {NAME} --to mirror")).succeeded();
+        std::fs::remove_dir_all(world.path("mirror").join(NAME)).unwrap();
+        std::fs::remove_file(inventory_file(&world.path("mirror"), NAME)).unwrap();
+        record(&world, &id_of(&world, "mirror"), "mirror", &format!("\"{NAME}\""));
+        let ran = world.run("-c archive recover");
+        assert_eq!(ran.code, 3);
+        same(
+            &ran.stderr,
+            str![[r#"
+warning: the hand-over of example.org/archive/2026/11.21.02.13 cannot be finished: its Original is in neither collection any more
+hint: `urepo -c archive repair ITEM --from COLLECTION` brings it back from a Copy; if the other collection gets it back from a later backup, `urepo -c archive recover --inventory` gives it up here
+there is nothing to remove
+error: what was begun with 1 item could not be finished
+hint: repeat the command when what is named above is repaired or within reach
+
+"#]],
+        );
+        assert_eq!(world.run("-c archive verify").code, 20);
     }
 
     /// It is told, and keeps nobody from doing the rest.

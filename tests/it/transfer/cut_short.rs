@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use urepo::collection::{Collection, InventoryChange};
+use urepo::collection::Collection;
 use urepo::disk::Operation;
 use urepo::disk::Watcher;
 use urepo::holdings::{OriginalError, Peers};
@@ -12,20 +12,21 @@ use urepo::identity::RepositoryName;
 use urepo::repair::{Outcome, RepairError};
 use urepo::transfer::{HandoverEnd, PeerLookup, Rules, TransferError, Verb, finish_pending};
 
+use super::put_back::{assert_taken_back, put_back};
 use super::renamed::Refuses;
 use super::support::{Pair, State, findings, repair_from};
 use crate::support::{agent, copy_tree, waiter, whole_items};
 
 /// The last step that was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Cut {
+pub(super) enum Cut {
     /// The giver's sidecar says Copy.
     Given,
     /// The receiver's says Original.
     Received,
 }
 
-fn cut_short(cut: Cut) -> (Pair, RepositoryName) {
+pub(super) fn cut_short(cut: Cut) -> (Pair, RepositoryName) {
     let pair = Pair::new();
     let name = pair.deposit_tree();
     // Onto a Copy an Original is not renamed.
@@ -34,11 +35,11 @@ fn cut_short(cut: Cut) -> (Pair, RepositoryName) {
     (pair, name)
 }
 
-fn cut_migration(pair: &Pair, name: &RepositoryName, cut: Cut) {
+pub(super) fn cut_migration(pair: &Pair, name: &RepositoryName, cut: Cut) {
     cut_with(pair, name, cut, Rules::default());
 }
 
-fn cut_with(pair: &Pair, name: &RepositoryName, cut: Cut, rules: Rules) {
+pub(super) fn cut_with(pair: &Pair, name: &RepositoryName, cut: Cut, rules: Rules) {
     let refused = match cut {
         Cut::Given => pair.root(1).join(name.as_str()).join("item.toml"),
         Cut::Received => pair.root(0).join(".urepo/staging"),
@@ -54,11 +55,14 @@ fn cut_with(pair: &Pair, name: &RepositoryName, cut: Cut, rules: Rules) {
     assert_eq!(pair.journals(), 1);
 }
 
-fn finish(pair: &Pair) -> Result<HandoverEnd, TransferError> {
+pub(super) fn finish(pair: &Pair) -> Result<HandoverEnd, TransferError> {
     finish_knowing(pair, &[])
 }
 
-fn finish_knowing(pair: &Pair, others: &[Collection]) -> Result<HandoverEnd, TransferError> {
+pub(super) fn finish_knowing(
+    pair: &Pair,
+    others: &[Collection],
+) -> Result<HandoverEnd, TransferError> {
     finish_with(pair, &pair.to(), Peers { collections: others, ..Peers::default() })
 }
 
@@ -110,123 +114,6 @@ fn of_a_receiver_that_is_damaged_the_giver_keeps_the_files() {
             assert_eq!(findings(&pair.to()), [""; 0]);
             assert_eq!(findings(&pair.from()), [""; 0]);
         }
-    }
-}
-
-/// Puts a copy of the collection at `root` in its place.
-fn put_back(root: &Path, backup: &Path) {
-    std::fs::remove_dir_all(root).unwrap();
-    copy_tree(backup, root);
-}
-
-#[track_caller]
-fn assert_taken_back(pair: &Pair, name: &RepositoryName, end: Result<HandoverEnd, TransferError>) {
-    assert_eq!(end.unwrap(), HandoverEnd::TakenBack);
-    let original = pair.sidecar_at_source(name);
-    assert_eq!((original.state, original.handover), (State::Original, None));
-    assert!(!original.origin.contains_key("collection"), "{:?}", original.origin);
-    let last = pair.from().last_record(name).unwrap().unwrap().line;
-    assert_eq!(last.change, InventoryChange::Entered(State::Original));
-    assert_eq!(pair.journals(), 0);
-    assert!(pair.is_clean());
-    // It migrates as any other.
-    pair.run(Verb::Migrate, Rules::default());
-    assert_eq!(pair.sidecar_at_destination(name).state, State::Original);
-    assert!(pair.from().item(name).is_err());
-    assert!(pair.is_clean());
-}
-
-/// Nothing there says that it came.
-#[test]
-fn a_receiver_that_is_put_back_as_it_was_before_has_no_original() {
-    for cut in [Cut::Given, Cut::Received] {
-        for (was_there, has_copy) in [(false, false), (false, true), (true, false)] {
-            let pair = Pair::new();
-            let name = pair.deposit_tree();
-            if was_there {
-                for _ in 0..2 {
-                    pair.run(Verb::Migrate, Rules::default());
-                    pair.turn();
-                }
-            }
-            let backup = pair.root(0).with_file_name("backup");
-            if !has_copy {
-                copy_tree(pair.root(1), &backup);
-            }
-            pair.run(Verb::Copy, Rules::default());
-            if has_copy {
-                copy_tree(pair.root(1), &backup);
-            }
-            pair.clock.set("2026-11-24T00:00:00Z");
-            cut_migration(&pair, &name, cut);
-            put_back(pair.root(1), &backup);
-            assert_taken_back(&pair, &name, finish(&pair));
-        }
-    }
-}
-
-/// The Copy that it had was made elsewhere, where the Original was before.
-#[test]
-fn a_receiver_that_is_put_back_with_a_copy_from_elsewhere_has_no_original() {
-    for cut in [Cut::Given, Cut::Received] {
-        let pair = Pair::new();
-        let (name, third) = (pair.deposit_tree(), pair.third());
-        pair.run_between(&pair.from(), &third, Verb::Migrate, Rules::default());
-        pair.run_between(&third, &pair.to(), Verb::Copy, Rules::default());
-        pair.run_between(&third, &pair.from(), Verb::Migrate, Rules::default());
-        let backup = pair.root(0).with_file_name("backup");
-        copy_tree(pair.root(1), &backup);
-        cut_migration(&pair, &name, cut);
-        put_back(pair.root(1), &backup);
-        assert_taken_back(&pair, &name, finish_knowing(&pair, &[third]));
-    }
-}
-
-/// The mark that its Copy had is of a hand-over before this one.
-#[test]
-fn a_receiver_that_is_put_back_with_an_earlier_mark_has_no_original() {
-    let pair = Pair::new();
-    let name = pair.deposit_tree();
-    pair.run(Verb::Copy, Rules::default());
-    let given = pair.root(0).join(name.as_str()).join("item.toml");
-    let (from, to) = pair.watched(Arc::new(Refuses(Operation::Rename, given, Errno::IO))).unwrap();
-    pair.try_between(&from, &to, Verb::Migrate, Rules::default(), |_| ());
-    assert!(pair.sidecar_at_destination(&name).handover.is_some());
-    let backup = pair.root(0).with_file_name("backup");
-    copy_tree(pair.root(1), &backup);
-    assert_eq!(finish(&pair).unwrap(), HandoverEnd::Withdrawn);
-    cut_migration(&pair, &name, Cut::Given);
-    put_back(pair.root(1), &backup);
-    assert_taken_back(&pair, &name, finish(&pair));
-}
-
-/// Nothing but the record was left to be removed.
-#[test]
-fn a_receiver_that_is_put_back_beside_the_copy_that_stayed_has_no_original() {
-    let leaving = Rules { leave_copy: true, ..Rules::default() };
-    for was_marked in [false, true] {
-        let pair = Pair::new();
-        let name = pair.deposit_tree();
-        let backup = pair.root(0).with_file_name("backup");
-        if !was_marked {
-            copy_tree(pair.root(1), &backup);
-        }
-        cut_with(&pair, &name, Cut::Given, leaving);
-        if was_marked {
-            copy_tree(pair.root(1), &backup);
-        }
-        let (journal, kept) = (pair.root(0).join(".urepo/journal"), pair.root(0).join("../kept"));
-        copy_tree(&journal, &kept);
-        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
-        copy_tree(&kept, &journal);
-        put_back(pair.root(1), &backup);
-        if !was_marked {
-            assert_taken_back(&pair, &name, finish(&pair));
-            continue;
-        }
-        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
-        assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
-        assert!(pair.is_clean() && pair.journals() == 0);
     }
 }
 
@@ -342,34 +229,6 @@ fn nothing_is_taken_back_unless_all_was_looked_at() {
         stays(finish_with(&pair, &pair.to(), Peers { missing: &missing, ..Peers::default() }));
         put_back(pair.root(1), &elsewhere);
         assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
-    }
-}
-
-/// Both have an older state back, in which the item was on its way.
-#[test]
-fn an_original_that_came_back_to_a_giver_put_back_as_it_was_before_is_there() {
-    for cut in [Cut::Given, Cut::Received] {
-        for (goes_round, leave_copy) in [(false, false), (true, false), (false, true), (true, true)]
-        {
-            let (pair, name) = cut_short(cut);
-            let backup = pair.root(0).with_file_name("backup");
-            copy_tree(pair.root(0), &backup);
-            assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
-            pair.clock.set("2026-11-24T00:00:00Z");
-            let third = pair.third();
-            let migrate = |from: &Collection, to: &Collection| {
-                pair.run_between(from, to, Verb::Migrate, Rules { leave_copy, ..Rules::default() });
-            };
-            if goes_round {
-                migrate(&pair.to(), &third);
-                migrate(&third, &pair.from());
-            } else {
-                migrate(&pair.to(), &pair.from());
-            }
-            assert_eq!(pair.sidecar_at_source(&name).state, State::Original);
-            put_back(pair.root(0), &backup);
-            assert_taken_back(&pair, &name, finish_knowing(&pair, &[third]));
-        }
     }
 }
 
