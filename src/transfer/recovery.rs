@@ -32,20 +32,12 @@ pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
 }
 
 /// Where receivers are looked for.
-#[derive(Clone, Copy, Debug)]
-pub enum PeerLookup<'a> {
-    /// Only this collection; hand-overs to others are left alone. One of the others may have the Original by now.
-    Only(&'a Collection, Peers<'a>),
-    /// These collections, and where each one was.
-    Anywhere(Peers<'a>),
-}
-
-impl<'a> PeerLookup<'a> {
-    fn others(self) -> Peers<'a> {
-        match self {
-            PeerLookup::Only(_, others) | PeerLookup::Anywhere(others) => others,
-        }
-    }
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PeerLookup<'a> {
+    /// Those that a command names.
+    pub named: &'a [&'a Collection],
+    /// These collections, after the place where each one was. One of them may have the Original by now.
+    pub others: Peers<'a>,
 }
 
 /// The items whose hand-over from `giver` waits to be finished, or why a record of some cannot be read.
@@ -96,22 +88,18 @@ struct Finish<'a> {
 impl Finish<'_> {
     fn record(&self, journal: &str) -> Result<Vec<Finished>, TransferError> {
         let Some(record) = journal::read(self.giver, journal)? else { return Ok(Vec::new()) };
-        match self.reach {
-            PeerLookup::Only(receiver, _) if receiver.id() == record.to => {
-                self.with(receiver, journal)
-            }
-            PeerLookup::Only(..) => Ok(Vec::new()),
-            PeerLookup::Anywhere(others) => {
-                // Where it was, first: another one of its id may be a copy made by hand.
-                let opened = open_receiver(self.giver, &record);
-                let known = others.collections.iter().find(|other| other.id() == record.to);
-                match (opened, known) {
-                    (Ok(receiver), _) => self.with(&receiver, journal),
-                    (Err(_), Some(receiver)) => self.with(receiver, journal),
-                    (Err(_), None) if record.is_lost => Ok(Vec::new()),
-                    (Err(error), None) => Ok(unreachable(&record, error)),
-                }
-            }
+        let PeerLookup { named, others } = self.reach;
+        if let Some(receiver) = named.iter().find(|other| other.id() == record.to) {
+            return self.with(receiver, journal);
+        }
+        // Where it was, first: another one of its id may be a copy made by hand.
+        let opened = open_receiver(self.giver, &record);
+        let known = others.collections.iter().find(|other| other.id() == record.to);
+        match (opened, known) {
+            (Ok(receiver), _) => self.with(&receiver, journal),
+            (Err(_), Some(receiver)) => self.with(receiver, journal),
+            (Err(_), None) if record.is_lost => Ok(Vec::new()),
+            (Err(error), None) => Ok(unreachable(&record, error)),
         }
     }
 
@@ -132,7 +120,7 @@ impl Finish<'_> {
             giver: &from,
             receiver: &to,
             locks: &locks,
-            others: reach.others(),
+            others: reach.others,
             moved_from: (!is_at(receiver, &record.to_path)).then_some(&*record.to_path),
             clock: waiter.clock,
         };

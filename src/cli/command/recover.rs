@@ -219,7 +219,7 @@ fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64)
     let known = context.known(&[])?;
     let missing: Vec<_> = known.missing_names().collect();
     let peers = Peers { collections: &known.collections, missing: &missing, ..Peers::default() };
-    let reach = PeerLookup::Anywhere(peers);
+    let reach = PeerLookup { others: peers, ..PeerLookup::default() };
     let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
     let pending = tell_finished(context, &finished);
     Ok((finished.len() as u64 - pending, pending))

@@ -127,21 +127,15 @@ pub(super) fn other(context: &Context, named: &OsStr) -> Result<Collection, Fail
 ///
 /// A receiver out of reach is warned of. Its hand-over goes on or is withdrawn whenever it comes back.
 pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Collection]) -> Done {
-    let finish = |reach: PeerLookup<'_>| -> Result<_, Failure> {
-        Ok(finish_pending(giver, reach, &context.agent, &context.waiter())?)
-    };
     if !has_pending(giver)? {
         return Ok(());
     }
     let known = context.known(&[])?;
     let missing: Vec<_> = known.missing_names().collect();
     let peers = Peers { collections: &known.collections, missing: &missing, ..Peers::default() };
-    for other in others {
-        tell::finished(context, &finish(PeerLookup::Only(other, peers))?);
-    }
-    if has_pending(giver)? {
-        tell::finished(context, &finish(PeerLookup::Anywhere(peers))?);
-    }
+    let reach = PeerLookup { named: others, others: peers };
+    let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
+    tell::finished(context, &finished);
     Ok(())
 }
 

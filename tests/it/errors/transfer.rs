@@ -107,6 +107,15 @@ there is nothing to remove
         );
     }
 
+    /// What was to be received is looked at once by each command.
+    #[test]
+    fn is_told_of_once() {
+        let world = with_copy(|sidecar| sidecar.state = State::Original);
+        record(&world, &id_of(&world, "mirror"), "mirror", &format!("\"{NAME}\""));
+        let ran = world.run("-c archive migrate --all --to mirror");
+        assert_eq!(ran.stderr.matches("is not finished").count(), 1, "{}", ran.stderr);
+    }
+
     /// The mirror was put back from a backup.
     #[test]
     fn of_what_is_in_neither() {

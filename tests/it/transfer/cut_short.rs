@@ -71,7 +71,7 @@ fn finish_with(
     to: &Collection,
     others: Peers<'_>,
 ) -> Result<HandoverEnd, TransferError> {
-    let peer = PeerLookup::Only(to, others);
+    let peer = PeerLookup { named: &[to], others };
     finish_pending(&pair.from(), peer, &agent(), &waiter(&pair.clock)).unwrap().remove(0).result
 }
 
@@ -244,7 +244,7 @@ fn what_is_settled_leaves_the_journal_at_once() {
         std::fs::write(damaged, "b").unwrap();
         let finish = || {
             let (from, to) = (pair.from(), pair.to());
-            let peer = PeerLookup::Only(&to, Peers::default());
+            let peer = PeerLookup { named: &[&to], ..PeerLookup::default() };
             finish_pending(&from, peer, &agent(), &waiter(&pair.clock)).unwrap()
         };
         let ended = finish();

@@ -149,9 +149,13 @@ fn finish(pair: &Pair, case: Case, context: &str) {
     let (from, to) = (pair.from(), pair.to());
     // A process that another test is just starting may have a lock of the first run for a moment longer.
     for _ in 0..10_000 {
-        for finished in
-            finish_pending(&from, PeerLookup::Only(&to, Peers::default()), &agent, &waiter(clock))
-                .unwrap()
+        for finished in finish_pending(
+            &from,
+            PeerLookup { named: &[&to], ..PeerLookup::default() },
+            &agent,
+            &waiter(clock),
+        )
+        .unwrap()
         {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }
@@ -307,8 +311,10 @@ fn recovery_killed(system: System, step: usize) {
             let faults = Arc::new(faults);
             first_user(|| {
                 if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                    let (peer, waiter) =
-                        (PeerLookup::Only(&to, Peers::default()), waiter(&pair.clock));
+                    let (peer, waiter) = (
+                        PeerLookup { named: &[&to], ..PeerLookup::default() },
+                        waiter(&pair.clock),
+                    );
                     let _ = finish_pending(&from, peer, &agent(), &waiter);
                 }
             });
@@ -353,18 +359,16 @@ fn a_receiver_out_of_reach_leaves_the_journal() {
     let away = pair.root(1).with_file_name("away");
     std::fs::rename(pair.root(1), &away).unwrap();
     let from = pair.from();
-    let finished = finish_pending(
-        &from,
-        PeerLookup::Anywhere(Peers::default()),
-        &agent(),
-        &waiter(&pair.clock),
-    )
-    .unwrap();
+    let finished =
+        finish_pending(&from, PeerLookup::default(), &agent(), &waiter(&pair.clock)).unwrap();
     assert!(finished[0].result.is_err());
     assert_eq!(pair.journals(), 1);
     let moved = Collection::open(&away, &Watcher::default()).unwrap();
     let moved = [moved];
-    let known = PeerLookup::Anywhere(Peers { collections: &moved, ..Peers::default() });
+    let known = PeerLookup {
+        others: Peers { collections: &moved, ..Peers::default() },
+        ..PeerLookup::default()
+    };
     let finished = finish_pending(&from, known, &agent(), &waiter(&pair.clock)).unwrap();
     assert_eq!(finished[0].name, Some(name));
     assert!(finished[0].result.is_ok(), "{finished:?}");

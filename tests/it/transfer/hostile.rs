@@ -4,7 +4,6 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{
     PeerLookup, Refusal, Replaces, Rules, Step, TransferError, Verb, finish_pending,
@@ -218,7 +217,7 @@ fn a_record_that_can_not_be_used_stops_nothing() {
     let (from, to) = (pair.from(), pair.to());
     let finished = finish_pending(
         &from,
-        PeerLookup::Only(&to, Peers::default()),
+        PeerLookup { named: &[&to], ..PeerLookup::default() },
         &agent(),
         &waiter(&pair.clock),
     )
@@ -233,7 +232,7 @@ fn a_record_leads_to_no_third_collection() {
     let name = pair.deposit_tree();
     let third = pair.third();
     let before = tree(third.path());
-    let (id, path) = (third.id(), third.path().display());
+    let (id, path) = ("0123456789abcdef", third.path().display());
     plant_record(
         &pair,
         &format!(
@@ -244,12 +243,12 @@ fn a_record_leads_to_no_third_collection() {
     let (from, to) = (pair.from(), pair.to());
     let finished = finish_pending(
         &from,
-        PeerLookup::Only(&to, Peers::default()),
+        PeerLookup { named: &[&to], ..PeerLookup::default() },
         &agent(),
         &waiter(&pair.clock),
     )
     .unwrap();
-    assert!(finished.is_empty(), "{finished:?}");
+    assert!(matches!(finished[0].result, Err(TransferError::OtherReceiver { .. })), "{finished:?}");
     assert_eq!(tree(third.path()), before);
 }
 
@@ -270,7 +269,7 @@ fn two_originals_are_no_hand_over_that_had_not_begun() {
     let (from, to) = (pair.from(), pair.to());
     let finished = finish_pending(
         &from,
-        PeerLookup::Only(&to, Peers::default()),
+        PeerLookup { named: &[&to], ..PeerLookup::default() },
         &agent(),
         &waiter(&pair.clock),
     )

@@ -93,7 +93,10 @@ fn cut_short_then(second: Second) {
 /// tombstone, and no mark is left.
 fn check(pair: &Pair, name: &RepositoryName, all: &[Collection; 3], context: &str) {
     for giver in all {
-        let reach = PeerLookup::Anywhere(Peers { collections: all, ..Peers::default() });
+        let reach = PeerLookup {
+            others: Peers { collections: all, ..Peers::default() },
+            ..PeerLookup::default()
+        };
         for finished in finish_pending(giver, reach, &agent(), &waiter(&pair.clock)).unwrap() {
             finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
         }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::disk::Operation;
-use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Rules, Verb};
 
@@ -227,7 +226,7 @@ fn of_a_recovery() {
         let disks = [volatile(&sides.from), volatile(&sides.to)];
         finish_pending(
             &from,
-            PeerLookup::Only(&to, Peers::default()),
+            PeerLookup { named: &[&to], ..PeerLookup::default() },
             &agent(),
             &waiter(&pair.clock),
         )

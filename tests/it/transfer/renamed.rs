@@ -8,7 +8,6 @@ use rustix::io::Errno;
 use urepo::collection::{InventoryChange, recover};
 use urepo::disk::{Operation, Watch};
 use urepo::holdings::OriginalError;
-use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::repair::Outcome;
 use urepo::transfer::{
@@ -40,8 +39,13 @@ fn migrate_on(pair: &Pair, watch: Arc<dyn Watch>) -> (Vec<TransferError>, Option
 
 fn finish(pair: &Pair) -> Vec<Finished> {
     let (from, to) = (pair.from(), pair.to());
-    finish_pending(&from, PeerLookup::Only(&to, Peers::default()), &agent(), &waiter(&pair.clock))
-        .unwrap()
+    finish_pending(
+        &from,
+        PeerLookup { named: &[&to], ..PeerLookup::default() },
+        &agent(),
+        &waiter(&pair.clock),
+    )
+    .unwrap()
 }
 
 fn last_change(pair: &Pair, name: &RepositoryName) -> InventoryChange {
