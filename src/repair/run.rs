@@ -6,7 +6,7 @@ use super::accepted;
 use super::build::Build;
 use super::decide::{decide, is_accepted, is_deleted, is_resealed};
 use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, seen};
-use super::plan::{Damage, Plan, wanted};
+use super::plan::{Damage, Plan, SidecarAction, wanted};
 use super::reception::reception;
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
@@ -298,6 +298,7 @@ impl Repairer<'_> {
         let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         self.check_unchanged(examined)?;
         let state = plan.sidecar.state;
+        let is_contradicted = self.is_contradicted(plan)?;
         let change = if let Some(item) = locks.item(&Lookup::new(self.collection), &plan.name)? {
             writer.replace_item(draft.staged(), &item)?;
             InventoryChange::Became(state)
@@ -305,7 +306,22 @@ impl Repairer<'_> {
             writer.place_item(self.collection, draft.staged(), &plan.name)?;
             InventoryChange::Entered(state)
         };
+        // Until a person decides, verification reports it.
+        if is_contradicted {
+            return Ok(());
+        }
         Ok(self.collection.record([(plan.name.clone(), change)], self.caller.clock)?)
+    }
+
+    /// Whether the item stays in a state in which it was put back by hand, by the inventory: it left, or became
+    /// something else.
+    fn is_contradicted(&self, plan: &Plan) -> Result<bool, RepairError> {
+        let Plan { name, sidecar, action, .. } = plan;
+        if !matches!(action, SidecarAction::Keep | SidecarAction::Restore { .. }) {
+            return Ok(false);
+        }
+        let has_left = sidecar.state != State::Copy && self.collection.departure(name)?.is_some();
+        Ok(has_left || self.collection.contradicted_by(name, sidecar)?.is_some())
     }
 
     /// Locks the item, here and in the other collections that have a say.

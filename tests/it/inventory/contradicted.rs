@@ -89,6 +89,19 @@ fn an_original_where_there_was_a_copy_does_not_migrate_nor_change() {
     }
 }
 
+/// Its files are repaired, and that is all.
+#[test]
+fn no_repair_makes_it_the_recorded_original() {
+    for line in [LEAVE, DELETE] {
+        let (sites, name) = put_back_after(line);
+        sites.write(&format!("archive/{name}/doc/letter.txt"), "Dear none");
+        sites.run(&format!("-c archive repair {name} --from mirror")).succeeded();
+        let ran = sites.run("-c archive verify");
+        assert_eq!((ran.code, ran.stdout.lines().count()), (20, 1), "{line}: {}", ran.stdout);
+        assert!(ran.stdout.starts_with("U113"), "{line}: {}", ran.stdout);
+    }
+}
+
 #[test]
 fn nothing_is_said_of_it_while_others_are_at_work() {
     let (sites, name) = put_back_after(LEAVE);

@@ -218,3 +218,14 @@ fn a_deleted_copy_does_not_come_back_as_the_original() {
     assert_eq!(sites.run(&format!("-c archive meta set {name} title=Other")).code, 23);
     sites.run(&format!("-c mirror meta set {name} title=Other")).succeeded();
 }
+
+/// A file of it that is damaged as well is repaired, and nothing else.
+#[test]
+fn no_repair_makes_it_a_second_original() {
+    let (sites, name) = put_back();
+    sites.write(&format!("archive/{name}/doc/letter.txt"), "Dear none");
+    sites.run(&format!("-c archive repair {name} --from mirror")).succeeded();
+    let ran = sites.run("-c archive verify");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (20, 1), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("U112"), "{}", ran.stdout);
+}
