@@ -24,7 +24,8 @@
 //! reported and does not count: one wrong name must not end all naming until its date has come. The date of
 //! each such name that the inventory has recorded is skipped when the clock reaches it. Publishing alone
 //! protects a name that was put there by hand and is not recorded.
-//! Nothing on disk protects a name of the future that left. A memory that is not intact goes on above it, and
+//! Nothing on disk protects a name of the future that left, or that only another collection has: one with the same
+//! memory, or a mirror of a lost one. A memory that is not intact goes on above it, and
 //! so refuses to issue as the intact one would, until a person takes the memory back.
 //!
 //! # Limits

@@ -20,8 +20,9 @@ use crate::cli::shell;
 /// no more. The next identifier is then later than now, so that none is issued twice.
 ///
 /// A memory that ends in the future, because the clock was wrong once, issues no identifiers before that
-/// date: --take-over --forget-future takes it back to now. Identifiers that were minted with such dates
-/// and belong to no item could be issued again when their date comes.
+/// date: --take-over --forget-future takes it back to now. Identifiers with such dates could be issued again
+/// when their date comes if they were minted for no item, or if only another collection has their items: one
+/// that shares the memory, or a mirror of one that was lost.
 ///
 /// Items whose deletion or restoration was interrupted are named; `urepo recover` completes it.
 #[derive(Debug, clap::Args)]
