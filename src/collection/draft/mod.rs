@@ -244,11 +244,15 @@ impl Draft<'_> {
         self.dir().open_file(layout::in_payload(path.as_path()))
     }
 
-    /// Gives a file or link of `item` a second name in this one, unless the file system cannot.
+    /// Hard-links a file or symbolic link of `item` into this draft. `false` where the file system has no such links.
     pub(crate) fn reuse(&self, item: &StoredItem, path: &PayloadPath) -> Result<bool, PathError> {
         let path = layout::in_payload(path.as_path());
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
-        item.dir().open_dir(above)?.link_file(Path::new(name), self.dir(), &path)
+        let (above, name) = (item.dir().open_dir(above)?, Path::new(name));
+        if self.resumes() {
+            self.dir().remove_file_if_there(&path)?;
+        }
+        above.link_file(name, self.dir(), &path)
     }
 
     /// The file that an earlier run left, if its bytes are as `wanted`; else it is removed.

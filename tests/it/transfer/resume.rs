@@ -11,7 +11,7 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::transfer::{Replaces, Rules, Step, Verb};
 
-use super::support::{Pair, State, step};
+use super::support::{Pair, State, copy_rules, step};
 use crate::support::{Faults, Mode, System, Trace, agent, staged, tree, waiter, whole_items};
 
 /// A pair whose item counts as large.
@@ -24,9 +24,13 @@ fn pair() -> (Pair, RepositoryName) {
 
 /// Copies until the n-th operation, as if the process had been killed there.
 fn cut_short(pair: &Pair, at: usize) -> bool {
+    cut_short_by(pair, at, Rules::default())
+}
+
+fn cut_short_by(pair: &Pair, at: usize, rules: Rules) -> bool {
     let faults = Arc::new(Faults::new(pair.root(0), at, Mode::Killed));
     if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-        let _ = pair.try_between(&from, &to, Verb::Copy, Rules::default(), |_| ());
+        let _ = pair.try_between(&from, &to, Verb::Copy, rules, |_| ());
     }
     faults.struck().is_some()
 }
@@ -66,6 +70,26 @@ fn whole_files_are_taken_over() {
         }
     }
     assert!(taken_over > 10, "{taken_over}");
+}
+
+/// Files that did not change were linked from the Copy that goes.
+#[test]
+fn a_refresh_that_was_cut_short_is_taken_up_again() {
+    let refresh = copy_rules(true, false);
+    for at in 1.. {
+        let (pair, name) = pair();
+        pair.run(Verb::Copy, Rules::default());
+        pair.edit_source(&name, "a.txt", b"edited");
+        let struck = cut_short_by(&pair, at, refresh);
+        let outcomes = pair.run(Verb::Copy, refresh);
+        assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()), "{at}: {outcomes:?}");
+        let payload = pair.to().item(&name).unwrap().payload_path();
+        assert_eq!(std::fs::read(payload.join("a.txt")).unwrap(), b"edited", "{at}");
+        assert!(pair.is_clean() && half_copied(pair.root(1)).is_empty(), "{at}");
+        if !struck {
+            break;
+        }
+    }
 }
 
 #[test]
