@@ -49,7 +49,7 @@ use crate::wait::Waiter;
 pub(crate) use change::items_at_a_time;
 pub use changed::LoggedChange;
 pub(crate) use changed::is_logged_as;
-pub(crate) use draft::{Arriving, Draft, Partial, StagedItem, Unpublished, Year};
+pub(crate) use draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
 pub use error::{CollectionError, SettingsError};
 use index_file::OpenIndex;
 pub(crate) use index_update::IndexUpdate;

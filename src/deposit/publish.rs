@@ -11,8 +11,8 @@ use super::removal::{SourceKept, SourceRemover};
 use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Arriving, Collection, Event, EventKind, IndexUpdate, InventoryChange, Lookup, StagedItem,
-    Unpublished, Writer, Year, lock_items_with,
+    Arriving, Collection, Event, EventKind, GroupFailure, IndexUpdate, InventoryChange, Lookup,
+    StagedItem, Writer, Year, lock_items_with,
 };
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
@@ -123,7 +123,7 @@ impl Publisher<'_> {
         for (year, items) in by_year {
             let is_new = items.iter().all(|it| it.staged.given.label.is_none());
             let dir = if is_new {
-                self.collection.year_of_own(&year)
+                self.collection.ensure_year(&year)
             } else {
                 self.collection.year_of_arrivals(&year)
             };
@@ -202,10 +202,10 @@ impl Publisher<'_> {
         placed.extend(published.placed);
         outcomes.extend(published.refused.into_iter().map(|(it, error)| it.staged.fails(error)));
         let (failed, error) = match published.failed? {
-            Unpublished::NotPlaced(items, error) => {
+            GroupFailure::NotPlaced(items, error) => {
                 (items.into_iter().map(group_failed).collect::<Vec<_>>(), error)
             }
-            Unpublished::NotDurable(items, error) => {
+            GroupFailure::NotDurable(items, error) => {
                 let doubtful = |it: LabeledItem| {
                     let (name, source) = (it.label.name.to_string(), error.repeated("sync"));
                     it.staged.fails(DepositError::NotDurable { name, source })

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::Progress;
 
-/// How often a file that changes while it is read is read.
+/// How often a file is read if it changes each time.
 const ATTEMPTS: usize = 3;
 
 /// What copying needs to know.
@@ -31,8 +31,8 @@ pub(super) struct StagingJob<'a> {
     pub plan: Plan,
     pub draft: Draft<'a>,
     checks: Arc<Checks>,
-    /// The source, where there is only one. Several are opened one after another: there may be more of them than
-    /// files may be open.
+    /// The source, where there is only one. Several are opened one after another: they may exceed the limit on open
+    /// files.
     only_root: Option<OpenRoot>,
     done: Mutex<StagedPayload>,
 }
@@ -73,7 +73,7 @@ impl<'a> StagingJob<'a> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ranges of `plan.entries` that are copied one after another; different ones at once.
+    /// Splits `plan.entries` into ranges. Threads copy different ranges in parallel, each in order.
     pub(super) fn batches(&self) -> Vec<std::ops::Range<usize>> {
         batches(self.plan.entries.iter().map(|entry| match entry.kind {
             PlannedKind::File { bytes } => Some(bytes),
@@ -142,7 +142,7 @@ impl<'a> StagingJob<'a> {
         let create = |mode| self.draft.create_file(&planned.path, mode);
         let checksums = self.checks.of(&planned.path)?;
         let copied = copy_unchanged(open, create, checksums, staging)?;
-        let Copied { stamp, measured, odd, copy, mismatch } = copied;
+        let Copied { stamp, measured, has_extended_attributes, copy, mismatch } = copied;
         if let Some(algorithm) = mismatch {
             return Err(DepositError::Mismatch { path: planned.path.clone(), algorithm });
         }
@@ -150,7 +150,7 @@ impl<'a> StagingJob<'a> {
         staging.progress.finish_file();
         let mut done = self.done();
         done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
-        done.lost.extended_attributes += u64::from(odd);
+        done.lost.extended_attributes += u64::from(has_extended_attributes);
         done.entries.push(file_entry(planned.path.clone(), stamp.attributes(), measured));
         Ok(())
     }
@@ -243,20 +243,18 @@ fn file_entry(path: PayloadPath, attributes: Attributes, measured: Measured) -> 
     Entry { path, content }
 }
 
-/// A file, copied.
+/// The copy of a file.
 struct Copied {
     stamp: FileStat,
     measured: Measured,
-    /// Whether it has attributes that are not kept.
-    odd: bool,
+    /// Whether the source has extended attributes, which are not kept.
+    has_extended_attributes: bool,
     copy: StoredFile,
-    /// What it was said to give, and does not.
+    /// The algorithm of the first checksum that does not match.
     mismatch: Option<Algorithm>,
 }
 
-/// Copies a file that is the same before and after, reading it again when it is not.
-///
-/// Also says whether it has attributes that are not kept, and which of `checksums` it has not.
+/// Copies a file that does not change while it is read, and starts over if it does.
 fn copy_unchanged(
     open: impl Fn() -> Result<StoredFile, PathError>,
     create: impl Fn(u32) -> Result<StoredFile, PathError>,
@@ -277,8 +275,9 @@ fn copy_unchanged(
         let measured = copying.copy(&mut source, &mut copy, |bytes| checker.update(bytes))?;
         let after = source.stat()?;
         if before == after && measured.bytes == before.bytes {
-            let (odd, mismatch) = (source.has_extended_attributes()?, checker.mismatch());
-            return Ok(Copied { stamp: before, measured, odd, copy, mismatch });
+            let has_extended_attributes = source.has_extended_attributes()?;
+            let mismatch = checker.mismatch();
+            return Ok(Copied { stamp: before, measured, has_extended_attributes, copy, mismatch });
         }
         source = open()?;
         before = source.stat()?;

@@ -1,4 +1,4 @@
-//! All items of several collections, each judged once.
+//! All items of several collections, each judged once, unless a collection cannot be listed completely.
 //!
 //! A thread for each collection lists its names; the streams, which are in one order, are merged. Each channel is
 //! short, so that memory is bounded.
@@ -139,12 +139,12 @@ fn list(
     interrupt: &Interrupt,
 ) {
     let Ok(_) = collection.visit_all(names, |listed| {
-        let is_wanted = match listed {
+        let goes_on = match listed {
             Listed::Item(name) => queue.send(Ok(name)).is_ok(),
             Listed::Stray(_) => true,
             Listed::Link(_, error) | Listed::Unreadable(error) => queue.send(Err(error)).is_ok(),
         } && !interrupt.requested();
-        Ok::<_, Infallible>(if is_wanted {
+        Ok::<_, Infallible>(if goes_on {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())

@@ -112,7 +112,7 @@ pub(super) fn release(
     // It may have gone with a directory above it, which became an item of its own. Any other error is of what is left
     // of it under its hidden name.
     let is_gone = |error: &SourceKept| {
-        error.is_absence()
+        error.may_be_gone()
             && looker.kind(source.0).is_err_and(|it| it.kind() == ErrorKind::NotFound)
     };
     let kept = released.err().filter(|error| !is_gone(error));

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 
 /// The inputs of a repaired item.
 pub(super) struct Build<'a> {
-    /// What there is of it.
+    /// The item as it is, unless it vanished.
     pub item: Option<&'a StoredItem>,
     pub plan: &'a Plan,
     pub donors: &'a [StoredItem],
@@ -85,21 +85,26 @@ impl Build<'_> {
     /// Copies a file whose bytes have to be those of `entry`.
     fn copy(&self, mut source: StoredFile, entry: &Entry) -> Result<(), RepairError> {
         let Content::File { bytes, digest, modified, mode } = entry.content else { return Ok(()) };
-        let kept = (Measured { bytes, digest }, Attributes { mode, modified });
+        let expected = (Measured { bytes, digest }, Attributes { mode, modified });
         self.progress.expect(0, bytes);
-        let copied =
-            self.draft.copy_file(&mut source, &entry.path, kept, self.progress, self.interrupt)?;
+        let copied = self.draft.copy_file(
+            &mut source,
+            &entry.path,
+            expected,
+            self.progress,
+            self.interrupt,
+        )?;
         copied.map_err(|_| {
             let (name, path) = (self.plan.name.clone(), source.path().to_path_buf());
             RepairError::Changed { name, path }
         })
     }
 
-    /// Lets a damaged file stay, where it is a file at all.
+    /// Keeps a damaged file as it is, if it is a file at all.
     fn keep_damaged(&self, path: &PayloadPath) -> Result<(), RepairError> {
         let Some(item) = self.item else { return Ok(()) };
         let below = layout::in_payload(path.as_path());
-        // It need not be opened for a second name.
+        // A hard link needs no right to read the file.
         let is_file = match item.stat(&below) {
             Err(error) if scan::is_no_directory(&error) => false,
             found => found?.is_some_and(|stamp| stamp.kind == Kind::File),

@@ -7,10 +7,10 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, Party, Sidecar, date_value};
 
-/// The mark that the item `name` of `collection` bears until its hand-over has ended, by the sidecar of the giver.
+/// The hand-over mark of the item `name` while it is being handed over to `collection`, read from the giver's sidecar.
 ///
-/// Nothing unless `recorded` says that the item is here and has not been passed on since: another Copy of it that came
-/// later is not to become an Original.
+/// `None` unless `recorded` says for certain that the item is here and came by this hand-over: a Copy that came after
+/// the Original was passed on must not become the Original.
 pub(super) fn reception(
     collection: &Collection,
     name: &RepositoryName,
@@ -37,8 +37,8 @@ pub(super) fn reception(
     Ok(is_here.then_some(mark))
 }
 
-/// The sidecar that the item of `facts` has until its hand-over has ended, by that of a donor; nothing where the
-/// Original may be elsewhere by now.
+/// The sidecar of the item while it is being handed over, rebuilt from `record`, a donor's. `None` if another collection
+/// may have the Original by now.
 pub(super) fn received(facts: &Facts, donors: &[DonorFacts], record: &Written) -> Option<Sidecar> {
     let may_be_original = |it: &DonorFacts| {
         let state = it.record.as_ref().map(|record| record.sidecar.state);

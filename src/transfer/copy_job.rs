@@ -52,7 +52,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Begins what was decided.
+    /// Begins the chosen step.
     fn start(&self, number: usize, chosen: Chosen) -> Result<StageStart<'a>, TransferError> {
         let Chosen { from, source, to, mut staged } = chosen;
         match staged.step {
@@ -92,11 +92,12 @@ impl<'a> Shared<'a> {
             _reserved: reserved,
             failure: Mutex::default(),
         };
-        match job.route(self).make_directories(&job.source.sidecar.files) {
+        match job.payload_copy(self).make_directories(&job.source.sidecar.files) {
             Ok(()) => Ok(StageStart::Job(Box::new(job))),
             Err(error) => {
-                job.give_up(self, false);
-                Err(error.into())
+                let error = error.into();
+                job.give_up(self, &error);
+                Err(error)
             }
         }
     }
@@ -125,13 +126,13 @@ impl<'a> Shared<'a> {
 
     fn copy_batch(&self, job: &CopyJob<'_>, batch: std::ops::Range<usize>) {
         if job.failure().is_none()
-            && let Err(error) = job.route(self).copy(&job.source.sidecar.files[batch])
+            && let Err(error) = job.payload_copy(self).copy(&job.source.sidecar.files[batch])
         {
             job.failure().get_or_insert(error);
         }
     }
 
-    /// Hands an item on whose files are copied.
+    /// Hands on an item whose files are all copied.
     fn copied(&self, job: &CopyJob<'_>) {
         let failure = job.failure().take();
         let finished = match failure {
@@ -142,13 +143,12 @@ impl<'a> Shared<'a> {
         match finished {
             Ok(staged) => self.deliver(number, Prepared::Staged(staged)),
             Err(error) => {
-                // What goes away while it is read looks damaged as well.
+                // An item that is removed while it is read looks damaged, too.
                 let error = match self.at_source(&job.staged) {
                     Err(changed @ TransferError::Changed { .. }) => changed,
                     _ => error,
                 };
-                // What is damaged at the source will not become whole by another attempt.
-                job.give_up(self, matches!(error, TransferError::Damaged { .. }));
+                job.give_up(self, &error);
                 let ready = self.done_by_others(&name, error, Locks::Free);
                 self.deliver(number, ready.unwrap_or_else(|error| Prepared::Failed(name, error)));
             }
@@ -167,7 +167,7 @@ impl CopyJob<'_> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn route<'a>(&'a self, shared: &'a Shared<'_>) -> PayloadCopy<'a> {
+    fn payload_copy<'a>(&'a self, shared: &'a Shared<'_>) -> PayloadCopy<'a> {
         let old = match &self.to {
             Some((item, read)) if read.sidecar.state != State::Deleted => {
                 Some(Base { item, entries: &read.sidecar.files })
@@ -184,17 +184,17 @@ impl CopyJob<'_> {
         }
     }
 
-    /// Removes what was made, but for what may be taken up again.
-    fn give_up(&self, shared: &Shared<'_>, for_good: bool) {
+    /// Discards the staged item. A later run can resume it unless the source itself is damaged.
+    fn give_up(&self, shared: &Shared<'_>, error: &TransferError) {
         shared.writer().discard(self.draft.staged());
-        if for_good {
+        if matches!(error, TransferError::Damaged { .. }) {
             self.draft.staged().give_up();
         }
     }
 
     /// Gives the staged item its directories' attributes and its sidecar.
     fn finish(&self, shared: &Shared<'_>) -> Result<Staged, TransferError> {
-        self.route(shared).finish_directories(&self.source.sidecar.files)?;
+        self.payload_copy(shared).finish_directories(&self.source.sidecar.files)?;
         let now = shared.caller.clock.now();
         let mut copy = sidecars::copy(&self.source.sidecar, shared.from, now);
         if let Some((_, read)) = &self.to {
@@ -211,7 +211,7 @@ impl CopyJob<'_> {
             _ => sidecars::text(&self.staged.name, &self.source, &copy)?,
         };
         self.draft.write_sidecar(&text)?;
-        // By its name: what was opened before may have been moved away, whole.
+        // Looked up again by name: the directory that was opened may have been moved away whole.
         shared.at_source(&self.staged)?;
         Ok(self.staged.clone())
     }

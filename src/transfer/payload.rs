@@ -109,8 +109,8 @@ impl PayloadCopy<'_> {
         {
             return Ok(left.set_attributes(wanted.attributes)?);
         }
-        let kept = (wanted.measured, wanted.attributes);
-        self.draft.copy_file(&mut source, wanted.path, kept, progress, interrupt)?.map_err(
+        let expected = (wanted.measured, wanted.attributes);
+        self.draft.copy_file(&mut source, wanted.path, expected, progress, interrupt)?.map_err(
             |found| {
                 let detail = format!("sha256 {}, in the sidecar {digest}", found.digest);
                 self.damaged(wanted.path, detail)
@@ -118,13 +118,14 @@ impl PayloadCopy<'_> {
         )
     }
 
-    /// Gives directories the modes and times they have at the source, now that nothing more is put
-    /// into them.
+    /// Gives empty directories the mode and time of the sidecar, and all others those that they have at the source,
+    /// now that nothing more is put into them.
     pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), TransferError> {
         // Deepest first: a directory sorts before everything below it.
         for directory in directories(entries).into_iter().rev() {
             match empty_directory(entries, directory) {
                 Some((modified, mode)) => {
+                    // For its error only: no link may stand on the way at the source.
                     self.attributes(directory)?;
                     self.draft.finish_empty_dir(directory, Attributes { mode, modified })?;
                 }

@@ -9,7 +9,7 @@ use super::staged::Staged;
 use super::unlisted::keep_unlisted;
 use super::{Outcome, Replaces, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Arriving, Event, EventKind, IndexUpdate, InventoryChange, StagedItem, Unpublished, Year,
+    Arriving, Event, EventKind, GroupFailure, IndexUpdate, InventoryChange, StagedItem, Year,
 };
 use crate::disk::PathError;
 use crate::holdings::Remains;
@@ -296,8 +296,8 @@ impl Shared<'_> {
         }
         match published.failed {
             None => {}
-            Some(Unpublished::NotPlaced(items, error)) => group.all_failed(&items, error.into()),
-            Some(Unpublished::NotDurable(items, error)) => {
+            Some(GroupFailure::NotPlaced(items, error)) => group.all_failed(&items, error.into()),
+            Some(GroupFailure::NotDurable(items, error)) => {
                 for (at, staged) in &items {
                     group.failed(*at, staged, not_durable(&staged.name, &error));
                 }

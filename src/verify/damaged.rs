@@ -12,7 +12,7 @@ use crate::collection::year_file;
 use crate::disk::{Dir, IoContext, PathError, random_hex};
 use crate::identity::RepositoryName;
 
-/// How the name of a note begins: the files of years begin as names do, and rounds with a letter.
+/// Prefix of a note's name. The files of years begin with a name or a digest, those of rounds with `round`.
 const NOTE: &str = "+damaged-";
 
 /// The leaves of damaged items, by the files of their years.
@@ -37,7 +37,7 @@ impl Damaged {
         damaged
     }
 
-    /// Takes away the dates of what is noted in `dir`, which nobody else writes into meanwhile.
+    /// Removes the dates of the items noted in `dir`, then the notes. The caller holds the lock of the dates.
     pub(super) fn settle(dir: &Dir) {
         for note in notes(dir) {
             let mut damaged = Damaged::default();
@@ -57,7 +57,7 @@ impl Damaged {
             && self.0.get(&year_file(name)).is_some_and(|leaves| leaves.contains(leaf_of(name)))
     }
 
-    /// Takes away their dates in `dir`, which nobody else writes into meanwhile.
+    /// Removes the dates of these items in `dir`. The caller holds the lock of the dates.
     pub(super) fn forget(&self, dir: &Dir) {
         for (file, leaves) in &self.0 {
             if forget(dir, file, leaves).is_err() {

@@ -103,7 +103,7 @@ fn parse(line: &[u8]) -> Option<(String, Instant)> {
     Some((leaf.to_owned(), date.parse().ok()?))
 }
 
-/// Takes the dates of `leaves` out of a `file` in `dir`, which nobody else writes into meanwhile.
+/// Removes the dates of `leaves` from `file` in `dir`. The caller holds the lock of the dates.
 pub(super) fn forget(dir: &Dir, file: &str, leaves: &BTreeSet<String>) -> Result<(), PathError> {
     let Some(mut before) = DateLines::open(dir, file) else { return Ok(()) };
     let mut year = YearDates::new(file.to_owned());
@@ -141,7 +141,7 @@ struct YearDates {
 }
 
 impl Recorder {
-    /// Writes into `dir`, which nobody else writes into meanwhile.
+    /// Writes into `dir`. The caller holds the lock of the dates.
     pub(super) fn new(dir: Dir) -> Recorder {
         Recorder { dir, year: None, failed: false }
     }

@@ -15,14 +15,14 @@ use crate::layout;
 #[derive(Debug)]
 pub(in crate::collection) struct Buckets {
     threads: [Mutex<Filling>; THREADS],
-    /// How many of them are in use.
-    used: AtomicUsize,
-    /// The buckets that items were taken out of, the last one first: items leave in the order in which they came,
-    /// in turn from those of the threads.
-    emptied: Mutex<VecDeque<(PathBuf, Dir)>>,
+    /// How many threads have begun an item.
+    begun_by: AtomicUsize,
+    /// Open buckets that items are leaving, the last used first. Items leave in the order in which they came, so the
+    /// buckets of the threads take turns.
+    leaving: Mutex<VecDeque<(PathBuf, Dir)>>,
 }
 
-/// What one thread fills.
+/// The bucket of one thread.
 #[derive(Debug, Default)]
 struct Filling {
     /// How many items it has begun.
@@ -42,7 +42,7 @@ const BUCKET_ITEMS: usize = 256;
 impl Default for Buckets {
     fn default() -> Buckets {
         let threads = std::array::from_fn(|_| Mutex::default());
-        Buckets { threads, used: AtomicUsize::new(0), emptied: Mutex::default() }
+        Buckets { threads, begun_by: AtomicUsize::new(0), leaving: Mutex::default() }
     }
 }
 
@@ -53,7 +53,7 @@ impl Buckets {
         let mut filling = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let number = filling.begun;
         if number == 0 {
-            self.used.fetch_add(1, Ordering::Relaxed);
+            self.begun_by.fetch_add(1, Ordering::Relaxed);
         }
         filling.begun += 1;
         let name = PathBuf::from(format!("{thread}-{}", number / BUCKET_ITEMS));
@@ -83,16 +83,16 @@ impl Buckets {
         let (Some(bucket), Some(number)) = (item.parent(), item.file_name()) else {
             return stage.rename_new(item, year, leaf);
         };
-        let mut emptied = self.emptied.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = emptied.iter().position(|(name, _)| name == bucket);
-        let dir = match open.and_then(|at| emptied.remove(at)) {
+        let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = leaving.iter().position(|(name, _)| name == bucket);
+        let dir = match open.and_then(|at| leaving.remove(at)) {
             Some((_, dir)) => dir,
             None => stage.open_dir(bucket)?,
         };
-        let used = self.used.load(Ordering::Relaxed);
-        emptied.truncate(used.clamp(1, OPEN_BUCKETS) - 1);
-        emptied.push_front((bucket.to_path_buf(), dir));
-        let (_, dir) = &emptied[0];
+        let threads = self.begun_by.load(Ordering::Relaxed);
+        leaving.truncate(threads.clamp(1, OPEN_BUCKETS) - 1);
+        leaving.push_front((bucket.to_path_buf(), dir));
+        let (_, dir) = &leaving[0];
         dir.rename_new(Path::new(number), year, leaf)
     }
 }

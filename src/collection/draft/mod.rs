@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub(super) use self::bucket::Buckets;
 pub(crate) use self::partial::Partial;
-pub(crate) use self::publish::{Arriving, Unpublished, Year};
+pub(crate) use self::publish::{Arriving, GroupFailure, Year};
 use super::{Collection, StoredItem, Writer};
 use crate::disk::copy::{CopyError, Measured, copy_and_digest, digest};
 use crate::disk::{Attributes, Dir, Kind, PathError, StoredFile};
@@ -31,8 +31,8 @@ use crate::sidecar::NewText;
 pub(crate) struct Draft<'w> {
     writer: &'w Writer,
     staged: StagedItem,
-    /// Its directory in the stage.
-    dir: Dir,
+    /// Its directory in the stage: a placeholder while the item is made in a [`Partial`].
+    in_stage: Dir,
 }
 
 /// An item in the stage of a [`Writer`], which alone can open, publish or discard it.
@@ -52,9 +52,9 @@ impl Writer {
 
     /// Begins an item in `partial`, if there is one: what an earlier run has made of it is there.
     pub(crate) fn resumable_draft(&self, partial: Option<Partial>) -> Result<Draft<'_>, PathError> {
-        let (at, dir) = self.buckets.make_item(self.stage())?;
+        let (at, in_stage) = self.buckets.make_item(self.stage())?;
         let staged = StagedItem { at, partial: partial.map(Arc::new) };
-        Ok(Draft { writer: self, staged, dir })
+        Ok(Draft { writer: self, staged, in_stage })
     }
 
     /// Stages a tombstone.
@@ -67,7 +67,8 @@ impl Writer {
 
     /// Creates the sidecar of a staged item.
     pub(crate) fn create_sidecar(&self, staged: &StagedItem) -> Result<StoredFile, PathError> {
-        self.stage().create_file(staged.at.join(layout::SIDECAR))
+        let (dir, at) = staged.made_in(self);
+        dir.create_file(at.join(layout::SIDECAR))
     }
 
     /// Opens a staged item, which is to be called `name`.
@@ -93,7 +94,7 @@ impl Writer {
             let mut years: Vec<_> = whole.iter().map(|(year, _)| *year).collect();
             years.sort_unstable();
             years.dedup();
-            // An error is found again when the directory gets its items.
+            // An error here is met again when the directory gets its items.
             let _ = years.into_iter().try_for_each(|year| collection.expect_directory(year));
             self.stage().sync_trees(whole.iter().map(|(_, staged)| &staged.at))?;
         }
@@ -153,7 +154,7 @@ impl Draft<'_> {
     }
 
     fn dir(&self) -> &Dir {
-        self.staged.partial.as_ref().map_or(&self.dir, |partial| &partial.own)
+        self.staged.partial.as_ref().map_or(&self.in_stage, |partial| &partial.own)
     }
 
     /// Makes it an item without a payload.
@@ -161,12 +162,11 @@ impl Draft<'_> {
         self.dir().remove_dir(Path::new(layout::PAYLOAD))
     }
 
-    /// Makes the directory `below` of the payload. Those above it come first.
+    /// Makes the directory `below` in the payload. Its parent directories must be there.
     pub(crate) fn make_dir(&self, below: &Path) -> Result<(), PathError> {
         let path = layout::in_payload(below);
         match self.dir().make_dir(&path) {
-            // An earlier run made it. Anything else there would lead astray what is put below it, and is looked at
-            // before that.
+            // An earlier run made it. Anything else there would misdirect what is put below it, so it is checked first.
             Err(error) if self.resumes() && error.kind() == ErrorKind::AlreadyExists => {
                 if self.dir().stat(&path)?.is_none_or(|stat| stat.kind != Kind::Directory) {
                     return Err(error);
@@ -204,7 +204,7 @@ impl Draft<'_> {
         self.dir().create_file_with_mode(layout::in_payload(path.as_path()), mode)
     }
 
-    /// Sets mode and time of a file in which all `bytes` are written.
+    /// Sets the mode and mtime of a complete file of `bytes` bytes, and lets the page cache forget it once it is on disk.
     pub(crate) fn finish_file(
         &self,
         file: StoredFile,
@@ -216,8 +216,9 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Copies `source`, sharing its bytes where the file system can, and reads them in either case. If they are not
-    /// as `wanted`, they are returned, and the item is spoilt.
+    /// Copies `source`, sharing its blocks where the file system can, and digests every byte in either case.
+    ///
+    /// `Ok(Err(found))` if size or digest are not those `wanted`: then the draft must not be published.
     pub(crate) fn copy_file(
         &self,
         source: &mut StoredFile,
@@ -255,7 +256,7 @@ impl Draft<'_> {
         above.link_file(name, self.dir(), &path)
     }
 
-    /// The file that an earlier run left, if its bytes are as `wanted`; else it is removed.
+    /// The file that an earlier run left, if it has the bytes `wanted`. Anything else at `path` is removed.
     pub(crate) fn left_whole(
         &self,
         path: &PayloadPath,
@@ -275,21 +276,25 @@ impl Draft<'_> {
         Ok(None)
     }
 
-    /// Sets mode and time of the empty directory `below` of the payload.
+    /// Sets the mode and mtime of the empty directory `below` in the payload, as its sidecar has them.
     pub(crate) fn finish_empty_dir(
         &self,
         below: &Path,
         attributes: Attributes,
     ) -> Result<(), PathError> {
-        self.dir().set_attributes_at(&layout::in_payload(below), attributes)
+        self.set_dir_attributes(below, attributes)
     }
 
-    /// Sets mode and time of the directory `below` of the payload, now that nothing more is put into it.
+    /// Sets the mode and mtime of the directory `below` in the payload, once nothing more is put into it.
     ///
     /// Sidecars have the modes of empty directories only. All others are made open to those who share the
     /// collection, who could not remove the item otherwise.
     pub(crate) fn finish_dir(&self, below: &Path, attributes: Attributes) -> Result<(), PathError> {
-        self.finish_empty_dir(below, self.dir().opened(attributes))
+        self.set_dir_attributes(below, self.dir().opened(attributes))
+    }
+
+    fn set_dir_attributes(&self, below: &Path, attributes: Attributes) -> Result<(), PathError> {
+        self.dir().set_attributes_at(&layout::in_payload(below), attributes)
     }
 
     /// Writes the sidecar.

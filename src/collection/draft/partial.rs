@@ -17,11 +17,11 @@ use crate::layout;
 /// A place where an item is staged so that it can be taken up again.
 #[derive(Debug)]
 pub(crate) struct Partial {
-    /// The directory of all such places.
+    /// `.urepo/partial`.
     pub(super) dir: Dir,
-    /// This one in it.
+    /// The name of the item's directory in it.
     pub(super) item: PathBuf,
-    /// The same, open.
+    /// The item's directory.
     pub(super) own: Dir,
     _lock: DirLock,
 }
@@ -63,7 +63,7 @@ impl Partial {
 
     /// Moves the item, whole now, to `staged` in the stage of the run.
     pub(super) fn complete(&self, stage: &Dir, staged: &Path) -> Result<(), PathError> {
-        // The empty item that was made there with the others.
+        // The placeholder that `Writer::resumable_draft` made.
         stage.remove_dir(&staged.join(layout::PAYLOAD))?;
         stage.remove_dir(staged)?;
         self.dir.rename_new(&self.item, stage, staged)?;

@@ -1,4 +1,5 @@
-//! Publishing: staged items come to their places, each in one step. A reader, or a crash, finds the old or the new.
+//! Publishing: staged items come to their places. A reader, or a crash, finds the old item or the new one. Where the
+//! file system cannot swap two names, a replaced item is missing for a moment, and recovery puts it back after a crash.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,22 +39,23 @@ pub(crate) struct Published<T, E> {
     pub placed: Vec<T>,
     /// They are not in place, each for a reason of its own.
     pub refused: Vec<(T, E)>,
-    /// All the others, and what later items would meet as well.
-    pub failed: Option<Unpublished<T>>,
+    /// All others, with the error that later items would also meet.
+    pub failed: Option<GroupFailure<T>>,
 }
 
-/// Items that fail together.
+/// Why all items of a group failed together.
 #[derive(Debug)]
-pub(crate) enum Unpublished<T> {
+pub(crate) enum GroupFailure<T> {
     /// They are not in place.
     NotPlaced(Vec<T>, PathError),
-    /// They are in place, and the disk may have them or not.
+    /// They are in place, but may be lost in a power cut.
     NotDurable(Vec<T>, PathError),
 }
 
 impl Collection {
-    /// The year at `path` for items that were named in this collection, made if need be.
-    pub(crate) fn year_of_own(&self, path: &Path) -> Result<Year<'_>, PathError> {
+    /// The year at `path`, created if needed. The spelling of its prefix is not checked: see
+    /// [`Collection::year_of_arrivals`].
+    pub(crate) fn ensure_year(&self, path: &Path) -> Result<Year<'_>, PathError> {
         Ok(Year { collection: self, dir: self.ensure_directory(path)? })
     }
 
@@ -63,9 +65,9 @@ impl Collection {
     /// other one. So the first directory of a prefix is made under a lock. `AlreadyExists` if another process has made
     /// one that is spelt otherwise since this place was chosen.
     pub(crate) fn year_of_arrivals(&self, year: &Path) -> Result<Year<'_>, PathError> {
-        let Some(prefix) = year.parent() else { return self.year_of_own(year) };
+        let Some(prefix) = year.parent() else { return self.ensure_year(year) };
         if self.root().stat(prefix)?.is_some() {
-            return self.year_of_own(year);
+            return self.ensure_year(year);
         }
         let own = self.ensure_own()?;
         let _lock =
@@ -79,7 +81,7 @@ impl Collection {
             Err(_) => Vec::new(),
         };
         if spellings.is_empty() || spellings.iter().any(|spelt| spelt == prefix) {
-            return self.year_of_own(year);
+            return self.ensure_year(year);
         }
         let spelt = format!("the prefix is there as `{}`", spellings[0].display());
         let error = std::io::Error::new(std::io::ErrorKind::AlreadyExists, spelt);
@@ -93,7 +95,7 @@ impl Year<'_> {
         Ok(self.dir.stat(leaf)?.is_some())
     }
 
-    /// Moves the item `leaf` as it is to `place` in `to`, where nothing may be. Neither year is synced.
+    /// Moves the item `leaf` as it is to `place` in `to`, which must be free. Neither year is synced.
     pub(crate) fn move_item(
         &self,
         leaf: &Path,
@@ -110,9 +112,8 @@ impl Year<'_> {
 }
 
 impl Writer {
-    /// Has `put` bring each of `items` to `year`, then records them and makes all of it durable.
-    ///
-    /// They are staged and synced before.
+    /// Calls `put` for each of `items`, which are staged and synced, to bring it to `year`; then records them and makes
+    /// all of it durable.
     pub(crate) fn publish<T: Arriving, E>(
         &self,
         year: &Year<'_>,
@@ -125,7 +126,7 @@ impl Writer {
         let before = match year.collection.inventory_end([first.name()]) {
             Ok(before) => before,
             Err(error) => {
-                published.failed = Some(Unpublished::NotPlaced(items, error));
+                published.failed = Some(GroupFailure::NotPlaced(items, error));
                 return published;
             }
         };
@@ -137,7 +138,7 @@ impl Writer {
         }
         if let Err(error) = self.confirm(year, &before, &published.placed, clock) {
             let placed = std::mem::take(&mut published.placed);
-            published.failed = Some(Unpublished::NotDurable(placed, error));
+            published.failed = Some(GroupFailure::NotDurable(placed, error));
         }
         published
     }
@@ -159,7 +160,7 @@ impl Writer {
         year.collection.record_arrivals(before, changes, clock)
     }
 
-    /// Puts a staged item in its place, where nothing may be. [`Writer::publish`] makes that durable.
+    /// Puts a staged item in its place, which must be free. [`Writer::publish`] makes that durable.
     pub(crate) fn put_new(
         &self,
         staged: &StagedItem,
@@ -169,7 +170,7 @@ impl Writer {
         self.buckets.rename_new(self.stage(), &staged.at, &year.dir, leaf)
     }
 
-    /// Puts a staged and synced item in place of `item`, which is then at `staged` in the stage.
+    /// Swaps a staged and synced item with `item`, which is in the stage afterwards, at the path of `staged`.
     ///
     /// Where the file system cannot swap two names in one step, the old item is set aside first; for
     /// that moment the name is missing, and recovery puts the old one back after a crash.
@@ -193,7 +194,7 @@ impl Writer {
         collection.remove_trashed(&trashed)
     }
 
-    /// Puts a staged and synced item in its place, where nothing may be.
+    /// Puts a staged and synced item in its place, which must be free.
     pub(crate) fn place_item(
         &self,
         collection: &Collection,
@@ -201,7 +202,7 @@ impl Writer {
         name: &RepositoryName,
     ) -> Result<(), PathError> {
         let (year, leaf) = layout::item_place(name);
-        let year = collection.year_of_own(&year)?;
+        let year = collection.ensure_year(&year)?;
         self.put_new(staged, &year, &leaf)?;
         year.sync()
     }
@@ -209,8 +210,7 @@ impl Writer {
     /// Puts a staged and synced item in place of `item`, which goes to the trash in the same step and stays there
     /// until it is purged.
     ///
-    /// An error of swapping leaves the staged item in the trash: there is no telling, on every file
-    /// system, which of the two it is.
+    /// If swapping fails, the staged item stays in the trash: on some file systems nothing tells which of the two it is.
     pub(crate) fn replace_item(
         &self,
         staged: &StagedItem,
@@ -226,7 +226,7 @@ impl Writer {
         }
         let (_, aside) = collection.set_aside(item.name(), &year, &leaf)?;
         let placed = aside
-            // Recovery removes no entry that has this.
+            // Recovery does not remove an entry that has a directory of this name.
             .make_dir(REPLACED)
             .and_then(|()| aside.sync())
             .and_then(|()| entry.rename_new(Path::new(REPLACED), &year, &leaf));

@@ -16,7 +16,7 @@ use crate::progress::NoProgress;
 /// How closely a source is compared with its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Closeness {
-    /// By sizes and times.
+    /// By sizes, and by times unless any time is allowed.
     Stamps,
     /// By every byte as well.
     Bytes,
@@ -31,7 +31,7 @@ pub(crate) enum Times {
     Any,
 }
 
-/// Files with the item that they became.
+/// The item that sources are compared with, and how.
 #[derive(Clone, Copy)]
 pub(super) struct Comparison<'a> {
     pub entries: &'a [Entry],
@@ -106,8 +106,8 @@ impl Comparison<'_> {
         let content = content.ok_or_else(|| SourceKept::NotInItem(dir.path_of(name)))?;
         let Content::File { bytes, digest, modified, .. } = content else { return Err(changed()) };
         let found = dir.stat(name)?.ok_or_else(changed)?;
-        let is_dated = self.times == Times::Any || found.modified == *modified;
-        if found.kind != Kind::File || found.bytes != *bytes || !is_dated {
+        let has_its_time = self.times == Times::Any || found.modified == *modified;
+        if found.kind != Kind::File || found.bytes != *bytes || !has_its_time {
             return Err(changed());
         }
         if closeness == Closeness::Bytes
@@ -133,7 +133,7 @@ impl Compared {
             top.open_up(directory)?;
         }
         for (below, found) in &self.leaves {
-            // The last name of a file that has several changes when the others go.
+            // Removing one hard link of a file changes the ctime that the others show.
             let is_same = |now: FileStat| FileStat { changed: found.changed, ..now } == *found;
             if top.stat(below)?.is_some_and(is_same) {
                 top.remove_file(below)?;

@@ -1,4 +1,4 @@
-//! Taking sources away, once the items made of them are proven to be whole on the disk.
+//! Removing sources once the items made of them are proven whole on the disk.
 //!
 //! A directory that is to go is first renamed, in one step, to a hidden name beside it that says which item
 //! it became. A kill leaves the whole source under its own name or nothing there, never a part that a rerun
@@ -60,8 +60,8 @@ pub(crate) enum SourceKept {
 }
 
 impl SourceKept {
-    /// Whether the source may be gone.
-    pub(crate) fn is_absence(&self) -> bool {
+    /// Whether the source may be gone: it is missing, or changed.
+    pub(crate) fn may_be_gone(&self) -> bool {
         match self {
             SourceKept::Changed(_) => true,
             SourceKept::Disk(error) | SourceKept::Copy(CopyError::Disk(error)) => {
@@ -152,8 +152,8 @@ impl<'a> SourceRemover<'a> {
         self.remove((&parent, own), item, (entries, within), Times::OfItem)
     }
 
-    /// Removes the source called `own` in `parent`, which became `item` with these entries: a directory
-    /// those below `within`.
+    /// Removes the source `own` of `parent`, which became `item` with these entries. The files of a directory are the
+    /// entries below `within`.
     ///
     /// Nothing is removed unless all of it is in the item, byte by byte.
     pub(crate) fn remove(
@@ -190,7 +190,7 @@ impl<'a> SourceRemover<'a> {
             Ok(compared) => compared.remove((parent, &aside), &path)?,
             Err(error) => Err(error),
         };
-        // All of it, or what somebody put there at the last moment: a source of its own from now on.
+        // Give the rest its name back: all of it, or what somebody added at the last moment, a new source from now on.
         removed.or_else(|error| {
             parent.rename_new(&aside, parent, own)?;
             Err(error)
@@ -205,7 +205,7 @@ impl<'a> SourceRemover<'a> {
         }
         for entry in parent.entries()?.collect::<Result<Vec<_>, _>>()? {
             if is_aside(Path::new(&entry.name)) {
-                // It hides nothing: an import meets it by itself, and reports it.
+                // The error is not lost: an import comes to this entry itself, and reports it.
                 let _ = self.finish(parent, Path::new(&entry.name));
             }
         }
@@ -224,13 +224,13 @@ impl<'a> SourceRemover<'a> {
             outcome => outcome?,
         };
         let dir = parent.open_dir(aside)?;
-        // A source that was dropped again has other times than its item: only the bytes tell.
+        // A source that was dropped again has other times than its item: only the bytes are compared.
         let (times, interrupt) = (Times::Any, self.interrupt);
         let compare = |within: &Path| {
             Comparison { entries: &entries, within, times, interrupt }.tree(&dir, Closeness::Bytes)
         };
         let compared = compare(Path::new("")).or_else(|error| match error {
-            // Of one of several sources of the item only its name in the item is different.
+            // If this was one of several sources of the item, its files are below its name there.
             SourceKept::Changed(_) | SourceKept::NotInItem(_) => {
                 tops(&entries).into_iter().find_map(|top| compare(top).ok()).ok_or(error)
             }
