@@ -72,6 +72,9 @@ pub(super) struct DonorFacts {
     pub record: Option<Written>,
     /// Whether the item was deleted there, by its sealed sidecar.
     pub is_tombstone: bool,
+    /// Whether it calls itself the Original and its collection recorded that this left, or became something else: a
+    /// backup brought it back, and the Original is elsewhere.
+    pub is_put_back: bool,
     /// Whether its sidecar, which is not sealed, may be that of the Original.
     pub may_be_original: bool,
 }
@@ -146,7 +149,7 @@ impl Facts {
     ) -> Option<&'a DonorFacts> {
         self.elsewhere(donors).find(|it| {
             let state = it.record.as_ref().map(|record| record.sidecar.state);
-            it.collection != self.collection && state == Some(State::Original)
+            it.collection != self.collection && state == Some(State::Original) && !it.is_put_back
         })
     }
 
@@ -233,5 +236,12 @@ pub(super) fn find(
     };
     let (root, collection) = (donor.path().to_path_buf(), donor.id().to_owned());
     let is_tombstone = record.as_ref().is_some_and(|it| it.sidecar.state == State::Deleted);
-    Ok(Some((item, DonorFacts { root, collection, record, is_tombstone, may_be_original })))
+    let is_put_back = match &record {
+        Some(it) if it.sidecar.state == State::Original => {
+            donor.departure(name)?.is_some() || donor.contradicted_by(name, &it.sidecar)?.is_some()
+        }
+        _ => false,
+    };
+    let facts = DonorFacts { root, collection, record, is_tombstone, is_put_back, may_be_original };
+    Ok(Some((item, facts)))
 }

@@ -4,6 +4,7 @@ mod codes;
 mod decisions;
 mod faults;
 mod program;
+mod put_back;
 mod sealing;
 mod states;
 mod unreadable;
