@@ -215,11 +215,14 @@ impl Registrar<'_> {
         let name = &item.name().clone();
         let left = InventoryChange::Left(Departure::Dropped(original.reference()));
         let clock = self.caller.clock;
+        let before = self.collection.last_record(name)?.map(|recorded| recorded.line.change);
         let gone =
             self.collection.record([(name.clone(), left)], clock).and_then(|()| item.throw_away());
         let Err(error) = gone else { return Ok(()) };
         if self.collection.item(name).is_ok() {
-            let is_here = (name.clone(), InventoryChange::Entered(State::Original));
+            // One that was put back by hand had left before.
+            let before = before.unwrap_or(InventoryChange::Entered(State::Original));
+            let is_here = (name.clone(), before);
             if let Err(source) = self.collection.record_staying(&[is_here], clock) {
                 return Err(PromotionError::NotTakenBack { name: name.clone(), source });
             }

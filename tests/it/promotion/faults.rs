@@ -14,9 +14,9 @@ use urepo::item::State;
 use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
 
 use crate::support::{
-    Faults, FullDisk, LockedAt, Mode, ReadOnly, System, TestClock, Trace, World, agent,
-    between_users, caller, change_item, copy_item, deposit, first_user, make_collection, options,
-    recovered_whole, request,
+    Faults, FullDisk, LockedAt, Mode, ReadOnly, System, TestClock, Trace, World, agent, append,
+    between_users, caller, change_item, copy_item, deposit, first_user, inventory_file,
+    inventory_line, make_collection, options, recovered_whole, request,
 };
 
 /// An archive and two mirrors with Copies of its item.
@@ -164,6 +164,25 @@ fn on_a_full_disk_an_original_that_differs_stays() {
         assert_eq!(discard(&Watcher::default()).unwrap(), Change::Discarded);
         assert!(!archive.join(&mirrors.name).exists());
     }
+}
+
+/// One that was put back by hand stays one that left.
+#[test]
+fn an_original_that_was_put_back_is_recorded_as_it_was() {
+    let mirrors = Mirrors::new();
+    mirrors.promote("a", &Watcher::default()).unwrap();
+    let archive = mirrors.world.path("archive");
+    change_item(&archive, &mirrors.name, |sidecar| {
+        sidecar.metadata.add("creator", "A. Archivist").unwrap();
+    });
+    let left = format!("left {} migrated 60cb73fd mirror", mirrors.name);
+    let file = inventory_file(&archive, &mirrors.name);
+    append(&file, &inventory_line("2026-11-23T10:00:00Z", &left));
+    let disk = Watcher::new(FullDisk::new(archive.join(".urepo/trash"), 0));
+    mirrors.demote_by(DifferenceRule::Discard, "archive", &disk).unwrap_err();
+    assert_eq!((mirrors.state("archive"), mirrors.recorded("archive")), (State::Original, None));
+    let last = std::fs::read_to_string(file).unwrap();
+    assert!(last.lines().last().unwrap().contains(&left), "{last}");
 }
 
 #[test]
