@@ -41,10 +41,11 @@ impl Damaged {
     pub(super) fn settle(dir: &Dir) {
         for note in notes(dir) {
             let mut damaged = Damaged::default();
-            damaged.read(dir, &note);
-            damaged.forget(dir);
-            // It is read again by the next run otherwise.
-            let _ = dir.remove_file_if_there(&note);
+            if damaged.read(dir, &note) {
+                damaged.forget(dir);
+                // If it stays, the next run reads it again.
+                let _ = dir.remove_file_if_there(&note);
+            }
         }
     }
 
@@ -66,10 +67,16 @@ impl Damaged {
         }
     }
 
-    fn read(&mut self, dir: &Dir, note: &Path) {
-        let Ok(Some(file)) = dir.open_file_if_there(note) else { return };
-        let lines = BufReader::new(file).lines().map_while(Result::ok);
-        lines.filter_map(|line| line.parse().ok()).for_each(|name| self.insert(&name));
+    /// Takes in the names of `note`, which may be those of adopted items, and says whether it could be read.
+    fn read(&mut self, dir: &Dir, note: &Path) -> bool {
+        let Ok(Some(file)) = dir.open_file_if_there(note) else { return false };
+        for line in BufReader::new(file).lines() {
+            let Ok(line) = line else { return false };
+            if let Ok((name, _)) = RepositoryName::parse_as_found(&line) {
+                self.insert(&name);
+            }
+        }
+        true
     }
 
     fn insert(&mut self, name: &RepositoryName) {
@@ -91,4 +98,23 @@ fn notes(dir: &Dir) -> Vec<PathBuf> {
     // One that is being written has an extension.
     let is_note = |name: &String| name.starts_with(NOTE) && !name.contains('.');
     names.filter(is_note).map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Watcher;
+
+    #[test]
+    fn names_that_adopted_trees_have_are_noted() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path(), Watcher::default()).unwrap();
+        let (name, _) =
+            RepositoryName::parse_as_found("example.org/old_word/2026/11.21.02.13").unwrap();
+        assert!(name.as_str().parse::<RepositoryName>().is_err());
+        note(&dir, std::slice::from_ref(&name)).unwrap();
+        assert!(Damaged::noted(&dir).contains(&name));
+        Damaged::settle(&dir);
+        assert!(Damaged::noted(&dir).is_empty());
+    }
 }

@@ -97,7 +97,8 @@ fn aside_of(item: &RepositoryName) -> PathBuf {
 
 /// The item that a source with this hidden name became.
 fn item_of(aside: &Path) -> Option<RepositoryName> {
-    aside.to_str()?.strip_prefix(ASIDE)?.replace('+', "/").parse().ok()
+    let name = aside.to_str()?.strip_prefix(ASIDE)?.replace('+', "/");
+    Some(RepositoryName::parse_as_found(&name).ok()?.0)
 }
 
 impl<'a> SourceRemover<'a> {

@@ -20,12 +20,11 @@ fn an_original_that_was_put_back_makes_no_copy_of_the_one_that_left() {
         copy_tree(&world.path("backup"), &item("archive"));
         let sidecar = item("mirror").join("item.toml");
         for damage in ["", "lost"] {
-            match damage {
-                "lost" => fs::remove_file(&sidecar).unwrap(),
-                _ => {
-                    let text = fs::read_to_string(&sidecar).unwrap();
-                    fs::write(&sidecar, text.replacen("state", "stat", 1)).unwrap();
-                }
+            if damage == "lost" {
+                fs::remove_file(&sidecar).unwrap();
+            } else {
+                let text = fs::read_to_string(&sidecar).unwrap();
+                fs::write(&sidecar, text.replacen("state", "stat", 1)).unwrap();
             }
             world.run(&format!("-c mirror repair {name} --from archive")).succeeded();
             let text = fs::read_to_string(&sidecar).unwrap();
