@@ -95,6 +95,16 @@ pub enum OriginalError {
         /// When it left, and where it went, or when it became a Copy.
         line: Box<InventoryLine>,
     },
+    /// The sidecar says Copy, but the inventory of the same collection says Original.
+    #[error("`{}` has a Copy in the place of the Original of `{name}`: by its inventory, {line}", path.display())]
+    CopyInPlace {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        path: PathBuf,
+        /// When the Original came, or when it became one.
+        line: Box<InventoryLine>,
+    },
     /// A collection cannot be read.
     #[error(transparent)]
     Collection(Box<CollectionError>),

@@ -46,8 +46,8 @@ pub use reading::holdings;
 pub(crate) use reading::{holdings_with, read};
 pub use survey::{Report, Survey};
 pub(crate) use whereabouts::{
-    Arrival, Claim, Remains, Trail, follow, may_be_original, refuse_deleted, refuse_departed,
-    refuse_put_back, refuse_second,
+    Arrival, Claim, Remains, Trail, follow, may_be_original, refuse_copy_in_place, refuse_deleted,
+    refuse_departed, refuse_put_back, refuse_second,
 };
 pub use whereabouts::{Peers, UnseenRule};
 

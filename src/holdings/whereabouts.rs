@@ -217,6 +217,22 @@ pub(crate) fn refuse_put_back(
     }
 }
 
+/// Makes sure that `copy` does not lie in the place of the Original of `name` that `collection` holds by its inventory:
+/// when the Copy is gone, nothing tells that the Original is lost.
+pub(crate) fn refuse_copy_in_place(
+    name: &RepositoryName,
+    collection: &Collection,
+    copy: &Sidecar,
+) -> Result<(), OriginalError> {
+    match collection.contradicted_by(name, copy)? {
+        Some(line) if line.state() == Some(State::Original) => {
+            let (name, path) = (name.clone(), collection.path().to_path_buf());
+            Err(OriginalError::CopyInPlace { name, path, line: Box::new(line) })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Makes sure that none of `others` holds the Original of `name`, or may hold it by what it says itself:
 /// `found` is what they hold.
 pub(crate) fn refuse_second(

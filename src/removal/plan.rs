@@ -3,7 +3,7 @@
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
-use crate::holdings::{Peers, refuse_put_back};
+use crate::holdings::{Peers, refuse_copy_in_place, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -123,9 +123,10 @@ impl<'a> Planned<'a> {
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
         let step = step(&record, item.has_payload()?)?;
-        if step != Step::TakeAway {
+        match step {
+            Step::TakeAway => refuse_copy_in_place(item.name(), collection, &record.sidecar)?,
             // Its tombstone would delete the Original that is elsewhere.
-            refuse_put_back(item.name(), collection, &record.sidecar)?;
+            _ => refuse_put_back(item.name(), collection, &record.sidecar)?,
         }
         let is_permanent = step == Step::Bury && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {

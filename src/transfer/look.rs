@@ -10,7 +10,8 @@ use super::{Options, Refusal, RunMode, Tombstones, TransferError, Verb};
 use crate::collection::{CollectionError, ItemLocks, ReadSidecar, StoredItem};
 use crate::disk::{PathError, Version};
 use crate::holdings::{
-    Giver, OriginalError, Remains, follow, holdings, may_be_original, refuse_put_back,
+    Giver, OriginalError, Remains, follow, holdings, may_be_original, refuse_copy_in_place,
+    refuse_put_back,
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -122,6 +123,9 @@ impl Shared<'_> {
             // A Copy of it does no harm: the Original that it became is later, or the same.
             Step::HandOver(_) | Step::Copy(Replaces::Tombstone) => {
                 refuse_put_back(from.name(), self.from, &source.sidecar)?;
+            }
+            Step::MoveCopy | Step::DropCopy => {
+                refuse_copy_in_place(from.name(), self.from, &source.sidecar)?;
             }
             Step::Bury(_) if !self.is_deletion_recorded(from.name())? => {
                 return Ok(Decision::Prepared(Prepared::Passed));

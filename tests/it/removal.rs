@@ -33,8 +33,8 @@ use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
 
 use crate::support::{
-    ReadOnly, TestClock, agent, caller, copy_tree, deposit, make_collection, options, request,
-    scratch, tree, waiter,
+    ReadOnly, TestClock, agent, append, caller, copy_tree, deposit, inventory_file, inventory_line,
+    make_collection, options, request, scratch, tree, waiter,
 };
 
 /// A scratch directory with a collection that holds one item.
@@ -94,8 +94,14 @@ impl World {
     fn rewrite(&self, collection: &str, change: impl FnOnce(&mut Sidecar)) {
         let path = self.item(collection).join("item.toml");
         let (mut sidecar, _) = Sidecar::read(&std::fs::read(&path).unwrap()).unwrap();
+        let before = sidecar.state;
         change(&mut sidecar);
         std::fs::write(path, sidecar.to_text()).unwrap();
+        let inventory = inventory_file(&self.root(collection), self.name.as_str());
+        if sidecar.state != before && inventory.exists() {
+            let became = format!("became {} {}", self.name, sidecar.state);
+            append(&inventory, &inventory_line("2026-11-23T10:00:00Z", &became));
+        }
     }
 
     fn delete(&self, collection: &str, order: &Order<'_>) -> Result<(), RemovalError> {

@@ -54,6 +54,10 @@ impl Explain for OriginalError {
                  recover --inventory` records that",
                 shell::word(path)
             )),
+            Self::CopyInPlace { path, .. } => Failure::of(Exit::Conflict, self).hint(format!(
+                "put the Original back from a backup; if it is lost, `urepo -c {} recover --inventory` accepts the Copy",
+                shell::word(path)
+            )),
         }
     }
 }

@@ -126,6 +126,32 @@ fn less_than_the_recorded_original_is_damage_unless_it_is_newer() {
     }
 }
 
+/// When the Copy is gone, nothing would tell that the Original is lost.
+#[test]
+fn a_copy_in_the_place_of_the_original_does_not_go() {
+    let (sites, name) = sites();
+    let line = inventory_line("9000-01-01T00:00:00Z", &format!("became {name} Original"));
+    append(&inventory_file(&sites.path("mirror"), &name), &line);
+    sites.run("init third --host third.example.org").succeeded();
+    for line in [
+        "-c mirror delete NAME --with archive --reason error",
+        "-c mirror migrate NAME --to third",
+        // Where there is the same Copy.
+        "-c mirror migrate NAME --to third",
+    ] {
+        let ran = sites.run(&line.replace("NAME", &name));
+        assert_eq!(ran.code, 23, "{line}: {}{}", ran.stdout, ran.stderr);
+        let refused = format!("mirror` has a Copy in the place of the Original of `{name}`");
+        assert!(ran.stderr.contains(&refused), "{line}: {}", ran.stderr);
+        assert!(sites.run("-c mirror verify").stdout.contains("U113"), "{line}");
+        if line.ends_with("third") {
+            sites.run("-c archive copy --all --to third").succeeded();
+        }
+    }
+    sites.run("-c mirror recover --inventory --yes").succeeded();
+    sites.run(&format!("-c mirror migrate {name} --to third")).succeeded();
+}
+
 /// A run that was killed may have changed a sidecar and not have recorded that.
 #[test]
 fn a_change_that_was_not_recorded_is_no_contradiction() {
