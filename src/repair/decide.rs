@@ -207,6 +207,9 @@ fn rebuilt(
         return written(facts, sidecar, record, action);
     }
     let (at, record) = chosen(facts, donors)?;
+    if let Some(later) = facts.later_witness(&record.sidecar) {
+        return Err(RepairError::LaterElsewhere { name: name(), root: later.root.clone() });
+    }
     let sealed = facts.elsewhere(donors).filter_map(|it| it.record.as_ref());
     let mut handovers = sealed.map(|it| &it.sidecar).chain(own).map(|it| it.handover.is_some());
     if handovers.any(|under_way| under_way) {

@@ -74,6 +74,14 @@ pub enum RepairError {
         /// Where the Original may be.
         root: PathBuf,
     },
+    /// A collection that gives no files has a later description than those that do.
+    #[error("`{}` has a later description of `{name}` than the collections to repair it from", root.display())]
+    LaterElsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// That collection.
+        root: PathBuf,
+    },
     /// The seal is broken and only the payload bears the sidecar out.
     #[error("the sidecar of `{name}` is not as it was sealed, and no copy confirms it")]
     Unconfirmed {
@@ -174,6 +182,7 @@ impl RepairError {
             | RepairError::Deleted { .. }
             | RepairError::Handover { .. }
             | RepairError::PerhapsElsewhere { .. }
+            | RepairError::LaterElsewhere { .. }
             | RepairError::Unconfirmed { .. }
             | RepairError::Unproven { .. }
             | RepairError::LaterFormat { .. }

@@ -162,6 +162,14 @@ impl Facts {
         original.is_some_and(|original| Some(original.sidecar.timestamp) == newest)
     }
 
+    /// A collection that gives no files and has the item with a later date than `chosen`.
+    pub(super) fn later_witness(&self, chosen: &Sidecar) -> Option<&DonorFacts> {
+        let is_later = |it: &Written| {
+            it.sidecar.state != State::Deleted && it.sidecar.timestamp > chosen.timestamp
+        };
+        self.witnesses.iter().find(|it| it.record.as_ref().is_some_and(is_later))
+    }
+
     /// The state that the item should have, by the inventory.
     pub(super) fn recorded_state(&self) -> Option<State> {
         self.recorded.as_ref().and_then(|recorded| recorded.line.state())

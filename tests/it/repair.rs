@@ -3,8 +3,9 @@
 mod codes;
 mod decisions;
 mod faults;
+mod outdated;
 mod program;
-mod put_back;
+
 mod sealing;
 mod states;
 mod unreadable;

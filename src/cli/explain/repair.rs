@@ -5,6 +5,7 @@ use urepo::repair::RepairError;
 use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 impl Explain for RepairError {
     fn explain(&self) -> Failure {
@@ -32,6 +33,9 @@ impl Explain for RepairError {
                 Failure::of(Exit::Conflict, self).hint("repair it with `--state copy`")
             }
             Self::PerhapsElsewhere { .. } => failure.hint("repair the item there first"),
+            Self::LaterElsewhere { name, root } => {
+                failure.hint(format!("`urepo repair {name} --from {}`", shell::word(root)))
+            }
             Self::Unconfirmed { name } => failure.hint(format!(
                 "`--from COLLECTION` names a collection with a good copy; if you edited the sidecar, `urepo meta accept {name}`"
             )),
