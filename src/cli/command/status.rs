@@ -107,7 +107,7 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
     for concern in &concerns {
         if context.printer.json {
             context.printer.record(&tell::record(known, holdings, concern))?;
-        } else if tally.is_named(concern.kind(), verbosity)
+        } else if tally.names_one(concern.kind(), verbosity)
             && (concern.weight() > Weight::Notice || verbosity > Verbosity::Quiet)
         {
             context.printer.line(&tell::line(known, holdings, concern))?;
@@ -143,7 +143,7 @@ fn report_contradiction(
     tally.contradicted(known, at, name, what);
     if context.printer.json {
         context.printer.record(&tell::contradiction_record(known, at, name, what))
-    } else if !tally.is_named(what.kind(), context.printer.verbosity) {
+    } else if !tally.names_one(what.kind(), context.printer.verbosity) {
         Ok(())
     } else {
         let message = tell::contradiction_message(known, at, what);

@@ -21,6 +21,8 @@ pub(super) struct Tally {
     unseen: Vec<String>,
     /// How often each kind of concern was met that is more than a notice, in order of urgency.
     pub(super) concerns: [(ConcernKind, u64); 12],
+    /// How many of each kind were named.
+    named: [u64; 12],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
@@ -183,6 +185,7 @@ impl Tally {
                 .map(|missing| format!("`{}` not opened", missing.name))
                 .collect(),
             concerns: KINDS.map(|kind| (kind, 0)),
+            named: [0; 12],
             notices: 0,
             first: None,
         }
@@ -207,16 +210,20 @@ impl Tally {
         }
     }
 
-    /// Whether the last of a kind is named, or only counted with the others.
-    pub(super) fn is_named(&self, kind: &str, verbosity: Verbosity) -> bool {
-        let met = self.concerns.iter().find(|(known, _)| known.name == kind);
-        verbosity > Verbosity::Normal || met.is_none_or(|(_, count)| *count <= REPEATED_PRINTED)
+    /// Whether one more of a kind is named, or only counted with the others.
+    pub(super) fn names_one(&mut self, kind: &str, verbosity: Verbosity) -> bool {
+        let Some(at) = self.concerns.iter().position(|(known, _)| known.name == kind) else {
+            return true;
+        };
+        let is_named = verbosity > Verbosity::Normal || self.named[at] < REPEATED_PRINTED;
+        self.named[at] += u64::from(is_named);
+        is_named
     }
 
-    /// Items that are counted and not named.
+    /// Concerns that are counted and not named.
     pub(super) fn unnamed(&self) -> impl Iterator<Item = String> {
-        self.concerns.iter().filter_map(|(kind, count)| {
-            let more = count.checked_sub(REPEATED_PRINTED).filter(|more| *more > 0)?;
+        self.concerns.iter().zip(self.named).filter_map(|((kind, count), named)| {
+            let more = count.checked_sub(named).filter(|more| *more > 0)?;
             let noun = if more == 1 { kind.one } else { kind.many };
             Some(format!("{more} more: {noun}; `-v` names each"))
         })

@@ -192,6 +192,27 @@ fn many_of_one_kind_are_counted() {
     assert_eq!(records(&world.run("status --json")).len(), 7 + 2 + 1);
 }
 
+/// Each of them has two Copies.
+#[test]
+fn items_with_several_concerns_of_one_kind_are_counted() {
+    let world = World::with_collection();
+    for at in 0..4 {
+        let source = world.write(&format!("{at}.txt"), "alpha");
+        world.run_args(["-c", "archive", "new", source.to_str().unwrap()]).succeeded();
+    }
+    let mut settings = "[collections]\n".to_owned();
+    for root in ["one", "two"] {
+        world.run(&format!("init {root} --host {root}.example.org")).succeeded();
+        world.run(&format!("-c archive copy --all --to {root}")).succeeded();
+        settings += &format!("{root} = \"{}\"\n", world.path(root).display());
+    }
+    std::fs::create_dir_all(world.path(".config/urepo")).unwrap();
+    world.write(".config/urepo/config.toml", settings);
+    let told = world.run("status").stdout;
+    assert_eq!(told.matches(": example.org/archive/").count(), 5, "{told}");
+    assert!(told.contains("3 more: "), "{told}");
+}
+
 /// A name is chosen freely; two machines may choose the same one.
 #[test]
 fn collections_of_one_name_are_told_by_their_paths() {
