@@ -41,7 +41,7 @@ pub(super) fn place(
     let before = match before {
         Ok(before) => before,
         Err(error) => {
-            // What failed once is not tried again: the kernel may have dropped the bytes.
+            // A failed sync is not repeated: the kernel may have dropped the bytes.
             let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
             return (spoilt.collect(), Some(error.into()));
         }

@@ -240,3 +240,9 @@ impl From<CopyError> for DepositError {
         }
     }
 }
+
+/// An error with all of its causes.
+pub(crate) fn in_words(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |it| it.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

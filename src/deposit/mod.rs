@@ -43,6 +43,7 @@ use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
 pub use crate::flow::OnError;
+pub(crate) use error::in_words;
 pub use error::{DepositError, Existing};
 pub(crate) use given::check_ibip;
 pub use given::{Beneath, Checks, Duplicate, DuplicateIndex, Preset};

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::error::in_words;
 use super::given::{check_ibip, check_name};
 use super::group::{LabeledItem, Publishable};
-use super::removal::{SourceKept, SourceRemover};
+use super::removal::SourceRemover;
 use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
@@ -100,7 +101,7 @@ impl Publisher<'_> {
         let LabeledItem { staged, label } = named;
         if let Some(remover) = &self.remover {
             let kept = remover.remove_all(&staged, &label.name);
-            deposited.left = kept.iter().map(SourceKept::in_words).collect();
+            deposited.left = kept.iter().map(|it| in_words(it)).collect();
         }
         Outcome { number: staged.number, source: staged.source, result: Ok(deposited) }
     }

@@ -50,7 +50,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Collector<'_, R> {
         let Group { count, ready, withheld, reserved, fatal, unsynced, .. } = group;
         let mut outcomes = group.ended;
         self.summary.notices.extend(group.notices);
-        // What failed once is not tried again: the kernel may have dropped the bytes.
+        // A failed sync is not repeated: the kernel may have dropped the bytes.
         if let Some(error) = unsynced {
             self.stop(error.into());
         }

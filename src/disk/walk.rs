@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Dir, DirEntry, PathError};
 
-/// What a walk comes to, by its path below the directory that is walked.
+/// A step of a walk, with its path below the directory that is walked.
 pub(crate) enum Met<'a> {
     /// An entry of the directory, which is open.
     Entry(&'a Dir, &'a DirEntry, &'a Path),

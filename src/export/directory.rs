@@ -186,7 +186,7 @@ impl IntoDirectory<'_, '_> {
 fn put_all(place: &Place, ready: &mut [Ready]) -> Result<(), ExportError> {
     let staged = ready.iter().filter_map(|ready| Some(&ready.staged.as_ref()?.0));
     if let Err(error) = place.stage.dir().sync_trees(staged) {
-        // What failed once is not tried again: the kernel may have dropped the bytes.
+        // A failed sync is not repeated: the kernel may have dropped the bytes.
         for Ready { outcome, .. } in ready.iter_mut().filter(|ready| ready.staged.is_some()) {
             outcome.result = Err(ExportError::GroupFailed);
         }

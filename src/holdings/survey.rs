@@ -152,7 +152,7 @@ fn list(
     });
 }
 
-/// What comes next in all streams, and of which collection; the other spellings of a name are passed over.
+/// The next name or error of all streams, and its collection. Other spellings of the same name are skipped.
 fn next_of(
     streams: &mut [(usize, Peekable<impl Iterator<Item = ListedName>>)],
 ) -> Option<(usize, ListedName)> {

@@ -9,8 +9,8 @@ use super::compare::Likeness;
 use super::look::Scanner;
 use super::{After, ImportError};
 use crate::collection::discover;
-use crate::deposit::DepositError;
 use crate::deposit::removal::{SourceKept, SourceRemover, Times};
+use crate::deposit::{DepositError, in_words};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 use crate::item::Shape;
@@ -116,7 +116,7 @@ pub(super) fn release(
             && looker.kind(source.0).is_err_and(|it| it.kind() == ErrorKind::NotFound)
     };
     let kept = released.err().filter(|error| !is_gone(error));
-    kept.map(|error| error.in_words()).into_iter().collect()
+    kept.map(|error| in_words(&error)).into_iter().collect()
 }
 
 fn move_to(

@@ -65,9 +65,3 @@ pub(super) fn reported(place: &SourcePlace, reason: &str, looker: &Scanner) -> R
     let state = Digest::of(format!("{reason}\n{changed:?}\n{look:?}").as_bytes());
     ReportedFailure { state, source: place.path().into_os_string().into_vec() }
 }
-
-/// An error with all of its causes.
-pub(super) fn in_words(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |it| it.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}

@@ -103,10 +103,8 @@ impl PayloadCopy<'_> {
             return Err(self.damaged(wanted.path, detail));
         }
         let (progress, interrupt) = (self.progress, self.interrupt);
-        if self.draft.resumes()
-            && let Some(left) =
-                self.draft.left_whole(wanted.path, wanted.measured, progress, interrupt)?
-        {
+        let left = self.draft.left_whole(wanted.path, wanted.measured, progress, interrupt)?;
+        if let Some(left) = left {
             return Ok(left.set_attributes(wanted.attributes)?);
         }
         let expected = (wanted.measured, wanted.attributes);

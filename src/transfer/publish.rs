@@ -235,7 +235,7 @@ impl Shared<'_> {
             return;
         }
         if let Err(error) = self.sync_staged(&copies) {
-            // What failed once is not tried again: the kernel may have dropped the bytes.
+            // A failed sync is not repeated: the kernel may have dropped the bytes.
             return group.all_failed(&copies, error.into());
         }
         let mut whole = Items::new();

@@ -149,7 +149,7 @@ impl Draft<'_> {
     }
 
     /// Whether an earlier run may have made a part of it.
-    pub(crate) fn resumes(&self) -> bool {
+    fn resumes(&self) -> bool {
         self.staged.partial.is_some()
     }
 
@@ -251,6 +251,7 @@ impl Draft<'_> {
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
         let (above, name) = (item.dir().open_dir(above)?, Path::new(name));
         if self.resumes() {
+            // An earlier run may have linked it.
             self.dir().remove_file_if_there(&path)?;
         }
         above.link_file(name, self.dir(), &path)
@@ -264,6 +265,9 @@ impl Draft<'_> {
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<Option<StoredFile>, CopyError> {
+        if !self.resumes() {
+            return Ok(None);
+        }
         let below = layout::in_payload(path.as_path());
         let Some(stat) = self.dir().stat(&below)? else { return Ok(None) };
         if stat.kind == Kind::File && stat.bytes == wanted.bytes {

@@ -33,7 +33,7 @@ pub(crate) enum Times {
 
 /// The item that sources are compared with, and how.
 #[derive(Clone, Copy)]
-pub(super) struct Comparison<'a> {
+pub(super) struct SourceComparison<'a> {
     pub entries: &'a [Entry],
     /// The directory of the payload that a source directory became.
     pub within: &'a Path,
@@ -43,15 +43,19 @@ pub(super) struct Comparison<'a> {
 
 /// A directory as it was when it was compared: its files and links, and the directories in it.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Compared {
+pub(super) struct ComparedSource {
     leaves: BTreeMap<PathBuf, FileStat>,
     directories: BTreeSet<PathBuf>,
 }
 
-impl Comparison<'_> {
+impl SourceComparison<'_> {
     /// Makes sure that all of the directory `top` is in the item.
-    pub(super) fn tree(&self, top: &Dir, closeness: Closeness) -> Result<Compared, SourceKept> {
-        let (mut compared, mut pending) = (Compared::default(), vec![PathBuf::new()]);
+    pub(super) fn tree(
+        &self,
+        top: &Dir,
+        closeness: Closeness,
+    ) -> Result<ComparedSource, SourceKept> {
+        let (mut compared, mut pending) = (ComparedSource::default(), vec![PathBuf::new()]);
         while let Some(relative) = pending.pop() {
             let dir = top.open_dir(&relative)?;
             let mut is_empty = true;
@@ -120,7 +124,7 @@ impl Comparison<'_> {
     }
 }
 
-impl Compared {
+impl ComparedSource {
     /// Removes `name` in `parent`, which is the directory that was compared. Anything that came into it or changed
     /// since stays: that is an error, which names it as being at `path`.
     pub(super) fn remove(
@@ -198,7 +202,7 @@ fn content_of<'e>(entries: &'e [Entry], path: &Path) -> Option<&'e Content> {
 /// Whether the item has a directory at `path`: an empty one, or one with something in it.
 fn holds_directory(entries: &[Entry], path: &Path) -> bool {
     let from = entries.partition_point(|entry| entry.path.as_path().as_os_str() < path.as_os_str());
-    // What sorts between a directory and its entries, such as `a.txt` between `a` and `a/b`, is passed over.
+    // Entries that sort between a directory and those in it, such as `a.txt` between `a` and `a/b`, are skipped.
     let name = path.as_os_str().as_bytes();
     let mut here =
         entries[from..].iter().take_while(|entry| entry.path.as_bytes().starts_with(name));

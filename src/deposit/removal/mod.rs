@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use self::compare::{Closeness, Comparison, tops};
+use self::compare::{Closeness, SourceComparison, tops};
 pub(crate) use self::compare::{Times, holds};
 use super::group::Staged;
 use super::plan::Sources;
@@ -69,12 +69,6 @@ impl SourceKept {
             }
             _ => false,
         }
-    }
-
-    /// The error with all of its causes.
-    pub(crate) fn in_words(&self) -> String {
-        let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
-        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
     }
 }
 
@@ -166,7 +160,7 @@ impl<'a> SourceRemover<'a> {
     ) -> Result<(), SourceKept> {
         self.clear(parent)?;
         let path = parent.path_of(own);
-        let comparison = Comparison { entries, within, times, interrupt: self.interrupt };
+        let comparison = SourceComparison { entries, within, times, interrupt: self.interrupt };
         match parent.stat(own)?.map(|stamp| stamp.kind) {
             Some(Kind::Directory) => {}
             Some(Kind::File) => {
@@ -228,7 +222,8 @@ impl<'a> SourceRemover<'a> {
         // A source that was dropped again has other times than its item: only the bytes are compared.
         let (times, interrupt) = (Times::Any, self.interrupt);
         let compare = |within: &Path| {
-            Comparison { entries: &entries, within, times, interrupt }.tree(&dir, Closeness::Bytes)
+            SourceComparison { entries: &entries, within, times, interrupt }
+                .tree(&dir, Closeness::Bytes)
         };
         let compared = compare(Path::new("")).or_else(|error| match error {
             // If this was one of several sources of the item, its files are below its name there.

@@ -2,8 +2,8 @@
 
 use super::{Begun, RunState, event, event_of_refused, lock};
 use crate::clock::Clock;
-use crate::deposit::Request;
 use crate::deposit::removal::{SourceKept, Times};
+use crate::deposit::{Request, in_words};
 use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
@@ -125,7 +125,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
                 Ok(payload) => self.shared.release(name, (place, &payload), Times::Any),
                 // An earlier run has taken it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-                Err(error) => vec![SourceKept::from(error).in_words()],
+                Err(error) => vec![in_words(&SourceKept::from(error))],
             };
         }
         told
@@ -137,7 +137,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
         let finished = self.shared.remover.finish(&parent, &aside);
         finished.map_err(|error| ImportError::NotRemoved {
             path: candidate.place.path(),
-            reason: error.in_words(),
+            reason: in_words(&error),
         })
     }
 

@@ -61,7 +61,7 @@ struct List {
 /// Refuses a source that goes with another one, in which it lies, before its turn comes.
 fn refuse_nested(paths: &[PathBuf], context: &Context) -> Result<(), Failure> {
     let mut sorted: Vec<_> = paths.iter().map(|path| (context.absolute(path), path)).collect();
-    // What lies in a directory follows it.
+    // The entries of a directory follow it.
     sorted.sort();
     let is_nested = |pair: &&[(PathBuf, &PathBuf)]| pair[1].0.starts_with(&pair[0].0);
     let Some([(_, outer), (_, inner)]) = sorted.windows(2).find(is_nested) else { return Ok(()) };
