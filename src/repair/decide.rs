@@ -129,7 +129,7 @@ fn confirmed(
             sidecar.target.clone_from(&other.target);
         }
         SidecarAction::Reseal { confirmed_by: Some(at), differs: Vec::new() }
-    } else if !is_tombstone && facts.inventory.matches_all(&sidecar.files) {
+    } else if !is_tombstone && facts.payload.matches_all(&sidecar.files) {
         if options.unsealed == Unsealed::Refuse {
             return Err(RepairError::Unconfirmed { name: facts.name.clone() });
         }
@@ -219,7 +219,7 @@ fn rebuilt(
         return written(facts, sidecar, record, action);
     }
     let is_known = options.state.is_some() || facts.recorded_state().is_some();
-    if own.is_none() && !facts.inventory.exists && !is_known {
+    if own.is_none() && !facts.payload.exists && !is_known {
         return Err(RepairError::PerhapsDeleted { name: name() });
     }
     let state = state(facts, donors, Some((at, record)), options)?;
@@ -258,7 +258,7 @@ fn chosen<'a>(
         let records = donors.iter().enumerate();
         records.filter_map(|(at, donor)| Some((at, donor.record.as_ref()?)))
     };
-    let fits = |record: &Written| facts.inventory.matches_all(&record.sidecar.files);
+    let fits = |record: &Written| facts.payload.matches_all(&record.sidecar.files);
     let is_original = |record: &Written| record.sidecar.state == State::Original;
     let are_original = |record: &Written| is_original(record) && fits(record);
     let ranks: [&dyn Fn(&Written) -> bool; 4] =
@@ -380,8 +380,7 @@ pub(super) fn is_deleted(
 /// about an item that has no payload.
 fn is_tombstone(facts: &Facts, own: &Sidecar) -> bool {
     let is_recorded = facts.recorded_state() == Some(State::Deleted);
-    own.state == State::Deleted
-        && (is_recorded || (facts.is_unrecorded() && !facts.inventory.exists))
+    own.state == State::Deleted && (is_recorded || (facts.is_unrecorded() && !facts.payload.exists))
 }
 
 /// The keys of a Copy's sidecar for how it came to be.

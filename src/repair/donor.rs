@@ -11,14 +11,14 @@ use crate::progress::Progress;
 /// For each entry, the first donor that has its bytes; none is looked for where nothing is amiss.
 pub(super) fn sources(
     entries: &[Entry],
-    inventory: &PayloadScan,
+    payload: &PayloadScan,
     donors: &[StoredItem],
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Vec<Option<usize>>, CopyError> {
     let mut sources = Vec::with_capacity(entries.len());
     for entry in entries {
-        let source = match inventory.status(entry) {
+        let source = match payload.status(entry) {
             EntryStatus::Good | EntryStatus::Attributes => None,
             EntryStatus::Damaged | EntryStatus::Missing => {
                 source_of(entry, donors, progress, interrupt)?

@@ -56,7 +56,7 @@ pub(super) struct Facts {
     pub reception: Option<Handover>,
     /// The item in collections that give no files.
     pub witnesses: Vec<DonorFacts>,
-    pub inventory: PayloadScan,
+    pub payload: PayloadScan,
     /// What else lies in its directory.
     pub strays: Vec<PathBuf>,
 }

@@ -113,7 +113,7 @@ impl Plan {
         let wanted = wanted(&sidecar);
         let step = |(entry, donor): (&crate::item::Entry, &Option<usize>)| {
             let is_file = matches!(entry.content, Content::File { .. });
-            let source = match (facts.inventory.status(entry), donor) {
+            let source = match (facts.payload.status(entry), donor) {
                 (EntryStatus::Good, _) => return None,
                 (EntryStatus::Attributes, _) => EntrySource::OwnAttributes,
                 (EntryStatus::Damaged | EntryStatus::Missing, _) if !is_file => {
@@ -127,7 +127,7 @@ impl Plan {
             Some(EntryStep { path: entry.path.clone(), source })
         };
         let steps = wanted.iter().zip(sources).filter_map(step).collect();
-        let added = facts.inventory.added(wanted);
+        let added = facts.payload.added(wanted);
         let added = added.into_iter().map(layout::in_payload);
         let (left, strays): (Vec<_>, Vec<_>) =
             facts.strays.iter().cloned().partition(|it| sidecar.leaves_alone(it.as_os_str()));

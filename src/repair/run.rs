@@ -119,10 +119,10 @@ impl Repairer<'_> {
         let is_deleted = is_deleted(&record, recorded.as_ref(), self.options);
         found.retain(|(_, donor)| donor.is_tombstone == is_deleted);
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-        let (inventory, strays, damage) = match &item {
+        let (payload, strays, damage) = match &item {
             Some(item) => {
-                let inventory = self.take_inventory(item, &record, &records)?;
-                (inventory, item.strays()?, Damage::Within)
+                let payload = self.scan_payload(item, &record, &records)?;
+                (payload, item.strays()?, Damage::Within)
             }
             None => (PayloadScan::default(), Vec::new(), Damage::Vanished),
         };
@@ -137,7 +137,7 @@ impl Repairer<'_> {
             recorded,
             reception,
             witnesses,
-            inventory,
+            payload,
             strays,
         };
         let decision = decide(&facts, &records, self.options)?;
@@ -151,7 +151,7 @@ impl Repairer<'_> {
         let roots: Vec<PathBuf> = records.into_iter().map(|donor| donor.root).collect();
         let sources = donor::sources(
             wanted(&decision.sidecar),
-            &facts.inventory,
+            &facts.payload,
             &donors,
             self.caller.progress,
             self.caller.interrupt,
@@ -235,7 +235,7 @@ impl Repairer<'_> {
     }
 
     /// Reads the payload, as far as any sidecar knows it.
-    fn take_inventory(
+    fn scan_payload(
         &self,
         item: &StoredItem,
         record: &SidecarStatus,

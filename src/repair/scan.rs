@@ -123,8 +123,8 @@ impl PayloadScan {
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<PayloadScan, CopyError> {
-        let mut inventory = PayloadScan { exists: true, ..PayloadScan::default() };
-        inventory.shown.extend(sidecar.into_iter().chain([doc.own_stat()?]));
+        let mut scan = PayloadScan { exists: true, ..PayloadScan::default() };
+        scan.shown.extend(sidecar.into_iter().chain([doc.own_stat()?]));
         doc.walk(|met| {
             let (dir, entry, path) = match met {
                 Met::Entry(dir, entry, path) => (dir, entry, path),
@@ -135,15 +135,15 @@ impl PayloadScan {
             let bytes = path.as_os_str().as_bytes();
             let content = known.0.get(bytes).copied();
             if content.is_none() && !known.is_implied(bytes) {
-                inventory.unknown.push(path.to_path_buf());
+                scan.unknown.push(path.to_path_buf());
                 return Ok(false);
             }
-            inventory.look_at((dir, entry), (path, content), progress, interrupt)?;
+            scan.look_at((dir, entry), (path, content), progress, interrupt)?;
             Ok(entry.kind == Kind::Directory)
         })?;
-        inventory.unknown.sort();
-        inventory.fidelity = Some(doc.fidelity(inventory.shown)?);
-        Ok(inventory)
+        scan.unknown.sort();
+        scan.fidelity = Some(doc.fidelity(scan.shown)?);
+        Ok(scan)
     }
 
     fn look_at(
