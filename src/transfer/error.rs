@@ -79,6 +79,18 @@ pub enum TransferError {
         /// What was found.
         summary: String,
     },
+    /// The sidecar of the giver's item is damaged, and a hand-over is not finished: the receiver has the same files.
+    #[error("`{name}` is damaged in `{}`: {summary}", from.display())]
+    GivenDamaged {
+        /// The item.
+        name: RepositoryName,
+        /// The root of the giver.
+        from: PathBuf,
+        /// The root of the receiver.
+        to: PathBuf,
+        /// What was found.
+        summary: String,
+    },
     /// The receiver got the item and has lost it, and a hand-over is not finished: the giver keeps it.
     #[error("`{}` has lost `{name}`, which was handed over to it", to.display())]
     ReceivedVanished {

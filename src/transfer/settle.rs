@@ -1,11 +1,13 @@
 //! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
 
 mod changes;
+mod damaged;
 mod kept;
 
 use std::path::Path;
 
 use changes::{Changes, end_copies, record_originals};
+use damaged::mend_given;
 use kept::{is_put_back, not_arrived, not_moved, not_received};
 
 use super::arrived::is_to;
@@ -146,7 +148,7 @@ fn settle_some(
     let mut outcomes = Vec::new();
     let mut changes = Changes::default();
     for name in names {
-        let plan = look(sides, name).and_then(|(at_giver, at_receiver)| {
+        let plan = look(sides, record, name).and_then(|(at_giver, at_receiver)| {
             let next = next(sides, record, name, at_giver, at_receiver)?;
             if !record.leave_copy
                 && let Some(read) = next.relies_on()
@@ -191,6 +193,7 @@ fn fail(
 
 fn look<'l>(
     sides: &Sides<'l>,
+    record: &JournalRecord,
     name: &RepositoryName,
 ) -> Result<(OneSide<'l>, OneSide<'l>), TransferError> {
     let held = |collection: &'l Collection| -> Result<OneSide<'l>, TransferError> {
@@ -208,7 +211,16 @@ fn look<'l>(
         }
         error => error,
     });
-    Ok((held(sides.from)?, at_receiver?))
+    let at_giver = match (held(sides.from), &at_receiver) {
+        (Err(TransferError::Damaged { detail, .. }), Ok(Some(received)))
+            if received.1.sidecar.state != State::Deleted =>
+        {
+            mend_given(sides, record, received, detail)?;
+            held(sides.from)
+        }
+        (at_giver, _) => at_giver,
+    };
+    Ok((at_giver?, at_receiver?))
 }
 
 /// What is to be done, by what both sidecars say.
@@ -220,9 +232,7 @@ fn next<'l>(
     at_receiver: OneSide<'l>,
 ) -> Result<NextStep<'l>, TransferError> {
     let token = Some(record.token.as_str());
-    let is_received = |sidecar: &Sidecar| {
-        sidecar.mark().is_some_and(|it| it.received_from(sides.from.id()) == token)
-    };
+    let is_received = |sidecar: &Sidecar| is_received(sides, record, sidecar);
     let is_given = |sidecar: &Sidecar| match sidecar.mark() {
         Some(mark) => mark.given_to(sides.to.id()) == token,
         // The Copy that stays loses its mark before the record goes.
@@ -288,6 +298,12 @@ fn next<'l>(
         }
         _ => NextStep::Nothing(HandoverEnd::Withdrawn),
     })
+}
+
+/// Whether the receiver's `sidecar` bears the mark of this hand-over.
+fn is_received(sides: &Sides<'_>, record: &JournalRecord, sidecar: &Sidecar) -> bool {
+    let token = sidecar.mark().and_then(|mark| mark.received_from(sides.from.id()));
+    token == Some(&*record.token)
 }
 
 /// Whether one side has a Copy of the Original in the collection with this id.

@@ -48,6 +48,13 @@ impl Explain for TransferError {
                     shell::word(to)
                 ))
             }
+            Self::GivenDamaged { name, from, to, .. } => {
+                Failure::of(Exit::Damage, self).hint(format!(
+                    "`urepo -c {0} repair {name} --from {1}`, then `urepo -c {0} recover`",
+                    shell::word(from),
+                    shell::word(to)
+                ))
+            }
             Self::ReceivedVanished { name, from, to } => {
                 Failure::of(Exit::Damage, self).hint(format!(
                     "`urepo -c {1} repair {name} --from {0}` brings it back there, or `urepo -c {1} recover --inventory` \

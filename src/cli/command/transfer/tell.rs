@@ -270,6 +270,7 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
                 | TransferError::Damaged { .. }
                 | TransferError::Original(OriginalError::HandedOver { .. })
                 | TransferError::ReceivedDamaged { .. }
+                | TransferError::GivenDamaged { .. }
                 | TransferError::ReceivedVanished { .. } = error
                     && let Some(hint) = error.explain().hint
                 {

@@ -1,0 +1,55 @@
+//! The giver's sidecar is damaged while the hand-over is open.
+
+use super::{
+    JournalRecord, Sides, TransferError, is_put_back, is_received, record_originals, sidecars,
+};
+use crate::collection::{LockedItem, Lookup, ReadSidecar};
+use crate::item::State;
+use crate::layout;
+use crate::sidecar::Party;
+
+/// Gives the giver its sidecar of the commit point again, made of the one `received`, if what is left of it shows that
+/// the commit point was passed: only then is a mark in it.
+///
+/// Without a mark it counts as gone: the receiver's Copy loses its mark, so that the giver's item can be repaired from
+/// it, and the hand-over stays open until it is.
+pub(super) fn mend_given(
+    sides: &Sides<'_>,
+    record: &JournalRecord,
+    (item, received): &(LockedItem<'_>, ReadSidecar),
+    detail: String,
+) -> Result<(), TransferError> {
+    let name = item.name();
+    let is_marked = is_received(sides, record, &received.sidecar);
+    let given = sides.locks.item(&Lookup::new(sides.from), name)?;
+    if let Some(given) = given.filter(|it| bears_remains(it, sides, record))
+        && (is_marked || received.sidecar.state == State::Original)
+    {
+        let (to, now) = (sides.to, sides.clock.now());
+        let renewed = sidecars::given(&received.sidecar, &record.token, to, now);
+        let text = sidecars::text(name, received, &renewed)?;
+        return Ok(sides.giver.replace_sidecar(&given, &text)?);
+    }
+    if received.sidecar.state == State::Original && !is_put_back(sides, record, name)? {
+        // A run that was cut short may not have come to that, and the repair of the giver's item goes by it.
+        record_originals(sides, vec![name.clone()])?;
+    }
+    if is_marked {
+        let text = sidecars::text(name, received, &sidecars::unmarked(&received.sidecar))?;
+        sides.receiver.replace_sidecar(item, &text)?;
+    }
+    Err(TransferError::GivenDamaged {
+        name: name.clone(),
+        from: sides.from.path().to_path_buf(),
+        to: sides.to.path().to_path_buf(),
+        summary: format!("`{}`: {detail}", layout::SIDECAR),
+    })
+}
+
+/// Whether the damaged sidecar of `given` bears a mark of this hand-over. One half of it may be damaged as well.
+fn bears_remains(given: &LockedItem<'_>, sides: &Sides<'_>, record: &JournalRecord) -> bool {
+    let mark = given.read_sidecar().ok().and_then(|read| read.sidecar.handover);
+    mark.is_some_and(|mark| {
+        mark.token == record.token || mark.party == Party::To(sides.to.id().to_owned())
+    })
+}
