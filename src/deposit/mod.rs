@@ -7,7 +7,7 @@
 //! sync forces the group to the disk; `publish` puts every item in place in one step, and only then `report`
 //! reports it. `crate::flow` lies between the first two. Creating files keeps the processor busy and syncs
 //! the disk: a group waits for the disk while the next ones are made.
-//! `removal` takes the sources away, once the items are proven to be whole.
+//! `source_removal` takes the sources away, once the items are proven to be whole.
 //!
 //! # The order of writing, and why it is not protocol.md's
 //!
@@ -25,10 +25,10 @@ mod place;
 mod plan;
 mod prepare;
 mod publish;
-pub(crate) mod removal;
 mod report;
 mod root;
 mod sidecars;
+pub(crate) mod source_removal;
 mod stage;
 mod stager;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::error::in_words;
 use super::given::{check_ibip, check_name};
 use super::group::{LabeledItem, Publishable};
-use super::removal::SourceRemover;
+use super::source_removal::SourceRemover;
 use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::candidate::SourcePlace;
-use super::compare::Likeness;
 use super::look::Scanner;
 use super::{After, ImportError};
 use crate::collection::discover;
-use crate::deposit::removal::{SourceKept, SourceRemover, Times};
+use crate::deposit::source_removal::{
+    Closeness, SourceComparison, SourceKept, SourceRemover, Times,
+};
 use crate::deposit::{DepositError, in_words};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
-use crate::item::Shape;
 
 /// A directory that takes sources: those that became items, or those that cannot.
 #[derive(Clone, Debug)]
@@ -127,11 +127,11 @@ fn move_to(
     (looker, times): (&Scanner, Times),
 ) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
-    match looker.compare(payload, &entries, &moves_along, (times, remover.interrupt))? {
-        Likeness::Shape(shape) if shape == Shape::of(&entries) => {}
-        Likeness::Shape(_) => return Err(SourceKept::Changed(payload.path())),
-        Likeness::Changed(path) => return Err(SourceKept::Changed(path)),
-        Likeness::NotInItem(path) => return Err(SourceKept::NotInItem(path)),
+    let (within, besides) = (Path::new(""), Some(&moves_along as _));
+    let interrupt = remover.interrupt;
+    let comparison = SourceComparison { entries: &entries, within, times, besides, interrupt };
+    if looker.compare(payload, &comparison, Closeness::BytesOfTouched)?.is_none() {
+        return Err(SourceKept::Changed(payload.path()));
     }
     let (from, own) = looker.parent(place)?;
     done.take(place, &from, &own)?;

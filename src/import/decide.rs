@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::bag::{self, Bag, BagError};
 use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
 use super::checks::{KnownSource, check_translations, checks, wrong_bag};
-use super::compare::Likeness;
 use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, LineKind};
@@ -17,8 +16,9 @@ use super::source_lookup::OfSource;
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
-use crate::deposit::removal::{Times, is_aside};
+use crate::deposit::source_removal::{Closeness, SourceComparison, SourceKept, Times, is_aside};
 use crate::deposit::{self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, check_ibip};
+use crate::disk::copy::CopyError;
 use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -382,10 +382,18 @@ impl<'a> Planner<'a> {
             }
         }
         let passes = |path: &Path, _| path.ancestors().any(|it| left_out.contains(it));
-        let times = (Times::OfItem, self.interrupt);
-        Ok(match looker.compare(place, &sidecar.files, &passes, times)? {
-            Likeness::Shape(shape) => [entry.shape, Shape::of(&sidecar.files)].contains(&shape),
-            Likeness::Changed(_) | Likeness::NotInItem(_) => false,
-        })
+        let comparison = SourceComparison {
+            entries: &sidecar.files,
+            within: Path::new(""),
+            times: Times::Any,
+            besides: Some(&passes),
+            interrupt: self.interrupt,
+        };
+        match looker.compare(place, &comparison, Closeness::Stamps) {
+            Ok(shape) => Ok([entry.shape, Shape::of(&sidecar.files)].map(Some).contains(&shape)),
+            Err(SourceKept::Disk(error)) => Err(CopyError::Disk(error).into()),
+            Err(SourceKept::Copy(error)) => Err(error.into()),
+            Err(_) => Ok(false),
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::bag;
 use super::candidate::{Candidate, SourcePlace};
+use crate::deposit::source_removal::{Closeness, SourceComparison, SourceKept};
 use crate::digest::Digest;
 use crate::disk::{
     Dir, Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher,
@@ -122,6 +123,22 @@ impl Scanner {
         }
     }
 
+    /// Compares what is at `place` with an item, and returns its shape if it has all of the item.
+    pub(super) fn compare(
+        &self,
+        place: &SourcePlace,
+        comparison: &SourceComparison<'_>,
+        closeness: Closeness,
+    ) -> Result<Option<Digest>, SourceKept> {
+        let compared = if self.kind(place)? == Kind::Directory {
+            comparison.tree(&self.dir(place)?, closeness)?
+        } else {
+            let (parent, name) = self.parent(place)?;
+            comparison.single((&parent, &name), closeness)?
+        };
+        Ok(compared.shape(comparison.entries))
+    }
+
     /// Looks at everything at `place`. Each time is recent or not by itself: a file of the future says nothing about
     /// the others.
     ///
@@ -165,19 +182,19 @@ impl Scanner {
     }
 }
 
-pub(super) struct ScannedEntry {
-    pub path: PayloadPath,
-    pub what: ScannedContent,
+struct ScannedEntry {
+    path: PayloadPath,
+    what: ScannedContent,
 }
 
-pub(super) enum ScannedContent {
+enum ScannedContent {
     File { bytes: u64, modified: Instant, changed: Instant },
     Link(Vec<u8>),
     Empty,
 }
 
 impl ScannedEntry {
-    pub(super) fn add_to(&self, shape: &mut Shape) {
+    fn add_to(&self, shape: &mut Shape) {
         match &self.what {
             ScannedContent::File { bytes, modified, .. } => {
                 shape.add_file(&self.path, *bytes, *modified);

@@ -12,7 +12,6 @@ mod after;
 mod bag;
 mod candidate;
 mod checks;
-mod compare;
 mod decide;
 pub mod described;
 mod error;

@@ -16,7 +16,7 @@ use super::look::Scanner;
 use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
-use crate::deposit::removal::{SourceRemover, is_aside};
+use crate::deposit::source_removal::{SourceRemover, is_aside};
 use crate::deposit::{Depositor, SourceRule};
 use crate::digest::Digest;
 use crate::holdings::Peers;

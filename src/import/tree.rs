@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
 use super::{ImportError, bag};
 use crate::deposit::Beneath;
-use crate::deposit::removal::is_aside;
+use crate::deposit::source_removal::is_aside;
 use crate::disk::{
     Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, resolved, stat_of,
 };

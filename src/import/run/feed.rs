@@ -2,7 +2,7 @@
 
 use super::{Begun, RunState, event, event_of_refused, lock};
 use crate::clock::Clock;
-use crate::deposit::removal::{SourceKept, Times};
+use crate::deposit::source_removal::{SourceKept, Times};
 use crate::deposit::{Request, in_words};
 use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, FoundCandidate};

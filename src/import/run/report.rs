@@ -1,7 +1,7 @@
 //! What became of a group: written into the ledger, then told.
 
 use super::{Begun, InFlight, RunState, lock};
-use crate::deposit::removal::Times;
+use crate::deposit::source_removal::Times;
 use crate::deposit::{DepositError, Deposited, Outcome};
 use crate::identity::RepositoryName;
 use crate::import::after::release;

@@ -12,8 +12,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use self::compare::{Closeness, SourceComparison, tops};
-pub(crate) use self::compare::{Times, holds};
+use self::compare::tops;
+pub(crate) use self::compare::{Closeness, SourceComparison, Times};
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
@@ -160,11 +160,12 @@ impl<'a> SourceRemover<'a> {
     ) -> Result<(), SourceKept> {
         self.clear(parent)?;
         let path = parent.path_of(own);
-        let comparison = SourceComparison { entries, within, times, interrupt: self.interrupt };
+        let interrupt = self.interrupt;
+        let comparison = SourceComparison { entries, within, times, besides: None, interrupt };
         match parent.stat(own)?.map(|stamp| stamp.kind) {
             Some(Kind::Directory) => {}
             Some(Kind::File) => {
-                comparison.file((parent, own), own, Closeness::Bytes)?;
+                comparison.single((parent, own), Closeness::Bytes)?;
                 return Ok(parent.remove_file(own)?);
             }
             Some(Kind::Link) => return Err(SourceKept::Followed(path)),
@@ -222,7 +223,7 @@ impl<'a> SourceRemover<'a> {
         // A source that was dropped again has other times than its item: only the bytes are compared.
         let (times, interrupt) = (Times::Any, self.interrupt);
         let compare = |within: &Path| {
-            SourceComparison { entries: &entries, within, times, interrupt }
+            SourceComparison { entries: &entries, within, times, besides: None, interrupt }
                 .tree(&dir, Closeness::Bytes)
         };
         let compared = compare(Path::new("")).or_else(|error| match error {

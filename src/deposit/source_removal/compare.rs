@@ -1,0 +1,297 @@
+//! Comparing sources with the items made of them, and removing what was compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::SourceKept;
+use crate::digest::Digest;
+use crate::disk::copy::{CopyError, digest_up_to};
+use crate::disk::{Dir, DirEntry, FileStat, Kind, Links, PathError, StoredFile, stat_of};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, Shape, implies, position};
+use crate::progress::NoProgress;
+
+/// How closely a source is compared with its item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closeness {
+    /// By sizes, and by times unless any time is allowed.
+    Stamps,
+    /// By the bytes of files that have another time than in the item as well.
+    BytesOfTouched,
+    /// By every byte as well.
+    Bytes,
+}
+
+/// Which times the files of a source may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Times {
+    /// Those of the item, which has just been made of it: another time is a change.
+    OfItem,
+    /// Any: the item was there already, and the bytes alone tell that it is the same.
+    Any,
+}
+
+/// The item that sources are compared with, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct SourceComparison<'a> {
+    /// Sorted by path.
+    pub entries: &'a [Entry],
+    /// The directory of the payload that a source directory became.
+    pub within: &'a Path,
+    pub times: Times,
+    /// For a source that does not go piece by piece: what may be in it besides. A link counts as what it leads to
+    /// where the item has a file or a directory in its place, whatever the rule of links is now.
+    pub besides: Option<&'a dyn Fn(&Path, Kind) -> bool>,
+    pub interrupt: &'a Interrupt,
+}
+
+/// A source as it was when it was compared: its files and links, and the directories in it.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct ComparedSource {
+    leaves: BTreeMap<PathBuf, FileStat>,
+    directories: BTreeSet<PathBuf>,
+}
+
+impl SourceComparison<'_> {
+    /// Makes sure that all of the directory `top` is in the item.
+    pub(crate) fn tree(
+        &self,
+        top: &Dir,
+        closeness: Closeness,
+    ) -> Result<ComparedSource, SourceKept> {
+        let (mut compared, mut pending) =
+            (ComparedSource::default(), vec![(PathBuf::new(), false)]);
+        while let Some((relative, is_followed)) = pending.pop() {
+            let listed = if is_followed {
+                Dir::open(&top.path_of(&relative), top.watcher())
+            } else {
+                top.open_dir(&relative)
+            };
+            let visited = listed.map_err(SourceKept::from).and_then(|dir| {
+                self.visit(&dir, (&relative, is_followed), closeness, &mut compared, &mut pending)
+            });
+            visited.map_err(|error| match error {
+                SourceKept::Disk(_) | SourceKept::Copy(CopyError::Disk(_)) if is_followed => {
+                    SourceKept::Changed(top.path_of(&relative))
+                }
+                error => error,
+            })?;
+        }
+        Ok(compared)
+    }
+
+    fn visit(
+        &self,
+        dir: &Dir,
+        (relative, is_followed): (&Path, bool),
+        closeness: Closeness,
+        compared: &mut ComparedSource,
+        pending: &mut Vec<(PathBuf, bool)>,
+    ) -> Result<(), SourceKept> {
+        let mut is_empty = true;
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let below = relative.join(&entry.name);
+            let held = self.within.join(&below);
+            let (content, is_directory) = (self.content(&held), self.has_directory(&held));
+            if content.is_none()
+                && !is_directory
+                && let Some(besides) = self.besides
+            {
+                if besides(&below, entry.kind) {
+                    continue;
+                }
+                return Err(SourceKept::NotInItem(dir.path_of(&entry.name)));
+            }
+            is_empty = false;
+            let is_link = entry.kind == Kind::Link;
+            if entry.kind == Kind::Directory || (is_link && is_directory && self.besides.is_some())
+            {
+                compared.directories.insert(below.clone());
+                pending.push((below, is_followed || is_link));
+            } else {
+                let found = self.leaf((dir, &entry), &held, closeness)?;
+                compared.leaves.insert(below, found);
+            }
+        }
+        let held = self.within.components().chain(relative.components()).collect::<PathBuf>();
+        if is_empty && !self.has_directory(&held) {
+            return Err(SourceKept::Changed(dir.path().to_path_buf()));
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the source `name` in `dir`, which is not a directory, is what the item holds under its name.
+    pub(crate) fn single(
+        &self,
+        (dir, name): (&Dir, &Path),
+        closeness: Closeness,
+    ) -> Result<ComparedSource, SourceKept> {
+        let found = dir.stat(name)?.ok_or_else(|| SourceKept::Changed(dir.path_of(name)))?;
+        let entry = DirEntry { name: name.into(), kind: found.kind };
+        let found = self.leaf((dir, &entry), name, closeness)?;
+        let leaves = BTreeMap::from([(name.to_path_buf(), found)]);
+        Ok(ComparedSource { leaves, directories: BTreeSet::new() })
+    }
+
+    /// Makes sure that `entry` of `dir` is the file or link that the item holds at `held`.
+    fn leaf(
+        &self,
+        (dir, entry): (&Dir, &DirEntry),
+        held: &Path,
+        closeness: Closeness,
+    ) -> Result<FileStat, SourceKept> {
+        let (name, is_link) = (Path::new(&entry.name), entry.kind == Kind::Link);
+        let changed = || SourceKept::Changed(dir.path_of(name));
+        let (bytes, digest, modified) = match (self.content(held), entry.kind) {
+            (_, Kind::Special(_)) => return Err(changed()),
+            (None, _) => return Err(SourceKept::NotInItem(dir.path_of(name))),
+            (Some(Content::Link { target }), Kind::Link)
+                if dir.read_link(name)?.as_bytes() == target =>
+            {
+                return dir.stat(name)?.ok_or_else(changed);
+            }
+            (Some(Content::File { .. }), Kind::Link) if self.besides.is_none() => {
+                return Err(SourceKept::Followed(dir.path_of(name)));
+            }
+            (Some(Content::File { bytes, digest, modified, .. }), _) => (*bytes, digest, *modified),
+            _ => return Err(changed()),
+        };
+        let stat = || match is_link {
+            true => Ok(stat_of(&dir.path_of(name), Links::Follow).ok()),
+            false => dir.stat(name),
+        };
+        let found = stat()?.ok_or_else(changed)?;
+        let is_touched = found.modified != modified;
+        if found.kind != Kind::File
+            || found.bytes != bytes
+            || (is_touched && self.times == Times::OfItem)
+        {
+            return Err(changed());
+        }
+        let is_read = match closeness {
+            Closeness::Stamps => false,
+            Closeness::BytesOfTouched => is_touched,
+            Closeness::Bytes => true,
+        };
+        if is_read {
+            let mut file = match is_link {
+                true => StoredFile::open(&dir.path_of(name), dir.watcher())?,
+                false => dir.open_file(name)?,
+            };
+            if !holds(&mut file, &found, digest, self.interrupt)? || stat()? != Some(found) {
+                return Err(changed());
+            }
+        }
+        Ok(found)
+    }
+
+    fn content(&self, path: &Path) -> Option<&Content> {
+        position(self.entries, path).map(|at| &self.entries[at].content)
+    }
+
+    /// Whether the item has a directory at `path`: an empty one, or one with something in it.
+    fn has_directory(&self, path: &Path) -> bool {
+        match self.content(path) {
+            Some(content) => matches!(content, Content::EmptyDirectory { .. }),
+            None if path.as_os_str().is_empty() => !self.entries.is_empty(),
+            None => implies(self.entries, path),
+        }
+    }
+}
+
+impl ComparedSource {
+    /// The shape of what was compared, if it is all that the item with these `entries` has.
+    pub(crate) fn shape(&self, entries: &[Entry]) -> Option<Digest> {
+        let mut shape = Shape::default();
+        for Entry { path, content } in entries {
+            let leaf = self.leaves.get(path.as_path());
+            match content {
+                Content::File { bytes, .. } => shape.add_file(path, *bytes, leaf?.modified),
+                Content::Link { target } => leaf.map(|_| shape.add_link(path, target))?,
+                Content::EmptyDirectory { .. } => {
+                    self.directories.get(path.as_path())?;
+                    shape.add_empty_directory(path);
+                }
+            }
+        }
+        Some(shape.finish())
+    }
+
+    /// Removes `name` in `parent`, which is the directory that was compared. Anything that came into it or changed
+    /// since stays: that is an error, which names it as being at `path`.
+    pub(super) fn remove(
+        &self,
+        (parent, name): (&Dir, &Path),
+        path: &Path,
+    ) -> Result<Result<(), SourceKept>, PathError> {
+        let top = parent.open_up(name)?;
+        for directory in &self.directories {
+            top.open_up(directory)?;
+        }
+        for (below, found) in &self.leaves {
+            // Removing one hard link of a file changes the ctime that the others show.
+            let is_same = |now: FileStat| FileStat { changed: found.changed, ..now } == *found;
+            if top.stat(below)?.is_some_and(is_same) {
+                top.remove_file(below)?;
+            }
+        }
+        for directory in self.directories.iter().rev() {
+            remove_if_empty(&top, directory)?;
+        }
+        if remove_if_empty(parent, name)? {
+            return Ok(Ok(()));
+        }
+        let left = first_of(&top)?;
+        let at = path.join(&left);
+        let is_known = self.leaves.contains_key(&left);
+        Ok(Err(if is_known { SourceKept::Changed(at) } else { SourceKept::NotInItem(at) }))
+    }
+}
+
+/// Removes the directory `name` in `dir` if nothing is in it, and says whether it is gone.
+fn remove_if_empty(dir: &Dir, name: &Path) -> Result<bool, PathError> {
+    match dir.remove_dir(name) {
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(false),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        outcome => outcome.map(|()| true),
+    }
+}
+
+/// Anything in `top`, but for directories with something in them.
+fn first_of(top: &Dir) -> Result<PathBuf, PathError> {
+    let mut path = PathBuf::new();
+    loop {
+        let dir = if path.as_os_str().is_empty() { top.try_clone()? } else { top.open_dir(&path)? };
+        let Some(entry) = dir.entries()?.next() else { return Ok(path) };
+        let entry = entry?;
+        path.push(&entry.name);
+        if entry.kind != Kind::Directory {
+            return Ok(path);
+        }
+    }
+}
+
+/// Whether a `file` that was `found` has the bytes of `digest`, and does not change while it is read.
+fn holds(
+    file: &mut StoredFile,
+    found: &FileStat,
+    digest: &Digest,
+    interrupt: &Interrupt,
+) -> Result<bool, CopyError> {
+    if file.stat()? != *found {
+        return Ok(false);
+    }
+    let read = digest_up_to(file, found.bytes, &NoProgress, interrupt)?;
+    Ok(read.bytes == found.bytes && read.digest == *digest && file.stat()? == *found)
+}
+
+/// The first names of all entries.
+pub(super) fn tops(entries: &[Entry]) -> Vec<&Path> {
+    let firsts = entries.iter().filter_map(|entry| entry.path.as_path().iter().next());
+    let mut tops: Vec<_> = firsts.map(Path::new).collect();
+    tops.dedup();
+    tops
+}
