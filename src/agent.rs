@@ -1,4 +1,4 @@
-//! Who acts: the process and machine that locks, memories and records name, and what it brings along.
+//! The agent: the process and machine that locks, memories and records name.
 
 use std::time::Duration;
 
@@ -15,15 +15,15 @@ pub struct Agent {
     pub process: u32,
     /// The user it runs as, by name: `ana`, or `user 1000` where the machine knows no name.
     pub user: String,
-    /// The same as a number.
+    /// The number of the user.
     pub user_id: u32,
     /// The name of the machine.
     pub machine: String,
-    /// What tells this machine from every other, even one with the same name: a machine id.
+    /// The machine id, which distinguishes machines of the same name.
     pub machine_id: String,
-    /// What tells this run of the machine from the ones before: a boot id.
+    /// The boot id, which distinguishes this boot of the machine from earlier ones.
     pub boot_id: String,
-    /// What is being done, as a person would type it: `urepo new`.
+    /// The command, as a person would type it: `urepo new`.
     pub command: String,
 }
 
@@ -39,7 +39,7 @@ impl Agent {
     }
 }
 
-/// Who calls an engine, and what the engine gets from there.
+/// The caller of an engine, and what the caller passes to it.
 #[derive(Clone, Copy)]
 pub struct Caller<'a> {
     /// Who acts.
@@ -55,7 +55,7 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// How it waits for locks.
+    /// How the engine waits for locks.
     pub(crate) fn waiter(&self) -> Waiter<'a> {
         Waiter::new(self.clock, self.interrupt, self.wait)
     }

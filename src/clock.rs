@@ -6,16 +6,15 @@ use crate::identity::Instant;
 
 /// Tells the time and lets it pass.
 ///
-/// The library asks no other clock, so that a test decides what time it is and how long waiting
-/// takes.
+/// The library uses no other clock, so a test decides the time and the length of a wait.
 pub trait Clock: Send + Sync {
-    /// The instant it is now.
+    /// The present instant.
     fn now(&self) -> Instant;
 
     /// Lets `duration` pass.
     fn pause(&self, duration: Duration);
 
-    /// The instant at which the machine started, where the system says it.
+    /// The instant at which the machine started, if the system reports it.
     fn booted(&self) -> Option<Instant> {
         None
     }
@@ -42,7 +41,7 @@ impl Clock for SystemClock {
         }
     }
 
-    /// By the present clock: one that was set after the start does not matter.
+    /// Computed with the present clock, so a clock that was set after the start does not matter.
     #[cfg(target_os = "linux")]
     fn booted(&self) -> Option<Instant> {
         let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);

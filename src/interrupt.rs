@@ -1,15 +1,15 @@
-//! A wish to stop, looked at wherever stopping leaves nothing half done.
+//! A request to stop, checked wherever a stop leaves nothing half done.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag shared by those who may ask for a stop and those who work.
+/// A flag shared by the code that requests a stop and the code that works.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// The interrupt that `flag` stands for; a signal handler sets it.
+    /// The interrupt for `flag`, which a signal handler sets.
     pub fn from_flag(flag: Arc<AtomicBool>) -> Interrupt {
         Interrupt(flag)
     }

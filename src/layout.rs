@@ -57,7 +57,7 @@ pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.
 pub const PAYLOAD: &str = "doc";
 
-/// Where `path` of a payload is in the directory of its item.
+/// The place of a payload `path` in the directory of its item.
 pub fn in_payload(path: impl AsRef<Path>) -> PathBuf {
     Path::new(PAYLOAD).join(path)
 }
@@ -85,7 +85,7 @@ pub fn register_file(prefix: &Prefix) -> String {
     format!("{}.toml", prefix.subsystem().replace('/', "+"))
 }
 
-/// The same of IBIps. No prefix of names is without a `+` here.
+/// The same for IBIps. Every prefix of names has a `+` in its file name, so the two never collide.
 pub fn register_file_of_ibips(prefix: &IbipPrefix) -> String {
     format!("ibip-{}.toml", prefix.as_str().to_ascii_lowercase())
 }

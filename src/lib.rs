@@ -10,7 +10,7 @@
 //! - **item**: a deposited unit. **payload**: its files. **sidecar**: its `item.toml`.
 //! - **collection**: a root directory with `urepo.toml`, which holds items.
 //! - **identifier**: the name of an item; `name` in code. **IBIp**: its opaque form.
-//! - **prefix**: the beginning of identifiers. **subsystem**: what issues the identifiers of a prefix.
+//! - **prefix**: the beginning of identifiers. ***subsystem**: the issuer of the identifiers of a prefix.
 //! - **Original**, **Copy**, **tombstone**: the three states of an item. A tombstone is the sidecar that
 //!   remains of a deleted one.
 //! - **stage**: build beside the destination; also the directory for that. **draft**: an item being built there.
@@ -94,10 +94,10 @@
 //! - An identifier is issued after its date is synced, and printed after its item is synced.
 //! - An item's directory appears whole and in one step. A new one replaces nothing; a replacement is
 //!   exchanged with the old one, under the lock of the item.
-//! - An item that exists is changed only through a `LockedItem`, which was opened after it was locked.
+//! - An existing item is changed only through a `LockedItem`, which was opened after it was locked.
 //! - At every instant one collection holds the Original of an item, by the rule for readers.
 //! - No path passes a symbolic link: everything is opened beneath an open descriptor.
-//! - An I/O error never counts as absence. What a failed sync was to make durable is discarded.
+//! - An I/O error never counts as absence. Data whose sync failed is discarded.
 
 #![forbid(unsafe_code)]
 

@@ -29,7 +29,7 @@ pub trait Progress: Send + Sync {
     /// `bytes` more of `file` have been copied or read; none when it is opened.
     fn advance(&self, file: &Path, bytes: u64);
 
-    /// `bytes` that a scan has found need not be read.
+    /// `bytes` of those that a scan has found need not be read.
     fn skip(&self, _bytes: u64) {}
 
     /// One more file of an item is finished.
@@ -46,8 +46,8 @@ pub trait Progress: Send + Sync {
 
 /// Does `work` while `scan` finds the totals on a thread of its own, if there is a scan and the progress is visible.
 ///
-/// `scan` calls [`Scan::found`] for each item of the run. It reads no file, and returns nothing if it ends before it
-/// has found all: totals that are incomplete are never announced. The work does not depend on it.
+/// `scan` calls [`Scan::found`] for each item of the run. It reads no file, and returns `None` if it ends
+/// before it has found all items: incomplete totals are never announced. The work does not depend on it.
 pub fn with_scan<T>(
     progress: &dyn Progress,
     scan: Option<impl FnOnce(&Scan<'_>) -> Option<()> + Send>,
@@ -70,7 +70,7 @@ pub fn with_scan<T>(
 /// The longest time that work waits for its totals.
 const LONGEST_SCAN: Duration = Duration::from_secs(3);
 
-/// Does `work` after `scan` has found the totals: for work that takes away what a scan beside it looks for.
+/// Does `work` after `scan` has found the totals: for work that removes the files that a scan counts.
 ///
 /// The scan ends without totals after three seconds of `clock`, or when a stop is requested.
 pub fn scan_first<T>(
@@ -107,14 +107,14 @@ impl Scan<'_> {
         }
     }
 
-    /// Adds an item of `bytes` to the totals; nothing when they are not wanted any more.
+    /// Adds an item of `bytes` to the totals; `None` if they are no longer wanted.
     pub fn found(&self, bytes: u64) -> Option<()> {
         self.progress.expect(1, bytes);
         self.items.set(self.items.get() + 1);
         self.goes_on()
     }
 
-    /// Nothing when the totals are not wanted any more.
+    /// `None` if the totals are no longer wanted.
     pub fn goes_on(&self) -> Option<()> {
         (self.goes_on)().then_some(())
     }

@@ -1,4 +1,4 @@
-//! Waiting for something that others hold: by which clock, for how long, and until a stop is requested.
+//! Waiting for a lock or a date: by which clock, for how long, and until a stop is requested.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::clock::{Clock, SystemClock};
 use crate::interrupt::Interrupt;
 
-/// The longest pause between two looks at the interrupt: a request to stop is heard within it.
+/// The longest pause between two checks of the interrupt, and so the longest delay of a stop.
 pub const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
 /// The limit of waits for locks that are held for a moment only.
@@ -26,7 +26,7 @@ pub struct Waiter<'a> {
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waited<T> {
-    /// It was worth it.
+    /// It succeeded.
     Ready(T),
     /// The limit was reached.
     TimedOut,
@@ -51,7 +51,7 @@ impl<'a> Waiter<'a> {
         Waiter { limit, ..self.clone() }
     }
 
-    /// Repeats `attempt`, at growing intervals, until it has a value. It is made at least once.
+    /// Repeats `attempt`, at growing intervals and at least once, until it has a value.
     pub fn poll<T, E>(
         &self,
         mut attempt: impl FnMut() -> Result<Option<T>, E>,
@@ -73,7 +73,7 @@ impl<'a> Waiter<'a> {
         }
     }
 
-    /// Lets up to `duration` pass: not more than [`LONGEST_PAUSE`], and nothing once a stop was requested.
+    /// Pauses for up to `duration`: at most [`LONGEST_PAUSE`], and not at all once a stop was requested.
     pub fn pause(&self, duration: Duration) -> Result<(), Interrupted> {
         if self.interrupt.requested() {
             return Err(Interrupted);
@@ -83,7 +83,8 @@ impl<'a> Waiter<'a> {
     }
 }
 
-/// Waits as long as a moment may last for others on this machine, which only its own clock measures.
+/// Waits for a brief operation of another process on this machine, which only the machine's own clock
+/// measures.
 impl Default for Waiter<'static> {
     fn default() -> Waiter<'static> {
         Waiter::new(&SystemClock, &Interrupt::default(), DEFAULT_LIMIT)

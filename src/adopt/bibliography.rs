@@ -1,4 +1,4 @@
-//! The entries of a bibliography, one by one, for those who correct descriptions with them.
+//! The entries of a bibliography, as corrections of descriptions.
 
 use super::bibtex::{Library, Reference, decode, read};
 use super::describe::Description;
@@ -13,13 +13,13 @@ pub(crate) struct BibliographyEntry(Library);
 /// The terms and relations of an entry.
 #[derive(Debug)]
 pub(crate) struct EntryValues {
-    /// Terms, and keys of one's own for fields that are no terms.
+    /// Terms, and keys below `x` for fields that are not terms.
     pub metadata: Metadata,
     /// Relations to other items.
     pub relations: Relations,
 }
 
-/// The entries of a bibliography, and what in it is not an entry.
+/// The entries of a bibliography, and the text that is not an entry.
 pub(crate) fn entries(bytes: &[u8]) -> (Vec<BibliographyEntry>, Vec<String>) {
     let Library { references, unread } = read(&decode(bytes).0);
     let entry = |it: Reference| BibliographyEntry(Library { references: vec![it], unread: vec![] });
@@ -27,12 +27,12 @@ pub(crate) fn entries(bytes: &[u8]) -> (Vec<BibliographyEntry>, Vec<String>) {
 }
 
 impl BibliographyEntry {
-    /// The key that it is cited by.
+    /// The citation key.
     pub(crate) fn key(&self) -> &str {
         self.0.references.first().map_or("", |reference| &reference.key)
     }
 
-    /// The identifiers of the item that it is of, in the order in which they count.
+    /// The identifiers of the item it describes, most significant first.
     pub(crate) fn identifiers(&self) -> Vec<Identifier> {
         let fields = self.0.references.iter().flat_map(|reference| &reference.fields);
         let fields: Vec<_> = fields.collect();

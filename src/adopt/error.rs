@@ -1,4 +1,4 @@
-//! Why an item is not taken in.
+//! Why an item is not adopted.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,16 @@ use crate::disk::copy::CopyError;
 use crate::holdings::OriginalError;
 use crate::sidecar::SidecarError;
 
-/// Why an item is not taken in. Nothing of it was changed.
+/// Why an item is not adopted. Nothing of it was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {
-    /// The files lie beside where the payload belongs.
+    /// The files lie beside `doc` instead of in it.
     #[error("the files of `{name}` are not in its `doc`")]
     NoPayload {
         /// The item.
         name: String,
     },
-    /// `doc` is no directory.
+    /// `doc` is not a directory.
     #[error("`{}` is a {kind}, not a directory", path.display())]
     NotADirectory {
         /// What it is.
@@ -49,13 +49,13 @@ pub enum AdoptError {
         /// How often it was read.
         attempts: usize,
     },
-    /// A modification time that cannot be written down.
+    /// A modification time that the sidecar cannot hold.
     #[error("`{}` has a modification time beyond the year {}", path.display(), crate::identity::Instant::MAX_YEAR)]
     Time {
         /// The file.
         path: PathBuf,
     },
-    /// There is an `item.toml` that is no good sidecar of this item. It is not overwritten.
+    /// An `item.toml` that is not a valid sidecar of this item. It is not overwritten.
     #[error("`{name}` has an `item.toml` that is not its sidecar")]
     OtherFile {
         /// The item.
@@ -64,13 +64,13 @@ pub enum AdoptError {
         #[source]
         cause: Option<SidecarError>,
     },
-    /// The inventory knows the item, so it had a sidecar.
+    /// The inventory lists the item, so it had a sidecar.
     #[error("`{name}` is an item of this collection, and has lost its sidecar")]
     SidecarLost {
         /// The item.
         name: String,
     },
-    /// The name is there twice.
+    /// Two directories have the same name in different spellings.
     #[error("`{name}` is also there as `{other}`")]
     TwoSpellings {
         /// One spelling.
@@ -93,13 +93,13 @@ pub enum AdoptError {
         #[source]
         source: PathError,
     },
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted before it was taken in")]
     Interrupted,
-    /// An earlier failure of the whole group or run took this one with it.
+    /// The whole group or run failed before this item.
     #[error("not taken in, because of the failure before it")]
     GroupFailed,
-    /// Its sidecar says Original, and it has left the collection.
+    /// Its sidecar says Original, but the item has left the collection.
     #[error(transparent)]
     Original(#[from] OriginalError),
     /// The collection refuses.

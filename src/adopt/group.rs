@@ -20,12 +20,11 @@ pub(super) struct Ready {
     pub entries: Vec<Entry>,
 }
 
-/// Places a group: all sidecars durable when this returns, or each with the reason why not, in the
-/// order given.
+/// Publishes the sidecars of a group, in order. Each is durable when this returns, or has the reason why not.
 ///
-/// The error is one that later groups would meet as well. Two syncs of the file system serve the whole
-/// group, since each sidecar has a directory of its own: the first before any is in place, so that
-/// none is found without its bytes, the second before any is reported.
+/// An error would also stop later groups. Two syncs of the file system serve the whole group, because each
+/// sidecar has a directory of its own. The first sync comes before any sidecar is published, so that none is
+/// found without its bytes; the second comes before any is reported.
 pub(super) fn place(
     group: Vec<Ready>,
     collection: &Collection,
@@ -72,7 +71,7 @@ fn refused(plan: &Plan, error: AdoptError) -> Outcome {
     Outcome::Refused { path: plan.directory().to_owned(), error }
 }
 
-/// An item of which the disk does not say that it has the sidecar.
+/// An item whose sidecar the disk did not confirm.
 fn doubted(outcome: Outcome, error: &PathError) -> Outcome {
     match outcome {
         Outcome::Taken(plan) => {
@@ -124,7 +123,7 @@ fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
         Content::File { modified, .. } => Some(modified),
         Content::Link { .. } | Content::EmptyDirectory { .. } => None,
     });
-    // What was given the name was there before it; it was not updated before.
+    // The files existed before the item, so its last update cannot be older than its name.
     let updated =
         plan.updated.or_else(|| newest.max()).unwrap_or(created).floor(SECOND).max(created);
     let mut origin = toml::Table::new();

@@ -3,7 +3,7 @@
 use super::bibtex::plain;
 use crate::identity::{Ibip, Identifier, LegacyLabel, RepositoryName};
 
-/// The opaque labels of an item: the first is its twin, others are kept as aliases.
+/// The opaque labels of an item: the first is its IBIp, the others are kept as aliases.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     pub ibip: Option<Ibip>,
@@ -11,7 +11,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Takes the labels in a field, and gives back what is none.
+    /// Takes the labels in a field, and returns the other words.
     pub(super) fn take(&mut self, value: &str, item: &RepositoryName) -> Vec<String> {
         let mut unknown = Vec::new();
         for word in words(value) {

@@ -1,4 +1,5 @@
-//! Looking at one directory: is it an item, is it in order, what is known of it? Nothing is written.
+//! Inspecting one directory: whether it is an item, whether it is in order, and its description. Nothing is
+//! written.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +16,7 @@ use crate::item::{PayloadPath, State, twins};
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar};
 
-/// What a directory that is called like an item is.
+/// The kind of a directory with the name of an item.
 #[derive(Debug)]
 pub(super) enum Look {
     /// An item without a sidecar.
@@ -27,12 +28,12 @@ pub(super) enum Look {
         /// The bytes of its payload.
         bytes: u64,
     },
-    /// No item, and why.
+    /// Not an item, and why.
     NoItem(&'static str),
 }
 
-/// Looks at `name`, as it is spelt in the tree at `root`. `state` is what the items are held as, where
-/// that was said.
+/// Inspects `name`, as it is spelt in the tree at `root`. `state` is the state of the items, if the caller
+/// gave one.
 pub(super) fn look(
     root: &Dir,
     name: &RepositoryName,
@@ -94,8 +95,8 @@ pub(super) fn look(
     Ok(Look::New(Box::new(plan)))
 }
 
-/// Makes sure that the inventory of the collection, and other collections, allow what was found. Without a sidecar, an item that left
-/// would become a second Original, and one that was whole would pass for whole whatever it has lost.
+/// Makes sure that the inventory and other collections allow the item. Adopted without a sidecar, an item
+/// that left would become a second Original, and a damaged item would count as whole.
 pub(super) fn check_inventory(
     (collection, peers): (Option<&Collection>, &Peers<'_>),
     name: &RepositoryName,
@@ -136,8 +137,8 @@ fn odd_name(name: &RepositoryName) -> Vec<Note> {
     oddities.unwrap_or_default().into_iter().map(Note::OddName).collect()
 }
 
-/// The sidecar of the item, if it has one, whole and sealed. Anything else of that name is an
-/// error: it is not overwritten.
+/// The sidecar of the item, if it has one, whole and sealed. Any other entry of that name is an error,
+/// because it must not be overwritten.
 pub(super) fn sidecar_of(item: &StoredItem) -> Result<Option<Sidecar>, AdoptError> {
     let other = |cause| AdoptError::OtherFile { name: item.name().to_string(), cause };
     match item.read_sidecar() {
@@ -155,7 +156,7 @@ pub(super) fn sidecar_of(item: &StoredItem) -> Result<Option<Sidecar>, AdoptErro
 }
 
 impl Plan {
-    /// Finds out what is below `doc`, links not followed.
+    /// Lists the entries below `doc`, without following links.
     fn walk(&mut self, doc: &Dir) -> Result<(), AdoptError> {
         let mut pending = vec![PathBuf::new()];
         let (mut odd, mut special) = (0, 0);
@@ -223,7 +224,7 @@ impl Plan {
         Ok(())
     }
 
-    /// What can be said once everything is known.
+    /// Adds the notes that need the whole plan.
     fn settle(&mut self, target: Option<String>) {
         self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         if let Some(found) = twins::find(self.entries.iter().map(|(path, _)| path)) {
@@ -251,7 +252,7 @@ impl Plan {
         };
     }
 
-    /// The file that the bare identifier opens when there is no choice: what describes the item is none.
+    /// The only file that the bare identifier can open. A reference that describes the item does not count.
     fn only_file(&self) -> Option<PayloadPath> {
         let mut files = self.entries.iter().filter_map(|(path, planned)| match planned {
             Planned::File { .. } if path.as_bytes() != b"@reference.bib" => Some(path),
@@ -263,7 +264,7 @@ impl Plan {
         }
     }
 
-    /// What tells this plan from every other: nothing of it was read yet.
+    /// The identity of this plan before any of its files is read.
     pub(super) fn size(&self, at: usize) -> Option<u64> {
         match self.entries[at].1 {
             Planned::File { bytes } => Some(bytes),

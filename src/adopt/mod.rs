@@ -1,20 +1,19 @@
-//! Adopting: a tree of four levels that is there already becomes a collection, in place.
+//! Adopting: an existing tree of four levels becomes a collection, in place.
 //!
-//! Nothing is moved, renamed or changed: each item gets its sidecar beside what is there. `look` decides
-//! of one directory whether it is an item in order, with what `bibtex`, `describe` and `reference` find about
-//! it, and writes nothing: a dry run ends there. `read` takes the digests, several files at a time, each byte
-//! read once. `group` writes the sidecars of many items into the stage, forces them to the disk with
-//! one sync, puts each in place in one step that replaces nothing, and syncs again before any is
-//! reported. Items that have their sidecar are passed over, so a rerun adds what is new, and one that
-//! finds nothing new writes nothing at all.
+//! Nothing is moved, renamed or changed: each item gets a sidecar beside its files. `look` inspects one
+//! directory and decides whether it is an item in order; `bibtex`, `describe` and `reference` find its
+//! description. That writes nothing: a dry run ends there. `read` takes the digests, several files at a time,
+//! and reads each byte once. `group` writes the sidecars of many items into the stage, syncs them once,
+//! publishes each in one step that replaces nothing, and syncs again before any is reported. Items with a
+//! sidecar are skipped, so a rerun adds new items only, and writes nothing if there are none.
 //!
 //! # What is kept of the old archives
 //!
-//! The name as it is spelt, and its opaque twin as `@reference.bib` has it: it cannot be computed. The state
-//! is that of `version` in `.reserved/@` or in `@reference.bib`. What may be a Copy is taken in as a Copy: where
-//! two references contradict each other, or the record of the service cannot be read or understood. A Copy
-//! too many is promoted later, while a second Original would contradict the first. What
-//! lies beside `doc` (`.reserved`, `not_sent`) is left alone and is no part of the item.
+//! The name keeps its spelling. The IBIp comes from `@reference.bib`, because it cannot be computed. The
+//! state is that of `version` in `.reserved/@` or in `@reference.bib`. If two references contradict each
+//! other, or the record of the service cannot be read, the item becomes a Copy: a Copy can be promoted later,
+//! while a second Original would contradict the first. Entries beside `doc` (`.reserved`, `not_sent`) stay in
+//! place and are not part of the item.
 
 pub(crate) mod bibliography;
 mod bibtex;
@@ -47,12 +46,12 @@ pub use error::AdoptError;
 pub use note::Note;
 pub use run::{has_items, measure};
 
-/// Takes in the items of a tree.
+/// Adopts the items of a tree.
 pub struct Adopter<'a> {
     /// What is done, and where.
     pub mode: Mode<'a>,
-    /// The state of all items; without it, the state that the references of each give, and Original where none
-    /// does.
+    /// The state of all items. Without it, each item gets the state that its references give, or else
+    /// Original.
     pub state: Option<State>,
     /// Asked before an item becomes an Original.
     pub peers: Peers<'a>,
@@ -60,9 +59,9 @@ pub struct Adopter<'a> {
     pub jobs: usize,
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// Hears how far it has come.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// Asks for a stop.
+    /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 
@@ -73,12 +72,12 @@ pub enum Mode<'a> {
     Plan {
         /// The tree.
         root: &'a Dir,
-        /// The collection that it is already.
+        /// The collection that the tree already is.
         collection: Option<&'a Collection>,
     },
     /// The items get their sidecars.
     Act {
-        /// The collection that the tree is.
+        /// The collection of the tree.
         collection: &'a Collection,
         /// Who acts.
         agent: &'a Agent,
@@ -87,36 +86,36 @@ pub enum Mode<'a> {
     },
 }
 
-/// What is known of an item before its files are read.
+/// A plan for one item, made before its files are read.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The name that the item gets into its sidecar.
     pub name: RepositoryName,
     /// As it is spelt in the tree.
     spelt: RepositoryName,
-    /// What it is held as.
+    /// Its state.
     pub state: State,
-    /// What its payload consists of, sorted by path.
+    /// The entries of its payload, sorted by path.
     pub entries: Vec<(PayloadPath, Planned)>,
-    /// How many files.
+    /// Number of files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Where its description was found, in the item.
+    /// The file with its description, relative to the item.
     pub reference: Option<&'static str>,
     /// The description.
     pub metadata: Metadata,
-    /// The opaque twin of the name.
+    /// The IBIp.
     pub ibip: Option<Ibip>,
-    /// What the bare identifier opens.
+    /// The file that the bare identifier opens.
     pub target: Option<PayloadPath>,
     /// Identifiers of other items, by kind of relation.
     relations: crate::sidecar::Relations,
-    /// The last update, where the description tells it.
+    /// The last update, if the description gives one.
     updated: Option<Instant>,
-    /// What lies in the item beside its payload, and stays as it is.
+    /// Entries beside the payload, which stay in place.
     pub beside: Vec<PathBuf>,
-    /// What is odd about it.
+    /// Notes for a person.
     pub notes: Vec<Note>,
 }
 
@@ -149,7 +148,7 @@ pub enum Planned {
         /// The target of the link.
         target: Vec<u8>,
     },
-    /// A directory with nothing in it.
+    /// An empty directory.
     EmptyDirectory {
         /// Modification time.
         modified: Instant,
@@ -158,21 +157,21 @@ pub enum Planned {
     },
 }
 
-/// What became of one thing in the tree.
+/// The outcome for one entry of the tree.
 #[derive(Debug)]
 pub enum Outcome {
     /// An item got its sidecar, or would get it.
     Taken(Box<Plan>),
     /// It has its sidecar already.
     There(RepositoryName),
-    /// It is no item, and is left alone.
+    /// It is not an item, and stays as it is.
     Stray {
         /// Where, relative to the root.
         path: PathBuf,
-        /// Why it is none.
+        /// Why it is not an item.
         why: &'static str,
     },
-    /// It is not in order, and is left alone.
+    /// It is not in order, and stays as it is.
     Refused {
         /// Where, relative to the root.
         path: String,
@@ -181,21 +180,21 @@ pub enum Outcome {
     },
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Items that got their sidecar, or would get it.
     pub taken: u64,
-    /// Items that have it already.
+    /// Items that already have a sidecar.
     pub there: u64,
-    /// What is no item.
+    /// Entries that are not items.
     pub strays: u64,
-    /// What was refused.
+    /// Items that were refused.
     pub refused: u64,
     /// Files of the items taken in.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What ended the run before its time.
+    /// The error that ended the run early.
     pub fatal: Option<AdoptError>,
 }

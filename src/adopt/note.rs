@@ -1,23 +1,23 @@
-//! What is odd about an item that is taken in all the same.
+//! Oddities of items that are adopted nevertheless.
 
 use std::fmt;
 
 use crate::identity::{Ibip, Oddity, RepositoryName};
 use crate::item::twins::Twins;
 
-/// What a person should know of an item that is taken in.
+/// A remark about an adopted item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
     /// The name departs from the grammar, and is kept.
     OddName(Oddity),
-    /// Two names of the payload are one on some file systems.
+    /// Two names of the payload are the same name on some file systems.
     Twins(Twins),
     /// The number of names in the payload that are not UTF-8, or have control characters.
     OddFileNames(u64),
     /// The number of files with permission bits that no sidecar keeps.
     SpecialModes(u64),
-    /// There is nothing in the payload.
+    /// The payload is empty.
     Empty,
     /// The description cannot be read.
     Unread {
@@ -28,27 +28,27 @@ pub enum Note {
     },
     /// The description is not UTF-8 and was taken for Latin-1.
     Latin1,
-    /// So much of the description is not understood, and is kept as it stands.
+    /// This part of the description is not understood, and is kept unchanged.
     NotUnderstood(Vec<String>),
-    /// The description is of several things, none of which says that it is this item.
+    /// The description has several entries, and none names this item.
     Several(usize),
     /// The description is of another item.
     OfAnother(RepositoryName),
-    /// What should be an identifier is none.
+    /// A text that should be an identifier is not one.
     NoIdentifier {
         /// The field.
         field: String,
         /// The text of the field.
         text: String,
     },
-    /// The opaque twin has another date than the name; it is kept as it is.
+    /// The IBIp has another date than the name; it is kept unchanged.
     OtherDate(Ibip),
     /// One reference says Original, another one Copy.
     TwoStates,
     /// A reference gives a state that is neither Original nor Copy, or the record of the service is not
     /// understood.
     UnclearState,
-    /// What the bare identifier should open is not there.
+    /// The file that the bare identifier should open is missing.
     NoTarget(String),
 }
 

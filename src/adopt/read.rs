@@ -14,7 +14,7 @@ use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 use crate::progress::Progress;
 
-/// How often a file that changes while it is read is read.
+/// Number of attempts to read a file that changes while it is read.
 const ATTEMPTS: usize = 3;
 
 /// An item that is being read.
@@ -31,7 +31,7 @@ impl Draft {
         Ok(Draft { plan, doc, done: Mutex::new(Ok(Vec::new())) })
     }
 
-    /// Ranges of entries that are read one after another; different ones at once.
+    /// Ranges of entries: each is read in order, and several at once.
     pub(super) fn batches(&self) -> Vec<Range<usize>> {
         batches((0..self.plan.entries.len()).map(|at| self.plan.size(at)))
     }
@@ -73,7 +73,7 @@ impl Draft {
         Ok(Entry { path: path.clone(), content })
     }
 
-    /// Reads a file that is the same before and after, and again when it is not.
+    /// Reads a file, and reads it again if it changed meanwhile.
     fn file(
         &self,
         path: &Path,
@@ -103,7 +103,7 @@ impl Draft {
         Err(AdoptError::Changing { path: self.doc.path_of(path), attempts: ATTEMPTS })
     }
 
-    /// What was read, sorted by path.
+    /// The entries that were read, sorted by path.
     pub(super) fn finish(&self) -> Result<Vec<Entry>, AdoptError> {
         let mut entries = std::mem::replace(&mut *self.done(), Ok(Vec::new()))?;
         entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));

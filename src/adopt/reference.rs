@@ -1,4 +1,4 @@
-//! The references of an item in BibTeX: where the archives left them, and what they say together.
+//! The references of an item in BibTeX: their places in the item, and the description they give together.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::sidecar::Metadata;
 /// The record that the service of the archive keeps: repository, target and state of the item there.
 const OF_SERVICE: &str = ".reserved/@";
 
-/// Where the archives left references, in the item. The later ones add what the earlier ones lack.
+/// The places of references in the item. Later references complete earlier ones.
 const REFERENCES: [&str; 3] = ["doc/@reference.bib", "@reference.bib", OF_SERVICE];
 
 /// A larger file is not read as a reference.
@@ -43,7 +43,7 @@ pub(super) fn describe(
             if !other.is_clear {
                 other.hold_as(None);
             }
-            // The service serves this one.
+            // The service offers this target.
             found.target = other.target.take().or(found.target);
         }
         found.complete_with(other);
@@ -65,7 +65,7 @@ impl Description {
         }
     }
 
-    /// Adds what `other` says and this one does not.
+    /// Adds the statements of `other` that are missing here.
     fn complete_with(&mut self, other: Description) {
         let mut aliases = identifiers(&other.metadata);
         aliases.extend(other.ibip.iter().filter(|_| self.ibip.is_some()).map(Ibip::to_string));

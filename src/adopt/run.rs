@@ -1,4 +1,4 @@
-//! Many items at a time: looked at and read in parallel, placed in groups, told in order.
+//! Many items at a time: inspected and read in parallel, published in groups, reported in order.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -19,16 +19,16 @@ use crate::wait::Waiter;
 /// Number of items that are read, or wait for those before them, at a time.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
 
-/// What is handed on: an item to be placed, or what is to be told as it is.
+/// A result of the reading side: an item to publish, or an outcome to report.
 #[derive(Debug)]
 enum Prepared {
     Ready(Box<Ready>),
     Told(Outcome),
-    /// What later items would meet as well, and whose turn it was.
+    /// An error that would also stop later items, and the number of the item that met it.
     Failed(String, AdoptError),
 }
 
-/// Whether there is anything below `root` that is called like an item.
+/// Whether any directory below `root` has the name of an item.
 pub fn has_items(root: &Dir) -> Result<bool, PathError> {
     let visited = visit_tree(root, &Names::default(), |listed| match listed {
         Listed::Item(name) => match look(root, &name, None) {
@@ -71,9 +71,9 @@ fn bytes_of(root: &Dir, name: &RepositoryName, scan: &Scan<'_>) -> Option<u64> {
 }
 
 impl Adopter<'_> {
-    /// Takes in every item that has no sidecar and calls `report` with the outcomes, in order.
+    /// Adopts every item without a sidecar, and calls `report` with the outcomes, in order.
     ///
-    /// Every sidecar reported is durable. `report` says whether to go on: it fails when nobody listens.
+    /// Every reported sidecar is durable. `report` says whether to go on; it fails if its output is closed.
     pub fn run(&self, mut report: impl FnMut(Vec<Outcome>) -> Result<(), AdoptError>) -> Summary {
         let mut summary = Summary::default();
         let flow = Flow::new(UNDER_WAY);
@@ -98,8 +98,8 @@ impl Adopter<'_> {
     }
 }
 
-/// The right to write, taken when there is something to be written: a run that finds nothing new
-/// leaves the collection as it is, to the last date.
+/// The right to write, taken before the first write: a run that finds no new item changes nothing in the
+/// collection, not even an mtime.
 struct Writing<'a> {
     adopter: &'a Adopter<'a>,
     writer: Mutex<Right>,
@@ -108,7 +108,7 @@ struct Writing<'a> {
 enum Right {
     NotNeeded,
     Taken(Arc<Writer>),
-    /// It is not waited for a second time.
+    /// A lock that timed out once is not waited for again.
     Refused,
 }
 
@@ -137,7 +137,7 @@ impl Writing<'_> {
     }
 }
 
-/// The side that looks and reads.
+/// The side that inspects and reads.
 struct Side<'a> {
     adopter: &'a Adopter<'a>,
     root: &'a Dir,
@@ -145,14 +145,14 @@ struct Side<'a> {
     writing: &'a Writing<'a>,
 }
 
-/// A job of the feed: a name, and its other spelling if it is there twice.
+/// A job of the feed: a name, and a second spelling of it if the tree has one.
 enum Job {
     Item(RepositoryName, Option<RepositoryName>),
     Told(Outcome),
 }
 
 impl Side<'_> {
-    /// Hands what is in the tree to the threads, as fast as the other side takes it.
+    /// Hands the entries of the tree to the threads, as fast as the other side takes the results.
     fn feed<'scope>(&'scope self, scope: &rayon::Scope<'scope>) {
         let mut number = 0;
         let mut hand_on = |job| {
@@ -211,7 +211,7 @@ impl Side<'_> {
         let looked = looked().and_then(|found| {
             match check_inventory(asked, &name, &found) {
                 Ok(()) => Ok(found),
-                // Another process may have taken it in since.
+                // Another process may have adopted it since.
                 Err(error) => match (found, looked()) {
                     (Look::New(_), Ok(Look::New(_))) | (Look::Adopted { .. }, _) => Err(error),
                     (_, again) => again,
@@ -244,7 +244,7 @@ impl Side<'_> {
                 Ok(draft) => self.read(number, draft, scope),
                 Err(error) => self.tell(number, refused(error)),
             },
-            // Another thread tells why.
+            // Another thread reports the cause.
             Err(AdoptError::GroupFailed) => self.tell(number, refused(AdoptError::GroupFailed)),
             Err(error) => {
                 self.flow.stop();
@@ -267,7 +267,7 @@ impl Side<'_> {
         spread(draft, batches, scope, read, move |draft, _| self.was_read(number, draft));
     }
 
-    /// Hands a draft on whose files were read.
+    /// Passes on a draft whose files have been read.
     fn was_read(&self, number: usize, draft: Draft) {
         let (entries, plan) = (draft.finish(), draft.plan);
         let bytes = plan.bytes;
@@ -282,7 +282,7 @@ impl Side<'_> {
     }
 }
 
-/// The side that places and tells.
+/// The side that publishes and reports.
 struct Collector<'a, R> {
     side: &'a Side<'a>,
     summary: &'a mut Summary,
@@ -297,7 +297,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Collector<'_, R> {
         }
     }
 
-    /// Places what is to be placed and tells everything, in order.
+    /// Publishes items and reports all outcomes, in order.
     fn finish(&mut self, prepared: Vec<Prepared>) {
         let count = prepared.len();
         let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(count);

@@ -1,10 +1,10 @@
-//! Words that descriptions have where a sidecar has numbers, tags and states.
+//! Words in descriptions for the numbers, tags and states of a sidecar.
 
 use super::bibtex::plain;
 use crate::identity::{Instant, parse_suffix};
 use crate::item::State;
 
-/// The number of a month that is called by its number or by its name, in English or Portuguese.
+/// The month given by a number or by a name, in English or Portuguese.
 pub(super) fn month_number(text: &str) -> Option<u32> {
     if let Ok(number @ 1..=12) = text.parse() {
         return Some(number);
@@ -29,7 +29,7 @@ pub(super) fn month_number(text: &str) -> Option<u32> {
     is_word.then_some(u32::try_from(at + 1).ok()?)
 }
 
-/// The tag of a language that is called by its name.
+/// The tag of a language, by the name of the language.
 pub(super) fn language(name: &str) -> Option<&'static str> {
     Some(match name.to_lowercase().as_str() {
         "english" | "inglês" | "ingles" => "en",

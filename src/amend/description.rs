@@ -10,7 +10,7 @@ use crate::sidecar::{Conditions, Metadata, Relations, Sidecar};
 pub struct Description {
     /// The item that is described. A change of the name has no effect.
     pub name: RepositoryName,
-    /// Terms of Dublin Core, and keys of one's own.
+    /// Terms of Dublin Core, and keys below `x`.
     pub metadata: Metadata,
     /// Identifiers of other items, by kind of relation.
     pub relations: Relations,
@@ -35,7 +35,7 @@ impl Description {
         }
     }
 
-    /// Becomes `wanted`, which was made of `base`. A description that is no longer `base` stays.
+    /// Becomes `wanted`, an edited `base`. If this description is no longer `base`, it stays unchanged.
     pub fn replace(&mut self, base: &Description, wanted: &Description) -> Result<(), AmendError> {
         if self != base {
             return Err(AmendError::Outdated { name: self.name.clone() });

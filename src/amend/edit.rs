@@ -6,7 +6,7 @@ use crate::sidecar::{Conditions, Metadata, MetadataError};
 
 /// A change of the values of one key.
 ///
-/// A key is a term of Dublin Core, a key of one's own written `x.key`, or one of [`SETTINGS`].
+/// A key is a term of Dublin Core, a user's key written `x.key`, or one of [`SETTINGS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// The key gets these values in place of those that it has.
@@ -116,7 +116,7 @@ impl Edit {
     }
 }
 
-/// The values of `keys` in `description`, as text; of all keys that it has where none is given.
+/// The values of `keys` in `description`, as text. Without `keys`, the values of all its keys.
 pub fn values(
     description: &Description,
     keys: &[String],

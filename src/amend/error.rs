@@ -17,7 +17,7 @@ pub enum AmendError {
         /// The id of the collection that held the Original when the Copy was made.
         holder: Option<String>,
     },
-    /// A tombstone keeps what was said at the deletion.
+    /// A tombstone keeps the description that the item had when it was deleted.
     #[error("`{name}` is deleted")]
     Deleted {
         /// The item.
@@ -62,7 +62,7 @@ pub enum AmendError {
         /// The target that was asked for.
         target: String,
     },
-    /// The description is no longer the one that the change was made from.
+    /// The description has changed since the change was made from it.
     #[error("the description of `{name}` was changed meanwhile")]
     Outdated {
         /// The item.
@@ -77,13 +77,13 @@ pub enum AmendError {
         #[source]
         source: PathError,
     },
-    /// The same, for the reason that was given with another item.
+    /// The same, with the cause reported for another item.
     #[error("`{name}` was changed, but the disk did not confirm it")]
     Unconfirmed {
         /// The item.
         name: RepositoryName,
     },
-    /// An earlier failure of the whole group took this one with it.
+    /// The whole group failed before this item.
     #[error("not changed, because of the failure before it")]
     GroupFailed,
     /// A stop was requested.

@@ -26,14 +26,14 @@ type Numbered<'a, 'c> = (usize, &'a Amendment<'c>);
 /// An item whose sidecar is to be replaced.
 struct Changed<'l> {
     item: LockedItem<'l>,
-    /// Of the sidecar that the change was planned for.
+    /// The version of the sidecar that the change was planned for.
     version: Version,
     text: NewText,
 }
 
 impl Amender<'_> {
-    /// Changes the items of `amendments`, a group at a time. Each one that `report` receives with changes is
-    /// durable then.
+    /// Changes the items of `amendments`, a group at a time. Every change is durable before `report` receives
+    /// it.
     pub fn amend_all<'c>(
         &self,
         amendments: impl IntoIterator<Item = Amendment<'c>>,
@@ -183,7 +183,7 @@ impl Amender<'_> {
         let (mut replaced, mut items, mut events) = (Vec::new(), Vec::new(), Vec::new());
         for ((at, Changed { item, version, .. }), staged) in ready.iter().zip(&staged) {
             let Ok(plan) = &outcomes[*at] else { continue };
-            // A person may edit it, who takes no lock.
+            // A person who edits it takes no lock.
             let put = match item.has_version(*version) {
                 Ok(true) => writer.rename_sidecar(staged, item).map_err(AmendError::from),
                 Ok(false) => Err(AmendError::Outdated { name: plan.name.clone() }),

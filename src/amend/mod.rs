@@ -1,19 +1,19 @@
 //! Amendment: the description of an Original changes, its payload does not.
 //!
-//! An [`Amendment`] says what to change in the [`Description`] of one item. A [`Plan`] says what that is for
-//! the item as it is: the keys with their old and new values. [`Amender::amend_all`] plans, and unless it has
-//! no right to write, carries the plans out.
+//! An [`Amendment`] changes the [`Description`] of one item. A [`Plan`] lists the effect on the current item:
+//! the keys with their old and new values. [`Amender::amend_all`] makes the plans, and carries them out if it
+//! may write.
 //!
-//! Only an Original is amended. Its `timestamp` rises, so that its Copies are behind it until they are
-//! refreshed. `described` becomes the date of the change. Comments and keys of others in the sidecar stay. A
-//! sidecar that does not match its seal is refused: a new seal would vouch for what nobody has checked.
+//! Only an Original is amended. Its `timestamp` rises, so that its Copies are stale until they are refreshed.
+//! `described` becomes the date of the change. Comments and unknown keys in the sidecar stay. A sidecar that
+//! does not match its seal is refused: a new seal would vouch for data that nobody has checked.
 //!
 //! # The order of writes
 //!
 //! The sidecar is read and the change is planned without a lock. Then the item is locked and the sidecar is
-//! read again. If another process changed it in between, the change is planned again for what is there now.
-//! One durable replacement of the sidecar is all that is written. A group of items shares its syncs. The
-//! event log gets the old and new values afterwards. A run may be killed anywhere and repeated.
+//! read again. If another process changed it in between, the change is planned again for the new sidecar. The
+//! only write is one durable replacement of the sidecar. A group of items shares its syncs. The event log
+//! gets the old and new values afterwards. A run may be killed anywhere and repeated.
 //!
 //! # Files, in reading order
 //!
@@ -50,7 +50,7 @@ pub use text::{TextError, TextFault};
 pub struct Amender<'a> {
     /// The collection.
     pub collection: &'a Collection,
-    /// The right to change it; without it everything is planned and nothing is done.
+    /// The right to change it; without it, changes are only planned.
     pub writer: Option<&'a Writer>,
     /// Who calls.
     pub caller: Caller<'a>,

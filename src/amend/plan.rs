@@ -10,7 +10,7 @@ use crate::sidecar::{KeyChange, Seal, Sidecar};
 pub struct Plan {
     /// The item, as its name is spelt on disk.
     pub name: RepositoryName,
-    /// The keys that change, in order; nothing of an item that stays as it is.
+    /// The keys that change, in order; empty if the item stays as it is.
     pub changes: Vec<KeyChange>,
     /// The sidecar that the item will have.
     pub sidecar: Sidecar,
@@ -58,8 +58,8 @@ pub fn plan(
 /// The difference between the dates of two changes within one second.
 const MILLISECOND: i128 = SECOND / 1000;
 
-/// Dates a sidecar whose description is no longer that of `before`. The timestamp rises even if the clock
-/// has gone back, since the Copies are compared by it.
+/// Sets the dates of a sidecar whose description differs from `before`. The timestamp rises even if the clock
+/// has gone back, because Copies are compared by it.
 pub(crate) fn date(sidecar: &mut Sidecar, before: &Sidecar, now: Instant) {
     let second = now.floor(SECOND);
     let later = before.timestamp.checked_add(MILLISECOND).unwrap_or(before.timestamp);

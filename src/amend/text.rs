@@ -43,7 +43,7 @@ impl Description {
         format!("{settings}{}", self.metadata.to_text())
     }
 
-    /// The description that `text` gives the item. Values that stay as they are need not be valid.
+    /// The description that `text` gives the item. Unchanged values need not be valid.
     pub fn edited(&self, text: &str) -> Result<Description, TextError> {
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Numbers of one's own may be `nan`, which does not equal itself.
+    /// A number below `x` may be `nan`, which does not equal itself.
     #[test]
     fn a_description_equals_itself() {
         let found: Table = "[x]\nnumber = nan".parse().unwrap();

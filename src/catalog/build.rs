@@ -1,4 +1,4 @@
-//! Building an index beside the existing one, and replacing that.
+//! Building an index beside the existing one, then replacing the old one.
 
 use std::path::Path;
 

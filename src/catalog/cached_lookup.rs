@@ -51,7 +51,7 @@ impl<'a> CachedLookup<'a> {
                 rows.fill(None);
                 continue;
             };
-            // In a year that is as it was indexed, nothing has taken the place of an item's directory.
+            // If the year has not changed since it was indexed, no item directory in it was replaced.
             let is_as_indexed =
                 recorded.is_some_and(|it| year.own_stat().is_ok_and(|stat| stat.version() == it));
             // The caller reads the sidecar of an item without a current row, and meets the error there.
@@ -87,7 +87,7 @@ const PAGES: usize = 2;
 type Page = (Vec<RepositoryName>, Vec<Option<Hit>>);
 
 /// A lookup on a thread of its own: pages of names go in, and come out in the same order with what
-/// [`CachedLookup::of`] finds. It iterates over the pages that are under way.
+/// [`CachedLookup::of`] finds. It iterates over the pages in flight.
 pub struct Lookahead {
     names: SyncSender<Vec<RepositoryName>>,
     pages: Receiver<Page>,
@@ -108,7 +108,7 @@ impl CachedLookup<'_> {
                     }
                 }
             };
-            // Without a thread nobody listens, and every sidecar is read.
+            // Without the thread, every sidecar is read.
             let _ = thread::Builder::new().spawn_scoped(threads, look);
             act(&mut Lookahead { names, pages, under_way: 0 })
         })
@@ -116,7 +116,7 @@ impl CachedLookup<'_> {
 }
 
 impl Lookahead {
-    /// Adds a page, and takes the oldest one once enough are under way.
+    /// Adds a page, and takes the oldest one once enough pages are in flight.
     pub fn add(&mut self, names: Vec<RepositoryName>) -> Option<Page> {
         if let Err(SendError(names)) = self.names.send(names) {
             let hits = vec![None; names.len()];

@@ -70,7 +70,7 @@ impl Catalog<'_> {
                         }
                     }
                     Ok(false) => changed.push(name),
-                    // Neither the index nor the sidecar can answer for it.
+                    // Neither the index nor the sidecar can answer.
                     Err(error) => self.report.cannot_read(error),
                 }
             }

@@ -3,8 +3,8 @@
 //! [`Catalog::open`] builds the index if there is none. Otherwise it takes in the items whose changes writers
 //! have logged, and lists the directories whose versions have changed. That costs one stat for each directory
 //! above items: a handful, however many items there are. A sidecar that another program edited in place is
-//! noticed when an answer is about its item; [`RefreshDepth::Sidecars`] notices all of them, at the cost of one stat
-//! for each item.
+//! noticed when its item is part of an answer; [`RefreshDepth::Sidecars`] notices all of them, at the cost of
+//! one stat for each item.
 //!
 //! Where the index cannot be written, on a read-only disk or without `.urepo`, a temporary one is built.
 

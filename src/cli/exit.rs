@@ -38,14 +38,14 @@ impl Exit {
 
 /// The table of exit codes, for the manual.
 pub(crate) const TABLE: &[(Exit, &str)] = &[
-    (Exit::Success, "all that was asked was done"),
-    (Exit::Failure, "it could not be done"),
+    (Exit::Success, "everything was done"),
+    (Exit::Failure, "the command failed"),
     (Exit::Usage, "the command line cannot be understood"),
     (Exit::Partial, "finished, but some items failed or were skipped"),
-    (Exit::NoCollection, "there is no such collection"),
+    (Exit::NoCollection, "the collection does not exist"),
     (Exit::Locked, "another process holds a lock"),
     (Exit::Damage, "damage was found"),
-    (Exit::NoItem, "there is no such item"),
+    (Exit::NoItem, "the item does not exist"),
     (Exit::Deleted, "the item is deleted"),
     (Exit::Conflict, "an identifier, a state or a second Original is in the way"),
     (Exit::WouldWait, "an identifier would have to wait longer than --max-wait"),

@@ -1,10 +1,11 @@
-//! Corrections: the descriptions of many items become what the rows of a document say.
+//! Corrections: many items get the descriptions in the rows of a document.
 //!
-//! A row has [`NewValues`]: keys and kinds of relation, each with all its values. What it says nothing of stays.
-//! [`Corrector::compare`] finds what differs from the item, which is a [`Correction`]. [`Corrector::check`] and, where
-//! relations change, [`RelatedCorrections::check`] ask every Original that changes, and change nothing.
-//! [`Corrector::describe`] and [`Corrector::relate`] carry out corrections through [`amend`](crate::amend), in groups
-//! that share their syncs. Relations change at both ends, as [`relation`](crate::relation) says.
+//! A row has [`NewValues`]: keys and kinds of relation, each with all its values. Other keys stay.
+//! [`Corrector::compare`] finds the differences from the item, as a [`Correction`]. [`Corrector::check`] and,
+//! if relations change, [`RelatedCorrections::check`] check every Original that would change, without
+//! changing it. [`Corrector::describe`] and [`Corrector::relate`] carry out corrections through
+//! [`amend`](crate::amend), in groups that share their syncs. Relations change at both ends, through
+//! [`relation`](crate::relation).
 
 mod error;
 mod related;
@@ -24,7 +25,7 @@ pub use related::{CheckedCorrection, CheckedRelations, RelatedCorrections, in_or
 /// The values that a row gives an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewValues {
-    /// Keys as an [`Edit`] has them, with all values; a key without values is removed.
+    /// Keys as in an [`Edit`], with all values; a key without values is removed.
     pub values: Vec<(String, Vec<String>)>,
     /// Kinds of relation, with all items.
     pub relations: Vec<(RelationKind, Vec<Identifier>)>,
@@ -41,7 +42,7 @@ impl NewValues {
     }
 }
 
-/// What differs between a row and its item.
+/// The differences between a row and its item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correction {
     /// The item.
@@ -55,7 +56,7 @@ pub struct Correction {
 }
 
 impl Correction {
-    /// Whether the item is as its row says.
+    /// Whether the item agrees with its row.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty() && !self.has_relations()
     }
@@ -73,7 +74,7 @@ pub struct Corrector<'a> {
 }
 
 impl Corrector<'_> {
-    /// What differs between `wanted` and the item of `sidecar`.
+    /// The differences between `wanted` and the item of `sidecar`.
     pub fn compare(
         &self,
         sidecar: &Sidecar,
@@ -103,7 +104,7 @@ impl Corrector<'_> {
         Ok(Correction { name, edits, unlink, link })
     }
 
-    /// The identifiers that are in one list only. Two spellings of the identifier of an item are one.
+    /// The identifiers in one list only. Two spellings of one identifier count as one.
     fn differing(
         &self,
         held: &[Identifier],
@@ -127,7 +128,7 @@ impl Corrector<'_> {
         Ok((gone, new))
     }
 
-    /// The name of the item that `identifier` means, folded; of one that is not here, its text.
+    /// The folded name of the item that `identifier` means, or its text if the item is not here.
     fn folded_name(&self, identifier: &Identifier) -> Result<String, CorrectionError> {
         if let Identifier::Repository(name) = identifier {
             return Ok(name.folded());
@@ -136,7 +137,7 @@ impl Corrector<'_> {
         Ok(item.map_or_else(|| identifier.to_string(), |item| item.name().folded()))
     }
 
-    /// What a correction without relations changes. Nothing is changed.
+    /// The changes of a correction without relations. Nothing is written.
     pub fn check(&self, correction: &Correction) -> Result<Plan, CorrectionError> {
         let Amender { collection, caller, .. } = self.amender;
         let amender = Amender { collection, writer: None, caller };
@@ -159,7 +160,7 @@ impl Corrector<'_> {
         self.amender.amend_all(amendments, report)
     }
 
-    /// Carries out a correction that changes relations. Of the other ends, those are reported that change.
+    /// Carries out a correction that changes relations. Other ends are reported if they change.
     pub fn relate(
         &self,
         correction: &Correction,
@@ -186,7 +187,7 @@ impl Corrector<'_> {
         Ok(self.amender.amend_all(own, report))
     }
 
-    /// What happens to relations: those that go, then those that come.
+    /// The changes of relations: removals first, then additions.
     fn relation_plans(
         &self,
         correction: &Correction,
@@ -239,9 +240,9 @@ fn amendment<'c>(
 
 /// The change of a key that has the values `held`, unless those are `texts`.
 ///
-/// A manifest does not say how lines end, and a value of it has no blanks around it. Held values may have both, or be
-/// blank. So texts are compared as they stand before they are compared as they would be stored. A value is checked
-/// where it differs: what others wrote into a sidecar stays.
+/// A value of a manifest has no surrounding blanks and no defined line ends. Held values may have either, or
+/// be blank. So the texts are compared unchanged first, then in the form in which they would be stored. Only
+/// a value that differs is checked: values that other programs wrote stay.
 fn edit(key: &str, held: &[String], texts: &[String]) -> Option<Edit> {
     let lines = |text: &str| text.replace("\r\n", "\n");
     let stored = |text: &str| lines(text.trim());

@@ -1,8 +1,8 @@
 //! Corrections that change relations, checked together.
 //!
-//! A relation has two ends, and each may have a row. A row that changes a relation is refused where the row of the
-//! other end says otherwise, and where two rows want one end. So the order of the rows has no effect, and a document
-//! that is imported again changes nothing.
+//! A relation has two ends, and each may have a row. A row that changes a relation is refused if the row of
+//! the other end contradicts it, or if two rows claim the same end. So the order of rows has no effect, and a
+//! repeated import changes nothing.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,11 +17,12 @@ use crate::sidecar::RelationKind;
 #[derive(Debug, Default)]
 pub struct RelatedCorrections {
     corrections: Vec<Correction>,
-    /// Fingerprints of the kinds of relation in rows: of an item and a kind, and of these and an other end.
+    /// Fingerprints of the relations in rows: of an item and a kind, and of an item, a kind and the other
+    /// end.
     said: HashSet<u128>,
 }
 
-/// What becomes of one correction.
+/// The outcome of one correction.
 pub type CheckedCorrection = Result<CheckedRelations, CorrectionError>;
 
 /// A correction that can be carried out.
@@ -69,7 +70,7 @@ impl RelatedCorrections {
             Ok(plans)
         };
         let mut outcomes: Vec<Outcome> = self.corrections.iter().map(plans).collect();
-        // What is refused makes no room for others.
+        // A refused correction makes no room for others.
         let (changed, mut planned) = loop {
             let changed = self.changed(&outcomes);
             let (planned, refused) = self.planned(corrector, &changed, &outcomes);
@@ -101,7 +102,7 @@ impl RelatedCorrections {
         checked.collect()
     }
 
-    /// Refuses a correction where the row of another end says otherwise.
+    /// Refuses a correction that the row of the other end contradicts.
     fn refuse_contradiction(
         &self,
         own: &RepositoryName,
@@ -140,7 +141,8 @@ impl RelatedCorrections {
         changed
     }
 
-    /// What becomes of the items in `changed`, and the corrections that cannot be carried out together.
+    /// The planned sidecars of the items in `changed`, and the corrections that cannot be carried out
+    /// together.
     fn planned(
         &self,
         corrector: &Corrector<'_>,
@@ -189,7 +191,7 @@ fn circles(
     let next_of = |name: &str, read: &RepositoryName| {
         let relations = match planned.get(name) {
             Some(plan) => plan.sidecar.relations.clone(),
-            // What cannot be read leads nowhere.
+            // An item that cannot be read has no successor.
             None => corrector.amender.collection.item(read).ok()?.sidecar().ok()?.0.relations,
         };
         let next = relations.first(&RelationKind::NextEdition)?;
@@ -215,7 +217,8 @@ fn circles(
     found
 }
 
-/// The corrections that remove a relation from an item which another correction gives one of that kind.
+/// The corrections that remove a relation from an item to which another correction gives a relation of that
+/// kind.
 fn contested(outcomes: &[Outcome]) -> HashSet<usize> {
     let mut places: HashMap<_, (Vec<usize>, Vec<usize>)> = HashMap::new();
     for (row, outcome) in outcomes.iter().enumerate() {
@@ -234,7 +237,7 @@ fn contested(outcomes: &[Outcome]) -> HashSet<usize> {
     others.collect()
 }
 
-/// The steps of a correction; of one that makes room for others, what it removes comes first.
+/// The steps of a correction. If it makes room for others, its removals come first.
 fn steps(correction: &Correction, makes_room: bool) -> Vec<Correction> {
     let Correction { name, edits, unlink, link } = correction.clone();
     if !makes_room {

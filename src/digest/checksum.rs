@@ -1,4 +1,4 @@
-//! Digests of other kinds, which bags bring with them.
+//! Digests by other algorithms, which come with bags.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use sha2::digest::DynDigest;
 
 use super::read_digits;
 
-/// How a digest is taken.
+/// The algorithm of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Algorithm {
-    /// MD5: it finds rot, and no forgery.
+    /// MD5: it detects rot, but not forgery.
     Md5,
-    /// SHA-1: it finds rot, and no forgery that somebody pays for.
+    /// SHA-1: it detects rot, but not a well-funded forgery.
     Sha1,
     /// SHA-224.
     Sha224,
@@ -41,7 +41,7 @@ impl Algorithm {
         Algorithm::ALL.iter().find(|(_, name)| plain(name) == wanted).map(|(it, _)| *it)
     }
 
-    /// Its name as it stands in the names of files: `sha256`.
+    /// Its name as part of file names: `sha256`.
     pub fn key(self) -> String {
         self.to_string().to_ascii_lowercase().replace('-', "")
     }
@@ -76,7 +76,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// What the bytes of a file are said to give; printed as lower-case hexadecimal digits.
+/// The expected digest of a file; printed as lower-case hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checksum {
     algorithm: Algorithm,
@@ -84,7 +84,7 @@ pub struct Checksum {
 }
 
 impl Checksum {
-    /// Reads the hexadecimal digits of a digest; nothing if their number is not the algorithm's.
+    /// Reads the hexadecimal digits of a digest; `None` if their number does not fit the algorithm.
     pub fn new(algorithm: Algorithm, text: &str) -> Option<Checksum> {
         let text = text.as_bytes();
         if text.len() != 2 * algorithm.bytes() {
@@ -95,7 +95,7 @@ impl Checksum {
         Some(Checksum { algorithm, value })
     }
 
-    /// How it was taken.
+    /// The algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
@@ -107,7 +107,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// Takes bytes piece by piece and finds out whether they have the checksums that were given.
+/// Compares bytes, taken piece by piece, with the given checksums.
 pub struct Checker<'a>(Vec<(&'a Checksum, Box<dyn DynDigest + Send>)>);
 
 impl<'a> Checker<'a> {
@@ -123,7 +123,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The first algorithm whose digest is not the one that was given.
+    /// The first algorithm whose digest differs from the given one.
     pub fn mismatch(self) -> Option<Algorithm> {
         self.0.into_iter().find_map(|(checksum, hasher)| {
             (hasher.finalize() != checksum.value).then_some(checksum.algorithm)

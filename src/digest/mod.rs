@@ -1,5 +1,5 @@
-//! SHA-256 digests: the fixity of everything stored. Others are checked where a source brings them, and
-//! kept beside what it came from.
+//! SHA-256 digests: the fixity of everything stored. Digests by other algorithms are checked if they come
+//! with a source, and kept in `[origin]`.
 
 mod checksum;
 
@@ -56,7 +56,7 @@ impl Digest {
     }
 }
 
-/// Takes bytes piece by piece and gives their digest.
+/// Digests bytes piece by piece.
 #[derive(Clone, Default)]
 pub struct Hasher(sha2::Sha256);
 
@@ -116,7 +116,7 @@ fn read_digits(text: &[u8], bytes: &mut [u8]) -> Result<(), NotADigest> {
     if all == NO_DIGIT { Err(NotADigest) } else { Ok(()) }
 }
 
-/// What [`DIGITS`] has for a character that is not a hexadecimal digit.
+/// The value in [`DIGITS`] of a character that is not a hexadecimal digit.
 const NO_DIGIT: u8 = 0xff;
 
 /// The value of each character as a hexadecimal digit.

@@ -47,9 +47,9 @@ impl AsFd for Above<'_> {
     }
 }
 
-/// Opens the directory that `path` lies in, as [`open_beneath`] does, and gives the name that is left.
+/// Opens the directory that `path` lies in, as [`open_beneath`] does, and returns the last name.
 ///
-/// System calls follow links in every component of a path but the last. So they are given one name only.
+/// System calls follow links in every component of a path but the last. So they get a single name.
 pub(super) fn open_above<'a>(
     root: BorrowedFd<'a>,
     path: &'a Path,

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 /// Bytes read at a time: large enough for few calls, small enough to stay in the CPU's cache.
 pub const BUFFER_BYTES: usize = 128 * 1024;
 
-/// What was read.
+/// The result of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// How many bytes.
@@ -27,14 +27,14 @@ pub enum CopyError {
     /// Reading or writing went wrong.
     #[error(transparent)]
     Disk(#[from] PathError),
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
 }
 
 /// Copies `from` to `to`, up to its end or a little past `expected` bytes.
 ///
-/// A file that grows while it is read could otherwise be read for ever; one byte too many tells.
+/// Without a limit, a growing file could be read forever; one byte too many is enough to notice.
 pub fn copy_and_digest(
     from: &mut StoredFile,
     to: &mut StoredFile,
@@ -51,14 +51,14 @@ pub fn copy_and_digest(
 pub(crate) struct Copying<'a> {
     /// Number of bytes expected; little more is read.
     pub expected: u64,
-    /// Hears of each piece.
+    /// Receives each piece.
     pub progress: &'a dyn Progress,
-    /// Asks for a stop.
+    /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 
 impl Copying<'_> {
-    /// Copies `from` to `to` as [`copy_and_digest`] does, and lets `see` have each piece.
+    /// Copies `from` to `to` as [`copy_and_digest`] does, and passes each piece to `see`.
     pub(crate) fn copy(
         self,
         from: &mut StoredFile,
@@ -87,7 +87,7 @@ pub fn digest(
     digest_up_to(from, u64::MAX, progress, interrupt)
 }
 
-/// Reads `from` up to its end, or a little past `expected` bytes where it has more.
+/// Reads `from` up to its end, or a little past `expected` bytes if it is longer.
 pub fn digest_up_to(
     from: &mut StoredFile,
     expected: u64,
@@ -97,8 +97,8 @@ pub fn digest_up_to(
     read_and_digest(expected, from, progress, interrupt, |_, _| Ok(()))
 }
 
-/// Reads `from` up to its end or a little past `expected` bytes, handing the bytes to `each`, which
-/// also hears how many there were so far.
+/// Reads `from` up to its end or a little past `expected` bytes, passing the bytes to `each`, with their
+/// number so far.
 pub fn read_and_digest<E: From<CopyError>>(
     expected: u64,
     from: &mut StoredFile,

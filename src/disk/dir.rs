@@ -23,8 +23,8 @@ use crate::identity::Instant;
 
 /// A directory opened once.
 ///
-/// Paths given to its methods are relative and lie beneath it. No method passes a symbolic link or
-/// leaves the directory, whatever has been planted there since.
+/// Paths given to its methods are relative and lie beneath it. No method follows a symbolic link or leaves
+/// the directory, whatever entries are planted there.
 #[derive(Debug)]
 pub struct Dir {
     fd: OwnedFd,
@@ -58,27 +58,27 @@ impl Dir {
         Dir { fd, path, watcher, sharing: Sharing::default() }
     }
 
-    /// The same, where what is made beneath it is shared in this way.
+    /// The same, with entries made beneath it shared in this way.
     pub(super) fn with_sharing(self, sharing: Sharing) -> Dir {
         Dir { sharing, ..self }
     }
 
-    /// How what is made beneath it is shared.
+    /// How entries made beneath it are shared.
     pub(super) fn sharing(&self) -> Sharing {
         self.sharing
     }
 
-    /// Where this directory was found, for messages.
+    /// The path of this directory, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where `relative` is, for messages.
+    /// The path of `relative`, for messages.
     pub fn path_of(&self, relative: impl AsRef<Path>) -> PathBuf {
         self.path.join(relative)
     }
 
-    /// The same, put together only if there is something to say.
+    /// The same, built only if a message needs it.
     pub(super) fn at<'a>(&'a self, relative: &'a Path) -> At<'a> {
         At { above: &self.path, relative }
     }
@@ -92,7 +92,7 @@ impl Dir {
         Ok(self.beneath(fd, self.path_of(relative)))
     }
 
-    /// Opens a directory beneath this one, or gives `None` when nothing is there.
+    /// Opens a directory beneath this one; `None` if it does not exist.
     pub fn open_dir_if_there(&self, relative: impl AsRef<Path>) -> Result<Option<Dir>, PathError> {
         absent_is_none(self.open_dir(relative))
     }
@@ -106,7 +106,7 @@ impl Dir {
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
 
-    /// Opens a file beneath this one, or gives `None` when nothing is there.
+    /// Opens a file beneath this one; `None` if it does not exist.
     pub fn open_file_if_there(
         &self,
         relative: impl AsRef<Path>,
@@ -114,7 +114,7 @@ impl Dir {
         absent_is_none(self.open_file(relative))
     }
 
-    /// Opens a file for reading and writing, making it when it is not there: lock files.
+    /// Opens a file for reading and writing, or creates it: for lock files.
     pub fn open_lock_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
         let path = self.path_of(relative);
@@ -131,7 +131,7 @@ impl Dir {
         Ok(StoredFile::new(File::from(fd), path, self.watcher.clone()))
     }
 
-    /// Makes a file that is not there yet and opens it for writing.
+    /// Creates a new file and opens it for writing.
     pub fn create_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
         let fd = self
@@ -163,7 +163,7 @@ impl Dir {
         Ok(self.open_beneath(relative, flags, mode)?)
     }
 
-    /// Makes a directory that is not there yet.
+    /// Creates a new directory.
     pub fn make_dir(&self, relative: impl AsRef<Path>) -> Result<(), PathError> {
         let relative = relative.as_ref();
         self.make_dir_raw(relative, 0o777)
@@ -204,7 +204,7 @@ impl Dir {
         open_shared()
     }
 
-    /// Makes a symbolic link at `relative` that says `target`.
+    /// Creates a symbolic link to `target` at `relative`.
     pub fn make_link(&self, target: &OsStr, relative: &Path) -> Result<(), PathError> {
         let made = self.on_name(Operation::MakeLink, relative, |above, name| {
             rustix::fs::symlinkat(target, above, name)
@@ -222,12 +222,12 @@ impl Dir {
         Ok(OsStr::from_bytes(target.as_bytes()).to_os_string())
     }
 
-    /// Kind, size and times of what is at `relative`, no link followed; `None` if nothing is.
+    /// Kind, size and times of `relative`, without following links; `None` if it does not exist.
     pub fn stat(&self, relative: impl AsRef<Path>) -> Result<Option<FileStat>, PathError> {
         Ok(self.raw_stat(relative.as_ref())?.map(|stat| FileStat::of(&stat)))
     }
 
-    /// The same with what it takes of the disk.
+    /// The same, with its usage of the disk.
     pub(super) fn stat_with_blocks(
         &self,
         relative: &Path,
@@ -295,7 +295,7 @@ impl Dir {
         self.remove(relative, AtFlags::empty()).on("remove", self.at(relative))
     }
 
-    /// Removes a file or link if it is there.
+    /// Removes a file or link if it exists.
     pub fn remove_file_if_there(&self, relative: &Path) -> Result<(), PathError> {
         absent_is_none(self.remove_file(relative)).map(|_| ())
     }
@@ -305,7 +305,7 @@ impl Dir {
         self.remove(relative, AtFlags::REMOVEDIR).on("remove the directory", self.at(relative))
     }
 
-    /// Removes an empty directory if it is there.
+    /// Removes an empty directory if it exists.
     pub(super) fn remove_dir_if_there(&self, relative: &Path) -> Result<(), PathError> {
         absent_is_none(self.remove_dir(relative)).map(|_| ())
     }
@@ -326,7 +326,7 @@ impl Dir {
         Dir::from_descriptor(fd, path, self.watcher()).with_sharing(self.sharing)
     }
 
-    /// Who watches this directory.
+    /// The watcher of this directory.
     pub fn watcher(&self) -> Watcher {
         self.watcher.clone()
     }
@@ -360,7 +360,7 @@ impl Dir {
         &self.fd
     }
 
-    /// Announces an operation, which is under way until the answer is dropped.
+    /// Announces an operation, which is in progress until the result is dropped.
     pub(super) fn step(&self, operation: Operation, relative: &Path) -> io::Result<UnderWay<'_>> {
         if !self.watcher.hears_of(operation) {
             return Ok(UnderWay::unseen());
@@ -384,7 +384,7 @@ impl Dir {
     }
 }
 
-/// Absent is an answer; any other error stays one.
+/// Absence is a result; any other error stays an error.
 fn absent_is_none<T>(outcome: Result<T, PathError>) -> Result<Option<T>, PathError> {
     match outcome {
         Ok(found) => Ok(Some(found)),

@@ -1,4 +1,4 @@
-//! How what was written becomes durable: in one call where that is known to work, else one by one.
+//! How written data becomes durable: in one call where that is known to work, else file by file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ const AT_A_TIME: usize = 8;
 /// Files and directories whose paths are held at a time.
 const PATHS: usize = 4096;
 
-/// File systems on which one call syncs everything; tmpfs and ramfs keep nothing anyway.
+/// File systems on which one call syncs everything; tmpfs and ramfs are never durable.
 const SYNCED_AT_ONCE: [i128; 6] =
     [magic::EXT, magic::XFS, magic::BTRFS, magic::F2FS, magic::TMPFS, magic::RAMFS];
 
-/// Whether this kernel reports from `syncfs` what could not be written back.
+/// Whether `syncfs` of this kernel reports failed writes.
 static REPORTS_ERRORS: LazyLock<bool> =
     LazyLock::new(|| reports_errors(&rustix::system::uname().release().to_string_lossy()));
 
@@ -33,10 +33,10 @@ fn reports_errors(release: &str) -> bool {
 }
 
 impl Dir {
-    /// Forces what lies at `paths`, files or whole trees, to the disk, and the names on the way there.
+    /// Syncs the files or whole trees at `paths`, and the names on the way there.
     ///
-    /// Fails if anything of it could not be written since this directory was opened; what failed once is
-    /// not to be tried again, as the kernel may have dropped the bytes.
+    /// Fails if any of the data could not be written since this directory was opened. Do not repeat a failed
+    /// sync: the kernel may have dropped the bytes.
     pub fn sync_trees<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -52,7 +52,7 @@ impl Dir {
                 Some(stamp) if stamp.kind == Kind::Directory => {
                     self.sync_files_of(path.to_path_buf(), &mut files, &mut directories)?;
                 }
-                // The name of a link, or of nothing, is all there is to it.
+                // A link has nothing but its name, and a missing path has not even that.
                 Some(stamp) if stamp.kind == Kind::File => files.push(path.to_path_buf()),
                 _ => {}
             }
@@ -64,8 +64,8 @@ impl Dir {
         self.sync_directories(&directories)
     }
 
-    /// Forces the directories at `paths` to the disk, with the names in them, and the names on the way
-    /// there. Not what lies deeper, nor the bytes of files.
+    /// Syncs the directories at `paths`, with the names in them, and the names on the way there, but neither
+    /// deeper entries nor the bytes of files.
     pub fn sync_names<P: AsRef<Path>>(
         &self,
         paths: impl IntoIterator<Item = P>,
@@ -80,7 +80,7 @@ impl Dir {
         self.sync_directories(&directories)
     }
 
-    /// Forces the names in `dirs`, which are on the file system of this one, to the disk.
+    /// Syncs the names in `dirs`, which are on the file system of this directory.
     pub fn sync_dirs<'a>(&self, dirs: impl IntoIterator<Item = &'a Dir>) -> Result<(), PathError> {
         if self.syncs_at_once()? {
             return Ok(());
@@ -88,16 +88,16 @@ impl Dir {
         dirs.into_iter().try_for_each(Dir::sync)
     }
 
-    /// Makes the directory if it is missing, and opens it: what is acknowledged will lie in it. One that is there
-    /// may have been made a moment ago by another process, which has not synced its name yet.
+    /// Creates the directory if it is missing, and opens it for data that will be reported as durable.
+    /// Another process may have created it a moment ago without having synced its name.
     pub fn ensure_lasting_dir(&self, name: &str) -> Result<Dir, PathError> {
         let dir = self.ensure_dir(name)?;
         self.watcher().synced_names().ensure(dir.descriptor(), || self.sync())?;
         Ok(dir)
     }
 
-    /// Opens the directory `name`, if it is there. Once the whole file system has been synced, its name is
-    /// known to be on the disk ([`Dir::ensure_lasting_dir`]).
+    /// Opens the directory `name`, if it exists. Once the whole file system has been synced, its name counts
+    /// as durable ([`Dir::ensure_lasting_dir`]).
     pub(crate) fn expect_dir(&self, name: impl AsRef<Path>) -> Result<Option<Dir>, PathError> {
         let dir = self.open_dir_if_there(name)?;
         if let Some(dir) = &dir {
@@ -106,11 +106,11 @@ impl Dir {
         Ok(dir)
     }
 
-    /// Forces the whole file system to the disk where one call is known to do that and to report what
-    /// failed. `false` where everything written has to be synced by itself.
+    /// Syncs the whole file system if one call is known to do that and to report failures. `false` if every
+    /// file has to be synced by itself.
     ///
-    /// The kernel does not hand the call to servers in user space, and what a network file system makes of
-    /// it is not known.
+    /// The kernel does not pass the call to servers in user space, and its effect on a network file system is
+    /// not known.
     fn syncs_at_once(&self) -> Result<bool, PathError> {
         if !self.watcher().syncs() {
             return Ok(true);
@@ -164,7 +164,7 @@ impl Dir {
         synced
     }
 
-    /// Syncs `directories`, the deepest first; none has to be there.
+    /// Syncs `directories`, the deepest first; each may be missing.
     fn sync_directories(&self, directories: &BTreeSet<PathBuf>) -> Result<(), PathError> {
         let depth = |path: &PathBuf| path.components().count();
         let mut deepest_first: Vec<_> = directories.iter().cloned().collect();

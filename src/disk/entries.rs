@@ -1,4 +1,4 @@
-//! What is in a directory.
+//! The entries of a directory.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +15,7 @@ use super::{Dir, IoContext, Kind, PathError};
 pub struct DirEntry {
     /// The name, any bytes but `/` and NUL.
     pub name: std::ffi::OsString,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -43,7 +43,7 @@ impl Dir {
         }))
     }
 
-    /// The names here of a kind that are text and `wanted`, in no order.
+    /// The `wanted` names of a kind that are UTF-8, in no order.
     pub(crate) fn names_of(
         &self,
         wanted_kind: Kind,

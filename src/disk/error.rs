@@ -1,9 +1,9 @@
-//! Errors of the file system, with what was done and to what.
+//! Errors of the file system, with the action and the path.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file operation that went wrong. The source says why.
+/// A failed file operation. The source is the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} `{}`", path.display())]
 pub struct PathError {
@@ -29,7 +29,7 @@ impl PathError {
         PathError::new(action, &self.path, source)
     }
 
-    /// What the operation was about.
+    /// The path of the operation.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -54,12 +54,12 @@ impl PathError {
         self.is(rustix::io::Errno::BADF)
     }
 
-    /// Whether the path, or a directory on the way to it, is a link that was not followed.
+    /// Whether the path, or a directory on the way to it, is a link, which is never followed.
     pub fn is_link(&self) -> bool {
         self.is(rustix::io::Errno::LOOP)
     }
 
-    /// That this process or the machine ran short of descriptors or memory: it says nothing of the path.
+    /// A shortage of descriptors or memory in this process or machine, which does not concern the path.
     pub fn shortage(&self) -> Option<Shortage> {
         use rustix::io::Errno;
         let errno =
@@ -76,7 +76,7 @@ impl PathError {
     }
 }
 
-/// That an operation went wrong for want of descriptors or memory, whatever it was about.
+/// An operation that failed for lack of descriptors or memory, whatever its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
     action: &'static str,
@@ -85,13 +85,13 @@ pub struct Shortage {
 }
 
 impl Shortage {
-    /// The error that it was.
+    /// The error.
     pub fn to_error(&self) -> PathError {
         PathError::new(self.action, self.path.clone(), self.errno.into())
     }
 }
 
-/// A path beneath a directory, put together only where there is something to say of it.
+/// A path beneath a directory, built only if a message needs it.
 pub(super) struct At<'a> {
     pub above: &'a Path,
     pub relative: &'a Path,

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::{Dir, FileStat, IoContext, Kind, PathError, StoredFile};
 
-/// The file of a source that contains patterns for its directory and all below it.
+/// The file of a source with patterns for its directory and everything below it.
 pub const PATTERN_FILE: &str = ".urepoignore";
 
 /// Limit on the size of a file of patterns.
@@ -23,7 +23,7 @@ pub const MAX_PATTERN_BYTES: u64 = 1024 * 1024;
 pub struct Pattern {
     /// Its text: a line of a gitignore file.
     pub text: String,
-    /// The file it stands in.
+    /// The file that contains it.
     pub from: Option<PathBuf>,
 }
 
@@ -37,14 +37,14 @@ pub struct PatternError {
     pub reason: String,
 }
 
-/// Why something was left out.
+/// Why an entry was left out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ExclusionRule {
     /// It matches a pattern.
     Pattern {
         /// The pattern.
         text: String,
-        /// The file it stands in.
+        /// The file that contains it.
         from: Option<PathBuf>,
     },
     /// It is a file of patterns.
@@ -73,7 +73,7 @@ pub struct Exclusion {
     usual: Option<Arc<Gitignore>>,
     reads_files: bool,
     nearest: Option<Arc<PatternLevel>>,
-    /// Where the source is below the directory that patterns are relative to.
+    /// The path of the source below the directory that patterns are relative to.
     base: PathBuf,
 }
 
@@ -141,8 +141,8 @@ impl Exclusion {
         Exclusion { base: self.base.join(relative), ..self.clone() }
     }
 
-    /// The same for what is in the directory at `relative` below `root`: its own patterns are added. `follows`
-    /// says whether links are followed.
+    /// The same for the entries of the directory at `relative` below `root`: its own patterns are added.
+    /// `follows` says whether links are followed.
     pub(crate) fn entered(
         &self,
         root: &Dir,
@@ -202,7 +202,7 @@ impl Exclusion {
     }
 }
 
-/// What is at `path`, links followed; `None` if they lead to nothing.
+/// The kind of `path`, links followed; `None` for a dangling link.
 fn followed(path: &Path) -> Result<Option<FileStat>, PathError> {
     match rustix::fs::stat(path) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
@@ -228,7 +228,7 @@ fn compile(patterns: &[Pattern]) -> Result<Gitignore, PatternError> {
         PatternError { text, reason }
     };
     for Pattern { text, from } in patterns {
-        // It would be taken for a set of these characters.
+        // It would be read as a set of these characters.
         if text.split_once("[:").is_some_and(|(_, rest)| rest.contains(":]")) {
             let reason = "classes such as `[:digit:]` are not supported; write `[0-9]`".to_owned();
             return Err(PatternError { text: text.clone(), reason });

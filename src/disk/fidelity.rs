@@ -26,7 +26,7 @@ impl Shown {
     }
 }
 
-/// The modes that the files and directories of an item show.
+/// The modes of the files and directories of an item.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShownModes {
     files: Shown,
@@ -46,7 +46,7 @@ impl ShownModes {
     }
 }
 
-/// What a file system keeps of the times and modes of an item.
+/// The precision with which a file system keeps the times and modes of an item.
 ///
 /// FAT, NTFS and many servers round times, and a mount may give one mode to all files. A difference of that
 /// kind is not a change of the file. On a file system that keeps both, every difference is a change.
@@ -57,7 +57,7 @@ pub struct Fidelity {
 }
 
 impl Dir {
-    /// What the file system of this directory keeps of an item whose modes are `shown`.
+    /// The fidelity of the file system of this directory, for an item whose modes are `shown`.
     pub fn fidelity(&self, shown: ShownModes) -> Result<Fidelity, PathError> {
         Ok(Fidelity { file_system: self.file_system()?, shown })
     }
@@ -89,7 +89,7 @@ impl Fidelity {
         found.modified == recorded || self.units(found).iter().any(is_rounded)
     }
 
-    /// The units that times are rounded to; none where they are kept to the nanosecond.
+    /// The units that times are rounded to; none if times are kept to the nanosecond.
     fn units(&self, found: &FileStat) -> &'static [i128] {
         match self.file_system {
             // The kernel writes the time of the last change itself: a fraction shows that fractions are kept.
@@ -99,19 +99,19 @@ impl Fidelity {
             FAT => &[2 * SECOND],
             EXFAT => &[10_000_000, SECOND, 2 * SECOND],
             NTFS | NTFS3 => &[100],
-            // FUSE, SMB, NFS …: whatever is behind them.
+            // FUSE, SMB, NFS …: any file system may be behind them.
             _ => &[100, 1_000, 1_000_000, 10_000_000, SECOND, 2 * SECOND],
         }
     }
 }
 
-/// File systems that keep times exactly; overlayfs lies on one of them.
+/// File systems that keep times exactly; overlayfs is stacked on one of them.
 const EXACT: [i128; 8] = [XFS, BTRFS, F2FS, ZFS, BCACHEFS, TMPFS, RAMFS, OVERLAYFS];
 
 /// File systems without mode bits: the mount says which mode all files have.
 const WITHOUT_MODES: [i128; 4] = [FAT, EXFAT, NTFS, NTFS3];
 
-/// File systems that keep mode bits or not, depending on what is behind them. One mode for all files and
+/// File systems that keep mode bits only if the file system behind them does. One mode for all files and
 /// directories of an item shows that they do not.
 const OFTEN_WITHOUT_MODES: [i128; 4] = [FUSE, SMB, SMB2, SMBFS];
 
@@ -124,7 +124,7 @@ const MAY_REFUSE_NAMES: [i128; 8] = [FAT, EXFAT, NTFS, NTFS3, FUSE, SMB, SMB2, S
 /// File systems that may refuse links as operations that are not permitted.
 const MAY_REFUSE_LINKS: [i128; 5] = [FAT, EXFAT, NTFS, NTFS3, FUSE];
 
-/// Whether a file system may refuse names that others hold.
+/// Whether a file system may refuse names that other file systems accept.
 pub(super) fn may_refuse_names(file_system: i128) -> bool {
     MAY_REFUSE_NAMES.contains(&file_system)
 }
@@ -233,7 +233,7 @@ mod tests {
             (SMB, &[file, directory], false),
             (FUSE, &[file, other, directory], true),
             (SMB2, &[file, directory, closed], true),
-            // What `chmod -R` leaves of the files.
+            // The modes of the files after `chmod -R`.
             (FUSE, &[file, file, closed], true),
         ] {
             let mut modes = ShownModes::default();

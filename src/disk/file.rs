@@ -1,4 +1,4 @@
-//! A file held open, and what the file system says of it.
+//! A file held open, with its metadata in the file system.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -50,7 +50,7 @@ impl StoredFile {
         Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
     }
 
-    /// Where this file was found, for messages.
+    /// The path of this file, for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -74,7 +74,7 @@ impl StoredFile {
         }
     }
 
-    /// Reads the whole file, refusing one of more than `limit` bytes before it is held.
+    /// Reads the whole file, after refusing one of more than `limit` bytes.
     pub fn read_all(&mut self, limit: u64) -> Result<Vec<u8>, PathError> {
         let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         let size = rustix::fs::fstat(&self.file).map_or(0, |stat| FileStat::of(&stat).bytes);
@@ -104,11 +104,11 @@ impl StoredFile {
         Ok(filled)
     }
 
-    /// Writes all of `bytes` at the end of what was written before.
+    /// Appends all of `bytes`.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), PathError> {
         let under_way = self.watcher.before(Operation::Write, &self.path);
         if under_way.is_err() {
-            // A refused write leaves half of its bytes, as a full disk or a torn write does.
+            // A refused write writes half of its bytes, as on a full disk or in a crash.
             let _ = self.file.write_all(&bytes[..bytes.len() / 2]);
         }
         let _under_way = under_way.on("write", &self.path)?;
@@ -134,7 +134,7 @@ impl StoredFile {
         Ok(found == [byte])
     }
 
-    /// Goes back to the start and forgets what was written.
+    /// Goes back to the start and truncates the file.
     pub fn restart(&mut self) -> Result<(), PathError> {
         self.watcher
             .before(Operation::Write, &self.path)
@@ -148,8 +148,8 @@ impl StoredFile {
         self.file.seek(SeekFrom::Start(0)).map(|_| ()).on("read", &self.path)
     }
 
-    /// Makes this empty file share the bytes of `source`, so that none is copied. `false` where the
-    /// file system cannot do that.
+    /// Makes this empty file share the blocks of `source`, so that no byte is copied. `false` if the file
+    /// system cannot do that.
     pub fn share_bytes_of(&self, source: &StoredFile) -> Result<bool, PathError> {
         use rustix::io::Errno;
         let shared = self.watcher.before(Operation::Write, &self.path).and_then(|_under_way| {

@@ -1,4 +1,4 @@
-//! Kernel locks: shared or exclusive, gone with their process, never removed by hand.
+//! Kernel locks: shared or exclusive, released when their process ends, never removed by hand.
 
 use std::fmt;
 use std::fs::TryLockError;
@@ -11,7 +11,7 @@ use super::{Dir, IoContext, PathError};
 use crate::identity::Instant;
 use crate::wait::{Waited, Waiter};
 
-/// Who holds a lock, as told to those who wait for it.
+/// The holder of a lock, as shown to processes that wait for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The process number.
@@ -20,7 +20,7 @@ pub struct Holder {
     pub machine: String,
     /// The command that it runs: `urepo new`.
     pub command: String,
-    /// Since when.
+    /// The time at which it took the lock.
     pub since: Instant,
 }
 
@@ -34,13 +34,13 @@ impl fmt::Display for Holder {
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
-    /// With others who share it.
+    /// Shared with other holders.
     Shared,
-    /// Alone.
+    /// Exclusively.
     Exclusive,
 }
 
-/// Why a lock was not had.
+/// Why a lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Others held it beyond the limit of the wait.
@@ -48,7 +48,7 @@ pub enum LockError {
     Held {
         /// The lock file.
         path: std::path::PathBuf,
-        /// Who holds it, where known.
+        /// The holder, if known.
         #[source]
         holder: HeldBy,
     },
@@ -57,7 +57,7 @@ pub enum LockError {
     Interrupted {
         /// The lock file.
         path: std::path::PathBuf,
-        /// Who holds it, where known.
+        /// The holder, if known.
         #[source]
         holder: HeldBy,
     },
@@ -67,7 +67,7 @@ pub enum LockError {
 }
 
 impl LockError {
-    /// The same for those who can only say which file could not be used.
+    /// The same as a plain error about a path.
     pub(crate) fn into_path_error(self) -> PathError {
         match self {
             LockError::Held { path, holder } | LockError::Interrupted { path, holder } => {
@@ -79,25 +79,25 @@ impl LockError {
     }
 }
 
-/// Who keeps a lock: the text the holder left.
+/// The holder of a lock: the text that the holder wrote.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("held by {0}")]
 pub struct HeldBy(pub String);
 
-/// A lock file, held. Dropping it lets go; so does the end of the process, however it ends.
+/// A lock file, held. Dropping it releases the lock; so does the end of the process, however it ends.
 #[derive(Debug)]
 pub struct Lock {
     file: StoredFile,
 }
 
-/// Where in a lock file its holder is written, behind anything else it keeps.
+/// The offset of the holder in a lock file, behind all other content.
 const HOLDER_OFFSET: u64 = 8192;
 const HOLDER_BYTES: usize = 512;
 
-/// A holder that left no text.
+/// A holder that wrote no text.
 const UNKNOWN: &str = "another process";
 
-/// Where the line of the holder ends.
+/// The end of the line of the holder.
 pub(crate) const HOLDER_END: u64 = HOLDER_OFFSET + HOLDER_BYTES as u64;
 
 impl Lock {
@@ -116,7 +116,7 @@ impl Lock {
         Ok(lock)
     }
 
-    /// The same without writing who holds it: the lock file is as the last holder left it.
+    /// The same without writing the holder: the lock file stays unchanged.
     pub(crate) fn take_unsigned(
         dir: &Dir,
         name: &str,
@@ -136,19 +136,19 @@ impl Lock {
         Ok(Lock { file })
     }
 
-    /// Locks `file` alone if nobody else has it. Nothing is written: it has content of its own.
+    /// Locks `file` exclusively if it is free. Nothing is written: the file has content of its own.
     pub(crate) fn of_file(file: StoredFile) -> Result<Option<Lock>, PathError> {
         let locked = try_flock(&file, LockMode::Exclusive)?;
         Ok(locked.then(|| Lock { file }))
     }
 
-    /// Whether somebody has locked `file` alone. Nobody who asks the same at this moment hinders the answer.
+    /// Whether `file` is locked exclusively. Concurrent callers do not disturb each other.
     pub(crate) fn is_held(file: StoredFile) -> Result<bool, PathError> {
         let locked = try_flock(&file, LockMode::Shared)?;
         Ok(locked.then(|| Lock { file }).is_none())
     }
 
-    /// Lets others share a lock that was held alone. Others may take it in between.
+    /// Turns an exclusive lock into a shared one. Other processes may take it in between.
     pub fn share(self, waiter: &Waiter<'_>) -> Result<Lock, LockError> {
         wait_for_flock(&self.file, LockMode::Shared, waiter)?;
         Ok(self)
@@ -159,14 +159,14 @@ impl Lock {
         &mut self.file
     }
 
-    /// Tells those who wait who holds this. Not synced: it means nothing after a power cut.
+    /// Writes the holder, for processes that wait. It is not synced: it means nothing after a power cut.
     pub(crate) fn sign(&self, holder: &Holder) -> Result<(), PathError> {
         let mut line = holder.to_string().into_bytes();
         line.retain(|byte| !byte.is_ascii_control());
         line.resize(HOLDER_BYTES - 1, b' ');
         line.push(b'\n');
         match self.file.write_all_at(&line, HOLDER_OFFSET) {
-            // The kernel keeps the lock, whether anybody can read whose it is or not.
+            // The kernel keeps the lock, even if the holder could not be written.
             Err(error) if error.is_full() => Ok(()),
             outcome => outcome,
         }
@@ -180,7 +180,7 @@ impl Drop for Lock {
     }
 }
 
-/// Locks `file` as `mode` says, unless others have it.
+/// Locks `file` in `mode`, unless another process holds it.
 fn try_flock(file: &StoredFile, mode: LockMode) -> Result<bool, PathError> {
     let announced = file.watcher().before(Operation::Lock, file.path());
     let _under_way = announced.on("lock", file.path())?;
@@ -195,7 +195,7 @@ fn try_flock(file: &StoredFile, mode: LockMode) -> Result<bool, PathError> {
     }
 }
 
-/// Locks `file` as `mode` says, once others let go.
+/// Locks `file` in `mode`, once it is free.
 fn wait_for_flock(file: &StoredFile, mode: LockMode, waiter: &Waiter<'_>) -> Result<(), LockError> {
     let waited = waiter.poll(|| Ok::<_, PathError>(try_flock(file, mode)?.then_some(())))?;
     let path = file.path().to_path_buf();
@@ -207,7 +207,7 @@ fn wait_for_flock(file: &StoredFile, mode: LockMode, waiter: &Waiter<'_>) -> Res
     }
 }
 
-/// A directory that one process works in. Dropping it lets go; so does the end of the process.
+/// A directory locked by one process. Dropping it releases the lock; so does the end of the process.
 #[derive(Debug)]
 pub struct DirLock {
     dir: Dir,
@@ -215,14 +215,15 @@ pub struct DirLock {
 
 impl Drop for DirLock {
     fn drop(&mut self) {
-        // The directory that was locked may stay open for longer. A lock that stays goes with its process.
+        // The locked directory may stay open for longer. A lock that could not be released ends with the
+        // process.
         let unlock = FlockOperation::NonBlockingUnlock;
         let _ = rustix::fs::flock(self.dir.descriptor(), unlock);
     }
 }
 
 impl Dir {
-    /// Takes a lock on this directory itself, waiting while another process has it.
+    /// Locks this directory itself, waiting while another process holds the lock.
     pub(crate) fn wait_for_lock(&self, waiter: &Waiter<'_>) -> Result<DirLock, LockError> {
         let (path, holder) = (self.path().to_path_buf(), HeldBy(UNKNOWN.to_owned()));
         match waiter.poll(|| self.try_lock())? {
@@ -232,12 +233,12 @@ impl Dir {
         }
     }
 
-    /// Takes a lock on this directory itself, unless another process has it.
+    /// Locks this directory itself, unless another process holds the lock.
     pub fn try_lock(&self) -> Result<Option<DirLock>, PathError> {
         self.try_lock_as(FlockOperation::NonBlockingLockExclusive)
     }
 
-    /// The same together with others who share it.
+    /// The same, shared with other holders.
     pub(crate) fn try_lock_shared(&self) -> Result<Option<DirLock>, PathError> {
         self.try_lock_as(FlockOperation::NonBlockingLockShared)
     }
@@ -252,7 +253,7 @@ impl Dir {
         if !locked.on("lock", self.path())? {
             return Ok(None);
         }
-        // The lock belongs to what was opened, which its duplicates share.
+        // The lock belongs to the open file description, which duplicates of the descriptor share.
         Ok(Some(DirLock { dir: self.try_clone()? }))
     }
 }

@@ -1,10 +1,10 @@
 //! The file system: the only part that uses `std::fs`.
 //!
-//! [`Dir`] is a directory held open; everything below it is reached through its descriptor, and
-//! nothing it does passes a link ([`openat2`][man] where the kernel has it). [`StoredFile`] is a file
-//! held open, [`Lock`] a kernel lock, [`copy`] reads each byte once and takes its digest on the way,
-//! [`SourceWalk`] walks what is to be deposited. [`Dir::sync_trees`] decides how what was written becomes
-//! durable. A [`Watch`] sees every operation beforehand; the tests use it to make the n-th one fail.
+//! [`Dir`] is a directory held open; everything below it is reached through its descriptor, and no operation
+//! follows a link ([`openat2`][man] where the kernel has it). [`StoredFile`] is a file held open, [`Lock`] a
+//! kernel lock, [`copy`] reads each byte once and takes its digest on the way, [`SourceWalk`] walks the
+//! sources of deposits. [`Dir::sync_trees`] decides how written data becomes durable. A [`Watch`] sees every
+//! operation beforehand; the tests use it to make the n-th one fail.
 //!
 //! [man]: https://man7.org/linux/man-pages/man2/openat2.2.html
 //!

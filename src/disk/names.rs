@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::fidelity::{may_refuse_links, may_refuse_names};
 use super::{Dir, PathError};
 
-/// What a file system cannot hold, with the error by which it refused.
+/// A name or link that a file system cannot hold, with the error of the file system.
 #[derive(Debug, thiserror::Error)]
 enum Unholdable {
     #[error("this file system cannot hold the name `{}`", name.display())]
@@ -27,8 +27,8 @@ impl PathError {
 }
 
 impl Dir {
-    /// What `source`, met while something was made at `relative`, says of its name: FAT, exFAT and NTFS refuse
-    /// some characters, as missing directories or invalid arguments.
+    /// The fault in the name `relative` that the error `source` reveals: FAT, exFAT and NTFS refuse some
+    /// characters, as missing directories or invalid arguments.
     pub(super) fn name_error(&self, relative: &Path, source: Error) -> Error {
         let Some(name) = relative.file_name() else { return source };
         let is_refusal = match Errno::from_io_error(&source) {
@@ -40,11 +40,11 @@ impl Dir {
         if !is_refusal || !self.file_system().is_ok_and(may_refuse_names) {
             return source;
         }
-        // Another kind would say that something is missing.
+        // Another kind would mean that a directory is missing.
         Error::new(ErrorKind::InvalidFilename, Unholdable::Name { name: name.into(), source })
     }
 
-    /// What `source`, met while a link was made, says of the file system.
+    /// The lack of links in the file system that the error `source` reveals.
     pub(super) fn link_error(&self, source: Error) -> Error {
         let is_refusal = match Errno::from_io_error(&source) {
             Some(Errno::OPNOTSUPP | Errno::NOSYS) => true,
@@ -57,7 +57,7 @@ impl Dir {
         Error::new(source.kind(), Unholdable::Link { source })
     }
 
-    /// Whether the directory that `relative` lies in is there and was not removed.
+    /// Whether the directory that `relative` lies in exists.
     fn has_parent(&self, relative: &Path) -> bool {
         let parent = self.above(relative).and_then(|(above, _)| rustix::fs::fstat(above));
         parent.is_ok_and(|parent| parent.st_nlink > 0)

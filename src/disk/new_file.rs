@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::{Dir, PathError, StoredFile, Watcher, random_hex};
 
-/// A file that is made with its first bytes, and has its name when it is finished.
+/// A file that is created with its first bytes, and gets its name when it is complete.
 #[derive(Debug)]
 pub struct NewFile {
     dir: Dir,
     name: PathBuf,
-    /// What was written so far, under a temporary name.
+    /// The bytes so far, under a temporary name.
     staged: Option<(PathBuf, StoredFile)>,
 }
 

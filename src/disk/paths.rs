@@ -4,10 +4,10 @@ use std::io::{self, BufRead, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// A path longer than this is no path: the list is not one of NUL-ended names.
+/// Limit on a path; a longer one shows that the list does not have NUL-ended paths.
 const MAX_PATH_BYTES: u64 = 64 * 1024;
 
-/// Reads a list; of a million paths one at a time is in memory.
+/// Reads a list; only one path at a time is in memory.
 pub struct Paths {
     reader: Box<dyn BufRead + Send>,
 }
@@ -15,19 +15,19 @@ pub struct Paths {
 /// Why there is no next path.
 #[derive(Debug)]
 pub enum NoPath {
-    /// The list cannot be read on.
+    /// The list cannot be read further.
     Unreadable(io::Error),
-    /// It is not one of NUL-ended paths.
+    /// It does not have NUL-ended paths.
     NotAList,
 }
 
 impl Paths {
-    /// The list that `reader` gives.
+    /// The list read from `reader`.
     pub fn new(reader: Box<dyn BufRead + Send>) -> Paths {
         Paths { reader }
     }
 
-    /// The next path, however the last one ends; empty ones are passed over.
+    /// The next path; the last one need not end in a NUL. Empty paths are skipped.
     pub fn read(&mut self) -> Result<Option<PathBuf>, NoPath> {
         loop {
             let mut bytes = Vec::new();

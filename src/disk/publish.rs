@@ -1,4 +1,4 @@
-//! Putting finished things in place in one step.
+//! Publishing files and directories in one step.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use super::watch::{Feature, Operation};
 use super::{Dir, IoContext, PathError, StoredFile};
 
 impl Dir {
-    /// Opens a file to append to it, or gives `None` when nothing is there.
+    /// Opens a file to append to it; `None` if it does not exist.
     pub(crate) fn open_to_append_if_there(
         &self,
         relative: &Path,
@@ -28,9 +28,9 @@ impl Dir {
 
     /// Moves `from` of this directory to `name` in `to` in one step; fails if `name` exists.
     ///
-    /// Where the file system cannot refuse in the same step (NFS, exFAT and others answer
-    /// EINVAL), the name is looked up first and the caller's lock keeps writers of ours apart.
-    /// Across file systems this is an error, never a copy.
+    /// Where the file system cannot refuse in the same step (NFS, exFAT and others return EINVAL), the name
+    /// is looked up first, and the caller's lock keeps other urepo processes away. Across file systems this
+    /// is an error, never a copy.
     pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
             .and_then(|_under_way| self.rename_no_replace(from, to, name))
@@ -47,8 +47,8 @@ impl Dir {
             Err(Errno::INVAL | Errno::NOSYS) => {}
             outcome => return Ok(outcome?),
         }
-        // A file gets its second name only if nobody has that. Without hard links, and for a directory,
-        // which replaces none that has anything in it, a look has to do.
+        // A hard link never replaces a file. Without hard links, and for a directory (which replaces only an
+        // empty one), looking the name up has to do.
         let stat = rustix::fs::statat(&here, from, AtFlags::SYMLINK_NOFOLLOW)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             match retry_on_intr(|| rustix::fs::linkat(&here, from, &there, name, AtFlags::empty()))
@@ -70,8 +70,8 @@ impl Dir {
         Ok(retry_on_intr(|| rustix::fs::renameat(&here, from, &there, name))?)
     }
 
-    /// Moves `from` of this directory to `name` in `to` in one step, in place of the file that may be
-    /// there. Only the caller's sync of `to` makes it last.
+    /// Moves `from` of this directory to `name` in `to` in one step, replacing an existing file. It is
+    /// durable once the caller has synced `to`.
     pub fn rename_over(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
             .and_then(|_under_way| {
@@ -81,8 +81,8 @@ impl Dir {
             .on("replace", to.at(name))
     }
 
-    /// Swaps `from` of this directory and `name` in `to` in one step, so that a reader finds the one
-    /// or the other. `false` where the file system cannot do that.
+    /// Swaps `from` of this directory and `name` in `to` in one step, so that a reader finds one of them.
+    /// `false` if the file system cannot do that.
     pub fn exchange(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
         let swapped = to.step(Operation::Rename, name).and_then(|_under_way| {
             let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
@@ -116,7 +116,7 @@ impl Dir {
     /// new content whole.
     pub fn replace_file(&self, name: &str, bytes: &[u8]) -> Result<(), PathError> {
         let staged = format!("{name}.new");
-        // What an earlier, killed replacement left is not ours to keep.
+        // The temporary file of a killed replacement is removed.
         self.remove_file_if_there(Path::new(&staged))?;
         let mut file = self.create_file(&staged)?;
         file.write_all(bytes)?;
@@ -124,14 +124,14 @@ impl Dir {
         self.replace_with(&staged, name)
     }
 
-    /// Puts the file `staged`, which is written and synced, in the place of `name`.
+    /// Replaces `name` by the file `staged`, which is written and synced.
     pub fn replace_with(&self, staged: &str, name: &str) -> Result<(), PathError> {
         self.rename_over(Path::new(staged), self, Path::new(name))?;
         self.sync()
     }
 }
 
-/// Whether the answer is that a file cannot have a second name there.
+/// Whether the error means that the file system has no hard links there.
 fn has_no_links(errno: Errno) -> bool {
     [Errno::PERM, Errno::OPNOTSUPP, Errno::MLINK, Errno::NOSYS].contains(&errno)
 }

@@ -1,9 +1,9 @@
-//! Random bytes, and names that nobody else takes.
+//! Random bytes and unique names.
 
 use std::fmt::Write as _;
 use std::io;
 
-/// Random bytes of the system's own source.
+/// Random bytes from the system.
 pub(crate) fn random_bytes<const BYTES: usize>() -> io::Result<[u8; BYTES]> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

@@ -1,8 +1,8 @@
-//! Directories that several users share: what one user makes there, the others may change, whatever the
-//! umask of the first withholds. git does the same for `core.sharedRepository`.
+//! Directories that several users share: all of them may change the entries made there, whatever the umask of
+//! their maker. git does the same for `core.sharedRepository`.
 //!
-//! A file gets its bits just after it is made. A user who finds another's in that moment waits for them; a
-//! process that is killed then leaves the file closed until its owner uses it again.
+//! A file gets its bits just after it is made. A process of another user that finds it in that moment waits
+//! for them. If the maker is killed then, the file stays closed until its owner uses it again.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,14 +23,14 @@ use crate::wait::{Waited, Waiter};
 const MOMENT: Duration = Duration::from_secs(2);
 
 impl Dir {
-    /// Makes `path` and what is missing above it, each synced into its parent. New ones are as open as the
-    /// umask has them: only their maker decides who shares them.
+    /// Creates `path` and its missing parents, each synced into its parent. New directories get the mode of
+    /// the umask: only their maker decides who shares them.
     pub(crate) fn make_with_parents(path: &Path, watcher: &Watcher) -> Result<Dir, PathError> {
         make_levels(path, watcher)?.shared()
     }
 
-    /// The same directory, shared: users who may write to it may write to all that is made beneath it by
-    /// way of this handle. Files and directories that are made with a mode of their own keep that mode.
+    /// The same directory, shared: users who may write to it may write to every entry made beneath it through
+    /// this handle. Entries made with an explicit mode keep that mode.
     pub fn shared(self) -> Result<Dir, PathError> {
         let stat =
             retry_on_intr(|| rustix::fs::fstat(self.descriptor())).on("inspect", self.path())?;
@@ -38,13 +38,13 @@ impl Dir {
         Ok(self.with_sharing(sharing))
     }
 
-    /// `attributes` with the permission bits that a directory made here has at least. Set-group-ID is not among
-    /// them: it is for directories of the payload, in which nothing new is made.
+    /// `attributes` with the permission bits that a directory made here has at least. Set-group-ID is not
+    /// among them: this is for directories of a payload, which get no new entries.
     pub(crate) fn opened(&self, attributes: Attributes) -> Attributes {
         Attributes { mode: attributes.mode | self.sharing().directory & 0o777, ..attributes }
     }
 
-    /// Fails unless this directory belongs to the user of this process, be it the superuser.
+    /// Fails unless this directory belongs to the user of this process. The superuser is no exception.
     pub(crate) fn confirm_owner(&self) -> Result<(), PathError> {
         let stat =
             retry_on_intr(|| rustix::fs::fstat(self.descriptor())).on("inspect", self.path())?;
@@ -53,9 +53,9 @@ impl Dir {
         if is_own { Ok(()) } else { Err(PathError::new("use", self.path(), other())) }
     }
 
-    /// Opens what is at `relative` with `open`. A file, or a directory without entries, that has lacked `bits`
-    /// since a process of this user was killed gets them; a directory with entries was closed on purpose.
-    /// Waits while another user's process is about to do so.
+    /// Opens `relative` with `open`. If a killed process of this user left a file or an empty directory
+    /// without `bits`, it gets them; a directory with entries was closed on purpose. Waits while a process of
+    /// another user is about to set them.
     pub(super) fn open_shared(
         &self,
         relative: &Path,
@@ -89,7 +89,7 @@ impl Dir {
         }
     }
 
-    /// Whether another user has just made what is at `relative`, and it still lacks some of `bits`.
+    /// Whether another user has just made `relative`, and some of `bits` are still missing.
     fn is_half_made(&self, relative: &Path, bits: u32, waiter: &Waiter<'_>) -> bool {
         let found = self.above(relative).and_then(|(above, name)| {
             retry_on_intr(|| rustix::fs::statat(&above, name, AtFlags::SYMLINK_NOFOLLOW))
@@ -112,13 +112,13 @@ impl Dir {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         match self.open_beneath(relative, flags, 0) {
-            // Another user's process has it already, such as a left-over that is being cleared.
+            // A process of another user has already taken it, such as temporary files that are being removed.
             Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
             opened => self.add_bits(opened?, bits, relative).map(drop),
         }
     }
 
-    /// Gives what is open as `fd` the bits that it lacks, and says whether it has them all now.
+    /// Adds missing bits to the open file `fd`, and returns whether it has them all now.
     fn add_bits(&self, fd: impl AsFd, bits: u32, relative: &Path) -> io::Result<bool> {
         if bits == 0 {
             return Ok(true);
@@ -137,14 +137,14 @@ impl Dir {
     }
 }
 
-/// Whether another user has just made or changed it. What has been closed for longer is meant to be, or its
+/// Whether another user has just made or changed it. A file closed for longer is closed on purpose, or its
 /// maker was killed.
 fn is_new_of_another(stat: &Stat, waiter: &Waiter<'_>) -> bool {
     let age = waiter.clock.now().duration_since(FileStat::of(stat).changed);
     stat.st_uid != geteuid().as_raw() && age.is_none_or(|age| age < MOMENT)
 }
 
-/// Whether it is a directory with something in it, as far as can be seen: one just made has nothing.
+/// Whether it is a directory with entries, as far as can be seen: a new directory has none.
 fn has_entries(fd: &OwnedFd, stat: &Stat) -> bool {
     let is_entry = |entry: rustix::io::Result<rustix::fs::DirEntry>| {
         entry.is_ok_and(|entry| !matches!(entry.file_name().to_bytes(), b"." | b".."))

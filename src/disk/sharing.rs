@@ -1,10 +1,10 @@
-//! The permission bits by which a group shares what is made in a directory.
+//! The permission bits by which a group shares the entries of a directory.
 
 use rustix::fs::Stat;
 
 use super::stat::FileStat;
 
-/// Permission bits that everything made in a directory gets in addition to those that the umask leaves.
+/// Permission bits that new entries of a directory get in addition to those that the umask leaves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sharing {
     /// Those of a file.
@@ -23,9 +23,9 @@ impl Sharing {
         Sharing { file: directory & 0o060, directory, group }
     }
 
-    /// Whether the file that `stat` describes belongs to the sharing group and is without some of `bits`.
+    /// Whether the file with `stat` belongs to the sharing group and some of `bits` are missing.
     pub(super) fn lacks(self, stat: &Stat, bits: u32) -> bool {
-        // Without set-group-ID it may belong to another group, which shares nothing.
+        // Without set-group-ID it may belong to another group, which does not share the directory.
         FileStat::of(stat).mode & bits != bits && stat.st_gid == self.group
     }
 }

@@ -1,4 +1,4 @@
-//! Walking what is to be deposited.
+//! Walking a source of a deposit.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use super::{
 use crate::identity::{Instant, SECOND};
 use crate::progress::Scan;
 
-/// What is done with symbolic links of a source.
+/// Treatment of the symbolic links of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// Kept as links while they stay inside the payload, refused when they leave it.
     #[default]
     Keep,
-    /// What they point to is deposited in their place.
+    /// Their targets are deposited in their place.
     Follow,
     /// Kept as links, wherever they lead.
     AsIs,
@@ -32,7 +32,7 @@ pub enum Links {
 pub struct SourceEntry {
     /// Its path below the source.
     pub relative: PathBuf,
-    /// What it is, after links were followed if they are.
+    /// Its kind, after following links if links are followed.
     pub kind: Kind,
     /// Size in bytes, of a file.
     pub bytes: u64,
@@ -42,20 +42,20 @@ pub struct SourceEntry {
     pub changed: Option<Instant>,
     /// Why it is left out, with everything below it.
     pub left_out: Option<ExclusionRule>,
-    /// Why a link cannot be followed, if links are.
+    /// Why a link cannot be followed, if links are followed.
     pub broken: Option<BrokenLink>,
 }
 
 /// Why a link cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BrokenLink {
-    /// There is nothing where it leads.
+    /// It is dangling.
     Dangling,
     /// It leads back to a directory above it, or to itself.
     Loop,
 }
 
-/// A source directory and how it is walked: parents before what is in them, order of the disk.
+/// A source directory and how it is walked: parents before their entries, in the order of the disk.
 #[derive(Debug)]
 pub struct SourceWalk {
     root: Dir,
@@ -75,7 +75,7 @@ impl SourceWalk {
         Ok(SourceWalk { root, links, watcher })
     }
 
-    /// The walk of a directory that is open already.
+    /// The walk of an open directory.
     pub(crate) fn at(root: Dir, links: Links) -> SourceWalk {
         let watcher = root.watcher();
         SourceWalk { root, links, watcher }
@@ -86,7 +86,7 @@ impl SourceWalk {
         &self.root
     }
 
-    /// Everything below the directory. What is below a directory that is left out is not visited.
+    /// Everything below the directory, except entries below a directory that is left out.
     pub fn entries(
         &self,
         exclusion: &Exclusion,
@@ -95,7 +95,7 @@ impl SourceWalk {
             .min_depth(1)
             .follow_links(self.links == Links::Follow)
             .into_iter();
-        // What is left out of the source and of each directory on the way.
+        // The exclusions of the source and of each directory on the way.
         let mut exclusions = vec![exclusion.clone()];
         let mut is_begun = false;
         let mut is_over = false;
@@ -130,7 +130,7 @@ impl SourceWalk {
         })
     }
 
-    /// The bytes of all files below the directory, unless `scan` ends before; none where it cannot be read.
+    /// The bytes of all files below the directory, unless `scan` ends before; 0 if it cannot be read.
     pub(crate) fn measure(&self, exclusion: &Exclusion, scan: &Scan<'_>) -> Option<u64> {
         let mut bytes = 0_u64;
         for entry in self.entries(exclusion) {
@@ -141,7 +141,7 @@ impl SourceWalk {
         Some(bytes)
     }
 
-    /// The link that `error` is about, where it could not be followed, with its path below the root.
+    /// The link that could not be followed, if `error` is about one, with its path below the root.
     fn broken(&self, error: &walkdir::Error) -> Option<(PathBuf, BrokenLink)> {
         let relative = error.path()?.strip_prefix(self.root.path()).ok()?;
         let cause = error.io_error().and_then(Errno::from_io_error);
@@ -229,7 +229,7 @@ impl SourceWalk {
         PathError::new("walk", path, cause)
     }
 
-    /// Opens the file of an entry. Unless links are followed, none is passed on the way.
+    /// Opens the file of an entry. Unless links are followed, the path may not contain one.
     pub fn open_file(&self, relative: &Path) -> Result<StoredFile, PathError> {
         match self.links {
             Links::Follow => StoredFile::open(&self.root.path_of(relative), self.watcher.clone()),
@@ -239,7 +239,7 @@ impl SourceWalk {
         }
     }
 
-    /// The target of an entry's link; no link is passed on the way to it.
+    /// The target of an entry's link, whose path may not contain another link.
     pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
         match self.links {
             Links::Follow => {
@@ -290,7 +290,7 @@ pub(crate) fn split(path: &Path) -> (&Path, &Path) {
     (path.parent().unwrap_or(Path::new("")), name)
 }
 
-/// What a path named by a person is; a link at its end is followed only if links are.
+/// The metadata of a path named by a person; a final link is followed only if links are.
 pub fn stat_of(path: &Path, links: Links) -> Result<FileStat, PathError> {
     let stat = match links {
         Links::Follow => rustix::fs::stat(path),

@@ -1,4 +1,4 @@
-//! What a file system has room for, and what it is.
+//! The free space of a file system, and its type.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -27,23 +27,24 @@ impl Dir {
 
     /// The name of the network file system this directory is on, if it is on one.
     ///
-    /// A kernel lock there may not reach other machines, so labels are not issued from it unasked.
+    /// A kernel lock there may not reach other machines, so no labels are issued from it without permission.
     pub fn network_file_system(&self) -> Result<Option<&'static str>, PathError> {
         Ok(network_file_system_of(self.file_system()?))
     }
 
-    /// Whether a file keeps its inode number for as long as it is there: not on file systems that
-    /// make numbers up each time they are mounted.
+    /// Whether a file keeps its inode number as long as it exists. Some file systems invent new numbers at
+    /// each mount.
     pub fn has_lasting_inodes(&self) -> Result<bool, PathError> {
-        // It is not known what lies behind a network or FUSE.
+        // The file system behind a network or FUSE is not known.
         let file_system = self.file_system()?;
         let made_up = [magic::FAT, magic::EXFAT, magic::ISO9660].contains(&file_system);
         Ok(!made_up && network_file_system_of(file_system).is_none())
     }
 
-    /// What tells this file system, or this snapshot of one, from every other, wherever it is mounted.
+    /// The identity of this file system, or of this snapshot of one, wherever it is mounted.
     ///
-    /// Others, such as XFS, name themselves after the device, which may change with each boot.
+    /// `None` for file systems such as XFS, whose id comes from the device number and may change with each
+    /// boot.
     pub fn lasting_file_system_id(&self) -> Result<Option<u64>, PathError> {
         let named_by_itself = [magic::EXT, magic::BTRFS, magic::ZFS, magic::BCACHEFS];
         if !named_by_itself.contains(&self.file_system()?) {
@@ -54,7 +55,7 @@ impl Dir {
         Ok(Some(stat.f_fsid))
     }
 
-    /// The magic number of this directory's file system, as statfs(2) has it.
+    /// The magic number of this directory's file system, from statfs(2).
     pub(super) fn file_system(&self) -> Result<i128, PathError> {
         if let Some(said) = self.watcher().file_system() {
             return Ok(said);
@@ -65,10 +66,10 @@ impl Dir {
     }
 }
 
-/// The name of the network file system that has this number in statfs(2).
+/// The name of the network file system with this magic number.
 ///
-/// File systems that several machines mount at once count, for their kernel locks may end at the
-/// machine as well.
+/// File systems that several machines mount at once count as well, because their kernel locks may not reach
+/// other machines.
 fn network_file_system_of(file_system: i128) -> Option<&'static str> {
     Some(match file_system {
         magic::NFS => "NFS",
@@ -107,14 +108,14 @@ thread_local! {
     static LISTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread becomes an error that is reported as such: a program's panic hook has
-/// nothing to say of it.
+/// Whether a panic of this thread becomes an ordinary error, which the panic hook of a program should not
+/// report.
 pub fn panic_becomes_error() -> bool {
     LISTS.get()
 }
 
-/// Does what lists directories with `std`, which panics when closing one of them fails, as it may on a
-/// network file system: here that is an error as well.
+/// Runs code that lists directories with `std`. `std` panics if closing a directory fails, as it may on a
+/// network file system; here that is an error.
 pub(super) fn listed<T>(path: &Path, list: impl FnOnce() -> T) -> Result<T, PathError> {
     LISTS.set(true);
     let listed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(list));
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn file_systems_behind_a_network_are_known_by_their_numbers() {
-        // As `statfs` of coreutils and the kernel's magic.h have them.
+        // From `statfs` of coreutils and magic.h of the kernel.
         for (magic, name) in [
             (0x6969, "NFS"),
             (0xff53_4d42, "SMB"),

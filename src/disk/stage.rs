@@ -1,5 +1,5 @@
-//! Directories that belong to one run, under a kernel lock for as long as it lives: one that nobody holds
-//! is the left-over of a killed run.
+//! Directories that belong to one run, under a kernel lock as long as the run lives: an unlocked stage
+//! belonged to a killed run.
 
 use std::io;
 use std::path::Path;
@@ -9,13 +9,13 @@ use rustix::io::Errno;
 use super::random::random_hex;
 use super::{Dir, DirLock, IoContext, PathError};
 
-/// How often a stage is made, where others take it for a left-over before it is locked.
+/// Number of attempts to create a stage, if others remove it before it is locked.
 const ATTEMPTS: usize = 3;
 
-/// A directory of one's own in one that others share. Dropped, it takes itself away.
+/// A private directory in a shared one. Dropping it removes it.
 ///
-/// Where the file system locks no directories, or hides the locks of other machines, nobody can tell a
-/// living stage from a left-over: [`StageLock::try_take`] then gives none.
+/// Where the file system cannot lock directories, or hides the locks of other machines, a living stage looks
+/// like that of a killed run: [`StageLock::try_take`] then returns `None`.
 #[derive(Debug)]
 pub(crate) struct Stage {
     dir: Dir,
@@ -29,7 +29,7 @@ pub(crate) struct Stage {
 pub(crate) enum Access {
     /// Its owner.
     Private,
-    /// Those whom the process lets into what it makes.
+    /// Everyone who may enter new directories of the process.
     Shared,
 }
 
@@ -54,14 +54,14 @@ impl Stage {
                 return Ok(Stage { dir, above, name, _lock: lock });
             }
             let _ = above.remove_dir(Path::new(&name));
-            // Else somebody took it for a left-over in the moment before it was locked.
+            // Otherwise another process removed it in the moment before it was locked.
             locked?;
         }
         let cause = io::Error::other("others keep removing what is made there");
         Err(PathError::new("make a stage in", above.path(), cause))
     }
 
-    /// Whether stages are called like this that begin with `begin`.
+    /// Whether `name` can be the name of a stage that begins with `begin`.
     pub(crate) fn is_name(name: &str, begin: &str) -> bool {
         let parts = name.strip_prefix(begin).and_then(|rest| rest.split_once('-'));
         parts.is_some_and(|(process, random)| {
@@ -76,12 +76,12 @@ impl Stage {
         &self.dir
     }
 
-    /// What no other stage is called.
+    /// Its unique name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Takes the stage away, saying what went wrong.
+    /// Removes the stage, and returns an error.
     pub(crate) fn remove(&self) -> Result<(), PathError> {
         self.above.remove_tree(Path::new(&self.name))
     }
@@ -89,19 +89,19 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // An error leaves what a killed process would.
+        // After an error the directory is left, as by a killed process.
         let _ = self.remove();
     }
 }
 
-/// A stage just made, held unless the file system locks no directories; nothing if somebody else holds it
-/// or has removed it.
+/// Locks a new stage, if the file system locks directories; `None` if another process holds it or has removed
+/// it.
 fn lock_new(above: &Dir, name: &str) -> Result<Option<(Dir, Option<DirLock>)>, PathError> {
     let Some(dir) = above.open_dir_if_there(name)? else { return Ok(None) };
     let lock = match dir.try_lock() {
         Ok(Some(lock)) => Some(lock),
         Ok(None) => return Ok(None),
-        // Any other error may be this moment's: others would then take the stage for a left-over.
+        // Any other error may be temporary: without the lock, others would remove the stage.
         Err(error) if error.is_without_directory_locks() => None,
         Err(error) => return Err(error),
     };
@@ -109,7 +109,7 @@ fn lock_new(above: &Dir, name: &str) -> Result<Option<(Dir, Option<DirLock>)>, P
     Ok(is_there.then_some((dir, lock)))
 }
 
-/// The stage of a killed run, held so that nobody else clears it.
+/// The stage of a killed run, locked so that no other process clears it.
 #[derive(Debug)]
 pub(crate) struct StageLock {
     /// The stage.
@@ -118,9 +118,9 @@ pub(crate) struct StageLock {
 }
 
 impl StageLock {
-    /// Takes the stage `name` of a run that has ended; nothing if the run may be alive, or the stage is gone.
+    /// Locks the stage `name` of a run that has ended; `None` if the run may be alive, or the stage is gone.
     pub(crate) fn try_take(above: &Dir, name: &Path) -> Result<Option<StageLock>, PathError> {
-        // The lock of another machine may not be seen here.
+        // The lock of another machine may be invisible here.
         if above.network_file_system()?.is_some() {
             return Ok(None);
         }
@@ -130,7 +130,7 @@ impl StageLock {
 }
 
 impl PathError {
-    /// Whether the file system takes no locks on directories: NFS does not on what is open for reading.
+    /// Whether the file system cannot lock directories: NFS locks only files that are open for writing.
     pub(crate) fn is_without_directory_locks(&self) -> bool {
         [Errno::BADF, Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].iter().any(|it| self.is(*it))
     }

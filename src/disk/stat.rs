@@ -42,7 +42,7 @@ impl Kind {
 /// Kind, size, mode and times of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Size in bytes.
     pub bytes: u64,
@@ -77,12 +77,12 @@ impl FileStat {
         }
     }
 
-    /// The mode bits that are kept: without set-user-ID, set-group-ID and sticky.
+    /// The permission bits, without set-user-ID, set-group-ID and sticky.
     pub fn permission_bits(&self) -> u32 {
         self.mode & 0o777
     }
 
-    /// The part that a copy keeps.
+    /// The attributes that a copy keeps.
     pub fn attributes(&self) -> Attributes {
         Attributes { mode: self.permission_bits(), modified: self.modified }
     }
@@ -97,7 +97,7 @@ pub struct Attributes {
     pub modified: Instant,
 }
 
-/// What a file takes of the disk.
+/// The usage of the disk by a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
     /// Bytes of its blocks.
@@ -116,7 +116,7 @@ impl Blocks {
 
 pub(super) fn set_attributes(fd: impl AsFd, attributes: Attributes) -> io::Result<()> {
     let found = rustix::fs::fstat(&fd)?;
-    // Asking is cheaper than changing: most files already have the right mode.
+    // Reading the mode is cheaper than setting it: most files already have the right one.
     if FileStat::of(&found).mode != attributes.mode {
         rustix::fs::fchmod(&fd, Mode::from_raw_mode(attributes.mode))?;
     }
@@ -144,14 +144,14 @@ pub(super) fn set_attributes_at(
     utimensat(&above, name, &times, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// The access time of what was found. Some FUSE servers (`exfat-fuse`) ignore a modification time that comes
-/// without one.
+/// The present access time. Some FUSE servers (`exfat-fuse`) ignore a modification time without an access
+/// time.
 #[expect(clippy::unnecessary_cast, reason = "the types of these fields differ by platform")]
 fn access_time(found: &Stat) -> Timespec {
     Timespec { tv_sec: found.st_atime as i64, tv_nsec: found.st_atime_nsec.try_into().unwrap_or(0) }
 }
 
-/// The access time that stays.
+/// The access time to keep.
 pub(super) const UNCHANGED: Timespec = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_OMIT };
 
 /// The times to give a copy: the modification time is the source's.

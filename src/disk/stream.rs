@@ -1,4 +1,4 @@
-//! What a person named to be read from front to end: a file, a pipe, or standard input.
+//! Input that is read from front to end: a file, a pipe, or standard input.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,8 +15,8 @@ use crate::wait::{Interrupted, LONGEST_PAUSE};
 
 /// Reads a file or pipe; a request to stop ends the wait for its next bytes.
 ///
-/// A plain `read` of a pipe goes on after a signal (`SA_RESTART`), and would wait for as long as the
-/// other side lives. So this one polls first, for a short time.
+/// After a signal, a plain `read` of a pipe is restarted (`SA_RESTART`), and would wait until the other side
+/// ends. So each read polls first, for a short time.
 #[derive(Debug)]
 pub struct Stream {
     file: File,
@@ -32,12 +32,12 @@ impl Stream {
         Ok(Stream::of(fd, interrupt))
     }
 
-    /// Reads what is open already, such as standard input.
+    /// Reads an open file, such as standard input.
     pub fn of(fd: OwnedFd, interrupt: &Interrupt) -> Stream {
         Stream { file: File::from(fd), interrupt: interrupt.clone() }
     }
 
-    /// Waits until there is something to read, or the end.
+    /// Waits for bytes, or for the end.
     fn wait(&self) -> io::Result<()> {
         let timeout = Timespec::try_from(LONGEST_PAUSE).map_err(io::Error::other)?;
         loop {

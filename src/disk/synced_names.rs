@@ -19,7 +19,7 @@ pub(super) struct SyncedNames(Arc<Mutex<KnownDirs>>);
 #[derive(Default)]
 struct KnownDirs {
     synced: HashSet<Birth>,
-    /// There, and not known to be synced.
+    /// Existing directories whose names may not be synced.
     expected: HashSet<Birth>,
 }
 
@@ -42,7 +42,7 @@ impl SyncedNames {
         Ok(())
     }
 
-    /// The directory `dir`, which is there, will be relied on.
+    /// Notes that the existing directory `dir` will be relied on.
     pub(super) fn expect(&self, dir: impl AsFd) {
         let birth = birth(dir);
         let mut names = self.known();
@@ -50,8 +50,7 @@ impl SyncedNames {
         names.expected.extend(birth);
     }
 
-    /// Calls `sync`, which syncs the whole file system of `dir`, and with it all names that were expected there
-    /// before.
+    /// Calls `sync`, which syncs the whole file system of `dir`, and with it all names expected there before.
     pub(super) fn sync_expected(
         &self,
         dir: impl AsFd,
@@ -70,7 +69,7 @@ impl SyncedNames {
     }
 }
 
-/// `None` where the file system records no time of birth: without it a reused inode looks the same.
+/// `None` if the file system records no time of birth: without it a reused inode looks the same.
 fn birth(dir: impl AsFd) -> Option<Birth> {
     let wanted = StatxFlags::INO | StatxFlags::BTIME;
     let stat = rustix::fs::statx(dir, "", AtFlags::EMPTY_PATH, wanted).ok()?;

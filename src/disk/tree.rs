@@ -12,35 +12,35 @@ use rustix::io::{Errno, retry_on_intr};
 use super::stat::{Blocks, FileStat};
 use super::{Dir, IoContext, Kind, Met, PathError};
 
-/// How large a tree is.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TreeSize {
     /// Files and links.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The bytes on the disk that are free once the tree is gone: not those of files that have names outside
-    /// it. Blocks that a file system shares between files count all the same.
+    /// The bytes on the disk that are free once the tree is removed, without files that have names outside
+    /// it. Blocks shared between files count nevertheless.
     pub freed: u64,
 }
 
 /// A directory whose files are gone.
 struct EmptiedDir {
-    /// Its name in the one above.
+    /// Its name in its parent.
     name: OsString,
     /// Device and inode.
     identity: (u64, u64),
-    /// What is left in it.
+    /// The remaining entries.
     directories: Vec<OsString>,
 }
 
 impl Dir {
     /// Removes everything at `relative`: a file, a link, or a directory and all below it.
     ///
-    /// Each name is removed from the directory held open, so that nothing outside goes, whatever is
-    /// exchanged meanwhile. Neither the stack nor the limit on open files limits the depth: one directory
-    /// is open at a time, and the one above is found by `..` and recognized by its inode. A directory that
-    /// its owner may not change is opened up first.
+    /// Each name is removed from an open directory, so nothing outside is removed, whatever is exchanged
+    /// meanwhile. Neither the stack nor the limit on open files limits the depth: one directory is open at a
+    /// time; its parent is found by `..` and recognized by its inode. A directory that its owner may not
+    /// change is made writable first.
     pub fn remove_tree(&self, relative: &Path) -> Result<(), PathError> {
         let (above, name) = super::split(relative);
         let Some(mut dir) = self.open_dir_if_there(above)? else { return Ok(()) };
@@ -80,10 +80,10 @@ impl Dir {
         }
     }
 
-    /// Removes the files of this directory, which is `name` in the one above.
+    /// Removes the files of this directory, which is `name` in its parent.
     fn remove_files(&self, name: OsString) -> Result<EmptiedDir, PathError> {
         let mut directories = Vec::new();
-        // Listed to the end before anything goes: removing while listing may skip entries.
+        // The list is complete before anything is removed: removing while listing may skip entries.
         let entries = self.entries()?.collect::<Result<Vec<_>, _>>()?;
         for entry in entries {
             if entry.kind == Kind::Directory {
@@ -95,7 +95,7 @@ impl Dir {
         Ok(EmptiedDir { name, identity: self.own_stat()?.identity, directories })
     }
 
-    /// Opens the directory above this one, which has to be the one known by `identity`.
+    /// Opens the parent of this directory, which must have this `identity`.
     fn open_above(&self, identity: (u64, u64)) -> Result<Dir, PathError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd =
@@ -110,10 +110,10 @@ impl Dir {
         Ok(above)
     }
 
-    /// What lies at `relative` and below it, links not followed.
+    /// The size of everything at and below `relative`, links not followed.
     pub(crate) fn measure_tree(&self, relative: &Path) -> Result<TreeSize, PathError> {
         let mut size = TreeSize::default();
-        // Files with several names: how many names have been seen.
+        // Files with several names, and the number of names seen.
         let mut linked: HashMap<(u64, u64), u64> = HashMap::new();
         let mut count = |found: Option<(FileStat, Blocks)>| {
             let Some((stamp, blocks)) = found else { return false };
@@ -146,8 +146,8 @@ impl Dir {
 
     /// Moves `from` to `name` in `to` in one step; fails if `name` exists.
     ///
-    /// A directory that its owner may not change, as a deposit may keep it, cannot get another
-    /// parent: it is opened up for that moment.
+    /// A directory that its owner may not change, as a deposit may keep it, cannot get another parent: it is
+    /// made writable for that moment.
     pub(crate) fn move_tree(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         let closed = match self.stat(from)? {
             Some(stamp) if stamp.kind == Kind::Directory && stamp.mode & 0o200 == 0 => Some(stamp),
@@ -179,8 +179,8 @@ impl Dir {
 
     /// Gives the owner of a directory that cannot be opened the right to do so.
     ///
-    /// A descriptor of such a directory changes no mode. Its name in `/proc` does, and leads to that
-    /// directory, whatever has come to be at `relative`.
+    /// The mode cannot be changed through a descriptor of such a directory, but through its name in `/proc`.
+    /// That leads to the same directory, whatever is now at `relative`.
     fn open_closed(&self, relative: &Path) -> io::Result<()> {
         use std::os::fd::AsRawFd;
         let (above, name) = self.above(relative)?;
@@ -239,8 +239,8 @@ mod tests {
         }
     }
 
-    /// A directory that is exchanged for a link while it is moved: what the link leads to is neither opened up
-    /// nor moved.
+    /// A directory that is exchanged for a link while it is moved: the target of the link is neither made
+    /// writable nor moved.
     #[test]
     fn nothing_outside_is_opened_up_for_a_move() {
         for closed in [0o577, 0o000] {

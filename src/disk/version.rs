@@ -10,8 +10,8 @@ use super::watch::Operation;
 use super::{Dir, FileStat, Kind};
 use crate::identity::{Instant, SECOND};
 
-/// Whether a file or directory is still the same, as far as that is known without reading it: size, times
-/// and inode.
+/// Whether a file or directory is unchanged, as far as that is known without reading it: by size, times and
+/// inode.
 ///
 /// The device is left out: its number may change whenever a disk is mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +21,12 @@ pub(crate) struct Version([u8; 32]);
 const COARSEST_TIME: i128 = 2 * SECOND;
 
 impl Version {
-    /// The bytes of a version, to be stored.
+    /// The bytes of a version, for storage.
     pub(crate) fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// A version that was stored.
+    /// A version from its stored bytes.
     pub(crate) fn from_bytes(bytes: [u8; 32]) -> Version {
         Version(bytes)
     }
@@ -60,7 +60,7 @@ impl Dir {
         self.stat_at(path).is_ok_and(|stat| stat.version() == version)
     }
 
-    /// Whether `name` in this directory is a directory and no link to one, in one system call.
+    /// Whether `name` in this directory is a directory, and not a link to one, in one system call.
     pub(crate) fn has_directory(&self, name: &str) -> bool {
         self.stat_at(name).is_ok_and(|stat| stat.kind == Kind::Directory)
     }

@@ -8,15 +8,15 @@ use super::{Dir, DirEntry, PathError};
 pub(crate) enum Met<'a> {
     /// An entry of the directory, which is open.
     Entry(&'a Dir, &'a DirEntry, &'a Path),
-    /// A directory that cannot be listed, or not to its end.
+    /// A directory that cannot be listed completely.
     Unlisted(&'a Path, PathError),
 }
 
 impl Dir {
-    /// Calls `visit` for everything below this directory, links not followed. It says whether to enter a directory,
-    /// and after an error whether to go on with what else is in it.
+    /// Calls `visit` for everything below this directory, links not followed. It says whether to enter a
+    /// directory, and after an error whether to go on with its other entries.
     ///
-    /// One directory is open at a time. One that has gone since it was listed is passed over.
+    /// One directory is open at a time. A directory that was removed since it was listed is skipped.
     pub(crate) fn walk<E>(
         &self,
         mut visit: impl FnMut(Met<'_>) -> Result<bool, E>,

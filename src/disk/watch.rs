@@ -1,5 +1,6 @@
-//! Sees file operations before they happen and when they have come back: how the tests make the n-th one
-//! fail and stand on kernels and file systems that lack something, and how the program names what hangs.
+//! Watching file operations before they begin and after they return. By this, the tests make the n-th
+//! operation fail and simulate kernels and file systems without a feature, and the program names an operation
+//! that hangs.
 
 use std::fmt;
 use std::io;
@@ -10,14 +11,14 @@ use rustix::io::Errno;
 
 use super::synced_names::SyncedNames;
 
-/// What is about to be done.
+/// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// A file or directory is opened for reading.
     Open,
     /// A directory is listed.
     List,
-    /// Kind, size or times are asked for.
+    /// Kind, size or times are read.
     Inspect,
     /// A file is read from.
     Read,
@@ -31,11 +32,11 @@ pub enum Operation {
     Write,
     /// Mode or times are set.
     SetAttributes,
-    /// A file's bytes are forced to the disk.
+    /// A file's bytes are synced.
     SyncFile,
-    /// A directory's entries are forced to the disk.
+    /// A directory's entries are synced.
     SyncDirectory,
-    /// Everything of a file system is forced to the disk.
+    /// A whole file system is synced.
     SyncFileSystem,
     /// A name is moved; the path is the new one.
     Rename,
@@ -45,52 +46,51 @@ pub enum Operation {
     Lock,
 }
 
-/// What some kernels and file systems lack.
+/// Features that some kernels and file systems do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Feature {
-    /// Swapping two names in one step: not on network file systems, nor on FAT.
+    /// Swapping two names in one step; missing on network file systems and on FAT.
     Exchange,
-    /// Renaming that refuses a name in use: not there either.
+    /// Renaming that refuses a name in use; missing there, too.
     NoReplace,
     /// `openat2`, since Linux 5.6.
     OpenBeneath,
-    /// A `syncfs` that forces everything out and reports what failed: not on FUSE, nor before Linux 5.8.
+    /// A `syncfs` that syncs everything and reports failures; missing on FUSE and before Linux 5.8.
     SyncFileSystem,
 }
 
-/// Hears of operations beforehand and may refuse them.
+/// Is called before operations, and may refuse them.
 pub trait Watch: Send + Sync {
-    /// Called before `operation` is done to `path`; an error is returned in its place.
+    /// Called before `operation` on `path`; an error is returned in its place.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
 
-    /// Whether it wants to hear of such operations at all.
+    /// Whether it watches such operations at all.
     fn hears_of(&self, operation: Operation) -> bool {
         let _ = operation;
         true
     }
 
-    /// Called when the operation that this thread has announced last has come back, well or not.
+    /// Called when the last operation that this thread announced has returned, with or without an error.
     fn after(&self) {}
 
-    /// The error of a kernel or file system without `feature`; `None` leaves the answer to the real one.
+    /// The error of a kernel or file system without `feature`; `None` uses the real one.
     fn lacks(&self, feature: Feature) -> Option<io::Error> {
         let _ = feature;
         None
     }
 
-    /// The magic number of the file system that everything lies on, as statfs(2) has it; `None` leaves
-    /// the answer to the real one.
+    /// The magic number in statfs(2) to report for every file; `None` uses the real one.
     fn file_system(&self) -> Option<i128> {
         None
     }
 }
 
-/// An operation that has begun and not come back.
+/// An operation that has begun and not returned.
 #[must_use = "the operation lasts as long as this value"]
 pub(super) struct UnderWay<'a>(Option<&'a dyn Watch>);
 
 impl UnderWay<'_> {
-    /// An operation that nobody hears of.
+    /// An operation that is not watched.
     pub(super) fn unseen() -> UnderWay<'static> {
         UnderWay(None)
     }
@@ -104,10 +104,10 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// The observer of operations, if there is one. Without one, operations cost nothing more.
+/// The watcher of operations, if there is one. Without a watcher, operations cost nothing extra.
 ///
-/// It goes with every handle, and so also carries whether syncs are done at all, and which directories
-/// are known to be on the disk.
+/// Every handle carries it, and with it whether syncs are done at all, and which directories are known to be
+/// durable.
 #[derive(Clone, Default)]
 pub struct Watcher {
     watch: Option<Arc<dyn Watch>>,
@@ -116,7 +116,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Lets `watch` see every operation.
+    /// A watcher that passes every operation to `watch`.
     pub fn new(watch: Arc<dyn Watch>) -> Watcher {
         Watcher { watch: Some(watch), ..Watcher::default() }
     }
@@ -136,7 +136,7 @@ impl Watcher {
         !self.without_sync
     }
 
-    /// Announces an operation, which is under way until the answer is dropped.
+    /// Announces an operation, which is in progress until the result is dropped.
     pub(super) fn before(&self, operation: Operation, path: &Path) -> io::Result<UnderWay<'_>> {
         let Some(watch) = self.watch.as_deref().filter(|watch| watch.hears_of(operation)) else {
             return Ok(UnderWay::unseen());
@@ -154,7 +154,7 @@ impl Watcher {
         &self.synced_names
     }
 
-    /// Fails where the kernel or the file system is said to be without `feature`.
+    /// Fails if the watcher simulates the lack of `feature`.
     pub(super) fn supports(&self, feature: Feature) -> rustix::io::Result<()> {
         match self.watch.as_ref().and_then(|watch| watch.lacks(feature)) {
             None => Ok(()),
@@ -162,7 +162,7 @@ impl Watcher {
         }
     }
 
-    /// The file system that everything is said to lie on.
+    /// The simulated file system.
     pub(super) fn file_system(&self) -> Option<i128> {
         self.watch.as_ref().and_then(|watch| watch.file_system())
     }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// Files are handed to another thread in batches of about this many, or of this many bytes.
+/// Limits of a batch of files for one thread, in files and in bytes.
 const BATCH_FILES: usize = 64;
 const BATCH_BYTES: u64 = 1024 * 1024;
 
-/// Ranges of entries that are worked on one after another; different ones at once.
+/// Ranges of entries: each is processed in order, and several at once.
 ///
 /// An entry that is a file gives its size.
 pub(crate) fn batches(sizes: impl Iterator<Item = Option<u64>>) -> Vec<Range<usize>> {

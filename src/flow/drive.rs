@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Flow;
 
-/// Requests to the disk under way for each job, and in all.
+/// Requests to the disk in flight for each job, and in total.
 const REQUESTS: usize = 8;
 pub(crate) const MOST_REQUESTS: usize = 64;
 
-/// How many threads, `most` unless there are more jobs, wait for the disk in place of `jobs` threads that
-/// compute: a disk answers several requests at once. One job stays one.
+/// The number of threads that wait for the disk where `jobs` threads would compute: a disk answers several
+/// requests at once. At most `most`, unless there are more jobs; one job stays one.
 pub(crate) fn request_threads(jobs: usize, most: usize) -> usize {
     if jobs > 1 { jobs.max(jobs.saturating_mul(REQUESTS).min(most)) } else { jobs }
 }
 
 /// Runs `feed`, which hands tasks to a pool of `jobs` threads, beside `collect`, on the calling thread.
 ///
-/// The error is that no threads can be started.
+/// An error means that no threads can be started.
 pub(crate) fn drive<'scope, F: Send, T>(
     jobs: usize,
     feed: impl FnOnce(&rayon::Scope<'scope>) -> F + Send,
@@ -116,7 +116,7 @@ pub(crate) fn spread<'scope, J: Send + Sync + 'scope, S: Send + 'scope>(
 /// A job that several threads work on.
 struct Spread<J> {
     job: J,
-    /// Shares that are not done.
+    /// Shares in progress.
     left: AtomicUsize,
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::{Flow, Message, Taken};
 
-/// A group is complete at these numbers of items, files or bytes, or when nothing else is in flight.
+/// Limits at which a group is complete, in items, files and bytes. It is also complete when nothing else is
+/// in flight.
 pub(crate) const GROUP_ITEMS: usize = 2048;
 pub(super) const GROUP_FILES: usize = 32 * 1024;
 pub(super) const GROUP_BYTES: u64 = 512 * 1024 * 1024;
@@ -24,7 +25,7 @@ pub(crate) struct ReorderBuffer<R> {
     next: usize,
     /// Complete groups.
     complete: VecDeque<Vec<R>>,
-    /// The group that is next to be complete, and how much that is.
+    /// The group that fills up next, and its size.
     begun: Vec<R>,
     size: Size,
 }
@@ -42,13 +43,13 @@ impl<R> Default for ReorderBuffer<R> {
 }
 
 impl<R> ReorderBuffer<R> {
-    /// Takes a result in; `size` says how much it is.
+    /// Takes a result of this `size`.
     pub(crate) fn add(&mut self, (number, result): Message<R>, size: impl Fn(&R) -> Size) {
         self.early.insert(number, result);
         while let Some(result) = self.early.remove(&self.next) {
             self.next += 1;
             let Size { files, bytes } = size(&result);
-            // Hostile sidecars may say anything.
+            // A hostile sidecar may give any size.
             self.size.files = self.size.files.saturating_add(files);
             self.size.bytes = self.size.bytes.saturating_add(bytes);
             self.begun.push(result);
@@ -80,12 +81,12 @@ pub(crate) struct Groups<'a, R> {
     flow: &'a Flow<R>,
     gathered: ReorderBuffer<R>,
     size: fn(&R) -> Size,
-    /// What was taken need not wait for more.
+    /// The groups taken need not wait for more results.
     idle: bool,
 }
 
 impl<R> Flow<R> {
-    /// Takes what is staged, in groups; `size` says how much a result is.
+    /// Takes staged results, in groups; `size` measures a result.
     pub(crate) fn groups(&self, size: fn(&R) -> Size) -> Groups<'_, R> {
         Groups { flow: self, gathered: ReorderBuffer::default(), size, idle: false }
     }

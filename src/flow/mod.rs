@@ -1,8 +1,9 @@
-//! Many small jobs in two stages: threads work on them in any order, one side takes what they made in
-//! the order of the jobs, in groups. What lies between the two is bounded in jobs, files and bytes.
+//! Many small jobs in two stages: threads process them in any order, and one side takes the results in the
+//! order of the jobs, in groups. The results in flight are bounded in jobs, files and bytes.
 //!
 //! [`Flow`] passes results on, [`ReorderBuffer`] puts them in order and cuts them into groups, [`batches`]
-//! cuts one large job into shares; [`Reservations`] knows what jobs under way will still take on the disk.
+//! cuts one large job into shares; [`Reservations`] counts the space that jobs in flight still need on the
+//! disk.
 
 mod batch;
 mod drive;
@@ -17,18 +18,18 @@ pub(crate) use drive::{MOST_REQUESTS, drive, request_threads, spread};
 pub(crate) use gather::{GROUP_ITEMS, ReorderBuffer, Size};
 pub(crate) use room::{Footprint, Lacking, Reservation, Reservations};
 
-/// The number of a job, from 0, and what became of it.
+/// The number of a job, from 0, and its result.
 type Message<R> = (usize, R);
 
-/// Messages, and their bytes, that wake the publishing side; it also wakes when nothing else is in flight. Waking
-/// it for each small item would cost more than staging that item.
+/// Number of messages, and of their bytes, that wakes the publishing side; it also wakes when nothing else is
+/// in flight. Waking it for each small item would cost more than staging that item.
 const NEWS: usize = 256;
 const NEWS_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Groups that are staged, synced and put in place at a time.
+/// Groups that are staged, synced or published at a time.
 const GROUPS: usize = 3;
 
-/// How much may be under way at a time: memory goes by files, what a crash undoes by bytes.
+/// Limits on jobs in flight: files limit the memory, bytes limit the work that a crash undoes.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     jobs: usize,
@@ -36,20 +37,20 @@ struct Limit {
     bytes: u64,
 }
 
-/// How much is under way, so that neither memory nor the stage grow without bound.
+/// The jobs in flight, bounded so that neither memory nor the stage grow without limit.
 pub(crate) struct Flow<R> {
     state: Mutex<FlowState<R>>,
     limit: Limit,
-    /// Less is under way, or no more is wanted.
+    /// Fewer jobs are in flight, or no more are wanted.
     room: Condvar,
-    /// There is something to take.
+    /// A result has arrived.
     news: Condvar,
 }
 
 struct FlowState<R> {
     /// Begun and not yet reported.
     under_way: usize,
-    /// What they weigh, from the oldest; nothing before they were admitted.
+    /// Their weights, from the oldest; `None` before a job was admitted.
     weights: VecDeque<Size>,
     /// The sum of the weights.
     total: Size,
@@ -57,9 +58,9 @@ struct FlowState<R> {
     oldest: usize,
     /// Jobs that wait for room.
     waiting: usize,
-    /// One has begun to wait since the publishing side looked.
+    /// A job has begun to wait since the publishing side looked.
     pressed: bool,
-    /// Of those under way, taken by the publishing side.
+    /// Jobs in flight that the publishing side has taken.
     held: usize,
     arrived: Vec<Message<R>>,
     arrived_bytes: u64,
@@ -68,12 +69,12 @@ struct FlowState<R> {
 }
 
 impl<R> FlowState<R> {
-    /// Whether more may not come before what is there has left.
+    /// Whether a new job has to wait until earlier ones have left.
     fn is_idle(&self) -> bool {
         self.waiting > 0 || self.held + self.arrived.len() == self.under_way
     }
 
-    /// Adds to what a job weighs.
+    /// Adds to the weight of a job.
     fn weigh(&mut self, number: usize, Size { files, bytes }: Size) {
         let at = number.checked_sub(self.oldest);
         if let Some(weight) = at.and_then(|at| self.weights.get_mut(at)) {
@@ -96,15 +97,15 @@ impl<R> FlowState<R> {
     }
 }
 
-/// What the publishing side takes at a time.
+/// The results that the publishing side takes at a time.
 struct Taken<R> {
     messages: Vec<Message<R>>,
-    /// Nothing else is under way: what was taken need not wait for more.
+    /// Nothing else is in flight: the results taken need not wait for more.
     idle: bool,
 }
 
 impl<R> Flow<R> {
-    /// A flow of at most `jobs` jobs at a time, and of a few groups of files and bytes.
+    /// A flow of at most `jobs` jobs in flight, and of a few groups of files and bytes.
     pub(crate) fn new(jobs: usize) -> Flow<R> {
         let (files, bytes) = (GROUPS * gather::GROUP_FILES, GROUPS as u64 * gather::GROUP_BYTES);
         Flow::with_limit(Limit { jobs, files, bytes })
@@ -131,7 +132,7 @@ impl<R> Flow<R> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for room for one more; `false` when nothing more is wanted.
+    /// Waits until one more job may begin; `false` if no more are wanted.
     pub(crate) fn enter(&self) -> bool {
         let mut state = self.state();
         while state.under_way >= self.limit.jobs && !state.stopped {
@@ -144,8 +145,8 @@ impl<R> Flow<R> {
         !state.stopped
     }
 
-    /// Waits for room for the files of a job that has entered, now that they are known; `false` when nothing
-    /// more is wanted. Jobs have to ask in the order of their numbers, but for those that ask at one time.
+    /// Waits for room for the files of a job that has entered, now that they are known; `false` if no more
+    /// are wanted. Jobs ask in the order of their numbers, except those that ask at the same time.
     ///
     /// The oldest job never waits: nothing leaves before it.
     pub(crate) fn admit(&self, number: usize, files: usize) -> bool {
@@ -154,7 +155,7 @@ impl<R> Flow<R> {
             && number != state.oldest
             && (state.total.files >= self.limit.files || state.total.bytes >= self.limit.bytes)
         {
-            // What was gathered so far has to go on, however little it is.
+            // The publishing side has to take the results so far, however few.
             state.waiting += 1;
             state.pressed = true;
             self.news.notify_one();
@@ -176,8 +177,8 @@ impl<R> Flow<R> {
         }
     }
 
-    /// Waits for messages, or for a job to wait for room; nothing when the staging side has ended and all
-    /// were taken.
+    /// Waits for messages, or for a job that waits for room. `None` if the staging side has ended and all
+    /// results were taken.
     fn take(&self) -> Option<Taken<R>> {
         let mut state = self.state();
         while !state.is_news() {
@@ -204,7 +205,7 @@ impl<R> Flow<R> {
         self.room.notify_all();
     }
 
-    /// Nothing more is wanted.
+    /// No more jobs are wanted.
     pub(crate) fn stop(&self) {
         self.state().stopped = true;
         self.room.notify_all();
@@ -223,14 +224,14 @@ impl<R> Flow<R> {
 /// Whether a run only plans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunMode {
-    /// Only decides.
+    /// Only plans.
     Plan,
-    /// Does it.
+    /// Carries the plan out.
     #[default]
     Act,
 }
 
-/// How items are treated that are deleted at the source.
+/// Treatment of items that are deleted at the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tombstones {
     /// Each is an error: it was asked for by its identifier.
@@ -242,10 +243,10 @@ pub enum Tombstones {
     Bring,
 }
 
-/// What a failed item means for the ones after it.
+/// Treatment of the items after a failed one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
-    /// They are processed all the same.
+    /// They are processed nevertheless.
     #[default]
     Continue,
     /// Nothing more is started.
@@ -287,7 +288,7 @@ mod tests {
                 })
             });
             let mut groups = flow.groups(size);
-            // Although more is under way: that waits until this has left.
+            // Although more jobs are in flight: they wait until this one has left.
             let mut seen = groups.next().unwrap();
             assert!(flow.state().total.files <= 12);
             flow.leave(seen.len());
@@ -306,7 +307,7 @@ mod tests {
         assert_eq!((state.total.files, state.weights.len()), (0, 0));
     }
 
-    /// What was staged is bounded in bytes, too.
+    /// The staged results are bounded in bytes, too.
     #[test]
     fn bytes_under_way_are_bounded() {
         let flow = entered(2);
@@ -321,7 +322,7 @@ mod tests {
         });
     }
 
-    /// Nothing leaves before the oldest, so it would wait for itself.
+    /// Nothing leaves before the oldest job, so it would wait for itself.
     #[test]
     fn the_oldest_never_waits() {
         let flow = entered(2);

@@ -1,4 +1,4 @@
-//! Room on the disk: whether there is enough for an item, beside what those under way will still take.
+//! Room on the disk: whether an item fits beside the items in flight.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -11,20 +11,20 @@ const INODES_OF_AN_ITEM: u64 = 3;
 /// last, so they are never given to an item.
 const INODES_BEYOND: u64 = 5;
 
-/// What is written of an item when it is in place: in the ledger, the event log and the index.
+/// The lines about an item after it is published: in the ledger, the event log and the index.
 const BYTES_OF_LINES: u64 = 2048;
 
 /// Each entry has a few lines in the sidecar.
 const BYTES_OF_AN_ENTRY: u64 = 256;
 
-/// What an item takes on the disk.
+/// The footprint of an item on the disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Footprint {
     bytes: u64,
     inodes: u64,
 }
 
-/// Room that is kept for what items under way have not written yet.
+/// Room that is kept for the data that items in flight have not written yet.
 #[derive(Debug, Default)]
 pub(crate) struct Reservations {
     kept: Mutex<Footprint>,
@@ -37,19 +37,19 @@ pub(crate) struct Reservation {
     kept: Footprint,
 }
 
-/// There is less room than something takes.
+/// There is too little room.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lacking {
-    /// What it takes.
+    /// The room needed.
     pub needed: u64,
     /// Bytes or inodes.
     pub unit: &'static str,
-    /// What there is.
+    /// The room available.
     pub free: u64,
 }
 
 impl Footprint {
-    /// The footprint of something that takes at least `bytes`.
+    /// The footprint of data of at least `bytes`.
     pub(crate) fn at_least(bytes: u64) -> Footprint {
         Footprint { bytes, inodes: 0 }
     }
@@ -74,7 +74,7 @@ impl Reservations {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the file system of `dir` lacks for `footprint` beside all that is reserved.
+    /// The shortage of the file system of `dir` for `footprint`, beside all reservations.
     pub(crate) fn lacking(
         &self,
         dir: &Dir,
@@ -83,8 +83,9 @@ impl Reservations {
         lacking_beside(*self.kept(), dir, footprint)
     }
 
-    /// Keeps room for an item whose payload has `bytes` and `entries`, or says what it lacks. Its bytes are not
-    /// kept: they are written next, and those of a long file would count twice for long.
+    /// Keeps room for an item whose payload has `bytes` and `entries`, or returns the shortage. No room is
+    /// kept for the bytes of the payload: they are written next, and a long file would count twice for a long
+    /// time.
     pub(crate) fn reserve(
         self: &Arc<Reservations>,
         dir: &Dir,
@@ -96,14 +97,14 @@ impl Reservations {
             bytes: bytes_of_sidecar(entries) + BYTES_OF_LINES,
             inodes: entries as u64 + INODES_OF_AN_ITEM,
         };
-        // Kept before the disk is asked: of two threads, the second finds what the first takes, and neither waits
-        // for the answer of the other.
+        // The reservation comes before the query: of two threads, the second sees the reservation of the
+        // first, and neither waits for the other.
         let before = self.keep(own);
         let reservation = Reservation { pending: Arc::clone(self), kept: own };
         if lacking_beside(before, dir, item)?.is_none() {
             return Ok(Ok(reservation));
         }
-        // What another thread has written meanwhile was counted twice: as kept, and as used.
+        // Data that another thread has written meanwhile counts twice: as reserved, and as used.
         drop(reservation);
         let mut kept = self.kept();
         if let Some(lacking) = lacking_beside(*kept, dir, item)? {
@@ -113,7 +114,7 @@ impl Reservations {
         Ok(Ok(Reservation { pending: Arc::clone(self), kept: own }))
     }
 
-    /// Keeps `own`, and returns what was kept before.
+    /// Reserves `own`, and returns the earlier reservations.
     fn keep(&self, own: Footprint) -> Footprint {
         let mut kept = self.kept();
         let before = *kept;

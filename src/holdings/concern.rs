@@ -1,46 +1,46 @@
-//! What is not as it should be with the holdings of one item. Pure.
+//! Concerns: faults in the holdings of one item. Pure.
 
 use super::{Holding, Holdings, Standing};
 use crate::sidecar::Seal;
 
-/// Something that is not as it should be. Collections are given by their numbers.
+/// A fault in the holdings of an item. Collections are given by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Concern {
     /// Several collections say that they hold the Original.
     TwoOriginals(Vec<usize>),
     /// A sidecar cannot be read.
     Unreadable(usize),
-    /// A sidecar is not as it was sealed; a Copy like that is not counted.
+    /// A sidecar does not match its seal; such a Copy is not counted.
     Unsealed(usize),
-    /// A hand-over of the Original has begun and is not finished; told by one side or both.
+    /// An unfinished hand-over of the Original, recorded by one side or both.
     Handover(Vec<usize>),
     /// The Original has fewer current Copies than it should.
     FewCopies {
-        /// Where the Original is.
+        /// The collection of the Original.
         original: usize,
-        /// How many there are.
+        /// The number of current Copies.
         current: u32,
-        /// How many there should be.
+        /// The number that there should be.
         wanted: u32,
     },
-    /// A Copy is behind its Original.
+    /// A stale Copy.
     Stale(usize),
-    /// A Copy has other content or another description than its Original, though it is not behind it.
+    /// A Copy with other content or another description than its Original, though it is not stale.
     Different(usize),
     /// A Copy whose Original is in none of these collections.
     Orphan(usize),
-    /// An Original that another collection says is deleted.
+    /// An Original that another collection records as deleted.
     Deleted {
-        /// Where the Original is.
+        /// The collection of the Original.
         original: usize,
-        /// Where the tombstone is.
+        /// The collection of the tombstone.
         deleted: usize,
     },
     /// A Copy of an item that was deleted.
     Left {
-        /// Where the Copy is.
+        /// The collection of the Copy.
         copy: usize,
-        /// Where the tombstone is.
+        /// The collection of the tombstone.
         deleted: usize,
     },
 }
@@ -48,11 +48,11 @@ pub enum Concern {
 /// How much a concern matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Good to know; it may well be meant.
+    /// Good to know; it may be intended.
     Notice,
     /// Something should be done.
     Lack,
-    /// Two things that exclude each other are both said.
+    /// Two records contradict each other.
     Conflict,
 }
 
@@ -82,7 +82,7 @@ impl Concern {
         }
     }
 
-    /// The collections that it is about.
+    /// The collections concerned.
     pub fn collections(&self) -> Vec<usize> {
         match self {
             Concern::TwoOriginals(all) | Concern::Handover(all) => all.clone(),
@@ -106,8 +106,8 @@ impl Holdings {
         self.standing(Standing::Original).collect()
     }
 
-    /// What is not as it should be. `wanted` says how many Copies the Originals of a collection
-    /// should have.
+    /// The concerns about these holdings. `wanted` says how many Copies the Originals of a collection should
+    /// have.
     pub fn concerns(&self, wanted: impl Fn(usize) -> u32) -> Vec<Concern> {
         let mut concerns = Vec::new();
         let originals = self.originals();
@@ -135,7 +135,7 @@ impl Holdings {
         let differing = self.all.iter().filter(|holding| !holding.is_unsealed());
         let differing = differing.filter(|holding| holding.standing == Standing::Different);
         concerns.extend(differing.map(|holding| Concern::Different(holding.collection)));
-        // What cannot be read, or is on its way, may be the Original.
+        // A holding that cannot be read, or is part of a hand-over, may be the Original.
         if in_hand.is_empty() && self.standing(Standing::Unreadable).next().is_none() {
             let deleted = self.standing(Standing::Deleted).next();
             concerns.extend(self.standing(Standing::Orphan).map(|copy| match deleted {
@@ -146,7 +146,7 @@ impl Holdings {
         concerns
     }
 
-    /// How many Copies are as the Original is, and their sidecars as they were sealed.
+    /// The number of current Copies with intact seals.
     fn current_copies(&self) -> u32 {
         let is_good =
             |holding: &&Holding| holding.standing == Standing::Current && !holding.is_unsealed();
@@ -250,7 +250,7 @@ mod tests {
             (vec![Orphan, Orphan], vec![Concern::Orphan(0), Concern::Orphan(1)]),
             (vec![Orphan, Deleted], vec![Concern::Left { copy: 0, deleted: 1 }]),
             (vec![Deleted, Deleted], vec![]),
-            // What cannot be read may be the Original.
+            // A holding that cannot be read may be the Original.
             (vec![Orphan, Unreadable], vec![Concern::Unreadable(1)]),
         ] {
             assert_eq!(holdings(&standings).concerns(|_| 1), expected, "{standings:?}");

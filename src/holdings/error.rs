@@ -23,10 +23,10 @@ pub enum OriginalError {
     Deleted {
         /// The item.
         name: RepositoryName,
-        /// Where its tombstone is.
+        /// The collection of the tombstone.
         path: PathBuf,
     },
-    /// Another collection has a Copy, so the name is that of an item already.
+    /// Another collection has a Copy, so the name belongs to an existing item.
     #[error("`{}` has a Copy of `{name}`", path.display())]
     Copied {
         /// The item.
@@ -60,12 +60,12 @@ pub enum OriginalError {
         /// That collection.
         path: PathBuf,
     },
-    /// A collection that may hold the Original cannot be asked.
+    /// A collection that may hold the Original was not looked at.
     #[error("{collection} may hold the Original of `{name}`, and was not looked at")]
     Unseen {
         /// The item.
         name: RepositoryName,
-        /// What is known of that collection: its name, its id, or both.
+        /// The name or the id of that collection, or both.
         collection: String,
     },
     /// A known collection, which may have an item of this name, cannot be opened.
@@ -123,7 +123,7 @@ pub enum Giver {
 }
 
 impl Giver {
-    /// Of the hand-over with the mark that an item of `holder` bears.
+    /// The giver of the hand-over whose mark an item of `holder` has.
     pub(crate) fn of(mark: &Handover, holder: &Collection, others: &[&Collection]) -> Giver {
         let at = |collection: &Collection| Giver::At(collection.path().to_path_buf());
         match &mark.party {

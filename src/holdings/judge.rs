@@ -1,5 +1,5 @@
-//! Who has the Original, and how the Copies stand to it: the one judge of what several collections hold.
-//! Pure.
+//! Which collection has the Original, and the standing of every Copy. This is the only judge of holdings in
+//! several collections. Pure.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use super::HoldingRecord;
 use crate::item::State;
 use crate::sidecar::Handover;
 
-/// How what one collection holds of an item stands to what the others hold.
+/// The standing of one holding among the holdings of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// The Original, by the reader rule.
     Original,
-    /// A Copy with the content and the description of the Original, and not behind it. What the giver of
-    /// the Original still has past the commit point is one too, until the hand-over is finished.
+    /// A Copy with the content and the description of the Original, and not older. The holding of a giver
+    /// past the commit point counts as current, too, until the hand-over is finished.
     Current,
-    /// A Copy that the Original has left behind.
+    /// A Copy that is older than the Original.
     Stale,
-    /// A Copy with other content or another description than the Original, though it is not behind it.
+    /// A Copy with other content or another description than the Original, though it is not older.
     Different,
     /// A Copy of an Original that none of these collections holds.
     Orphan,
@@ -45,7 +45,7 @@ impl fmt::Display for Standing {
     }
 }
 
-/// What is known of one holding.
+/// One holding, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a> {
     /// The id of the collection.
@@ -64,7 +64,7 @@ pub(super) struct Verdict {
     pub against: Option<usize>,
 }
 
-/// How each of the holdings of one item stands to the others.
+/// The standing of each of the holdings of one item.
 ///
 /// Collections with one id are clones of each other, and are not compared.
 pub(super) fn judge(seen: &[Seen<'_>]) -> Vec<Verdict> {
@@ -113,8 +113,8 @@ pub(super) fn judge(seen: &[Seen<'_>]) -> Vec<Verdict> {
 }
 
 impl Seen<'_> {
-    /// The reader rule: an Original is a sidecar that says so, or the receiver's Copy whose token stands
-    /// in the sidecar of the giver, who has a Copy only.
+    /// The reader rule: an Original is a sidecar with that state, or the Copy of a receiver whose token is in
+    /// the sidecar of a giver that has only a Copy.
     fn is_original(&self, others: &[Seen<'_>]) -> bool {
         let Some(record) = self.record else { return false };
         match record.state {
@@ -124,19 +124,19 @@ impl Seen<'_> {
         }
     }
 
-    /// Whether this is what a giver has past the commit point, and the Original is `receiver`'s.
+    /// Whether this is the holding of a giver past the commit point, and `receiver` has the Original.
     fn has_handed_over_to(&self, receiver: &Seen<'_>) -> bool {
         let given = self.mark().and_then(|mark| mark.given_to(receiver.collection));
         given.is_some()
             && given == receiver.mark().and_then(|mark| mark.received_from(self.collection))
     }
 
-    /// The mark of a hand-over on a Copy: nobody else's counts.
+    /// The mark of a hand-over on a Copy; marks of other states do not count.
     fn mark(&self) -> Option<&Handover> {
         self.record?.handover.as_ref().filter(|_| self.record.is_some_and(HoldingRecord::is_copy))
     }
 
-    /// How `copy` stands to this Original.
+    /// The standing of `copy` with this Original.
     fn compare(&self, copy: &HoldingRecord) -> Standing {
         let Some(original) = self.record else { return Standing::Orphan };
         if copy.timestamp < original.timestamp {
@@ -259,13 +259,13 @@ mod tests {
             (handed(copy(), "t", to("B")), handed(copy(), "t", from("A")), "current original"),
             (handed(copy(), "t", to("B")), original(), "current original"),
             (handed(copy(), "t", to("B")), handed(original(), "t", from("A")), "current original"),
-            // What the giver still has is about to go, whatever it is.
+            // The holding of the giver is about to be removed, whatever it is.
             (
                 handed(record(State::Copy, EARLY, b"old"), "t", to("B")),
                 handed(record(State::Copy, LATE, b"a"), "t", from("A")),
                 "current original",
             ),
-            // Anything that does not go together hands nothing over.
+            // Marks that do not match are not a hand-over.
             (handed(copy(), "t", to("B")), handed(copy(), "u", from("A")), "orphan orphan"),
             (handed(copy(), "t", to("C")), handed(copy(), "t", from("A")), "orphan orphan"),
             (handed(copy(), "t", to("B")), handed(copy(), "t", from("C")), "orphan orphan"),
@@ -307,7 +307,7 @@ mod tests {
             of([original(), record(State::Copy, EARLY, b"c"), original()]),
             [(Original, None), (Disputed, None), (Original, Some(0))]
         );
-        // Nobody says which of two descriptions is right.
+        // Nothing shows which of two descriptions is right.
         assert_eq!(
             of([copy(), described("another title", copy()), record(State::Copy, LATE, b"a")]),
             [(Orphan, None), (Orphan, Some(0)), (Orphan, None)]

@@ -1,9 +1,9 @@
-//! Holdings: which collections hold an item, and how what they hold goes together.
+//! Holdings: which collections hold an item, and in which standing.
 //!
-//! [`holdings`] looks one item up in several collections and judges what is found: where the Original
-//! is, which Copies are current, which are behind it. Everyone who asks across collections has the answer
-//! from this one judge. [`Survey`] does so for every item of all of
-//! them. [`Holdings::concerns`] says what is not as it should be. Nothing is ever written.
+//! [`holdings`] looks one item up in several collections and judges the result: where the Original is, which
+//! Copies are current, which are stale. Every question across collections is answered by this one judge.
+//! [`Survey`] does so for every item of all collections. [`Holdings::concerns`] lists the faults. Nothing is
+//! ever written.
 //!
 //! # Files, in reading order
 //!
@@ -17,12 +17,12 @@
 //!
 //! # Limitations
 //!
-//! - Sidecars are believed as far as their seals are intact: that the payload is as they say is for
+//! - Sidecars with intact seals are believed; whether the payload agrees with them is for
 //!   [`verify`](crate::verify) to find out.
-//! - The index is not asked, though it knows states and digests: whether a seal is intact and a hand-over
-//!   is under way is what this is about, and that is read from the sidecars, on all threads.
-//! - No lock is taken. What looks amiss is read again until nothing changes between two readings, so that
-//!   an item on its way from one collection to another is seen in one of them.
+//! - The index is not used, though it has states and digests: only the sidecars show whether a seal is intact
+//!   and a hand-over is in progress. They are read on all threads.
+//! - No lock is taken. Holdings with a concern are read again until nothing changes between two readings, so
+//!   that an item that is migrating is seen in exactly one collection.
 
 mod concern;
 mod error;
@@ -51,19 +51,19 @@ pub(crate) use whereabouts::{
 };
 pub use whereabouts::{Peers, UnseenRule};
 
-/// What several collections hold of one item.
+/// The holdings of one item in several collections.
 #[derive(Debug)]
 pub struct Holdings {
     /// The item, spelt as it was asked for.
     pub name: RepositoryName,
-    /// One entry for each collection that holds it or could not be asked, in their order.
+    /// One entry for each collection that holds it or could not be read, in their order.
     pub all: Vec<Holding>,
 }
 
-/// What one collection holds of an item.
+/// The holding of an item in one collection.
 #[derive(Debug)]
 pub struct Holding {
-    /// Which collection, counted from 0 in the order in which they were given.
+    /// The number of the collection, from 0, in the given order.
     pub collection: usize,
     /// The name, as it is spelt there.
     pub name: RepositoryName,
@@ -71,7 +71,7 @@ pub struct Holding {
     pub path: PathBuf,
     /// The record of the sidecar, or why that is not known.
     pub record: Result<HoldingRecord, CollectionError>,
-    /// How it stands to what the other collections hold.
+    /// Its standing among the holdings of the other collections.
     pub standing: Standing,
     /// The collection whose holding it was compared with, and lost: the Original of a Copy that is stale
     /// or different, or of a tombstone, the first of two Originals, and of orphans of one date and content an earlier one
@@ -84,16 +84,15 @@ pub struct Holding {
 pub struct HoldingRecord {
     /// The state in this collection, by the sidecar alone.
     pub state: State,
-    /// The opaque twin of the name.
+    /// The IBIp.
     pub ibip: Option<Ibip>,
     /// The last update or removal.
     pub timestamp: Instant,
     /// Counts and digest of the payload.
     pub payload: Totals,
-    /// Stands for all that the payload holds: links and empty directories too, which the manifest
-    /// leaves out.
+    /// Digest of the whole payload, with links and empty directories, which the manifest leaves out.
     pub content: Digest,
-    /// Stands for description, relations and target.
+    /// Digest of description, relations and target.
     pub description: Digest,
     /// The id of the collection of the Original that a Copy was made of.
     pub made_of: Option<String>,

@@ -1,4 +1,4 @@
-//! What one collection holds of an item, read from its sidecar.
+//! The holding of an item in a collection, read from its sidecar.
 
 use std::borrow::Borrow;
 
@@ -11,20 +11,19 @@ use crate::item::{State, manifest};
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar};
 
-/// An item that changes all the time is read this often.
+/// Number of readings of an item that keeps changing.
 const ATTEMPTS: usize = 8;
 
-/// What `collections` hold of the item called `name`: one path each is looked at.
+/// The holdings of the item `name` in `collections`; one path is looked up in each.
 ///
-/// The collections are read one after the other, perhaps while the item moves between them. What looks
-/// amiss counts only if a second reading finds every sidecar unchanged: then all of them were so at one
-/// time.
+/// The collections are read one after the other, perhaps while the item moves between them. A concern counts
+/// only if a second reading finds every sidecar unchanged: then all of them existed at the same time.
 pub fn holdings<C: Borrow<Collection>>(name: &RepositoryName, collections: &[C]) -> Holdings {
     let lookups: Vec<_> = collections.iter().map(|it| Lookup::new(it.borrow())).collect();
     holdings_with(name, &lookups, drop).0
 }
 
-/// The same, with what `keep` makes of each sidecar; nothing of one that cannot be read.
+/// The same, with the result of `keep` for each sidecar; `None` for one that cannot be read.
 pub(crate) fn holdings_with<T>(
     name: &RepositoryName,
     lookups: &[Lookup<'_>],
@@ -33,7 +32,8 @@ pub(crate) fn holdings_with<T>(
     let mut reading = Reading::of(name, lookups, &keep);
     let mut repeated = 0;
     for _ in 1..ATTEMPTS {
-        // Nothing about an item that is nowhere shows that it did not move, but that it is still nowhere.
+        // An item found nowhere may have moved meanwhile; only a second reading that finds it nowhere
+        // excludes that.
         let needed = if reading.all.is_empty() { 2 } else { 1 };
         if repeated == needed || reading.is_settled() {
             break;
@@ -45,12 +45,12 @@ pub(crate) fn holdings_with<T>(
     (Holdings { name: name.clone(), all: reading.all }, reading.kept)
 }
 
-/// What all collections hold, read once.
+/// The holdings of all collections, read once.
 struct Reading<T> {
     all: Vec<Holding>,
     /// The collection of each sidecar, and its version unless it cannot be read.
     versions: Vec<(usize, Option<Version>)>,
-    /// What is kept of each sidecar.
+    /// The result of `keep` for each sidecar.
     kept: Vec<Option<T>>,
 }
 
@@ -74,7 +74,7 @@ impl<T> Reading<T> {
         reading
     }
 
-    /// Whether there is one Original and nothing that disagrees with it.
+    /// Whether there is exactly one Original, and no holding disagrees with it.
     fn is_settled(&self) -> bool {
         let originals = self.all.iter().filter(|it| it.standing == Standing::Original).count();
         let in_accord = |holding: &Holding| {
@@ -85,7 +85,7 @@ impl<T> Reading<T> {
     }
 }
 
-/// Says of each of the holdings of one item how it stands to the others.
+/// Sets the standing of each of the holdings of one item.
 fn judge_all(all: &mut [Holding], collections: &[&Collection]) {
     let seen: Vec<_> = all
         .iter()
@@ -102,12 +102,12 @@ fn judge_all(all: &mut [Holding], collections: &[&Collection]) {
     }
 }
 
-/// What `collection` holds, not yet judged; nothing only if it is certain that there is nothing.
+/// The holding of `collection`, not yet judged; `None` only if it certainly has none.
 pub(crate) fn read(name: &RepositoryName, at: usize, collection: &Collection) -> Option<Holding> {
     read_with(name, at, &Lookup::new(collection), &drop).map(|(holding, _)| holding)
 }
 
-/// The same, with the version of the sidecar and what `keep` makes of it.
+/// The same, with the version of the sidecar and the result of `keep`.
 fn read_with<T>(
     name: &RepositoryName,
     at: usize,

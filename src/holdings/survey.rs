@@ -20,40 +20,40 @@ use crate::interrupt::Interrupt;
 /// Number of items looked up at a time, and reported in their order.
 const AT_A_TIME: usize = 512;
 
-/// A look at all items of several collections.
+/// A survey of all items of several collections.
 pub struct Survey<'a, C = Collection> {
     /// The collections.
     pub collections: &'a [C],
     /// Which items.
     pub names: &'a Names,
-    /// How many threads look; as many as there are processors if 0.
+    /// Number of threads; 0 means one for each processor.
     pub jobs: usize,
-    /// Asks for an early end.
+    /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 
-/// What a survey reports.
+/// A report of a survey.
 #[derive(Debug)]
 pub enum Report {
-    /// An item, with what all collections hold of it.
+    /// An item, with its holdings in all collections.
     Item(Holdings),
     /// A part of a collection could not be listed: items that only it holds may be missing.
     Unlisted {
-        /// Which one.
+        /// The collection.
         collection: usize,
         /// Why.
         error: PathError,
     },
 }
 
-/// A name, or why some names are not known: then it comes before the names that follow.
+/// A name, or the reason why some names are unknown, which comes before the names that follow.
 type ListedName = Result<RepositoryName, PathError>;
 
 impl<C: Borrow<Collection>> Survey<'_, C> {
     /// Calls `report` for each item, at the first collection that holds it, in the order of names
     /// there, and for each part of a collection that cannot be listed. It says whether to go on.
     ///
-    /// `Break` means that it was stopped before its end. The error is that no threads can be started.
+    /// `Break` means that it was stopped before its end. An error means that no threads can be started.
     pub fn run(
         &self,
         mut report: impl FnMut(Report) -> ControlFlow<()>,
@@ -66,7 +66,7 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
                 is_whole &= matches!(found, Report::Item(_));
                 report(found)
             };
-            // Names are listed again to know which ones were reported: that costs less than to look them up.
+            // Names are listed again to find the reported ones: that costs less than looking them up.
             if self.merge(&listed, |first| first == last, report)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -87,7 +87,7 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
         self.merge(&all, |_| true, report)
     }
 
-    /// Reports what comes first in those of the collections `listed` that are wanted.
+    /// Reports the items whose first collection among `listed` is a wanted one.
     fn merge(
         &self,
         listed: &[usize],
@@ -125,13 +125,13 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
                     }
                 }
             }
-            // A list that was stopped has ended early.
+            // A stopped list has ended early.
             Ok(interrupt.flow())
         })
     }
 }
 
-/// Sends what `collection` has, in the order of its list.
+/// Sends the names in `collection`, in the order of its list.
 fn list(
     collection: &Collection,
     names: &Names,
@@ -172,12 +172,12 @@ fn next_of(
     Some((collection, listed))
 }
 
-/// What all collections hold of a name.
+/// The holdings of a name in all collections.
 fn look_up((collection, listed): (usize, ListedName), lookups: &[Lookup<'_>]) -> Option<Report> {
     match listed {
         Ok(name) => {
             let (holdings, _) = holdings_with(&name, lookups, drop);
-            // What is gone by now, or is no directory, is held by nobody.
+            // An item that is gone by now, or is not a directory, is not held by any collection.
             (!holdings.all.is_empty()).then_some(Report::Item(holdings))
         }
         Err(error) => Some(Report::Unlisted { collection, error }),

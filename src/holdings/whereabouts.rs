@@ -1,4 +1,4 @@
-//! Where the Original of an item is, or may be: asked before another one is made.
+//! Where the Original of an item is, or may be: checked before another one is made.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,14 @@ use crate::item::State;
 use crate::sidecar::Sidecar;
 use crate::wait::Waiter;
 
-/// The other collections that are asked before an item becomes an Original.
+/// The other collections that are checked before an item becomes an Original.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Peers<'a> {
-    /// Those that may hold the item. The collection itself, and clones of it, are passed over.
+    /// Those that may hold the item. The collection itself and its clones are skipped.
     pub collections: &'a [Collection],
     /// The names of known collections that cannot be opened.
     pub missing: &'a [String],
-    /// Whether the item may become an Original without an answer from all of them.
+    /// Whether the item may become an Original though some of them cannot be checked.
     pub unseen: UnseenRule,
 }
 
@@ -36,7 +36,7 @@ pub enum UnseenRule {
     Accept,
 }
 
-/// What an Original is restored from.
+/// The source of a restored Original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Remains {
     /// The collection that deleted it still has its tombstone.
@@ -45,18 +45,19 @@ pub(crate) enum Remains {
     Nothing,
 }
 
-/// How an Original comes under a name that it has already.
+/// How an Original gets a name that was issued before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// A person says that it has the name.
     Named,
-    /// It lies in the place of its name. A Copy elsewhere that does not say where it was made may be one of it.
+    /// It lies in the place of its name. A Copy elsewhere may be a Copy of it, if it does not name another
+    /// collection.
     InPlace,
 }
 
 impl Peers<'_> {
-    /// Makes sure that no collection but `own` has, or had, an item called `name`: what comes under that name as an
-    /// Original would be a second one, or other content under a name that was given.
+    /// Makes sure that no collection but `own` has, or had, an item called `name`: a new Original of that
+    /// name would be a second one, or other content under an issued name.
     pub(crate) fn check_unused(
         &self,
         name: &RepositoryName,
@@ -100,11 +101,11 @@ impl Peers<'_> {
     }
 }
 
-/// An item that is about to become the Original of the collection `own`, and what is asked before.
+/// An item that is about to become an Original of the collection `own`, with the collections to check first.
 #[derive(Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub own: &'a Collection,
-    /// A collection that is asked besides the peers: the one that gives the bytes.
+    /// A collection that is checked besides the peers: the source of the bytes.
     pub source: Option<&'a Collection>,
     pub peers: &'a Peers<'a>,
 }
@@ -128,7 +129,7 @@ impl<'a> Claim<'a> {
         Ok(found.all.iter().map(|holding| others[holding.collection]).collect())
     }
 
-    /// Locks the item wherever it is held: a Copy in another collection may be promoted meanwhile.
+    /// Locks the item in every collection that holds it: a Copy may be promoted meanwhile.
     pub(crate) fn lock(
         &self,
         name: &RepositoryName,
@@ -217,8 +218,8 @@ pub(crate) fn refuse_put_back(
     }
 }
 
-/// Makes sure that `copy` does not lie in the place of the Original of `name` that `collection` holds by its inventory:
-/// when the Copy is gone, nothing tells that the Original is lost.
+/// Makes sure that `copy` does not lie in the place of the Original of `name` that `collection` holds by its
+/// inventory: without the Copy, nothing shows that the Original is lost.
 pub(crate) fn refuse_copy_in_place(
     name: &RepositoryName,
     collection: &Collection,
@@ -233,8 +234,8 @@ pub(crate) fn refuse_copy_in_place(
     }
 }
 
-/// Makes sure that none of `others` holds the Original of `name`, or may hold it by what it says itself:
-/// `found` is what they hold.
+/// Makes sure that none of `others` holds the Original of `name`, or may hold it by its own records. `found`
+/// are their holdings.
 pub(crate) fn refuse_second(
     name: &RepositoryName,
     others: &[&Collection],
@@ -273,7 +274,8 @@ pub(crate) fn refuse_second(
     Ok(())
 }
 
-/// Makes sure that none of `found` is a tombstone: a name that was deleted is given up by its holder only.
+/// Makes sure that none of `found` is a tombstone: only the collection with the tombstone may restore a
+/// deleted name.
 pub(crate) fn refuse_deleted(
     name: &RepositoryName,
     others: &[&Collection],
@@ -286,12 +288,12 @@ pub(crate) fn refuse_deleted(
     })
 }
 
-/// Whether what is recorded of an item that vanished leaves open that it was the Original, or its tombstone.
+/// Whether an item that vanished may have been the Original, or its tombstone, by the inventory.
 pub(crate) fn may_be_original(recorded: &Recorded) -> bool {
     recorded.line.state() != Some(State::Copy) || recorded.certainty == Certainty::Doubtful
 }
 
-/// The way that an Original may have gone, from collection to collection.
+/// The path of an Original, from collection to collection.
 pub(crate) struct Trail {
     /// The ids of all collections on it, looked at or not.
     pub holders: BTreeSet<String>,
@@ -299,9 +301,8 @@ pub(crate) struct Trail {
     pub ends: Vec<usize>,
 }
 
-/// Follows the Original of `name` from the collections with the ids `start`: each of `others` says where it
-/// went by the Copy that it holds, as in `found`, or by its inventory. Where it comes back to the collection
-/// `own`, it is not followed.
+/// Follows the Original of `name` from the collections with the ids `start`: the Copies in `found` and the
+/// inventories of `others` show where it went. A path back to the collection `own` is not followed.
 pub(crate) fn follow(
     name: &RepositoryName,
     start: impl IntoIterator<Item = String>,
@@ -324,7 +325,7 @@ pub(crate) fn follow(
     Ok(trail)
 }
 
-/// Where the collection `at` says that the Original went; nothing if it does not say.
+/// Where the Original went, by the records of the collection `at`; `None` if they do not say.
 fn step(
     name: &RepositoryName,
     at: usize,
@@ -347,7 +348,7 @@ fn step(
 }
 
 impl Holdings {
-    /// What the collection `at` holds.
+    /// The holding of the collection `at`.
     fn in_collection(&self, at: usize) -> Option<&super::Holding> {
         self.all.iter().find(|holding| holding.collection == at)
     }
@@ -355,7 +356,7 @@ impl Holdings {
 
 impl super::HoldingRecord {
     /// The ids of the collections that may hold the Original of a Copy: where it was made, and the other end
-    /// of a hand-over under way.
+    /// of a hand-over in progress.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &str> {
         let mark = self.handover.as_ref().map(|mark| mark.party.id());
         self.made_of.as_deref().into_iter().chain(mark)

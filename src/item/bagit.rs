@@ -3,21 +3,21 @@
 
 use std::borrow::Cow;
 
-/// What is escaped, which differs between the versions of bags.
+/// The characters to escape, which differ between the versions of bags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EscapeRules {
     /// Line ends, and `%` as `%25` so that these can be told from names [RFC 8493, 2.1.3].
     Rfc,
-    /// Line ends alone, as the drafts before the RFC have it.
+    /// Line ends alone, as in the drafts before the RFC.
     Draft,
 }
 
 impl EscapeRules {
     /// The rules for a bag with these paths.
     ///
-    /// There are readers that know only those of the drafts, `bagit.py` among them: a path with `%` is
-    /// no file for them in a bag of version 1.0. So a bag that has one is of the version before, unless
-    /// the name looks like an escape.
+    /// Some readers, `bagit.py` among them, know only the rules of the drafts: in a bag of version 1.0 they
+    /// do not find a file with `%` in its path. So a bag with such a path has the earlier version, unless the
+    /// name looks like an escape.
     pub fn fit_for<'a>(mut paths: impl Iterator<Item = &'a str> + Clone) -> EscapeRules {
         let is_ambiguous = |path: &str| EscapeRules::Draft.unescape(path) != path;
         if !paths.clone().any(|path| path.contains('%')) || paths.any(is_ambiguous) {
@@ -27,7 +27,7 @@ impl EscapeRules {
         }
     }
 
-    /// The version of a bag that is written by them.
+    /// The version of a bag with these rules.
     pub fn version(self) -> &'static str {
         match self {
             EscapeRules::Rfc => "1.0",
@@ -35,7 +35,7 @@ impl EscapeRules {
         }
     }
 
-    /// The path as a manifest has it.
+    /// The path in the form of a manifest.
     pub fn escape(self, path: &str) -> Cow<'_, str> {
         if !path.contains(['%', '\n', '\r']) {
             return Cow::Borrowed(path);
@@ -49,9 +49,9 @@ impl EscapeRules {
 
     /// The path that a manifest means by `text`.
     ///
-    /// The escapes are read in either case. Any other `%` stands for itself: there are programs that
-    /// write it bare. Such a one also writes a file called `50%25` as it is, so a reader of bags looks
-    /// for the name as it stands where there is none of this one.
+    /// Escapes are read in upper and lower case. Any other `%` stands for itself, because some programs write
+    /// it bare. Such a program also writes the name `50%25` unchanged. So if the unescaped file is missing, a
+    /// reader of bags looks for the name as written.
     pub fn unescape(self, text: &str) -> Cow<'_, str> {
         if !text.contains('%') {
             return Cow::Borrowed(text);

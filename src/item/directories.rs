@@ -1,4 +1,4 @@
-//! What entries have at a path. The directories of a payload stand in no entry of their own unless they are empty.
+//! Looking up paths among entries. A directory of a payload has no entry of its own unless it is empty.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Content, Entry};
 use crate::identity::Instant;
 
-/// Every directory below `doc/` that `entries` name or imply, each after the one it is in.
+/// Every directory below `doc/` that `entries` name or imply, parents first.
 pub(crate) fn directories(entries: &[Entry]) -> BTreeSet<&Path> {
     let mut found = BTreeSet::new();
     for Entry { path, content } in entries {
@@ -15,7 +15,7 @@ pub(crate) fn directories(entries: &[Entry]) -> BTreeSet<&Path> {
             found.insert(path.as_path());
         }
         for above in path.parents() {
-            // Those above it are there as well then.
+            // Its parents have been added, too.
             if !found.insert(above) {
                 break;
             }
@@ -24,7 +24,7 @@ pub(crate) fn directories(entries: &[Entry]) -> BTreeSet<&Path> {
     found
 }
 
-/// Where the entry at `path` is among `entries`, which are sorted.
+/// The position of the entry at `path` in `entries`, which are sorted.
 pub fn position(entries: &[Entry], path: &Path) -> Option<usize> {
     let path = path.as_os_str().as_bytes();
     entries.binary_search_by(|entry| entry.path.as_bytes().cmp(path)).ok()

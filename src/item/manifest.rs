@@ -44,7 +44,8 @@ pub fn digest(entries: &[Entry]) -> Digest {
     hasher.finish()
 }
 
-/// The digest of what `entries` hold, links and empty directories too, sorted by path. Times and modes are left out: not every disk keeps them.
+/// The digest of `entries`, which are sorted by path, links and empty directories included. Times and modes
+/// are left out, because not every disk keeps them.
 pub fn content_digest(entries: &[Entry]) -> Digest {
     let mut hasher = Hasher::default();
     let mut line = Vec::new();

@@ -1,9 +1,9 @@
-//! What an item consists of, as values: entries of the payload, their paths, the item's state.
+//! The parts of an item as values: entries of the payload, their paths, and the state.
 //!
-//! [`PayloadPath`] is a path below `doc/`; [`Entry`] one file, link or empty directory there;
-//! [`manifest`] the text that stands for all files; [`State`] Original, Copy or Deleted;
-//! [`Shape`] tells without reading whether files are still the same; [`twins`] finds names that some
-//! file systems take for one; [`bagit`] writes and reads paths as the manifests of bags have them.
+//! [`PayloadPath`] is a path below `doc/`; [`Entry`] one file, link or empty directory there; [`manifest`]
+//! the text that lists all files; [`State`] Original, Copy or Deleted; [`Shape`] shows whether files are
+//! unchanged without reading them; [`twins`] finds names that are the same name on some file systems;
+//! [`bagit`] writes and reads paths as the manifests of bags have them.
 
 pub mod bagit;
 mod directories;
@@ -23,16 +23,16 @@ pub use path::{LinkedPath, PathTextError, PayloadPath, escape};
 pub use shape::{Shape, content};
 pub use state::{State, UnknownState};
 
-/// One entry of a payload: what `[[file]]` in the sidecar says.
+/// One entry of a payload: a table `[[file]]` of the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Where it is, relative to `doc/`.
     pub path: PayloadPath,
-    /// What it is.
+    /// Its content.
     pub content: Content,
 }
 
-/// What an entry holds.
+/// The content of an entry.
 ///
 /// A directory with something in it has no entry: the paths in it imply it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Totals {
         for entry in entries {
             if let Content::File { bytes: size, .. } = entry.content {
                 files += 1;
-                // A hostile sidecar may say anything; the true sum never comes near the end.
+                // A hostile sidecar may give any size; the true sum never comes near the limit.
                 bytes = u64::saturating_add(bytes, size);
             }
         }

@@ -68,10 +68,11 @@ impl PayloadPath {
         self.as_path().ancestors().skip(1).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// Where a link at this path with `target` leads below `doc/`, unless it may leave the payload.
+    /// The destination below `doc/` of a link at this path with `target`; `None` if the link may leave the
+    /// payload.
     ///
-    /// Only `..` at the start of the target are climbed: after a name they would depend on what that
-    /// name is a link to.
+    /// Only `..` at the start of the target are followed: after a name, their meaning would depend on the
+    /// target of that name.
     pub fn link_stays_inside(&self, target: &[u8]) -> bool {
         let mut depth = self.parents().count();
         let mut descended = false;
@@ -87,7 +88,7 @@ impl PayloadPath {
     }
 }
 
-/// Where a relative link leads that leaves the payload.
+/// The destination of a relative link that leaves the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedPath {
     /// The item, as the link spells it.
@@ -97,9 +98,9 @@ pub struct LinkedPath {
 }
 
 impl PayloadPath {
-    /// Where a link with `target` at this path in the item `own` leads, if it leaves the payload for the same or
-    /// another item of the same root, by the four levels of directories: relative links between items are what these
-    /// are for [generation, 6].
+    /// The destination of a link with `target` at this path in the item `own`, if it leaves the payload for
+    /// an item of the same root, by the four levels of directories. The levels exist for such relative links
+    /// between items [generation, 6].
     pub fn linked_path(&self, own: &RepositoryName, target: &[u8]) -> Option<LinkedPath> {
         let mut components = Path::new(std::ffi::OsStr::from_bytes(target)).components().peekable();
         let mut climbed = 0_usize;
@@ -123,7 +124,7 @@ impl PayloadPath {
     }
 }
 
-/// Text that gives `bytes` back: valid UTF-8 stands as it is, but for backslashes.
+/// Text from which `bytes` can be restored: valid UTF-8 is unchanged, except for backslashes.
 pub fn escape(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes)
         && !text.contains('\\')

@@ -1,11 +1,11 @@
-//! Whether files are still the same, as far as can be told without reading them.
+//! Whether files are unchanged, as far as it shows without reading them.
 
 use super::{Content, Entry, PayloadPath, Totals};
 use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
 
-/// The digest of what an item holds, whatever a single file is called: of that file its own, of anything
-/// else that of the manifest.
+/// The digest of the content of an item. For a single file it is the digest of the file, whatever its name;
+/// for any other payload it is the digest of the manifest.
 pub fn content(entries: &[Entry], payload: &Totals) -> Digest {
     match entries {
         [Entry { content: Content::File { digest, .. }, .. }] => *digest,
@@ -13,11 +13,11 @@ pub fn content(entries: &[Entry], payload: &Totals) -> Digest {
     }
 }
 
-/// Takes entries, sorted by path, and gives a digest of all that is seen of them without reading:
-/// paths, sizes, modification times, and what links say.
+/// Digests everything about entries, sorted by path, that shows without reading them: paths, sizes,
+/// modification times, and targets of links.
 ///
-/// A source gives it before it is read, and a sidecar afterwards. Modes are left out: they are not the
-/// content, and a change of them is no reason to deposit it again.
+/// A source has a shape before it is read, and a sidecar afterwards. Modes are left out: they are not
+/// content, and a source whose modes changed is not deposited again.
 #[derive(Default)]
 pub struct Shape(Hasher);
 
@@ -49,7 +49,7 @@ impl Shape {
         self.0.update(&[0]);
     }
 
-    /// Adds a directory with nothing in it.
+    /// Adds an empty directory.
     pub fn add_empty_directory(&mut self, path: &PayloadPath) {
         self.add(b'd', path);
     }
@@ -62,7 +62,7 @@ impl Shape {
     fn add(&mut self, kind: u8, path: &PayloadPath) {
         self.0.update(&[kind]);
         self.0.update(path.as_bytes());
-        // No path has this byte, so that nothing runs into what follows.
+        // No path has this byte, so adjacent fields cannot be confused.
         self.0.update(&[0]);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a collection holds of an item [resolution standard 5.2].
+/// The state of an item in a collection [resolution standard 5.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// The one Original; over all collections there is exactly one.
@@ -14,7 +14,7 @@ pub enum State {
     Deleted,
 }
 
-/// A text that names no state.
+/// A text that is not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a state; expected `Original`, `Copy` or `Deleted`")]
 pub struct UnknownState(pub String);

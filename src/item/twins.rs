@@ -1,4 +1,4 @@
-//! Names that some file systems take for one: they differ only in case or in Unicode form.
+//! Names that are the same name on some file systems: they differ only in case or in Unicode form.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -36,14 +36,14 @@ fn spelt(character: char) -> String {
 
 /// The first twins among `paths`, which are sorted, and the directories above them.
 pub fn find<'a>(paths: impl Iterator<Item = &'a PayloadPath> + Clone) -> Option<Twins> {
-    // Payloads of hundreds of thousands of files have as many names: of each a number is kept, and its path
-    // as well only if two numbers are the same.
+    // A payload may have hundreds of thousands of names. So only a hash of each is kept; the paths are
+    // compared only if two hashes are equal.
     let hashes = RandomState::new();
     let mut seen = HashSet::new();
     let mut last: Option<&PayloadPath> = None;
     let mut may_be_twins = |path: &'a PayloadPath| {
         let before = last.replace(path);
-        // What lies in a directory stands side by side: it is met first, and then as that of the last path.
+        // The entries of a directory are adjacent: a directory is new unless the path before lies in it, too.
         let is_new =
             |path: &&Path| !before.is_some_and(|before| before.as_path().starts_with(path));
         let mut new = std::iter::once(path.as_path()).chain(path.parents()).take_while(is_new);
@@ -52,14 +52,14 @@ pub fn find<'a>(paths: impl Iterator<Item = &'a PayloadPath> + Clone) -> Option<
     paths.clone().any(&mut may_be_twins).then(|| find_among(paths, &hashes)).flatten()
 }
 
-/// The same, each path compared with the other of its number.
+/// The same, but paths with equal hashes are compared.
 fn find_among<'a>(
     paths: impl Iterator<Item = &'a PayloadPath>,
     hashes: &RandomState,
 ) -> Option<Twins> {
     let mut seen: HashMap<u64, &Path> = HashMap::new();
     for path in paths {
-        // A directory is met once for each entry below it, always as itself.
+        // A directory is met once for each entry below it.
         for path in std::iter::once(path.as_path()).chain(path.parents()) {
             let spelling = folded(path);
             match seen.insert(hashes.hash_one(&spelling), path) {
@@ -72,8 +72,8 @@ fn find_among<'a>(
     None
 }
 
-/// What all spellings of `text` share that differ in case or in Unicode form only, by Unicode's full case
-/// folding: `STRASSE` and `straße`, the two small sigmas.
+/// The common form of all spellings of `text` that differ only in case or in Unicode form, by Unicode's full
+/// case folding: `STRASSE` and `straße`, the two small sigmas.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Whether the links of an item lead to something.
+//! Whether the links of an item lead anywhere.
 
 use std::collections::{HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,7 @@ use crate::identity::RepositoryName;
 use crate::item::{Content, LinkedPath, PayloadPath, State};
 use crate::layout;
 
-/// A larger file is no text that people write.
+/// Limit on the size of a file; a larger one was not written by people.
 const MAX_TEXT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A relative link that leaves its item.
@@ -19,38 +19,38 @@ const MAX_TEXT_BYTES: u64 = 16 * 1024 * 1024;
 pub struct Link {
     /// The file or symbolic link that has it.
     pub file: PayloadPath,
-    /// The line of the file; nothing for a symbolic link.
+    /// The line of the file; `None` for a symbolic link.
     pub line: Option<u64>,
     /// Its target as written.
     pub target: String,
-    /// The item that it leads to, as it spells that; nothing if it leads to no item of the root.
+    /// The linked item, in the spelling of the link; `None` if it is not an item of the root.
     pub item: Option<RepositoryName>,
-    /// What is there.
+    /// The destination.
     pub end: LinkEnd,
 }
 
 impl Link {
-    /// The item that it leads to, if that is in the collection and not deleted.
+    /// The linked item, if it is in the collection and not deleted.
     pub fn leads_to_item(self) -> Option<RepositoryName> {
         let is_here = matches!(self.end, LinkEnd::Present | LinkEnd::OtherCase | LinkEnd::NoFile);
         self.item.filter(|_| is_here)
     }
 }
 
-/// What a link leads to, from the best.
+/// The destinations of a link, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkEnd {
     /// A file or directory of the item.
     Present,
-    /// Something that is spelt in other case, which not every file system finds.
+    /// An entry spelt in another case, which not every file system finds.
     OtherCase,
-    /// The item is there and has no such file.
+    /// The item exists, but not the file.
     NoFile,
     /// The item is deleted.
     Deleted,
     /// No such item is in the collection.
     NoItem,
-    /// It leads out of the root, or to a directory that is no item.
+    /// It leads out of the root, or to a directory that is not an item.
     Outside,
 }
 
@@ -143,10 +143,10 @@ fn add_links_of_text(
     Ok(())
 }
 
-/// What the links of one item lead to: each place is looked at once.
+/// The destinations of the links of one item; each is looked up once.
 struct Ends<'a> {
     lookup: &'a Lookup<'a>,
-    /// The item that a link led to last: many lead to one.
+    /// The last linked item: many links lead to the same item.
     last: Option<(String, Option<Target>)>,
     known: HashMap<(String, PathBuf, usize), LinkEnd>,
 }
@@ -226,7 +226,7 @@ fn is_there(item: &StoredItem, path: &Path) -> Result<bool, PathError> {
     }
     match item.stat(path) {
         Ok(stat) => Ok(stat.is_some()),
-        // Texts may say what no file can be called.
+        // A text may contain an impossible file name.
         Err(error)
             if [NotADirectory, InvalidFilename, InvalidInput].contains(&error.kind())
                 || error.is_link() =>

@@ -1,8 +1,8 @@
-//! Relative links between items: what the payload of an item leads to in other items of the same root.
+//! Relative links between items: from the payload of an item to other items of the same root.
 //!
-//! The layout of collections is meant for them: `../../../../../` leads from `doc/` to the root, in every collection
-//! that holds both items [generation, 6]. Symbolic links are looked at, and the text of HTML, LaTeX, Tcl and Markdown
-//! files. Only links that climb out of their item count; URLs do not.
+//! The layout of collections makes them possible: `../../../../../` leads from `doc/` to the root, in every
+//! collection that holds both items [generation, 6]. Links are found in symbolic links, and in the text of
+//! HTML, LaTeX, Tcl and Markdown files. Only links that climb out of their item count; URLs do not.
 //!
 //! | file | subject |
 //! |---|---|
@@ -25,8 +25,8 @@ use crate::layout;
 
 pub use audit::{Audit, Link, LinkEnd};
 
-/// The link that leads from the file `from` of any item to the file `file` of the item `to`, as files of that kind
-/// write it: up to the root and down again, so that it has the whole identifier in it.
+/// The link from the file `from` of any item to the file `file` of the item `to`, in the syntax of that kind
+/// of file: up to the root and down again, so that it contains the whole identifier.
 pub fn relative(from: &PayloadPath, to: &RepositoryName, file: &PayloadPath) -> PathBuf {
     // The payload and the four levels of the item.
     let up = from.parents().count() + 5;

@@ -1,4 +1,4 @@
-//! Links in the text of a file: what begins by climbing, up to the end of the word, string or argument.
+//! Links in the text of a file: they begin with `../` and go to the end of the word, string or argument.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -55,7 +55,7 @@ pub(super) struct TextLink<'t> {
     pub(super) target: &'t str,
 }
 
-/// The links in `text` that begin by climbing.
+/// The links in `text` that begin with `../`.
 pub(super) fn links(text: &str) -> impl Iterator<Item = TextLink<'_>> {
     text.lines()
         .zip(1..)
@@ -68,7 +68,7 @@ fn links_in_line(line: &str) -> impl Iterator<Item = &str> {
         let before = &line[..at];
         let start = if before.ends_with("./") && !before.ends_with("../") { at - 2 } else { at };
         let before = &line[..start];
-        // Not the next step of a link that has begun, nor the middle of a path.
+        // This must not be the next `../` of the same link, nor the middle of a path.
         if start < end || before.ends_with(|c: char| c.is_alphanumeric() || "/._-~".contains(c)) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Why relations stay as they are.
+//! Why a relation is refused.
 
 use crate::collection::CollectionError;
 use crate::identity::{Identifier, Language, RepositoryName};
@@ -25,7 +25,7 @@ pub enum RelateError {
         name: RepositoryName,
         /// The other one.
         other: RepositoryName,
-        /// What each would be of the other.
+        /// The relation that each would have to the other.
         kind: RelationKind,
     },
     /// A translation is in another language.
@@ -36,7 +36,7 @@ pub enum RelateError {
         /// Its language.
         language: Language,
     },
-    /// Two collections at hand hold the Original of an item.
+    /// Two of the given collections hold the Original of an item.
     #[error("`{0}` has two Originals")]
     TwoOriginals(Identifier),
     /// A sidecar cannot be read.

@@ -1,15 +1,15 @@
-//! Relations between items are made and removed, at both ends where both Originals are at hand.
+//! Relations between items, which are made and removed at both ends if both Originals are at hand.
 //!
-//! [`plan()`] decides what changes in which Original, and which ends are left to another time: pure but for
-//! reading sidecars. [`RelationPlan::check`] asks each Original whether it takes the change, before any is
-//! changed. [`RelationPlan::amendments`] are carried out by [`amend`](crate::amend), one collection after the
-//! other.
+//! [`plan()`] decides which Originals change, and which ends have to wait; it only reads sidecars.
+//! [`RelationPlan::check`] checks the change of each Original before any is changed. [`amend`](crate::amend)
+//! carries out the [`RelationPlan::amendments`], one collection after the other.
 //!
 //! A plan depends on items that it does not change, such as later editions. So the process that carries it out holds
 //! [`lock_relations`](crate::collection::lock_relations) of the collections at hand, from before the plan.
 //!
 //! Each end is one durable replacement of a sidecar, under the lock of its item. A run that is killed between
-//! two ends leaves a relation that one side has: `verify` reports it, and the same run again completes it.
+//! two ends leaves a relation that one side has: `verify` reports it, and a repetition of the run completes
+//! it.
 
 mod error;
 mod plan;
@@ -24,7 +24,7 @@ use crate::sidecar::{Relation, RelationKind};
 pub use error::RelateError;
 pub use plan::{plan, plan_for_new};
 
-/// What is done to relations.
+/// The action on relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationAction {
     /// They are made; those that exist stay as they are.
@@ -33,7 +33,7 @@ pub enum RelationAction {
     Unlink,
 }
 
-/// What is asked: relations of one item to others.
+/// A request: relations of one item to others.
 #[derive(Clone, Debug)]
 pub struct RelationRequest {
     /// Whether they are made or removed.
@@ -64,7 +64,7 @@ pub struct RelationEnd {
     links: Vec<NamedRelation>,
 }
 
-/// A relation with all that names its other end.
+/// A relation, with everything needed to name its other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NamedRelation {
     kind: RelationKind,
@@ -75,11 +75,11 @@ struct NamedRelation {
 /// The other end of a relation that is not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftEnd {
-    /// The item that it leads to.
+    /// The related item.
     pub item: Identifier,
     /// The relation that it would have to the item; `None` if that depends on a language that is not known.
     pub kind: Option<RelationKind>,
-    /// Why it stays as it is.
+    /// Why the end stays as it is.
     pub reason: LeftReason,
 }
 
@@ -97,7 +97,7 @@ pub enum LeftReason {
 }
 
 impl RelationPlan {
-    /// Asks each Original whether it takes its change; nothing is changed.
+    /// Checks the change of each Original; nothing is changed.
     pub fn check<C: Borrow<Collection>>(
         &self,
         collections: &[C],

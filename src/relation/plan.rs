@@ -13,10 +13,10 @@ use crate::identity::{Identifier, Language, RepositoryName};
 use crate::item::State;
 use crate::sidecar::{Relation, RelationKind, Sidecar};
 
-/// What stands for an item that has no identifier yet: no host has this name.
+/// Placeholder for an item that has no identifier yet: no host has this name.
 const NOBODY: &str = "invalid/new/1995/08.01.00.00";
 
-/// What is known of the other end of a relation.
+/// The other end of a relation, as far as it is known.
 enum Other {
     /// The Original, in this collection.
     Original(usize, Box<Sidecar>),
@@ -26,10 +26,10 @@ enum Other {
     Unknown,
 }
 
-/// Decides what is to change so that the item `from` of the collection `home` has the relations of `request`, and
-/// the items that they lead to have theirs.
+/// Plans the changes that give the item `from` of the collection `home` the relations of `request`, and the
+/// related items the other ends.
 ///
-/// What the item itself is, Original or Copy, is for the change of it to say.
+/// Whether the item itself is an Original or a Copy is checked when it changes.
 pub fn plan<C: Borrow<Collection>>(
     collections: &[C],
     home: usize,
@@ -70,7 +70,7 @@ pub fn plan<C: Borrow<Collection>>(
     Ok(plan)
 }
 
-/// The changes of other items that an item which is yet to be made will need, to be checked beforehand.
+/// The changes of other items for an item that does not exist yet, so that they can be checked beforehand.
 pub fn plan_for_new(
     collections: &[Collection],
     request: &RelationRequest,
@@ -143,7 +143,7 @@ fn keeps_another(
         && to_other.any(|it| is_translation(&it) && !is_removed(&it))
 }
 
-/// What the other end of a relation has to have.
+/// The state of the other end of a relation.
 enum Back {
     Kind(RelationKind),
     /// Nothing is stored there.
@@ -168,7 +168,7 @@ fn back(
     own: &Sidecar,
     other: Option<&Sidecar>,
 ) -> Back {
-    // What is removed is removed under the language that it stands under.
+    // A removed translation keeps the language under which it is stored.
     if let (RelationKind::TranslationOf, RelationAction::Unlink, Some(other)) =
         (kind, action, other)
     {
@@ -243,7 +243,7 @@ fn refuse_mutual(own: &Sidecar, kind: &RelationKind, other: &Sidecar) -> Result<
     Err(RelateError::Mutual { name, other, kind: kind.clone() })
 }
 
-/// Whether a translation is one already: the other end says so, if that is at hand.
+/// Whether a translation already exists, by its other end, if that is at hand.
 fn is_translated(own: &Sidecar, Relation { kind, to }: &Relation, other: Option<&Sidecar>) -> bool {
     let Some(other) = other else { return own.relations.of(kind).any(|held| held == *to) };
     let names = own.identifiers();

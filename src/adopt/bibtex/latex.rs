@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Accents in accents: nobody writes more of them.
+/// Limit on nested accents.
 const MAX_DEPTH: usize = 8;
 
 /// `raw` as plain text on one line, and whether all of it was understood. A command that is not known
@@ -16,7 +16,7 @@ pub(in crate::adopt) fn to_text(raw: &str) -> (String, bool) {
     (words.join(" "), reader.is_whole)
 }
 
-/// What is no prose, such as a URL: without braces, and with escaped characters as they are meant.
+/// Text that is not prose, such as a URL: without braces and escapes.
 pub(in crate::adopt) fn plain(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut characters = raw.trim().chars().peekable();
@@ -84,7 +84,7 @@ impl<'a> LatexReader<'a> {
         next
     }
 
-    /// One, two or three of a character, the first of which was read.
+    /// A run of one to three equal characters, the first of which was read.
     fn run(&mut self, character: char, meanings: &[&str]) {
         let after = self.rest.trim_start_matches(character);
         let count = self.rest.len() - after.len();
@@ -144,7 +144,7 @@ impl<'a> LatexReader<'a> {
         self.text.push_str(name);
     }
 
-    /// The accent `mark` on what follows: a letter, a group, or a command such as `\i`.
+    /// Puts the accent `mark` on the next letter, group, or command such as `\i`.
     fn accented(&mut self, mark: char, depth: usize, name: &str) {
         let argument = if depth < MAX_DEPTH { self.argument() } else { None };
         let Some(argument) = argument else { return self.unknown(name) };
@@ -190,7 +190,7 @@ impl<'a> LatexReader<'a> {
     }
 }
 
-/// Where the group ends that `text` begins with.
+/// The end of the group at the beginning of `text`.
 fn end_of_group(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, character) in text.char_indices() {

@@ -1,7 +1,7 @@
-//! A small reader of BibTeX: what archives of the nineties left in `@reference.bib`.
+//! A small reader of BibTeX, for the `@reference.bib` of archives of the nineties.
 //!
-//! [`read`] takes a file apart, [`to_text`] turns LaTeX into plain text, [`plain`] what is no prose: a
-//! file name, a URL. Nothing is refused: what is not understood is handed over as it stands.
+//! [`read`] splits a file into entries, [`to_text`] turns LaTeX into plain text, and [`plain`] does so for
+//! file names and URLs. Nothing is refused: text that is not understood is returned unchanged.
 
 mod latex;
 mod reader;
@@ -9,7 +9,7 @@ mod reader;
 pub(super) use latex::{names, plain, to_text};
 pub(super) use reader::{Field, Library, Reference, read};
 
-/// The text of a file: UTF-8, or else Latin-1, which older files are in. Also whether it was UTF-8.
+/// The text of a file, which is UTF-8 or, in older files, Latin-1; and whether it was UTF-8.
 pub(super) fn decode(bytes: &[u8]) -> (String, bool) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text.trim_start_matches('\u{feff}').to_owned(), true),
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Looks at everything that reading gives.
+    /// Reads a file and every field in it.
     fn digest_all(text: &str) -> usize {
         let library = read(text);
         let fields = library.references.iter().flat_map(|reference| &reference.fields);

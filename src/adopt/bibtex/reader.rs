@@ -1,22 +1,22 @@
-//! Taking a BibTeX file apart.
+//! Splitting a BibTeX file into entries.
 
 use std::collections::HashMap;
 
-/// A value that grows beyond this by its macros is none.
+/// Limit on the length of a value with its macros; a longer value is dropped.
 const MAX_VALUE_BYTES: usize = 64 * 1024;
 
-/// After this number of pieces that are not understood, the rest is one more.
+/// Limit on pieces that are not understood: the rest of the file counts as one piece.
 const MAX_UNREAD: usize = 16;
 
 /// The months have names of their own.
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub(in crate::adopt) struct Library {
     pub references: Vec<Reference>,
-    /// What is not understood, as it stands.
+    /// Text that is not understood, unchanged.
     pub unread: Vec<String>,
 }
 
@@ -34,13 +34,13 @@ pub(in crate::adopt) struct Reference {
 pub(in crate::adopt) struct Field {
     /// In lower case.
     pub name: String,
-    /// Its LaTeX, pieces and macros put together; nothing where a macro is not known.
+    /// Its LaTeX, pieces and macros joined; `None` if a macro is unknown.
     pub value: Option<String>,
-    /// The whole field as it stands.
+    /// The whole field, unchanged.
     pub raw: String,
 }
 
-/// Takes `text` apart. What stands between entries is a comment, as everywhere in BibTeX.
+/// Splits `text` into entries. Text between entries is a comment, as everywhere in BibTeX.
 pub(in crate::adopt) fn read(text: &str) -> Library {
     let mut library = Library::default();
     let mut macros = HashMap::new();
@@ -70,7 +70,7 @@ pub(in crate::adopt) fn read(text: &str) -> Library {
         };
         at = cursor.at;
         if let Err(start) = outcome {
-            // What is not understood goes to where the next entry begins.
+            // A piece that is not understood ends at the next entry.
             let is_last = library.unread.len() == MAX_UNREAD;
             at = if is_last { text.len() } else { cursor.next_line_with_entry(start) };
             library.unread.push(text[start..at].to_owned());
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
         &rest[..rest.len() - self.rest().len()]
     }
 
-    /// The kind of an entry, and what closes it.
+    /// The kind of an entry, and its closing delimiter.
     fn opening(&mut self) -> Option<(&'a str, char)> {
         self.skip_space();
         let kind = self.word();
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
         self.take('(').then_some((kind, ')'))
     }
 
-    /// Reads an entry to its end; an error says where what is not understood begins.
+    /// Reads an entry to its end; an error is the position at which the text cannot be understood.
     fn entry(
         &mut self,
         close: char,
@@ -153,7 +153,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The key of an entry; it may be missing. What closes the entry is left.
+    /// The key of an entry, which may be missing. The closing delimiter is not consumed.
     fn key(&mut self, close: char) -> Option<&'a str> {
         self.skip_space();
         let rest = self.rest();
@@ -196,7 +196,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// One piece of a value; within, nothing for a macro that is not known.
+    /// One piece of a value; the inner `None` is an unknown macro.
     #[expect(clippy::option_option, reason = "no piece, and a piece without text, are two things")]
     fn piece(&mut self, macros: &HashMap<String, String>) -> Option<Option<String>> {
         if self.take('{') {
@@ -217,7 +217,7 @@ impl<'a> Cursor<'a> {
         Some(macros.get(&name).cloned().or_else(|| month.map(|month| (*month).to_owned())))
     }
 
-    /// The text up to `end` outside of braces, which is passed.
+    /// The text up to `end` outside of braces; `end` is consumed.
     fn up_to(&mut self, end: char) -> Option<&'a str> {
         let rest = self.rest();
         let mut depth = 0_usize;
@@ -239,7 +239,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Where the next line begins with an entry.
+    /// The next line that begins with an entry.
     fn next_line_with_entry(&self, from: usize) -> usize {
         let mut at = self.text[..from].len();
         while let Some(end) = self.text[at..].find('\n') {

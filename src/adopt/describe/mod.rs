@@ -1,4 +1,4 @@
-//! A reference in BibTeX, turned into the description of an item.
+//! The description of an item, from a reference in BibTeX.
 
 mod reader;
 
@@ -10,7 +10,7 @@ use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::item::State;
 use crate::sidecar::{Metadata, Relations};
 
-/// The description of an item: all that is known of it besides its files.
+/// The description of an item: everything known about it besides its files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Description {
     pub metadata: Metadata,
@@ -21,13 +21,14 @@ pub(super) struct Description {
     /// The last update, as the reference gives it.
     pub updated: Option<Instant>,
     pub relations: Relations,
-    /// Whether an entry was taken, and what it says of the state is understood.
+    /// Whether an entry was used, and its statement about the state was understood.
     pub is_clear: bool,
     pub notes: Vec<Note>,
 }
 
 impl Description {
-    /// The description of `item` by the entry of `library` that names it, or by the only one if that names no other.
+    /// The description of `item`, from the entry of `library` that names it, or from the only entry if that
+    /// names no other item.
     pub(super) fn of(library: &Library, item: &RepositoryName) -> Description {
         let references = &library.references;
         let names_it = |reference: &&Reference| named(reference).as_ref() == Some(item);
@@ -43,7 +44,7 @@ impl Description {
         Description::of_reference(chosen, &library.unread, item)
     }
 
-    /// The description of `item` by the only entry of `library`, even if that names another.
+    /// The description of `item`, from the only entry of `library`, even if that names another item.
     pub(super) fn of_entry(library: &Library, item: &RepositoryName) -> Description {
         let only = library.references.first();
         only.map(|it| Description::of_reference(it, &[], item)).unwrap_or_default()
@@ -65,7 +66,7 @@ impl Description {
     }
 }
 
-/// The item that a reference says it is of.
+/// The item that a reference names as its own.
 fn named(reference: &Reference) -> Option<RepositoryName> {
     let fields = reference.fields.iter().filter(|field| {
         matches!(folded(&field.name).as_str(), "repository" | "rep" | "ibi" | "identifier")

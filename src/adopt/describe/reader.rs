@@ -8,15 +8,15 @@ use super::{Description, folded};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::sidecar::RelationKind;
 
-/// The longest piece of BibTeX that is kept as it stands; the file itself stays where it is.
+/// Limit on a piece of BibTeX that is kept unchanged; the file itself stays in place.
 const MAX_RAW_BYTES: usize = 60 * 1024;
 
-/// The reader of one reference, with what it has found so far.
+/// The reader of one reference, with its findings so far.
 pub(super) struct ReferenceReader<'a> {
     item: &'a RepositoryName,
     pub(super) found: Description,
     labels: Labels,
-    /// What is not understood: in a word each, and as it stands.
+    /// Fields that are not understood: the name of each, and the text.
     unclear: Vec<String>,
     raw: Vec<String>,
     urls: Vec<String>,
@@ -73,7 +73,7 @@ impl<'a> ReferenceReader<'a> {
                     unknown.into_iter().map(|text| Note::NoIdentifier { field: field(), text });
                 self.found.notes.extend(notes);
             }
-            // Whose reference this is has been looked at.
+            // The fields that name the item have been read before.
             "repository" | "rep" => {}
             "metadatarepository" => self.relation(field, &RelationKind::Metadata, value),
             "nextedition" => self.relation(field, &RelationKind::NextEdition, value),
@@ -108,7 +108,7 @@ impl<'a> ReferenceReader<'a> {
         self.raw.push(field.raw.clone());
     }
 
-    /// Adds one text to a term; what a description does not take is kept as it stands.
+    /// Adds one text to a term; a text that a description cannot hold is kept unchanged.
     fn add(&mut self, field: &Field, term: &str, text: &str) {
         if !text.is_empty() && self.found.metadata.add_as_found(term, text).is_err() {
             self.unclear(field);
@@ -169,7 +169,7 @@ impl<'a> ReferenceReader<'a> {
         self.add(field, "identifier", &text);
     }
 
-    /// Adds all identifiers of a field; what does not fit is kept as it stands.
+    /// Adds all identifiers of a field; other text is kept unchanged.
     fn relation(&mut self, field: &Field, kind: &RelationKind, value: &str) {
         let identifiers: Vec<_> = words(value).iter().filter_map(|word| label(word)).collect();
         let mut is_whole = true;
@@ -185,7 +185,7 @@ impl<'a> ReferenceReader<'a> {
         }
     }
 
-    /// What is left to be done when all fields have been read.
+    /// Completes the description after all fields have been read.
     pub(super) fn finish(mut self, unread: &[String]) -> Description {
         self.finish_date();
         let Labels { ibip, aliases } = self.labels;
@@ -236,7 +236,7 @@ impl<'a> ReferenceReader<'a> {
     }
 }
 
-/// Text that a description takes.
+/// Text that a description can hold.
 fn keepable(raw: &str) -> String {
     let raw = raw.replace("\r\n", "\n");
     let raw = raw.trim();

@@ -45,7 +45,7 @@ struct IndexedYear<'a> {
 /// Treatment of the rows of known items when a year is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KnownItems {
-    /// The directory is of the recorded version: they are as current as it is.
+    /// The directory has the recorded version, so the rows are as current as the directory.
     Keep,
     /// Their directories may have been replaced.
     Compare,
@@ -259,8 +259,8 @@ impl<'a> Refresh<'a> {
     }
 }
 
-/// Whether the sidecar of an item has the version `recorded`. A sidecar that cannot be inspected has not:
-/// reading it reports the error.
+/// Whether the sidecar of an item has the version `recorded`. If the sidecar cannot be inspected, the answer
+/// is no, and reading it reports the error.
 fn has_version(year: &Dir, leaf: &str, recorded: RecordedVersion) -> bool {
     is_sidecar_current(year, leaf, recorded.0).unwrap_or(false)
 }

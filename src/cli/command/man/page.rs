@@ -175,7 +175,7 @@ pub(super) fn of_command(name: &str, command: &Command) -> String {
         page.verbatim(help.lines().filter_map(|line| line.strip_prefix("  ")));
     }
     page.section("exit status");
-    page.paragraph("0 if all that was asked was done; the other codes are listed in urepo(1).");
+    page.paragraph("0 if everything was done; the other codes are listed in urepo(1).");
     page.section("see also");
     page.paragraph("urepo(1)");
     page.finish()
