@@ -35,6 +35,18 @@ pub enum TransferError {
         /// The receiver.
         path: PathBuf,
     },
+    /// The giver has the Original back, as from a backup, and the receiver had it since and has passed it on or deleted it.
+    #[error("`{}` has an older state of `{name}`, which went to `{}`: by the inventory there, {line}", from.display(), to.display())]
+    PassedOn {
+        /// The item.
+        name: RepositoryName,
+        /// The root of the giver.
+        from: PathBuf,
+        /// The root of the receiver.
+        to: PathBuf,
+        /// What became of it there.
+        line: Box<InventoryLine>,
+    },
     /// The source has a tombstone of an item that left or is alive by the inventory of the same collection.
     #[error("`{}` has a tombstone of `{name}`, though by its inventory, {line}", path.display())]
     NotDeleted {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use changes::{Changes, end_copies, record_originals};
 use damaged::mend_given;
-use kept::{is_put_back, not_arrived, not_moved, not_received};
+use kept::{is_put_back, not_arrived, not_moved, not_received, refuse_passed_on, was_passed_on};
 
 use super::arrived::is_to;
 use super::journal::JournalRecord;
@@ -91,8 +91,8 @@ enum NextStep<'l> {
     Note { renamed: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy is to end.
     End { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
-    /// The giver's copy is to lose its mark and stay.
-    Keep { given: (LockedItem<'l>, ReadSidecar) },
+    /// The giver's copy is to lose its mark and stay; the receiver's is to lose the mark that it may have.
+    Keep { given: (LockedItem<'l>, ReadSidecar), received: OneSide<'l> },
     /// The giver's copy is to be the Original again; the receiver's is to lose the mark that it may have.
     TakeBack { given: (LockedItem<'l>, ReadSidecar), received: OneSide<'l> },
     /// The receiver's Copy is to lose its mark.
@@ -258,7 +258,12 @@ fn next<'l>(
         (Some(given), Some(received))
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
         {
-            NextStep::Receive { received, given }
+            // It has an older state back, as from a backup.
+            if was_passed_on(sides, &given.1.sidecar) {
+                NextStep::Keep { given, received: Some(received) }
+            } else {
+                NextStep::Receive { received, given }
+            }
         }
         (Some(given), receiver) if is_given(&given.1.sidecar) => match receiver {
             Some(received) if received.1.sidecar.state == State::Original => {
@@ -296,7 +301,12 @@ fn next<'l>(
         (giver, receiver) if record.renames && is_original(&giver) => {
             not_moved(sides, record, name, &receiver)?
         }
-        _ => NextStep::Nothing(HandoverEnd::Withdrawn),
+        (giver, _) => {
+            if is_original(&giver) && !record.is_lost {
+                refuse_passed_on(sides, record, name)?;
+            }
+            NextStep::Nothing(HandoverEnd::Withdrawn)
+        }
     })
 }
 

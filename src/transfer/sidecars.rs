@@ -6,7 +6,7 @@ use super::TransferError;
 use crate::collection::{Collection, ReadSidecar};
 use crate::identity::{Instant, RepositoryName};
 use crate::item::State;
-use crate::sidecar::{Handover, NewText, Party, Removal, Sidecar, date_value};
+use crate::sidecar::{Handover, NewText, Party, Removal, Sidecar, date_value, read_date};
 
 /// The sidecar of a Copy of what `source` describes in `from`.
 ///
@@ -105,12 +105,26 @@ pub(super) fn renamed(
 }
 
 /// Whether the history of `original` ends with the hand-over between these two.
-pub(super) fn tells_handover(original: &Sidecar, (from, to): (&Collection, &Collection)) -> bool {
-    let history = original.origin.get("handovers").and_then(Value::as_array);
-    history.and_then(|history| history.last()).is_some_and(|last| {
-        let is = |key, id| last.get(key).and_then(Value::as_str) == Some(id);
-        is("from", from.id()) && is("to", to.id())
-    })
+pub(super) fn tells_handover(original: &Sidecar, both: (&Collection, &Collection)) -> bool {
+    history(original).last().is_some_and(|last| is_between(last, both))
+}
+
+/// The dates of the hand-overs between these two in the history of `original`.
+pub(super) fn hand_overs(
+    original: &Sidecar,
+    both: (&Collection, &Collection),
+) -> impl Iterator<Item = Option<Instant>> {
+    let between = history(original).iter().filter(move |entry| is_between(entry, both));
+    between.map(|entry| entry.get("date").and_then(read_date))
+}
+
+fn history(original: &Sidecar) -> &[Value] {
+    original.origin.get("handovers").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn is_between(entry: &Value, (from, to): (&Collection, &Collection)) -> bool {
+    let is = |key, id| entry.get(key).and_then(Value::as_str) == Some(id);
+    is("from", from.id()) && is("to", to.id())
 }
 
 fn note_handover(original: &mut Sidecar, from: &str, to: &Collection, now: Instant) {

@@ -73,6 +73,11 @@ impl Explain for TransferError {
                  copy {name} --to PATH`, where PATH is the collection that handed it over",
                 shell::word(path)
             )),
+            Self::PassedOn { name, from, .. } => Failure::of(Exit::Conflict, self).hint(format!(
+                "`urepo whereis {name}` shows the Original; `urepo -c {} demote {name} --to-copy-of COLLECTION` makes \
+                 this one a Copy of it",
+                shell::word(from)
+            )),
             Self::NotDeleted { name, path, line } => {
                 let path = shell::word(path);
                 let undo = match line.state() {

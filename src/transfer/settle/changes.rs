@@ -74,7 +74,8 @@ impl<'l> Changes<'l> {
                 self.received.push((item, sidecars::text(name, &read, &renamed)?));
                 Ok(HandoverEnd::HandedOver)
             }
-            NextStep::Keep { given: (item, read) } => {
+            NextStep::Keep { given: (item, read), received } => {
+                self.received.extend(without_mark(received)?);
                 let text = unmarked(&read)?;
                 self.given.push((item, Some(text)));
                 Ok(HandoverEnd::HandedOver)

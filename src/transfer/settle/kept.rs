@@ -1,6 +1,6 @@
 //! Originals that a hand-over did not take where it should have: what becomes of them, by what the receiver says.
 
-use super::{HandoverEnd, NextStep, OneSide, Sides, TransferError, is_copy_of};
+use super::{HandoverEnd, NextStep, OneSide, Sides, TransferError, is_copy_of, sidecars};
 use crate::collection::{
     Certainty, Collection, Departure, InventoryChange, InventoryLine, LockedItem, ReadSidecar,
     Recorded,
@@ -9,7 +9,7 @@ use crate::disk::PathError;
 use crate::holdings::{Giver, OriginalError, follow, holdings, refuse_second};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{Handover, Party};
+use crate::sidecar::{Handover, Party, Seal, Sidecar};
 use crate::transfer::arrived::is_to;
 use crate::transfer::journal::JournalRecord;
 
@@ -141,14 +141,14 @@ pub(super) fn not_received<'l>(
         let mark = read.sidecar.handover.as_ref();
         let is_marked = mark.is_some_and(|it| it.party != Party::From(sides.from.id().to_owned()));
         if is_marked || read.sidecar.state != State::Copy || !has_not()? {
-            return Ok(NextStep::Keep { given });
+            return Ok(NextStep::Keep { given, received: None });
         }
     }
     match last.map(|recorded| recorded.line.change) {
         None | Some(InventoryChange::Left(Departure::Lost)) => {}
         Some(InventoryChange::Left(_)) => {
             if !has_not()? {
-                return Ok(NextStep::Keep { given });
+                return Ok(NextStep::Keep { given, received: None });
             }
         }
         Some(_) if receiver.is_some() => {}
@@ -159,10 +159,41 @@ pub(super) fn not_received<'l>(
         }
     }
     if is_elsewhere(sides, name)? {
-        return Ok(NextStep::Keep { given });
+        return Ok(NextStep::Keep { given, received: None });
     }
     check_all_are_seen(sides, name)?;
     Ok(NextStep::TakeBack { given, received: receiver })
+}
+
+/// Whether a third collection has the Original that the receiver got by this hand-over: its sidecar tells of that.
+pub(super) fn was_passed_on(sides: &Sides<'_>, given: &Sidecar) -> bool {
+    sides.others.collections.iter().any(|other| {
+        let read = other.item(&given.repository).and_then(|item| item.read_sidecar());
+        read.is_ok_and(|read| {
+            read.seal == Seal::Intact
+                && read.sidecar.state == State::Original
+                && other.id() != sides.to.id()
+                && sidecars::hand_overs(&read.sidecar, (sides.from, sides.to))
+                    .any(|date| date.is_some() && date >= given.copied())
+        })
+    })
+}
+
+/// Makes sure that the receiver did not have the Original since, where the giver has it unmarked: that has an older
+/// state back, as from a backup.
+pub(super) fn refuse_passed_on(
+    sides: &Sides<'_>,
+    record: &JournalRecord,
+    name: &RepositoryName,
+) -> Result<(), TransferError> {
+    // One that was never more than a Copy there proves nothing.
+    if !is_put_back(sides, record, name)? || sides.to.departures(name)?.is_none() {
+        return Ok(());
+    }
+    let Some(Recorded { line, .. }) = sides.to.last_record(name)? else { return Ok(()) };
+    let (name, line) = (name.clone(), Box::new(line));
+    let (from, to) = (sides.from.path().to_path_buf(), sides.to.path().to_path_buf());
+    Err(TransferError::PassedOn { name, from, to, line })
 }
 
 /// Whether the Original went on from the receiver, from collection to collection, and came back to the giver: that

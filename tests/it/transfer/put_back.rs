@@ -162,3 +162,76 @@ fn an_original_that_came_back_to_a_giver_put_back_as_it_was_before_is_there() {
         }
     }
 }
+
+/// It has passed the Original on since.
+#[test]
+fn a_receiver_that_is_put_back_as_it_was_during_the_hand_over_has_no_second_original() {
+    for leave_copy in [false, true] {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        pair.run(Verb::Copy, Rules::default());
+        cut_with(&pair, &name, Cut::Given, Rules { leave_copy, ..Rules::default() });
+        let backups = [0, 1].map(|at| {
+            let backup = pair.root(0).with_file_name(format!("backup{at}"));
+            copy_tree(pair.root(at), &backup);
+            backup
+        });
+        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
+        let third = pair.third();
+        pair.run_between(&pair.to(), &third, Verb::Migrate, Rules::default());
+        for (at, backup) in backups.iter().enumerate() {
+            put_back(pair.root(at), backup);
+        }
+        let end = finish_knowing(&pair, std::slice::from_ref(&third));
+        assert_eq!(end.unwrap(), HandoverEnd::HandedOver);
+        for copy in [pair.sidecar_at_source(&name), pair.sidecar_at_destination(&name)] {
+            assert_eq!((copy.state, copy.handover), (State::Copy, None));
+        }
+        assert_eq!(third.item(&name).unwrap().sidecar().unwrap().0.state, State::Original);
+        assert!(pair.is_clean() && pair.journals() == 0);
+    }
+}
+
+/// An Original that was in a third collection before says nothing of where it went since.
+#[test]
+fn a_receiver_gets_the_original_though_a_third_collection_has_an_older_one() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    let third = pair.third();
+    pair.run_between(&pair.from(), &third, Verb::Migrate, Rules::default());
+    let backup = pair.root(0).with_file_name("backup");
+    copy_tree(third.path(), &backup);
+    pair.run_between(&third, &pair.from(), Verb::Migrate, Rules::default());
+    pair.run(Verb::Copy, Rules::default());
+    cut_migration(&pair, &name, Cut::Given);
+    put_back(third.path(), &backup);
+    assert_eq!(finish_knowing(&pair, &[pair.third()]).unwrap(), HandoverEnd::HandedOver);
+    assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
+}
+
+/// The receiver had the Original, and knows where it went.
+#[test]
+fn a_giver_that_is_put_back_as_it_was_before_the_commit_point_is_reported() {
+    for leave_copy in [false, true] {
+        let pair = Pair::new();
+        let name = pair.deposit_tree();
+        let given = pair.root(0).join(name.as_str()).join("item.toml");
+        let (from, to) =
+            pair.watched(Arc::new(Refuses(Operation::Rename, given, Errno::IO))).unwrap();
+        let leaving = Rules { leave_copy: true, ..Rules::default() };
+        pair.try_between(&from, &to, Verb::Migrate, leaving, |_| ());
+        let backup = pair.root(0).with_file_name("backup");
+        copy_tree(pair.root(0), &backup);
+        assert_eq!(finish(&pair).unwrap(), HandoverEnd::Withdrawn);
+        pair.run(Verb::Migrate, leaving);
+        let third = pair.third();
+        let rules = Rules { leave_copy, ..Rules::default() };
+        pair.run_between(&pair.to(), &third, Verb::Migrate, rules);
+        put_back(pair.root(0), &backup);
+        for _ in 0..2 {
+            let end = finish(&pair);
+            assert!(matches!(end, Err(TransferError::PassedOn { .. })), "{end:?}");
+            assert_eq!(pair.sidecar_at_source(&name).state, State::Original);
+        }
+    }
+}

@@ -2,8 +2,8 @@
 
 use urepo::holdings::OriginalError;
 use urepo::transfer::{
-    Finished, HandoverEnd, Outcome, Replaces, RunMode, Step, Summary, TransferError, Transferred,
-    Verb,
+    Finished, HandoverEnd, Outcome, Refusal, Replaces, RunMode, Step, Summary, TransferError,
+    Transferred, Verb,
 };
 
 use super::TransferRun;
@@ -267,6 +267,8 @@ pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]
                 let reason = Failure::of(Exit::Failure, error).in_one_line();
                 printer.warning(&format!("{hand_over} is not finished: {reason}"));
                 if let TransferError::Returned { .. }
+                | TransferError::PassedOn { .. }
+                | TransferError::Refused { refusal: Refusal::TwoOriginals, .. }
                 | TransferError::Damaged { .. }
                 | TransferError::Original(OriginalError::HandedOver { .. })
                 | TransferError::ReceivedDamaged { .. }
