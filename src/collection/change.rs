@@ -1,4 +1,4 @@
-//! Changing items that exist, each in one step: a reader, or a crash, finds the old or the new.
+//! Changing existing items, each in one step: after a crash, as at any time, an item is either old or new.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl Writer {
         Ok((staged, file))
     }
 
-    /// Puts a staged and synced file where there is none, which is not synced.
+    /// Publishes a staged and synced file under a free name, without syncing the directory.
     pub(crate) fn put_file(&self, staged: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         self.stage().rename_new(staged, to, name)
     }
@@ -141,7 +141,7 @@ impl Writer {
 }
 
 impl Collection {
-    /// Opens a directory below the root, made level by level, each synced into the one above.
+    /// Opens a directory below the root, created level by level, each synced into its parent.
     pub(crate) fn ensure_directory(&self, path: &Path) -> Result<Dir, PathError> {
         let mut dir = self.root().try_clone()?;
         for component in path {
@@ -150,8 +150,8 @@ impl Collection {
         Ok(dir)
     }
 
-    /// Expects the directories on the way to `path` where they are there already. A sync of the whole file
-    /// system then spares [`Collection::ensure_directory`] its own.
+    /// Notes the existing directories on the way to `path`. A sync of the whole file system then makes those
+    /// of [`Collection::ensure_directory`] unnecessary.
     pub(crate) fn expect_directory(&self, path: &Path) -> Result<(), PathError> {
         let mut dir = self.root().try_clone()?;
         for component in path {
@@ -161,11 +161,11 @@ impl Collection {
         Ok(())
     }
 
-    /// Makes sure that nothing can be seen mounted on the way to `place`, where an item is or is to be: what is
-    /// staged could not be moved there.
+    /// Makes sure that no other file system is visibly mounted on the way to `place`, the place of an item:
+    /// staged data could not be moved there.
     pub(crate) fn check_reach(&self, place: &Path) -> Result<(), PathError> {
         let year = place.parent().unwrap_or(place);
-        // What is mounted during a run is found when the item is put in place.
+        // A mount during the run is found when the item is published.
         if *self.reached.lock().unwrap_or_else(PoisonError::into_inner) == year {
             return Ok(());
         }

@@ -9,10 +9,10 @@ use crate::sidecar::{KeyChange, json_of};
 /// A longer value, as JSON, is logged by its size and digest.
 const MAX_VALUE_BYTES: usize = 8 * 1024;
 
-/// The values of all keys in one event together are no longer. The rest is logged by its keys.
+/// Limit on the values of all keys in one event. Further values are logged by their keys alone.
 const MAX_VALUES_BYTES: usize = 256 * 1024;
 
-/// More keys are not logged: a line of the log is limited.
+/// Limit on logged keys: a line of the log is limited.
 const MAX_KEYS: usize = 1000;
 
 /// A key of the description whose value changed. A missing value is `None`.
@@ -31,7 +31,7 @@ pub struct LoggedChange {
     pub after: Option<Value>,
 }
 
-/// Whether `logged` is what the log has for `value`: the value, or its size and digest.
+/// Whether `logged` is the form of `value` in the log: the value, or its size and digest.
 pub(crate) fn is_logged_as(value: &Value, logged: &Value) -> bool {
     value == logged || summary_of(&value.to_string()) == *logged
 }
@@ -40,7 +40,7 @@ fn summary_of(text: &str) -> Value {
     json!({ "bytes": text.len(), "sha256": Digest::of(text.as_bytes()).to_string() })
 }
 
-/// `changes` in the form and within the size that the log has for them.
+/// `changes` in the form of the log, within its limits.
 pub(super) fn logged(changes: Vec<KeyChange>) -> Vec<LoggedChange> {
     let mut left = MAX_VALUES_BYTES;
     let mut value = |value: Option<toml::Value>| {

@@ -7,7 +7,7 @@ use super::CollectionError;
 use crate::disk::{IoContext, PathError, resolved};
 use crate::layout;
 
-/// How deep below a new root other collections are looked for: as deep as its own items lie.
+/// The depth to which other collections are looked for below a new root: that of its own items.
 const LOOKED_BELOW: usize = 4;
 
 /// The collection that `start` lies in: the nearest directory upwards with a `urepo.toml`.
@@ -15,7 +15,7 @@ pub fn enclosing(start: &Path) -> Result<PathBuf, CollectionError> {
     around(start)?.ok_or_else(|| CollectionError::NotInACollection { path: start.to_path_buf() })
 }
 
-/// The same, where a directory may well lie in none.
+/// The same, for a directory that need not lie in a collection.
 pub(crate) fn around(start: &Path) -> Result<Option<PathBuf>, PathError> {
     for directory in start.ancestors() {
         if is_collection(directory)? {
@@ -25,7 +25,7 @@ pub(crate) fn around(start: &Path) -> Result<Option<PathBuf>, PathError> {
     Ok(None)
 }
 
-/// Makes sure that nothing is written at `path`, an absolute path, in a collection: all there is an item or urepo's own.
+/// Makes sure that the absolute `path` is not in a collection, which holds only items and urepo's own files.
 pub fn check_outside(path: &Path) -> Result<(), CollectionError> {
     match around_new(path)? {
         Some(collection) => Err(CollectionError::Inside { path: path.to_path_buf(), collection }),
@@ -45,7 +45,7 @@ pub(super) fn around_new(path: &Path) -> Result<Option<PathBuf>, PathError> {
     Ok(None)
 }
 
-/// A collection that is at `path`, or at any depth below it, where links are not followed.
+/// A collection at `path` or at any depth below it, without following links.
 ///
 /// A `urepo.toml` without `.urepo` beside it may be any file of this name.
 pub(crate) fn within(path: &Path) -> Result<Option<PathBuf>, PathError> {
@@ -80,7 +80,7 @@ fn first(
             Err(error) => {
                 let path = error.path().map(Path::to_path_buf).unwrap_or_default();
                 let cause = error.into_io_error().unwrap_or_else(|| io::ErrorKind::Other.into());
-                // What this user may not look into, such as `lost+found`, is not theirs.
+                // A directory that this user may not read, such as `lost+found`, is not theirs.
                 if !is_absent(cause.kind()) && cause.kind() != io::ErrorKind::PermissionDenied {
                     return Err(PathError::new("look for collections in", path, cause));
                 }

@@ -1,4 +1,4 @@
-//! Why a collection cannot be made, opened or used.
+//! Why a collection cannot be created, opened or used.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::distributor::DistributorError;
 use crate::identity::{ParseError, Prefix, RepositoryName};
 use crate::sidecar::SidecarError;
 
-/// Why a collection cannot be made, opened or used.
+/// Why a collection cannot be created, opened or used.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectionError {
     /// There is no `urepo.toml`.
@@ -23,7 +23,7 @@ pub enum CollectionError {
         /// Where the search began.
         path: PathBuf,
     },
-    /// A collection is there already.
+    /// A collection exists there.
     #[error("`{}` is a collection already", path.display())]
     ExistsAlready {
         /// Its root.
@@ -38,12 +38,12 @@ pub enum CollectionError {
     /// Something would be written in a collection that is not an item of it.
     #[error("`{}` lies in the collection `{}`", path.display(), collection.display())]
     Inside {
-        /// Where it would be.
+        /// The path.
         path: PathBuf,
         /// The collection.
         collection: PathBuf,
     },
-    /// Another process changed an item between the look and the lock.
+    /// Another process changed an item before it was locked.
     #[error("`{name}` was changed meanwhile, in `{}`", path.display())]
     Changed {
         /// The item.
@@ -85,7 +85,7 @@ pub enum CollectionError {
         /// Where.
         path: PathBuf,
     },
-    /// Another collection issues the names of a prefix, or their IBIps, from a memory of its own.
+    /// Another collection issues the names of a prefix, or their IBIps, from its own memory.
     #[error("another collection issues the {series}: `{}`", root.display())]
     PrefixInUse {
         /// Which.
@@ -93,15 +93,15 @@ pub enum CollectionError {
         /// The other collection.
         root: PathBuf,
     },
-    /// A collection that cannot be found has issued the names of a prefix, or their IBIps.
+    /// A missing collection has issued the names of a prefix, or their IBIps.
     #[error("{series} belong to a collection that is gone: `{}`", root.display())]
     PrefixLost {
         /// Which.
         series: Series,
-        /// Where the collection was.
+        /// The last path of the collection.
         root: PathBuf,
     },
-    /// The settings name a directory outside of the collection that nobody has allowed.
+    /// The settings name a directory outside the collection without permission.
     #[error("the memory of `{prefix}` is outside of the collection: `{}`", dir.display())]
     MemoryOutside {
         /// The prefix.
@@ -133,7 +133,7 @@ pub enum CollectionError {
         /// The identifiers.
         names: Vec<RepositoryName>,
     },
-    /// The item was here and left, as the inventory has it.
+    /// The item was here and left, by the inventory.
     #[error("no item `{}` in `{}`: {line}", line.name, path.display())]
     Left {
         /// The record of its departure.
@@ -141,7 +141,7 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
-    /// The item should be here by the inventory, and is not.
+    /// The item is missing, though the inventory lists it.
     #[error("no item `{}` in `{}`: {recorded}", recorded.line.name, path.display())]
     Vanished {
         /// The last record of it.
@@ -149,7 +149,7 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
-    /// A run was killed between taking the item away and putting another one in its place.
+    /// A run was killed after it set the item aside and before it put another one in its place.
     #[error("`{name}` was displaced in `{}` by an interrupted swap", path.display())]
     Displaced {
         /// The item.
@@ -166,7 +166,7 @@ pub enum CollectionError {
         #[source]
         cause: SidecarError,
     },
-    /// There is a directory of this name, but no sidecar in it.
+    /// The directory exists, but has no sidecar.
     #[error("`{name}` has no sidecar")]
     NoSidecar {
         /// The item.
@@ -191,7 +191,7 @@ pub enum CollectionError {
     Locked {
         /// Its name.
         collection: String,
-        /// Who holds it.
+        /// The holder.
         #[source]
         cause: crate::disk::HeldBy,
     },
@@ -200,7 +200,7 @@ pub enum CollectionError {
     ItemLocked {
         /// The name of the collection.
         collection: String,
-        /// Who holds the lock.
+        /// The holder of the lock.
         #[source]
         cause: crate::disk::HeldBy,
     },
@@ -217,7 +217,7 @@ pub enum CollectionError {
     Interrupted {
         /// The name of the collection.
         collection: String,
-        /// Who holds the lock.
+        /// The holder of the lock.
         #[source]
         cause: crate::disk::HeldBy,
     },
@@ -240,7 +240,7 @@ impl CollectionError {
         }
     }
 
-    /// Whether it says that an item is not in the collection.
+    /// Whether it means that an item is not in the collection.
     pub fn is_absence(&self) -> bool {
         matches!(
             self,

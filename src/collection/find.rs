@@ -1,4 +1,4 @@
-//! Finding one item by its name, or by a text that means it.
+//! Finding one item by its name, or by a text that refers to it.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::index::{IndexError, Query, Which};
 use crate::layout;
 
 impl Collection {
-    /// Whether there is a directory where the item `name` belongs, as it is spelt. Nothing is opened for that.
+    /// Whether the directory of the item `name` exists in this spelling. Nothing is opened.
     pub(crate) fn has_directory_of(&self, name: &RepositoryName) -> Result<bool, PathError> {
         let stat = self.root().stat(layout::item_directory(name))?;
         Ok(stat.is_some_and(|stat| stat.kind == Kind::Directory))
@@ -25,7 +25,7 @@ impl Collection {
         })
     }
 
-    /// The item called `name`, which somebody asked for: the error says where it has gone.
+    /// The item called `name` in a request: the error says where it has gone.
     pub fn named_item(&self, name: &RepositoryName) -> Result<StoredItem, CollectionError> {
         self.item(name).map_err(|error| match error {
             CollectionError::NoSuchItem { .. } => self.absent(name),
@@ -33,10 +33,10 @@ impl Collection {
         })
     }
 
-    /// The item that `text` means: any spelling of its identifier, a link or a path with one in it,
-    /// or the end of its name where only one item has that.
+    /// The item that `text` refers to: by any spelling of its identifier, by a link or path that contains
+    /// one, or by the end of its name if only one item has it.
     ///
-    /// A path in another collection means no item here, though an item here may have the same identifier.
+    /// A path in another collection does not refer to an item here, even if one has the same identifier.
     pub fn find(&self, text: &str) -> Result<StoredItem, CollectionError> {
         self.check_own_path(text)?;
         let read = match Identifier::read(text) {
@@ -88,7 +88,7 @@ impl Collection {
         if !path.is_absolute() {
             return Ok(());
         }
-        // A text that leads nowhere may be the end of a link.
+        // The text may still be the end of a link.
         let Ok(Some(collection)) = discover::around_new(path) else { return Ok(()) };
         if resolved(self.path()).is_ok_and(|own| own == collection) {
             return Ok(());
@@ -96,7 +96,7 @@ impl Collection {
         Err(CollectionError::OtherCollection { path: path.to_path_buf(), collection })
     }
 
-    /// Items whose name ends in the whole directory names of `text`.
+    /// Items whose name ends in `text`, in whole directory names.
     fn items_ending_in(&self, text: &str) -> Result<Vec<StoredItem>, CollectionError> {
         let text = text.trim_matches('/');
         if !may_end_a_name(text) {
@@ -111,12 +111,12 @@ impl Collection {
         Ok(found)
     }
 
-    /// Items that carry the opaque name `ibip`, as far as it has the date of their names.
+    /// Items with the IBIp `ibip`, if it has the date of their names.
     pub(crate) fn items_with_ibip(&self, ibip: &Ibip) -> Result<Vec<StoredItem>, CollectionError> {
         self.items_labelled(ibip.instant().ok(), &ibip.to_string())
     }
 
-    /// Items that carry `identifier` in the collection, if any.
+    /// Items with `identifier` in the collection, if any.
     pub(crate) fn items_of(
         &self,
         identifier: &Identifier,
@@ -128,9 +128,9 @@ impl Collection {
         }
     }
 
-    /// Items of the date of an opaque label that carry the label.
+    /// Items with an opaque label and its date.
     ///
-    /// Its prefix cannot be turned into a name, but its suffix is a date, and few items share one.
+    /// The prefix of a label cannot be turned into a name, but its suffix is a date, which few items share.
     fn items_labelled(
         &self,
         date: Option<Instant>,
@@ -138,7 +138,7 @@ impl Collection {
     ) -> Result<Vec<StoredItem>, CollectionError> {
         let Some(date) = date else { return Ok(Vec::new()) };
         let shortest = date.suffix();
-        // A foreign name may spell out seconds that the shortest form leaves away.
+        // A foreign name may spell out seconds that the shortest form omits.
         let mut found = self.items_ending_in(&shortest)?;
         found.extend(self.items_ending_in(&format!("{shortest}.00"))?);
         let mut labelled = Vec::new();
@@ -146,15 +146,15 @@ impl Collection {
             match item.sidecar() {
                 Ok((sidecar, _)) if sidecar.is_labelled(label) => labelled.push(item),
                 Err(CollectionError::Disk(error)) => return Err(error.into()),
-                // One that says nothing of a label has none.
+                // An item whose sidecar cannot be read counts as one without the label.
                 Ok(_) | Err(_) => {}
             }
         }
         Ok(labelled)
     }
 
-    /// Items that carry an opaque label, whatever its date, as far as the index knows them as it is: it is neither
-    /// built nor synchronised.
+    /// Items with an opaque label, whatever its date, in the present index, which is neither built nor
+    /// synchronised.
     fn items_indexed_as(&self, label: &str) -> Result<Vec<StoredItem>, CollectionError> {
         let query = Query::default().identifier(label);
         let names = self.with_index::<_, IndexError>(|index| {
@@ -166,7 +166,7 @@ impl Collection {
             Ok(names)
         });
         let (lookup, mut labelled) = (Lookup::new(self), Vec::new());
-        // An index that cannot be used answers nothing.
+        // An index that cannot be used finds nothing.
         for name in names.ok().flatten().unwrap_or_default() {
             if let Some(item) = lookup.item(&name)?
                 && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.is_labelled(label))
@@ -177,7 +177,7 @@ impl Collection {
         Ok(labelled)
     }
 
-    /// The directories `depth` levels below the root, as far as they can hold items.
+    /// The directories `depth` levels below the root that can hold items.
     fn directories_above(&self, depth: usize) -> Result<Vec<PathBuf>, CollectionError> {
         let mut level = vec![PathBuf::new()];
         for _ in 0..depth {

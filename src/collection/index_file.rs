@@ -1,4 +1,4 @@
-//! The index file of a collection: opened when it is needed, and kept open.
+//! The index file of a collection: opened on first use, and kept open.
 //!
 //! `catalog` builds the index at the first question. Its users share the lock `index.lock`, each for the time
 //! of one access; replacing the index takes the lock exclusively, so that no process writes to the log of the
@@ -18,7 +18,7 @@ use crate::index::{
 };
 use crate::layout;
 
-/// The index, opened when it is needed.
+/// The index, opened on first use.
 #[derive(Debug, Default)]
 pub(super) struct OpenIndex {
     /// The index and the identity of its file; `None` while the index is in use.
@@ -73,7 +73,7 @@ impl Collection {
             return Ok(None);
         }
         let lock = match own.open_lock_file(layout::INDEX_LOCK) {
-            // Without the right to lock it there is no index to use.
+            // Without the right to lock it, the index cannot be used.
             Err(_) if !is_there => return Ok(None),
             file => {
                 let limit =
@@ -171,7 +171,7 @@ impl Collection {
         if let Ok(None) = self.index_stat() {
             return;
         }
-        // Where nothing can be written nothing changed either; else `urepo index` compares every sidecar.
+        // Where nothing can be written, nothing has changed; otherwise `urepo index` compares every sidecar.
         while let Ok(false) = self.try_note_stale() {}
     }
 

@@ -1,9 +1,9 @@
 //! Keeping the index current while items change.
 //!
-//! A writer holds an [`IndexUpdate`] during a change: it logs the intent before, and takes the changed items
-//! in when it is dropped, however the change ended. The next user of the index takes in what a killed writer
-//! left. No change fails because of the index: if the index cannot be written, `index.stale` says so, and
-//! the next user compares every sidecar.
+//! A writer holds an [`IndexUpdate`] during a change. It logs the intent before the change, and reads the
+//! changed items when it is dropped, however the change ended. The next user of the index reads the items of
+//! a killed writer. No change fails because of the index: if the index cannot be written, `index.stale` says
+//! so, and the next user compares every sidecar.
 //!
 //! A new item also changes the directories above it, by whose versions the changes of other programs are
 //! noticed. After a short change these directories are recorded as current without being listed again. An
@@ -174,8 +174,8 @@ impl Collection {
         Ok(())
     }
 
-    /// Takes the item `name` into the index, in every spelling it has on disk. If the sidecar is that of the
-    /// record `expected`, it is not read.
+    /// Reads the item `name` into the index, in every spelling on disk. If the sidecar is that of the record
+    /// `expected`, it is not read.
     pub(crate) fn take_in_named(
         &self,
         tables: Tables<'_>,

@@ -1,4 +1,4 @@
-//! Making a collection.
+//! Creating a collection.
 
 use std::path::Path;
 
@@ -14,24 +14,24 @@ use crate::distributor::{Distributor, Notice, Past, Patience};
 use crate::layout;
 use crate::wait::Waiter;
 
-/// Who makes a collection, and what its names have to be later than.
+/// The creator of a collection, and the names that its own names must be later than.
 pub struct Founder<'a> {
-    /// Who makes it.
+    /// The creator.
     pub agent: &'a Agent,
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// How long to wait for the memory, where others share it.
+    /// How long to wait for a memory that other collections share.
     pub patience: Patience,
     /// The prefixes that this machine issues.
     pub register: &'a Register,
-    /// What to do about a prefix that another collection issues.
+    /// The rule for a prefix that another collection issues.
     pub takeover: Takeover,
-    /// Collections that hold names of the same prefix, or did: mirrors of one that was lost.
+    /// Collections that hold names of the same prefix, or held them: mirrors of a lost collection.
     pub names_from: &'a [Collection],
 }
 
 impl Founder<'_> {
-    /// A collection that was lost, or is followed by this one, may have given names that nobody holds.
+    /// A lost or replaced collection may have issued names that no collection holds.
     fn past(&self) -> Past {
         match self.takeover {
             Takeover::Refuse if self.names_from.is_empty() => Past::Known,
@@ -39,16 +39,16 @@ impl Founder<'_> {
         }
     }
 
-    /// Whom the register lets begin: who has seen a mirror knows that the other collection is lost.
+    /// The claim on the register: a caller with a mirror knows that the other collection is lost.
     fn takeover(&self) -> Takeover {
         if self.names_from.is_empty() { self.takeover } else { Takeover::AcceptLost }
     }
 }
 
-/// Makes a collection in the directory `root`, an absolute path, which may exist.
+/// Creates a collection in the directory `root`, an absolute path, which may exist.
 ///
-/// `name` is its name for people. The settings are written last: until then there is no collection,
-/// and a repetition goes on where this one stopped. What was odd about the names is given as well.
+/// `name` is its name for people. The settings are written last: until then the collection does not exist,
+/// and a repetition continues. Notices about its names are returned as well.
 pub fn init(
     root: &Path,
     name: &str,
@@ -56,7 +56,7 @@ pub fn init(
     founder: &Founder<'_>,
     watcher: &Watcher,
 ) -> Result<(Collection, Vec<Notice>), CollectionError> {
-    // What can be refused is refused before anything is made.
+    // Every possible refusal comes before the first write.
     let (prefix, ibips) = (subsystem.prefix()?, subsystem.ibip_prefix()?);
     check_place(root)?;
     check_prefix(root, &subsystem, founder)?;
@@ -75,9 +75,9 @@ pub fn init(
         memory: &real_memory,
     };
     let Founder { agent, clock, patience, register, .. } = *founder;
-    // Held until the collection is there: of two that are made at once, one gets the prefix.
+    // Held until the collection exists: of two created at once, one gets the prefix.
     let claim = match register.claim(&claimant, founder.takeover(), agent, clock, patience) {
-        // A machine may have no place for a register; a notice at the end says so.
+        // A machine may have no place for a register; a notice at the end reports that.
         Err(CollectionError::Disk(error)) if error.is_refusal() => Err(error.into()),
         claim => Ok(claim?),
     };
@@ -103,14 +103,14 @@ pub fn check_prefix(
     founder.register.check(&claimant, founder.takeover())
 }
 
-/// Begins the memory of a subsystem, so that one that goes missing later is not taken for a new one.
+/// Begins the memory of a subsystem, so that a missing memory is not taken for a new one later.
 fn begin_memory(
     root: &Dir,
     memory: Dir,
     subsystem: &Subsystem,
     founder: &Founder<'_>,
 ) -> Result<Vec<Notice>, CollectionError> {
-    // There, no names are issued unasked, and locks may not work at all.
+    // There, no names are issued without permission, and locks may not work at all.
     if memory.network_file_system()?.is_some() {
         return Ok(Vec::new());
     }
@@ -121,7 +121,7 @@ fn begin_memory(
     Ok(distributor.begin(&tree, founder.past(), patience)?)
 }
 
-/// Makes a collection that issues no names: one that keeps items which have them already.
+/// Creates a collection that issues no names, for items that already have names.
 pub fn init_without_names(
     root: &Path,
     name: &str,
@@ -137,20 +137,20 @@ fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection,
     let id = random_hex::<16>().on("draw a random id from", "/dev/urandom")?;
     let settings = Settings::new(id, name.to_owned(), subsystems);
     let own = dir.open_dir(layout::OWN)?;
-    // Of two made here at once, the first one stays: it may have issued names, and they belong to its id.
+    // Of two created here at once, the first one stays: it may have issued names, which belong to its id.
     let _lock = Lock::take_unsigned(&own, layout::LOCK, LockMode::Exclusive, &Waiter::default())
         .map_err(|error| CollectionError::locked(name, error))?;
     if dir.stat(layout::SETTINGS)?.is_some() {
         return Err(CollectionError::ExistsAlready { path: dir.path().to_path_buf() });
     }
-    // Only a new collection has none: one that is missing later is lost, and built from what is there.
+    // Only a new collection has no inventory. If it is missing later, it is lost, and rebuilt from the items.
     own.ensure_dir(layout::INVENTORY)?;
     ensure_readme(dir, &own)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(dir.path(), &dir.watcher())
 }
 
-/// Makes sure that a collection can be made at `root`: there is none there, above or below.
+/// Makes sure that a collection can be created at `root`: none exists there, above or below.
 pub fn check_place(root: &Path) -> Result<(), CollectionError> {
     match super::discover::enclosing_or_enclosed(root)? {
         None => Ok(()),

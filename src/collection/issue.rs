@@ -23,16 +23,16 @@ use crate::wait::Waiter;
 pub struct Label {
     /// The uniform repository name.
     pub name: RepositoryName,
-    /// Its opaque twin, where the subsystem has an address.
+    /// Its IBIp, if the subsystem has an address.
     pub ibip: Option<Ibip>,
     /// The date of both.
     pub date: Instant,
 }
 
-/// How labels are issued.
+/// Options for issuing labels.
 #[derive(Clone, Debug)]
 pub struct IssueOptions {
-    /// The subsystem, by name or prefix; the one that takes the item unless given.
+    /// The subsystem, by name or prefix; by default the one that takes the item.
     pub subsystem: Option<String>,
     /// A granularity in place of the subsystem's.
     pub granularity: Option<Setting>,
@@ -44,34 +44,34 @@ pub struct IssueOptions {
     pub interrupt: Interrupt,
     /// The prefixes that this machine issues.
     pub register: Register,
-    /// What the labels are wanted for.
+    /// The purpose of the labels.
     pub purpose: IssuePurpose,
 }
 
-/// What somebody wants with the subsystems of a collection.
+/// The purpose of opening the subsystems of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssuePurpose {
-    /// To issue: the collection becomes the one that issues their prefixes, or it is an error.
+    /// Issuing: the collection becomes the issuer of their prefixes, or it is an error.
     Issue,
-    /// To say what would be issued: the same error, and nothing is written.
+    /// A dry run: the same error, but nothing is written.
     Plan,
-    /// To look at the memories, or to raise them.
+    /// Inspecting or raising the memories.
     Care,
 }
 
 /// Issues labels of one collection.
 pub struct Issuer<'a> {
     sources: Vec<LabelSource<'a>>,
-    /// Subsystems whose memories are lost, with the directory that they were in.
+    /// Subsystems with lost memories, and the directory of the memories.
     lost: Vec<Memory>,
     patience: Patience,
     collection: &'a Collection,
-    /// Whether a person chose the subsystem: no rule does then.
+    /// Whether a person chose the subsystem; then no rule applies.
     is_chosen: bool,
     /// Counts the items that were spread over subsystems.
     turn: usize,
     register: Register,
-    /// What was odd about the register, to be told with the first labels.
+    /// Notices about the register, which are returned with the first labels.
     notices: Vec<Notice>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Issuer<'a> {
         Ok(())
     }
 
-    /// Makes sure that the register says that names of these prefixes, and their IBIps, come from here.
+    /// Makes sure that the register names this collection as the issuer of these prefixes and their IBIps.
     fn claim(&mut self, takeover: Takeover) -> Result<(), CollectionError> {
         let (root, id) = (resolved(self.collection.path())?, self.collection.id());
         for LabelSource { distributor, ibip_prefix, .. } in &mut self.sources {
@@ -170,7 +170,7 @@ impl<'a> Issuer<'a> {
                 let (agent, clock) = (distributor.agent, distributor.clock);
                 let claim = self.register.claim(&claimant, takeover, agent, clock, self.patience);
                 match claim {
-                    // An archive that shared an address before this was refused goes on, by names alone.
+                    // Older collections may share an address: this one continues without IBIps.
                     Err(
                         error @ (CollectionError::PrefixInUse { series: Ibips(_), .. }
                         | CollectionError::PrefixLost { series: Ibips(_), .. }),
@@ -189,7 +189,7 @@ impl<'a> Issuer<'a> {
         Ok(())
     }
 
-    /// The subsystems that may name an item with this description and size of payload, for
+    /// The subsystems that may issue a name for an item with this description and size of payload, for
     /// [`Issuer::issue_from`].
     pub(crate) fn choose(&mut self, metadata: &Metadata, bytes: u64) -> Vec<usize> {
         let mut chosen = Vec::new();
@@ -197,7 +197,7 @@ impl<'a> Issuer<'a> {
             let rules = self.sources.iter().map(|source| source.subsystem.takes.as_ref());
             chosen = spatial::choose(&rules.collect::<Vec<_>>(), metadata, bytes);
         }
-        // A subsystem whose memory is lost names nothing.
+        // A subsystem with a lost memory issues nothing.
         if chosen.is_empty() {
             chosen = (0..self.sources.len()).collect();
         }
@@ -215,13 +215,13 @@ impl<'a> Issuer<'a> {
         }
     }
 
-    /// Gives up to `count` labels of any subsystem, at least one; durable, in order within a subsystem.
+    /// Issues up to `count` labels of any subsystem, at least one; durable, in order within a subsystem.
     pub fn issue(&mut self, count: usize) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
         let among = self.in_turn((0..self.sources.len()).collect());
         self.issue_from(&among, count)
     }
 
-    /// The same, of the first of these subsystems that need not wait.
+    /// The same, from the first of these subsystems that need not wait.
     pub(crate) fn issue_from(
         &mut self,
         among: &[usize],
@@ -238,7 +238,7 @@ impl<'a> Issuer<'a> {
         self.patience.lock
     }
 
-    /// Gives only labels that need no wait for their dates from now on.
+    /// From now on, issues only labels whose dates have come.
     pub(crate) fn stop_waiting(&mut self) {
         let lock = self.patience.lock.min(Duration::from_secs(1));
         self.patience = Patience { lock, date: Some(Duration::ZERO) };
@@ -270,7 +270,7 @@ impl<'a> Issuer<'a> {
         Ok((at, self.sources[at].issue(count, self.patience)?))
     }
 
-    /// Remembers that everything on disk is known, so that the next run need not read it again.
+    /// Notes that the memory covers all names on disk, so that the next run need not read them again.
     pub fn settle(&self) -> Result<(), CollectionError> {
         for source in &self.sources {
             source.distributor.settle(&source.tree, self.patience)?;
@@ -278,7 +278,7 @@ impl<'a> Issuer<'a> {
         Ok(())
     }
 
-    /// Raises each memory to the newest name on disk, and to the newest that `mirrors` hold.
+    /// Raises each memory to the latest name on disk, and in `mirrors`.
     pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
         for LabelSource { distributor, .. } in &self.sources {
@@ -288,7 +288,7 @@ impl<'a> Issuer<'a> {
         Ok(notices)
     }
 
-    /// Makes this machine, and this collection, the one that issues.
+    /// Makes this machine and this collection the issuer.
     pub fn adopt(&mut self, future: FutureDate) -> Result<Vec<Notice>, CollectionError> {
         if self.sources.is_empty() && self.lost.is_empty() {
             return Err(no_subsystem(self.collection, None));
@@ -319,26 +319,26 @@ fn no_subsystem(collection: &Collection, wanted: Option<String>) -> CollectionEr
     CollectionError::NoSubsystem { wanted, path: collection.settings_path() }
 }
 
-/// The memory of one subsystem, for a person to look at.
+/// The memory of one subsystem, for display.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// Whose it is.
+    /// The prefix.
     pub prefix: crate::identity::Prefix,
     /// The granularity of dates.
     pub granularity: Setting,
-    /// Its record; none before the first label, or when it is lost.
+    /// Its record; `None` before the first label, or if it is lost.
     pub record: Option<crate::distributor::slot::MemoryRecord>,
 }
 
-/// The directory of a subsystem's memory, if kernel locks there can be relied upon; `None` where it is
-/// lost, and names are not to be issued.
+/// The directory of a subsystem's memory, if kernel locks work there. `None` if it is lost and no names will
+/// be issued.
 fn memory_directory(
     collection: &Collection,
     subsystem: &Subsystem,
     options: &IssueOptions,
 ) -> Result<Option<Dir>, CollectionError> {
     let dir = match &subsystem.distributor {
-        // A collection that came from elsewhere must not decide what is written outside of it.
+        // A foreign collection must not decide what is written outside of it.
         Some(shared) if shared.is_absolute() => {
             let (prefix, dir) = (subsystem.prefix()?, resolved(shared)?);
             if !options.register.allows(&dir, &prefix)? {

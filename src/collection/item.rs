@@ -18,7 +18,7 @@ pub struct StoredItem {
     dir: Dir,
 }
 
-/// A sidecar as it was read.
+/// A sidecar as read from disk.
 #[derive(Debug)]
 pub(crate) struct ReadSidecar {
     pub sidecar: Sidecar,
@@ -50,12 +50,12 @@ pub(crate) enum SidecarFileError {
     /// It cannot be read.
     #[error(transparent)]
     Disk(#[from] PathError),
-    /// It is no sidecar.
+    /// It is not a sidecar.
     #[error(transparent)]
     Sidecar(#[from] SidecarError),
 }
 
-/// Reads `file` as a sidecar. Of a long one, only the entries of its files are held.
+/// Reads `file` as a sidecar. For a long one, only the entries of its files are kept in memory.
 pub(crate) fn read_sidecar(
     file: &mut StoredFile,
 ) -> Result<(Sidecar, Seal, SidecarText, FileStat), SidecarFileError> {
@@ -77,7 +77,7 @@ impl StoredItem {
         self.dir.path()
     }
 
-    /// The path of something in the item's directory, for people.
+    /// A path in the item's directory, for people.
     pub fn path_of(&self, below: impl AsRef<Path>) -> PathBuf {
         self.dir.path_of(below)
     }
@@ -87,7 +87,7 @@ impl StoredItem {
         &self.dir
     }
 
-    /// The item in `dir`, wherever that is.
+    /// The item in `dir`, which may be anywhere.
     pub(crate) fn at(name: RepositoryName, dir: Dir) -> StoredItem {
         StoredItem { name, dir }
     }
@@ -116,7 +116,7 @@ impl StoredItem {
         Ok(ReadSidecar { sidecar, seal, text, version: stat.version() })
     }
 
-    /// The text of the sidecar, to compare it with what was read before.
+    /// The text of the sidecar, for comparison with an earlier reading.
     pub(crate) fn sidecar_text(&self) -> Result<SidecarText, CollectionError> {
         Ok(self.versioned_text()?.0)
     }
@@ -131,13 +131,13 @@ impl StoredItem {
         Ok((text, stat.version()))
     }
 
-    /// The totals of the payload, as a look at the first lines of the sidecar tells them.
+    /// The totals of the payload, from the first lines of the sidecar.
     pub(crate) fn totals(&self) -> Option<Totals> {
         let mut file = self.dir.open_file_if_there(layout::SIDECAR).ok()??;
         Sidecar::read_totals(|piece| file.read_some(piece).ok())
     }
 
-    /// The version of the sidecar; nothing if there is none.
+    /// The version of the sidecar; `None` without one.
     pub(crate) fn version(&self) -> Result<Option<Version>, PathError> {
         Ok(self.dir.stat(layout::SIDECAR)?.as_ref().map(FileStat::version))
     }
@@ -147,22 +147,22 @@ impl StoredItem {
         Ok(self.version()? == Some(version))
     }
 
-    /// Whether there is anything where the payload belongs.
+    /// Whether the payload exists.
     pub(crate) fn has_payload(&self) -> Result<bool, PathError> {
         Ok(self.dir.stat(layout::PAYLOAD)?.is_some())
     }
 
-    /// Kind, size and times of what is at `below` in the item's directory, if there is anything.
+    /// Kind, size and times of `below` in the item's directory; `None` if it does not exist.
     pub(crate) fn stat(&self, below: impl AsRef<Path>) -> Result<Option<FileStat>, PathError> {
         self.dir.stat(below)
     }
 
-    /// Mode and times of the directory `below` in the item's.
+    /// Mode and times of the directory `below` in the item's directory.
     pub(crate) fn directory(&self, below: &Path) -> Result<FileStat, PathError> {
         self.dir.open_dir(below)?.own_stat()
     }
 
-    /// Times and target of the link `below` in the item's directory; nothing if there is none.
+    /// Times and target of the link `below` in the item's directory; `None` if it does not exist.
     pub(crate) fn link(&self, below: &Path) -> Result<Option<(FileStat, OsString)>, PathError> {
         let name = Path::new(below.file_name().unwrap_or_default());
         let above = self.dir.open_dir(below.parent().unwrap_or(below))?;
@@ -182,13 +182,13 @@ impl StoredItem {
         self.dir.open_file(layout::in_payload(path.as_path()))
     }
 
-    /// Where the payload is.
+    /// The path of the payload.
     pub fn payload_path(&self) -> PathBuf {
         self.dir.path_of(layout::PAYLOAD)
     }
 }
 
-/// What the index keeps of the item `name`, whose sidecar is `file`.
+/// The index record of the item `name`, whose sidecar is `file`.
 pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<Record, PathError> {
     Ok(match read_sidecar(&mut file) {
         Ok((sidecar, _, _, stamp)) if sidecar.repository == *name => {
@@ -212,7 +212,7 @@ impl Sidecar {
         own.into_iter().flatten().chain(aliases).collect()
     }
 
-    /// Other identifiers of the item, as its description has them: labels from before 2009 among them.
+    /// Other identifiers of the item in its description, including labels from before 2009.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         let aliases = match self.metadata.table().get("identifier") {
             Some(toml::Value::Array(aliases)) => aliases.as_slice(),
@@ -222,7 +222,7 @@ impl Sidecar {
         aliases.iter().filter_map(toml::Value::as_str)
     }
 
-    /// Whether the item carries `label`: as its IBIp, or as an alias.
+    /// Whether `label` is the IBIp of the item, or an alias.
     pub(super) fn is_labelled(&self, label: &str) -> bool {
         let is_ibip =
             self.ibip.as_ref().is_some_and(|ibip| ibip.as_str().eq_ignore_ascii_case(label));

@@ -1,4 +1,4 @@
-//! What killed runs left behind, and clearing it up while nobody is at work on it.
+//! Temporary files of killed runs, and their removal while no process uses them.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,50 +10,50 @@ use crate::disk::{Dir, HeldBy, Kind, Lock, LockError, LockMode, PathError, Stage
 use crate::layout;
 use crate::wait::Waiter;
 
-/// What a killed run left behind: it was never part of the collection.
+/// A temporary file or directory of a killed run, which was never part of the collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOver {
-    /// Where it is, in the collection.
+    /// Its path in the collection.
     pub path: PathBuf,
-    /// Whose it was, where that is known.
+    /// Its owner, if known.
     pub holder: Option<String>,
-    /// Whether that run has ended, as far as its lock tells.
+    /// Whether that run has ended, by its lock.
     pub life: Life,
 }
 
-/// Whether a run is at work, as far as its lock tells.
+/// Whether a run is at work, by its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
     /// It has ended.
     Ended,
     /// It holds its lock.
     AtWork,
-    /// The lock cannot be tried here, or other machines may hold it unseen.
+    /// Unknown: the lock cannot be tried here, or locks of other machines are invisible.
     Unknown,
 }
 
-/// What [`recover`] did.
+/// The result of [`recover`].
 #[derive(Debug, Default)]
 pub struct Recovered {
-    /// What it removed.
+    /// The files removed.
     pub removed: Vec<LeftOver>,
-    /// Why the rest stays: it may belong to another user.
+    /// Why the others stay: they may belong to another user.
     pub failed: Vec<CollectionError>,
 }
 
-/// What is made beside writers, under a lock of its own, and then put in place.
+/// A file that is built beside writers, under its own lock, and then published.
 struct Making {
-    /// The directory in urepo's own, unless it is that itself.
+    /// The directory in urepo's own, unless it is urepo's own directory itself.
     directory: Option<&'static str>,
-    /// The lock file there, held by the run that makes it.
+    /// The lock file there, held by the run that builds it.
     lock: &'static str,
-    /// How the names of what is not in place yet begin and end.
+    /// Beginning and end of the names of unpublished files.
     begin: &'static str,
     end: &'static str,
 }
 
 const MAKINGS: [Making; 4] = [
-    // Its log and its journal lie beside the index that is being made.
+    // The log and journal of SQLite lie beside the index that is being built.
     Making { directory: None, lock: layout::INDEX_MAKING, begin: "index.sqlite.new", end: "" },
     Making { directory: None, lock: layout::REBUILDING, begin: "README", end: ".new" },
     Making { directory: None, lock: layout::REBUILDING, begin: "inventory", end: ".new" },
@@ -71,7 +71,7 @@ impl Making {
             return collection.own()?.map(Dir::try_clone).transpose();
         };
         match collection.own_dir(name) {
-            // Another user's, who keeps it closed.
+            // Closed by another user.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
             opened => opened,
         }
@@ -81,19 +81,19 @@ impl Making {
         name.to_str().is_some_and(|it| it.starts_with(self.begin) && it.ends_with(self.end))
     }
 
-    /// What is not in its place.
+    /// The unpublished files.
     fn unplaced(&self, dir: &Dir) -> Result<Vec<PathBuf>, PathError> {
         let names = dir.entries()?.collect::<Result<Vec<_>, _>>()?;
         let names = names.into_iter().map(|entry| PathBuf::from(entry.name));
         Ok(names.filter(|name| self.makes(name)).collect())
     }
 
-    /// The lock, if no run makes anything.
+    /// The lock, if no run is building.
     fn idle(&self, dir: &Dir) -> Result<Option<Lock>, PathError> {
         Lock::of_file(dir.open_lock_file(self.lock)?)
     }
 
-    /// Whether a run is at work on it, without writing anything.
+    /// Whether a run is building it. Nothing is written.
     fn life(&self, dir: &Dir) -> Life {
         let file = dir.open_to_append_if_there(Path::new(self.lock));
         match file.and_then(|file| file.map_or(Ok(None), Lock::of_file)) {
@@ -115,7 +115,7 @@ fn life_of_stage(above: &Dir, name: &Path) -> Life {
 }
 
 impl Collection {
-    /// Removes what can be removed, and returns why the rest stays.
+    /// Removes the files, and returns why others stay.
     pub(super) fn remove_left_overs(
         &self,
         staging: &Dir,
@@ -124,7 +124,7 @@ impl Collection {
         let mut failed = self.restore_set_aside();
         let new_settings = format!("{}.new", layout::SETTINGS);
         let recorded = match self.record_what_is_there(clock) {
-            // Who makes room on a full disk needs no list of what is there.
+            // Making room on a full disk does not need the list.
             Err(error) if error.is_full() => Ok(()),
             outcome => outcome,
         };
@@ -140,7 +140,7 @@ impl Collection {
         failed
     }
 
-    /// Removes records that were never put into the journal: nothing had begun then.
+    /// Removes records that never reached the journal: their changes had not begun.
     fn remove_unfinished_records(
         &self,
         failed: &mut Vec<CollectionError>,
@@ -150,7 +150,7 @@ impl Collection {
         remove_each(&journal, is_new, failed)
     }
 
-    /// Removes what killed runs were going to put in place, except where a run is at work on it.
+    /// Removes unpublished files of killed runs, unless a run is at work on them.
     fn remove_unplaced(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
         for making in &MAKINGS {
             let Some(dir) = making.dir(self)? else { continue };
@@ -164,7 +164,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Removes what has been copied of large items.
+    /// Removes partial copies of large items.
     fn remove_partial(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
         let Some(own) = self.own()? else { return Ok(()) };
         let Some(partial) = own.open_dir_if_there(layout::PARTIAL)? else { return Ok(()) };
@@ -176,12 +176,12 @@ impl Collection {
     }
 }
 
-/// Removes what killed runs were making, while others are at work. Their stages stay, with the notes of
-/// whose they are, until somebody is alone: they say that there may be more to clear up, such as an item
-/// that is not in the inventory yet.
+/// Removes the drafts of killed runs while other processes are at work. The stages stay, with their owners,
+/// until a process is alone: they show that recovery is needed, for example for an item that is not in the
+/// inventory yet.
 pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
     for entry in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
-        // One that cannot be opened or locked is another user's, or somebody's at work.
+        // A stage that cannot be opened or locked belongs to another user, or is in use.
         if entry.kind == Kind::Directory
             && let Ok(Some(dead)) = StageLock::try_take(staging, Path::new(&entry.name))
         {
@@ -191,14 +191,14 @@ pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
     Ok(())
 }
 
-/// The note in a stage that says whose it is. The stage of another user may be closed.
+/// The owner in the note of a stage. The stage of another user may be closed.
 fn note_of(staging: &Dir, stage: &Path) -> Option<String> {
     let note =
         staging.open_file(stage.join(layout::HOLDER)).and_then(|mut file| file.read_all(4096)).ok();
     note.map(|text| String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Removes every entry of `dir` that is `wanted`, whatever happens to the others.
+/// Removes every `wanted` entry of `dir`; a failure does not stop the others.
 fn remove_each(
     dir: &Dir,
     wanted: impl Fn(&Path) -> bool,
@@ -215,8 +215,8 @@ fn remove_each(
     Ok(())
 }
 
-/// What killed runs, and runs under way, have in the staging directory, large items of which a part has
-/// been copied, and what has been made in urepo's own directory and is not in its place.
+/// Stages of killed and present runs, partial copies of large items, and unpublished files in urepo's own
+/// directory.
 pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionError> {
     let mut found = Vec::new();
     let Some(own) = collection.own()? else { return Ok(found) };
@@ -235,7 +235,7 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
                 found.push(LeftOver { path: partial.path_of(name), holder: None, life });
             }
         }
-        // Another user's.
+        // Closed by another user.
         Err(_) => {
             let path = own.path_of(layout::PARTIAL);
             found.push(LeftOver { path, holder: None, life: Life::Unknown });
@@ -255,7 +255,8 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
     Ok(found)
 }
 
-/// Removes what killed runs left, while nobody is writing. What cannot be removed hinders nothing else.
+/// Removes the temporary files of killed runs, while no process is writing. A file that cannot be removed
+/// does not stop the others.
 ///
 /// May be killed and repeated at any point.
 pub fn recover(
@@ -265,7 +266,7 @@ pub fn recover(
 ) -> Result<Recovered, CollectionError> {
     let holder = agent.holder(waiter.clock);
     match collection.rebuild(agent, waiter) {
-        // Who makes room on a full disk needs no list of what is there.
+        // Making room on a full disk does not need the list.
         Err(error) if error.is_full() => {}
         outcome => outcome?,
     }
@@ -290,7 +291,7 @@ pub fn recover(
     Ok(Recovered { removed, failed })
 }
 
-/// Writers share the lock, so it does not say who they are; their stages do, unless they are of killed runs.
+/// Writers share the lock, so it does not name them; their stages do, unless their runs were killed.
 fn name_the_writers(
     collection: &Collection,
     error: LockError,

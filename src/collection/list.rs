@@ -1,7 +1,7 @@
 //! Listing names: in one order, streaming, with a bounded number of them in memory.
 //!
-//! The order is that of the folded prefix, the year as a number, and the bytes of the last level,
-//! however prefixes are spelt: so the names of several collections can be merged as they come.
+//! The order is by folded prefix, then by year as a number, then by the bytes of the last level, however
+//! prefixes are spelt. So the lists of several collections can be merged.
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
@@ -57,21 +57,21 @@ impl Names {
     }
 }
 
-/// What is found where only items belong.
+/// An entry where only items belong.
 #[derive(Debug)]
 pub enum Listed {
     /// A directory whose path is a name.
     Item(RepositoryName),
-    /// Something else, by its path in the collection.
+    /// Another entry, by its path in the collection.
     Stray(PathBuf),
     /// A link where a directory above items belongs, by its path in the collection, with the error of listing
     /// it: links are not followed.
     Link(PathBuf, PathError),
-    /// A directory above items that cannot be listed: nothing is known of what is in it.
+    /// A directory above items that cannot be listed; its entries are unknown.
     Unreadable(PathError),
 }
 
-/// The order in which names are listed; equal are the spellings of one name.
+/// The order in which names are listed; spellings of one name are equal.
 pub(crate) fn listing_order(a: &RepositoryName, b: &RepositoryName) -> Ordering {
     let (a, b) = (a.components(), b.components());
     let folded = |at: usize| lower(a[at]).cmp(lower(b[at]));
@@ -82,9 +82,9 @@ pub(crate) fn listing_order(a: &RepositoryName, b: &RepositoryName) -> Ordering 
 impl Collection {
     /// Calls `visit` for every name of an item, in order of prefix and date.
     ///
-    /// A name is a directory at the right depth with a well-formed path; that it is whole is for
-    /// `verify` to say. A directory that cannot be listed ends the visit with its error; a caller that
-    /// wants to go on takes [`Collection::visit_all`].
+    /// A name is a directory at the right depth with a well-formed path; whether it is a whole item is for
+    /// `verify` to check. A directory that cannot be listed ends the visit with its error; to continue, use
+    /// [`Collection::visit_all`].
     pub fn visit_names<E: From<PathError>>(
         &self,
         wanted: &Names,
@@ -98,7 +98,7 @@ impl Collection {
         .map(|_| ())
     }
 
-    /// Calls `visit` for every item that is wanted and for everything else found among them, in the same order.
+    /// Calls `visit` for every wanted item and every other entry among them, in the same order.
     pub fn visit_all<E>(
         &self,
         wanted: &Names,
@@ -108,7 +108,7 @@ impl Collection {
     }
 }
 
-/// The same for a tree that need not be a collection yet.
+/// The same for a tree that need not be a collection.
 pub(crate) fn visit_tree<E>(
     root: &Dir,
     wanted: &Names,
@@ -145,14 +145,14 @@ pub(super) enum Listing {
 
 /// Why a visit ends before its end.
 enum Stop<E> {
-    /// No more is wanted.
+    /// The visitor wants no more.
     Enough,
     Failed(E),
 }
 
 struct Walk<'a, V> {
     root: &'a Dir,
-    /// What `root` is the root of, if not of a tree that is no collection.
+    /// The collection of `root`; `None` for a tree that is not a collection.
     collection: Option<&'a Collection>,
     visit: V,
 }
@@ -160,11 +160,11 @@ struct Walk<'a, V> {
 /// A level of the tree above the items.
 struct Level {
     belongs: fn(&str) -> bool,
-    /// By what its directories are ordered; those with one key are spellings of one thing.
+    /// The sort key of directories; directories with the same key are spellings of one name.
     key: fn(&str) -> Key,
 }
 
-/// A number, how many digits it has first, and a text.
+/// The length of a number in digits, the number, and a text.
 type Key = (usize, String, String);
 
 const SUBDOMAIN: Level = Level { belongs: is_subdomain, key: folded };
@@ -178,7 +178,7 @@ const YEAR: Level = Level {
 };
 
 impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
-    /// Visits what is wanted; the visit breaks when `visit` does.
+    /// Visits the wanted names; the visit breaks when `visit` does.
     fn dated(self, wanted: &Names) -> Result<ControlFlow<()>, E> {
         let Walk { root, collection, mut visit } = self;
         let visit = |listed| match listed {
@@ -226,7 +226,7 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
         }
     }
 
-    /// The directories below `above` that can be part of a name, in order, the spellings of one
+    /// The directories below `above` that can be part of a name, in order, with spellings of one name
     /// together.
     fn level(
         &mut self,
@@ -296,7 +296,7 @@ impl<E, V: FnMut(Listed) -> Result<ControlFlow<()>, E>> Walk<'_, V> {
         Ok(Ok(()))
     }
 
-    /// Visits what is in the directories of one year, one for each spelling of its prefix.
+    /// Visits the entries of the directories of one year, one directory for each spelling of its prefix.
     fn year(&mut self, spellings: &[PathBuf]) -> Result<(), Stop<E>> {
         let mut dirs = Vec::new();
         for path in spellings {

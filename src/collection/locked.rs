@@ -1,4 +1,4 @@
-//! Items that exist, with their locks held: the only form in which they are changed.
+//! Existing items with their locks held: the only form in which they are changed.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) struct LockedItem<'l> {
 }
 
 impl ItemLocks {
-    /// The item called `name` as it is now, if there is one. An error if these locks do not cover it.
+    /// The present item called `name`, if it exists. An error if these locks do not cover it.
     pub(crate) fn item<'l>(
         &'l self,
         lookup: &Lookup<'l>,
@@ -41,8 +41,8 @@ impl LockedItem<'_> {
         Ok(())
     }
 
-    /// Takes the payload out of the trash again, synced. Without an entry, an earlier run has done that, and may
-    /// have been killed before the sync.
+    /// Moves the payload out of the trash again, synced. Without an entry, an earlier run has done that, and
+    /// may have been killed before the sync.
     pub(crate) fn unbury(&self, trashed: Option<&Trashed>) -> Result<(), PathError> {
         let Some(trashed) = trashed else { return self.dir().sync() };
         let (payload, contents) = (Path::new(layout::PAYLOAD), TrashContents::Payload);
@@ -60,7 +60,7 @@ impl LockedItem<'_> {
         self.collection
     }
 
-    /// The directory that holds the item's own, and the name in it.
+    /// The parent of the item's directory, and the name in it.
     pub(super) fn place(&self) -> Result<(Dir, PathBuf), PathError> {
         let (year, leaf) = layout::item_place(self.name());
         Ok((self.collection.root().open_dir(year)?, leaf))

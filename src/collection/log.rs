@@ -1,12 +1,11 @@
-//! The event log: what happened to which item, who did it and when. One JSON object a line, in
-//! `.urepo/log/YYYY-MM.jsonl`, with the event names of PREMIS; `purge`, which PREMIS does not tell
-//! from the deletion before; and `correction`, of the inventory.
+//! The event log: the changes of items, with user and date. One JSON object on each line, in
+//! `.urepo/log/YYYY-MM.jsonl`. Event names are those of PREMIS, and `purge`, which PREMIS counts as a
+//! deletion, and `correction`, of the inventory.
 //!
-//! A convenience: identifiers, states and fixity are in the sidecars alone. So a line is not synced by
-//! itself, and an event that cannot be logged is no reason to fail what has happened: it is counted
-//! ([`Unlogged`]), so that the user learns of it. Writers append under a kernel lock, so that lines of
-//! several processes do not mix; a writer that finds a torn line begins a new one, and readers pass it
-//! over.
+//! The log is a convenience: identifiers, states and fixity are in the sidecars alone. So a line is not
+//! synced by itself, and an event that cannot be logged does not fail the change: it is counted
+//! ([`Unlogged`]) and reported. Writers append under a kernel lock, so that lines of several processes do not
+//! mix. A writer that finds a torn line begins a new one, and readers skip it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Error};
@@ -26,10 +25,10 @@ use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::layout;
 use crate::sidecar::KeyChange;
 
-/// A longer line is none of ours.
+/// Limit on a line; urepo writes no longer one.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
 
-/// A line is passed over up to this length: a hole of terabytes has no end that is worth reading to.
+/// A line is skipped up to this length: a hole of terabytes is not read to its end.
 const MAX_SKIPPED_BYTES: u64 = 64 * MAX_LINE_BYTES;
 
 /// What happened to an item [PREMIS: eventType].
@@ -41,7 +40,7 @@ pub enum EventKind {
     /// A Copy of it was made here.
     #[serde(rename = "replication")]
     Replication,
-    /// The Copy was brought up to its Original.
+    /// The Copy was updated from its Original.
     #[serde(rename = "modification")]
     Modification,
     /// The Original, or the Copy, came from or went to another collection.
@@ -50,22 +49,22 @@ pub enum EventKind {
     /// It was deleted.
     #[serde(rename = "deletion")]
     Deletion,
-    /// What the trash had of it was removed permanently; the item itself is what it was before.
+    /// Its files in the trash were removed permanently; the item itself did not change.
     #[serde(rename = "purge")]
     Purge,
-    /// Its Copy became the Original, because the collection that held that was lost.
+    /// Its Copy became the Original, because the collection of the Original was lost.
     #[serde(rename = "promotion")]
     Promotion,
     /// It became a Copy, because another collection holds the Original too.
     #[serde(rename = "demotion")]
     Demotion,
-    /// It was mended, or brought back.
+    /// It was repaired, or restored.
     #[serde(rename = "recovery")]
     Recovery,
     /// Its description was changed.
     #[serde(rename = "metadata modification")]
     Description,
-    /// The inventory was made to agree with what is here of it.
+    /// The inventory was corrected to agree with it.
     #[serde(rename = "correction")]
     Correction,
 }
@@ -79,38 +78,38 @@ pub struct Event {
     pub event: EventKind,
     /// The item.
     pub id: RepositoryName,
-    /// `success`, or why not.
+    /// `success`, or the reason of the failure.
     pub outcome: String,
     /// The digest of its manifest afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The same before, where it was another one.
+    /// The digest before, if it differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest_before: Option<String>,
-    /// Where it came from: the id of a collection.
+    /// The id of the collection that it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The name that collection had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_name: Option<String>,
-    /// Where it went: the id of a collection.
+    /// The id of the collection that it went to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// The name that collection had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_name: Option<String>,
-    /// The bytes that the file system has free again.
+    /// The bytes that the file system regained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freed: Option<u64>,
     /// The keys of the description that changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<LoggedChange>,
-    /// What else a reader should know.
+    /// A remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The command that did it.
     pub command: String,
-    /// The user it ran as: a name, or `user 1000`. Lines of old do not say.
+    /// The user it ran as: a name, or `user 1000`. Absent in old lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// The same as a number.
@@ -123,7 +122,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// That something was done by `agent`.
+    /// An event by `agent`.
     pub fn new(event: EventKind, id: &RepositoryName, date: Instant, agent: &Agent) -> Event {
         Event {
             date: date.floor(SECOND),
@@ -147,7 +146,7 @@ impl Event {
         }
     }
 
-    /// The same with the digest of the manifest as it is now.
+    /// The same with the present digest of the manifest.
     #[must_use]
     pub fn with_digest(self, digest: Digest) -> Event {
         Event { digest: Some(format!("sha256:{digest}")), ..self }
@@ -167,7 +166,7 @@ impl Event {
         Event { to: Some(id), to_name: Some(name), ..self }
     }
 
-    /// The same with the digest of the manifest as it was.
+    /// The same with the former digest of the manifest.
     #[must_use]
     pub fn with_digest_before(self, digest: Digest) -> Event {
         Event { digest_before: Some(format!("sha256:{digest}")), ..self }
@@ -187,9 +186,9 @@ pub struct Unlogged(Mutex<BTreeMap<PathBuf, Gap>>);
 /// Events that are not in the log of a collection.
 #[derive(Debug)]
 pub struct Gap {
-    /// How many they are.
+    /// Their number.
     pub events: u64,
-    /// Why the first of them is not there.
+    /// Why the first of them is missing.
     pub cause: PathError,
 }
 
@@ -200,15 +199,15 @@ impl Unlogged {
         gap.events += events;
     }
 
-    /// The gaps since this was last asked, by the roots of the collections.
+    /// The gaps since the last call, by the roots of the collections.
     pub fn take(&self) -> BTreeMap<PathBuf, Gap> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Collection {
-    /// Appends `events` to the log, or counts them as left out: what has happened has happened, and a disk
-    /// that is full now must not make a finished deposit a failed one.
+    /// Appends `events` to the log, or counts them as left out: a full disk must not turn a finished deposit
+    /// into a failed one.
     pub(crate) fn note(&self, events: &[Event]) {
         if let Err(error) = self.log(events) {
             self.unlogged.add(self.path(), events.len() as u64, error);
@@ -237,7 +236,7 @@ impl Collection {
     fn append(&self, log: &Dir, name: &str, events: &[Event]) -> Result<(), PathError> {
         let mut lines = Vec::new();
         for event in events {
-            // Names and texts are plain strings: there is nothing in them that JSON cannot say.
+            // Names and texts are plain strings, which JSON can represent.
             if serde_json::to_writer(&mut lines, event).is_ok() {
                 lines.push(b'\n');
             }
@@ -251,8 +250,8 @@ impl Collection {
         file.write_all_at(&lines, end)
     }
 
-    /// Writers hold it for no longer than a write takes. A process that holds it for longer does not stop the
-    /// others, and is not waited for again.
+    /// Writers hold the lock only during a write. A process that holds it for longer does not stop the
+    /// others, which then stop waiting for it.
     fn lock_log(&self, file: StoredFile) -> Result<Lock, PathError> {
         let impatient = self.log_given_up.load(Ordering::Relaxed);
         let limit = if impatient { Duration::ZERO } else { self.waiter.limit };
@@ -263,8 +262,8 @@ impl Collection {
         })
     }
 
-    /// Calls `visit` for every event, month by month, in the order they were logged. Returns how many lines
-    /// were passed over because they are not events.
+    /// Calls `visit` for every event, month by month, in the order of the log. Returns the number of lines
+    /// that are not events.
     pub fn visit_events<E: From<PathError>>(
         &self,
         since: Option<Instant>,
@@ -302,7 +301,7 @@ fn month(date: Instant) -> String {
     format!("{:04}-{:02}", civil.year, civil.month)
 }
 
-/// Returns how many lines are not events: too long, or damaged.
+/// Returns the number of lines that are not events: too long, or damaged.
 fn visit_lines<E: From<PathError>>(
     file: StoredFile,
     mut visit: impl FnMut(Event) -> Result<(), E>,

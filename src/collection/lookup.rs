@@ -1,4 +1,4 @@
-//! Many items by name: what is known of the prefixes' directories is kept.
+//! Looking up many items by name, with a cache of the directories of prefixes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::layout;
 
-/// Finds items of one collection by name, in whatever case it is spelt there.
+/// Finds items of one collection by name, whatever the case of their spelling there.
 #[derive(Debug)]
 pub(crate) struct Lookup<'a> {
     collection: &'a Collection,
     /// The directories of prefixes, by the folded prefix.
     prefixes: Mutex<HashMap<String, Arc<[PathBuf]>>>,
-    /// The directories that prefixes without one are to have, however else they are spelt in other names.
+    /// The directories for prefixes that have none yet, in the spelling chosen first.
     new: Mutex<HashMap<String, PathBuf>>,
 }
 
@@ -30,12 +30,12 @@ impl<'a> Lookup<'a> {
         self.collection
     }
 
-    /// The item called `name`, if there is one. One that is displaced is an error, not absent.
+    /// The item called `name`, if it exists. A displaced item is an error, not absent.
     pub(crate) fn item(
         &self,
         name: &RepositoryName,
     ) -> Result<Option<StoredItem>, CollectionError> {
-        // Most names are asked for as they are spelt on disk: no directory has to be listed.
+        // Most names are looked up in their spelling on disk, so that no directory has to be listed.
         let as_asked = layout::item_directory(name);
         if let Some(item) = self.collection.item_at(&as_asked, Some(name))? {
             return Ok(Some(item));
@@ -54,9 +54,10 @@ impl<'a> Lookup<'a> {
         Ok(None)
     }
 
-    /// Where the item called `name` is, or belongs: in the directory of its prefix, in the first of several that does
-    /// not have it elsewhere, or in a new one, spelt as the first name that was asked for: relative links between items
-    /// lead there. The year, relative to the root, and the name in it. [`Collection::year_of_arrivals`] makes the directory.
+    /// The place of the item called `name`, as the year, relative to the root, and the name in it. That is in
+    /// the directory of its prefix; if the prefix has several, in the one that has the item, else in the
+    /// first; if it has none, in a new one in the spelling of the first name looked up, so that relative
+    /// links between items lead there. [`Collection::year_of_arrivals`] makes the directory.
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
         let [_, _, year, leaf] = name.components();
         let directories = self.directories(name)?;
@@ -88,7 +89,7 @@ impl<'a> Lookup<'a> {
         let found = prefixes(self.collection.root(), &prefix.path_components().0)?;
         let mut known = self.known();
         known.extend(found.into_iter().map(|(prefix, found)| (prefix, found.into())));
-        // What is not there yet may come at any time.
+        // An absence is not cached: a directory may be created at any time.
         Ok(known.get(&folded).cloned().unwrap_or_default())
     }
 
@@ -98,8 +99,8 @@ impl<'a> Lookup<'a> {
 }
 
 impl Collection {
-    /// The item in the directory `path`, unless there is none: nothing, or a file somewhere on the way. The name
-    /// that was `asked` for need not be parsed again.
+    /// The item in the directory `path`; `None` if the path does not exist or leads through a file. The name
+    /// `asked` need not be parsed again.
     pub(super) fn item_at(
         &self,
         path: &Path,
@@ -110,7 +111,7 @@ impl Collection {
             outcome => outcome?,
         };
         let Some(dir) = dir else { return Ok(None) };
-        // The directory has no trailing dot, though the name asked for may have one.
+        // The directory has no trailing dot, though the name in the request may have one.
         let text = path.to_str();
         let name = match asked.filter(|asked| text == Some(asked.as_str())) {
             Some(asked) => Some(asked.clone()),
@@ -119,7 +120,7 @@ impl Collection {
         Ok(name.map(|name| StoredItem::at(name, dir)))
     }
 
-    /// That the item `name` is displaced.
+    /// The error for the displaced item `name`.
     pub(super) fn displaced_error(&self, name: RepositoryName) -> CollectionError {
         CollectionError::Displaced { name, path: self.path().to_path_buf() }
     }

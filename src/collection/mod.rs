@@ -1,9 +1,10 @@
 //! A collection: a root directory that holds items.
 //!
-//! [`init()`] makes one, [`Collection::open`] opens one, [`discover`] finds the one a directory lies in.
-//! [`Collection::visit_names`] streams what is there, [`Collection::item`] opens one item. `tree` compares
-//! names on disk with memories. `writer` holds the lock under which anything is changed, `draft` makes and publishes
-//! items, `locked` has those that exist and are changed, `left_overs` has what killed writers leave.
+//! [`init()`] creates a collection, [`Collection::open`] opens one, and [`discover`] finds the collection
+//! that a directory lies in. [`Collection::visit_names`] streams the names of items, [`Collection::item`]
+//! opens one item. `tree` compares names on disk with memories. `writer` holds the lock for all changes,
+//! `draft` builds and publishes items, `locked` changes existing items, and `left_overs` removes the
+//! temporary files of killed writers.
 
 mod change;
 mod changed;
@@ -83,37 +84,37 @@ pub(crate) use window::Window;
 pub use writer::Writer;
 pub(crate) use year_dir_cache::YearDirCache;
 
-/// A collection, opened. Everything in it is reached through the descriptor of its root.
+/// An open collection. Everything in it is reached through the descriptor of its root.
 #[derive(Debug)]
 pub struct Collection {
     root: Dir,
-    /// urepo's own directory, once it is there.
+    /// urepo's own directory, once it exists.
     own: OnceLock<Dir>,
-    /// Hears of what was rebuilt of it.
+    /// The listener for rebuilt parts of it.
     listener: own::Listener,
     settings: Settings,
     index: Box<OpenIndex>,
-    /// For locks that others hold for a moment only: those of the index and the log.
+    /// The wait for locks that are held only briefly: those of the index and the log.
     waiter: Waiter<'static>,
-    /// Others held the log for too long: this process does not wait for it again.
+    /// Waiting for the log timed out: this process does not wait for it again.
     log_given_up: AtomicBool,
-    /// What should be in the log and is not.
+    /// Events that could not be logged.
     unlogged: Arc<Unlogged>,
-    /// This process gave up what is reserved for deleting.
+    /// This process released the reserve for deleting.
     reserve_given_up: AtomicBool,
-    /// There was no room to rebuild the inventory.
+    /// The inventory could not be rebuilt on a full disk.
     has_no_room: AtomicBool,
-    /// The trash as it was last listed.
+    /// The trash, as last listed.
     trash: Mutex<Option<trash::ListedTrash>>,
-    /// The inventory, as far as it was asked.
+    /// The cache of the inventory.
     inventory_reader: Mutex<inventory::InventoryReader>,
-    /// The year that was last found to be within reach.
+    /// The year that was last found on this file system.
     reached: Mutex<PathBuf>,
 }
 
 impl Collection {
-    /// Opens the collection whose root is `path`. urepo's own directory in it may be lost: the next
-    /// change rebuilds it.
+    /// Opens the collection whose root is `path`. urepo's own directory in it may be missing: the next change
+    /// rebuilds it.
     pub fn open(path: &Path, watcher: &Watcher) -> Result<Collection, CollectionError> {
         let root = match Dir::open(path, watcher.clone()) {
             Ok(root) => root,
@@ -164,10 +165,9 @@ impl Collection {
         })
     }
 
-    /// Waits by `waiter` for locks that others hold for a moment only: those of the index and the log.
+    /// Sets the `waiter` for locks that are held only briefly: those of the index and the log.
     ///
-    /// A change that has waited in vain goes on without, and the index learns that it has missed
-    /// something.
+    /// A change that waits in vain continues without the lock, and the index is marked as stale.
     #[must_use]
     pub fn with_waiter(self, waiter: Waiter<'static>) -> Collection {
         Collection { waiter, ..self }
@@ -183,7 +183,7 @@ impl Collection {
         &self.root
     }
 
-    /// Where the root is.
+    /// The path of the root.
     pub fn path(&self) -> &Path {
         self.root.path()
     }
@@ -209,7 +209,7 @@ impl Collection {
         Ok(self.root.own_stat()?.identity.0)
     }
 
-    /// Forces items, each relative to the root, to the disk.
+    /// Syncs items, each relative to the root.
     pub(crate) fn sync_items<P: AsRef<Path>>(
         &self,
         items: impl IntoIterator<Item = P>,
@@ -217,7 +217,7 @@ impl Collection {
         self.root.sync_trees(items)
     }
 
-    /// Forces the names of items, each relative to the root, and those in their directories, to the disk.
+    /// Syncs the names of items, each relative to the root, and the names in their directories.
     pub(crate) fn confirm_names<P: AsRef<Path>>(
         &self,
         names: impl IntoIterator<Item = P>,
@@ -225,7 +225,7 @@ impl Collection {
         self.root.sync_names(names)
     }
 
-    /// What tells this collection from every other.
+    /// The unique id of this collection.
     pub fn id(&self) -> &str {
         &self.settings.id
     }
@@ -235,7 +235,7 @@ impl Collection {
         &self.settings
     }
 
-    /// Where the settings are.
+    /// The path of the settings.
     pub fn settings_path(&self) -> PathBuf {
         self.root.path_of(layout::SETTINGS)
     }

@@ -1,8 +1,7 @@
-//! urepo's own directory in a collection: conveniences of which none is needed to read the items.
+//! urepo's own directory in a collection, which is not needed to read the items.
 //!
-//! A collection that was copied without it, or has lost it, answers every question. The first change
-//! rebuilds it: the inventory from the items that are there, and memories of the distributor that give
-//! no date which has passed.
+//! A collection without it can still be read by every command. The first change rebuilds it: the inventory
+//! from the existing items, and memories of the distributor that issue no date in the past.
 
 use std::fmt;
 use std::io::{Error, ErrorKind};
@@ -16,7 +15,7 @@ use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::layout;
 use crate::wait::Waiter;
 
-/// What every collection has in urepo's own directory; the rest appears when it is needed.
+/// The permanent parts of urepo's own directory; other parts are created on first use.
 const PARTS: [&str; 4] = [layout::DISTRIBUTOR, layout::STAGING, layout::LOCK, layout::INVENTORY];
 
 /// How long to wait for other writers before the inventory is left to the next change.
@@ -25,12 +24,12 @@ const MOMENT: Duration = Duration::from_millis(100);
 /// The `README` of every collection.
 const README: &str = include_str!("README.txt");
 
-/// What was missing of urepo's own directory, and has been rebuilt.
+/// The missing parts of urepo's own directory that have been rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
     /// The paths that were missing.
     pub missing: Vec<PathBuf>,
-    /// The inventory that was built, if it was.
+    /// The inventory, if it was built.
     pub inventory: Option<BuiltInventory>,
     /// Whether the inventory is still missing, because another command is writing.
     pub is_deferred: bool,
@@ -38,13 +37,13 @@ pub struct Rebuilt {
     pub memories: bool,
 }
 
-/// An inventory built from the items that are here: nothing is known of items that vanished before.
+/// An inventory built from the existing items, without items that vanished earlier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuiltInventory {
-    /// How many items it lists.
+    /// Number of items in it.
     pub items: u64,
-    /// Directories that could not be read. A closed item is listed; what lies in a closed directory above
-    /// items is not.
+    /// Directories that could not be read. A closed item is listed; items in a closed directory above items
+    /// are not.
     pub closed: Vec<PathBuf>,
 }
 
@@ -83,7 +82,7 @@ impl fmt::Display for Rebuilt {
 
 type Hear = dyn Fn(&Rebuilt) + Send + Sync;
 
-/// Hears of what was rebuilt.
+/// Receives the rebuilt parts.
 #[derive(Clone, Default)]
 pub(super) struct Listener(Option<Arc<Hear>>);
 
@@ -94,13 +93,13 @@ impl fmt::Debug for Listener {
 }
 
 impl Collection {
-    /// Calls `listener` when something missing of urepo's own directory was rebuilt.
+    /// Calls `listener` when a missing part of urepo's own directory was rebuilt.
     #[must_use]
     pub fn on_rebuild(self, listener: impl Fn(&Rebuilt) + Send + Sync + 'static) -> Collection {
         Collection { listener: Listener(Some(Arc::new(listener))), ..self }
     }
 
-    /// The same listener as that of `other`, and the same count of events that are not in a log.
+    /// Shares the listener of `other`, and its count of unlogged events.
     pub(crate) fn with_listener_of(self, other: &Collection) -> Collection {
         let unlogged = Arc::clone(&other.unlogged);
         Collection { listener: other.listener.clone(), unlogged, ..self }
@@ -117,12 +116,12 @@ impl Collection {
         Ok(self.own.get())
     }
 
-    /// The directory `name` in urepo's own, if both are there.
+    /// The directory `name` in urepo's own directory, if both exist.
     pub(crate) fn own_dir(&self, name: &str) -> Result<Option<Dir>, PathError> {
         self.own()?.map_or(Ok(None), |own| own.open_dir_if_there(name))
     }
 
-    /// urepo's own directory, made if it is missing.
+    /// urepo's own directory, created if missing.
     pub(crate) fn ensure_own(&self) -> Result<&Dir, PathError> {
         if self.own()?.is_none() {
             self.root.ensure_dir(layout::OWN)?;
@@ -131,19 +130,19 @@ impl Collection {
         self.own()?.ok_or_else(|| PathError::new("open", self.root.path_of(layout::OWN), gone()))
     }
 
-    /// Makes what is missing of urepo's own directory, waiting for another process that does so.
+    /// Creates the missing parts of urepo's own directory, or waits for another process that does so.
     ///
-    /// The listener hears of it, unless the other process did it. May be killed and repeated at any
-    /// point. The inventory waits for a change that finds nobody else at work: an item that another writer
-    /// takes away meanwhile would look lost.
+    /// The listener is called, unless the other process did it. May be killed and repeated at any point. The
+    /// inventory waits for a change without other writers: an item that another writer removes meanwhile
+    /// would look lost.
     pub fn rebuild(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<(), PathError> {
         let own = self.ensure_own()?;
         if missing_parts(own)?.is_empty() {
             return Ok(());
         }
-        // A process killed just after it made the directory has not opened it to those who share it.
+        // A process killed just after it created the directory has not opened it to the group.
         self.root.ensure_dir(layout::OWN)?;
-        // NFS locks files only.
+        // NFS locks only files.
         let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, waiter)
             .map_err(LockError::into_path_error)?;
         let mut missing = missing_parts(own)?;
@@ -175,7 +174,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Builds the inventory if it is missing. The caller has the lock on the collection alone.
+    /// Builds the inventory if it is missing. The caller holds the exclusive lock on the collection.
     pub(super) fn rebuild_inventory_alone(
         &self,
         own: &Dir,
@@ -204,8 +203,8 @@ impl Collection {
         }
     }
 
-    /// Whether a memory of the distributor is missing that lies in urepo's own directory. One is begun with
-    /// the collection, so it is lost, be it that a killed process has made its directory again.
+    /// Whether a memory of the distributor in urepo's own directory is missing. The collection was created
+    /// with it, so it is lost, even if a killed process has recreated its directory.
     fn has_lost_memory(&self, own: &Dir) -> Result<bool, PathError> {
         let memories = Path::new(layout::DISTRIBUTOR);
         for subsystem in &self.settings.subsystems {
@@ -230,7 +229,7 @@ fn missing_parts(own: &Dir) -> Result<Vec<&'static str>, PathError> {
     Ok(missing)
 }
 
-/// Makes urepo's own directory in `root` with all its parts but the inventory, each if it is missing.
+/// Creates urepo's own directory in `root`, with every missing part except the inventory.
 pub(super) fn make_own(root: &Dir) -> Result<Dir, PathError> {
     let own = root.ensure_dir(layout::OWN)?;
     make_parts(&own)?;
@@ -245,8 +244,7 @@ fn make_parts(own: &Dir) -> Result<(), PathError> {
     own.sync()
 }
 
-/// Writes what a collection is, for somebody without urepo, into `root`; what has that name already
-/// stays as it is.
+/// Writes the explanation for somebody without urepo into `root`; an existing file stays.
 pub(super) fn ensure_readme(root: &Dir, own: &Dir) -> Result<(), PathError> {
     if root.stat(layout::README)?.is_some() {
         return Ok(());
@@ -257,13 +255,13 @@ pub(super) fn ensure_readme(root: &Dir, own: &Dir) -> Result<(), PathError> {
     file.write_all(README.as_bytes())?;
     file.sync()?;
     match own.rename_new(staged, root, Path::new(layout::README)) {
-        // Somebody was quicker.
+        // Another process was quicker.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => own.remove_file_if_there(staged),
         outcome => outcome.and_then(|()| root.sync()),
     }
 }
 
-/// urepo's own directory, if it is there; an error where it is a link, or cannot serve these items.
+/// urepo's own directory, if it exists; an error if it is a link, or on another file system than the items.
 pub(super) fn open_own(root: &Dir) -> Result<Option<Dir>, PathError> {
     let Some(own) = root.open_dir_if_there(Path::new(layout::OWN))? else { return Ok(None) };
     if own.own_stat()?.identity.0 != root.own_stat()?.identity.0 {

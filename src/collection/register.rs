@@ -1,8 +1,9 @@
-//! Which prefixes a machine issues, and from where: one small file each, outside of all collections.
+//! The register: which collection of a machine issues a prefix. It has one small file for each prefix,
+//! outside all collections.
 //!
-//! A memory keeps the processes of one collection apart. Two collections with one host would each have
-//! a memory of their own, and give the same names; the register tells them of each other. So it does of
-//! two hosts with one address: their IBIps would be the same.
+//! A memory coordinates the processes of one collection. Two collections with one host would each have a
+//! memory, and issue the same names; the register makes them notice each other. The same applies to two hosts
+//! with one address: their IBIps would be the same.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -22,47 +23,46 @@ use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::Waiter;
 
-/// An entry larger than this is none.
+/// Limit on the size of an entry.
 const LARGEST_ENTRY: u64 = 64 * 1024;
 
-/// Held while an entry is looked at and replaced.
+/// Locked while an entry is checked and replaced.
 const LOCK: &str = "lock";
 
 /// The register of a machine, or of one of its users.
 #[derive(Clone, Debug, Default)]
 pub struct Register {
-    /// The directory of entries, made when the first is written; `None` where nothing can be kept.
+    /// The directory of entries, created with the first; `None` if there is no place for it.
     pub dir: Option<PathBuf>,
-    /// Registers of others that are heeded as well: the machine's beside that of a user.
+    /// Other registers to check: that of the machine beside that of a user.
     pub others: Vec<PathBuf>,
     /// Roots of collections that may issue without having an entry.
     pub known: Vec<PathBuf>,
-    /// Where memories may be that are in no collection: what a collection that came from elsewhere says
-    /// does not decide what is written outside of it.
+    /// Directories outside collections in which memories may lie: a foreign collection must not decide what
+    /// is written outside of it.
     pub allowed: Vec<PathBuf>,
 }
 
 /// An entry of the register.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 struct Registration {
-    /// That of the names, also where the entry is that of their IBIps: each prefix has a date of its own
-    /// in a memory.
+    /// The prefix of the names, even in an entry for IBIps: a memory has a date for each prefix.
     prefix: String,
     /// The id of the collection.
     collection: String,
-    /// Where it was when it last wrote this.
+    /// Its path when it last wrote the entry.
     root: PathBuf,
     /// The directory of the memory.
     memory: PathBuf,
 }
 
-/// Who wants to issue the names of a prefix.
+/// A collection that wants to issue the names of a prefix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claimant<'a> {
     pub prefix: &'a Prefix,
     /// The prefix of their IBIps, if they have any.
     pub ibips: Option<&'a IbipPrefix>,
-    /// The id of the collection, if it has one already.
+    /// The id of the collection, if it already has one.
     pub id: Option<&'a str>,
     pub root: &'a Path,
     /// The directory of its memory.
@@ -86,13 +86,13 @@ impl Claimant<'_> {
 pub enum Takeover {
     /// Refuse, unless the memory is shared.
     Refuse,
-    /// The same, but one that is not there any more is lost: its names are known from its mirrors.
+    /// The same, but a missing collection counts as lost: its names are known from its mirrors.
     AcceptLost,
-    /// From now on its names come from here, by a person's word.
+    /// From now on this collection issues its names, by the decision of a person.
     Accept,
 }
 
-/// A prefix that nobody else takes while this is held.
+/// A claim on a prefix: no other process can take the prefix while this is held.
 #[derive(Debug)]
 pub(super) struct Claim {
     dir: Dir,
@@ -122,7 +122,7 @@ impl Register {
         for dir in &self.others {
             entries.push(unless_refused(read(dir, series))?);
         }
-        // Of collections that shared an address before there were entries of IBIps, the first to issue has it.
+        // Older collections may share an address; the first to issue gets it.
         let may_be_known = matches!(series, Series::Names(_)) || claimant.id.is_none();
         let is_new = entries[0].is_none() && may_be_known;
         for entry in entries.into_iter().flatten() {
@@ -137,8 +137,8 @@ impl Register {
         Ok(())
     }
 
-    /// The same, and keeps others from taking the prefix until the claim is kept or dropped. `None`
-    /// where there is no register.
+    /// The same, and keeps other processes from taking the prefix until the claim is kept or dropped. `None`
+    /// without a register.
     pub(super) fn claim(
         &self,
         claimant: &Claimant<'_>,
@@ -158,7 +158,7 @@ impl Register {
                 |dir| Ok((Lock::take(&dir, LOCK, LockMode::Exclusive, &holder, &waiter)?, dir)),
             );
         let (lock, dir) = match locked {
-            // The registers of others may still refuse it.
+            // Other registers may still refuse it.
             Err(LockError::Disk(error)) if error.is_refusal() => {
                 self.check(claimant, takeover)?;
                 return Err(error.into());
@@ -169,7 +169,7 @@ impl Register {
         Ok(Some(Claim { dir, _lock: lock }))
     }
 
-    /// Where the collection with this id was when it wrote its entries.
+    /// The path of the collection with this id when it wrote its entries.
     pub fn roots_of(&self, id: &str) -> Result<BTreeSet<PathBuf>, CollectionError> {
         let mut roots = BTreeSet::new();
         for dir in self.dir.iter().chain(&self.others) {
@@ -182,7 +182,7 @@ impl Register {
         Ok(roots)
     }
 
-    /// Whether the register says already what a claim would make it say.
+    /// Whether the register already has the entries of the claim.
     pub(super) fn has(&self, claimant: &Claimant<'_>) -> Result<bool, CollectionError> {
         for series in claimant.series() {
             if !self.has_series(&series, claimant)? {
@@ -211,7 +211,7 @@ impl Register {
         Ok(is_in_place)
     }
 
-    /// Whether a memory may be in `dir`, which is in no collection.
+    /// Whether a memory may lie in `dir`, which is outside all collections.
     pub(super) fn allows(&self, dir: &Path, prefix: &Prefix) -> Result<bool, CollectionError> {
         let names = Series::Names(prefix.clone());
         if self.entry(&names)?.is_some_and(|entry| entry.memory == dir) {
@@ -228,7 +228,7 @@ impl Register {
 }
 
 impl Claim {
-    /// Writes durably that the claimant issues the names, and their IBIps.
+    /// Writes the entries of the claimant for the names and their IBIps, durably.
     pub(super) fn keep(self, id: &str, claimant: &Claimant<'_>) -> Result<(), PathError> {
         let text = format!(
             "# Written by urepo: this machine gives the names of a prefix from here.\n\
@@ -265,7 +265,7 @@ pub(super) fn keep(
     }
 }
 
-/// Nothing where permissions refuse: the register of the machine is not for everybody's eyes everywhere.
+/// `None` if permissions refuse: not every user may read the register of the machine.
 fn unless_refused<T: Default>(read: Result<T, CollectionError>) -> Result<T, CollectionError> {
     match read {
         Err(CollectionError::Disk(error)) if error.is_refusal() => Ok(T::default()),
@@ -302,20 +302,20 @@ fn read_file(path: PathBuf) -> Result<Option<Registration>, CollectionError> {
         .map_err(|cause| CollectionError::Settings { path, cause: super::SettingsError(cause) })
 }
 
-/// Makes sure that an entry is the claimant's, or of somebody who shares its memory.
+/// Makes sure that an entry belongs to the claimant, or to a collection that shares its memory.
 fn check_entry(
     entry: &Registration,
     series: &Series,
     claimant: &Claimant<'_>,
 ) -> Result<(), CollectionError> {
-    // A memory within a collection went with it, though another one may be made in its place.
+    // A memory in a collection was removed with it, though a new one may lie in its place.
     let is_shared = claimant.has_memory_of(entry) && !claimant.memory.starts_with(claimant.root);
     if is_shared {
         return Ok(());
     }
     let issuer = issuer_at(&entry.root, series)?;
     let is_there = issuer.as_ref() == Some(&entry.collection);
-    // One that was moved, or seen by another way; not one of which this is a copy.
+    // A collection that was moved, or is reached by another path, but not one that this is a copy of.
     if claimant.id == Some(entry.collection.as_str())
         && !(is_there && is_elsewhere(&entry.root, claimant.root)?)
     {
@@ -328,8 +328,8 @@ fn check_entry(
     }
 }
 
-/// Whether these are two directories. Both are looked at now, so that a device number which changes with each
-/// boot is that of both. One directory of a server that is mounted twice counts as two: a person then decides.
+/// Whether these are two directories. Both are inspected now, because device numbers may change with each
+/// boot. One directory of a server that is mounted twice counts as two: then a person decides.
 fn is_elsewhere(one: &Path, other: &Path) -> Result<bool, PathError> {
     let identity = |path| Ok(Dir::open(path, Watcher::default())?.own_stat()?.identity);
     Ok(identity(one)? != identity(other)?)
@@ -341,7 +341,7 @@ fn check_known(
     series: &Series,
     claimant: &Claimant<'_>,
 ) -> Result<(), CollectionError> {
-    // A disk may not be mounted, and a collection that cannot be opened is reported elsewhere.
+    // Its disk may not be mounted. Other code reports a collection that cannot be opened.
     let Ok(other) = Collection::open(root, &Watcher::default()) else { return Ok(()) };
     let Some(subsystem) = other.settings().subsystems.iter().find(|it| series.is_of(it)) else {
         return Ok(());
@@ -357,7 +357,7 @@ fn check_known(
     Err(CollectionError::PrefixInUse { series, root })
 }
 
-/// The id of the collection at `root`, if there is one and it issues `series`.
+/// The id of the collection at `root`, if it exists and issues `series`.
 fn issuer_at(root: &Path, series: &Series) -> Result<Option<String>, CollectionError> {
     let path = root.join(layout::SETTINGS);
     let mut file = match StoredFile::open_no_follow(&path, Watcher::default()) {

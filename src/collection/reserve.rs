@@ -1,10 +1,11 @@
-//! Room for deleting on a full disk: files in `.urepo/reserve`. A deletion that finds no free block, or no
-//! free inode, gives them up, and they are made again when it has ended. So does the record that an item stays
-//! which a failed run had recorded as leaving.
+//! Room for deleting on a full disk: files in `.urepo/reserve`. A deletion that finds no free block or inode
+//! removes them, and they are recreated when it has ended. The same applies to the record that an item stays
+//! after a failed run recorded its departure.
 //!
-//! Purging needs no room. Deleting does: a tombstone is a new file before it is the old one, and the trash
-//! gets a directory. A lost inventory is rebuilt first, since a Copy may not leave unrecorded: the reserve has
-//! room for that of a small collection. What is given up can be taken by anybody; then the deletion fails, and may be repeated.
+//! Purging needs no room. Deleting does: a tombstone is a new file before it replaces the sidecar, and the
+//! trash gets a directory. A lost inventory is rebuilt first, because a Copy may not leave unrecorded: the
+//! reserve has room for that of a small collection. Another process may take the released room; then the
+//! deletion fails, and can be repeated.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -17,16 +18,16 @@ use crate::disk::{Dir, IoContext, PathError, random_bytes};
 use crate::layout;
 use crate::wait::Waiter;
 
-/// Stage, intent, tombstone, entry of the trash and what else a deletion makes for the first time; and
-/// what the index makes meanwhile.
+/// Number of files: stage, intent, tombstone, entry of the trash and further files of a deletion, and of the
+/// index meanwhile.
 const FILES: u64 = 12;
 /// Bytes of each.
 const BYTES: usize = 16 * 1024;
-/// The reserve is made where this many times its size is free.
+/// The reserve is created only if this many times its size is free.
 const PLENTY: u64 = 64;
 
 impl Collection {
-    /// Joins the writers to delete: on a full disk with the room that is reserved for it.
+    /// Joins the writers for a deletion, on a full disk with the reserve.
     pub fn writer_to_delete(
         &self,
         agent: &Agent,
@@ -36,14 +37,14 @@ impl Collection {
         self.with_reserve(|| self.join(agent, waiter))
     }
 
-    /// Does `act`, and does it again with the room that is reserved if the disk was full.
+    /// Does `act`, and repeats it with the reserve if the disk was full.
     pub(crate) fn with_reserve<T, E: Error + 'static>(
         &self,
         mut act: impl FnMut() -> Result<T, E>,
     ) -> Result<T, E> {
         match act() {
             Err(error) if is_full(&error) => {
-                // Another deletion may have given it up just now.
+                // Another deletion may have released it just now.
                 self.give_up_reserve();
                 act()
             }
@@ -58,11 +59,11 @@ impl Collection {
         self.reserve_given_up.fetch_or(removed > 0, Ordering::Relaxed);
     }
 
-    /// Makes what is missing of the reserve, where there is plenty of room, or where this process gave it up.
+    /// Recreates missing parts of the reserve, if there is plenty of room, or if this process released them.
     pub(crate) fn refill_reserve(&self) {
         let Ok(Some(own)) = self.own() else { return };
         if self.reserve_given_up.swap(false, Ordering::Relaxed) {
-            // As much of it as there is room for.
+            // As much of it as fits.
             let _ = fill(own);
         } else {
             fill_if_plenty(own);
@@ -70,11 +71,11 @@ impl Collection {
     }
 }
 
-/// Makes the reserve of a collection, unless its disk is rather full.
+/// Creates the reserve of a collection, unless its disk is nearly full.
 pub(super) fn fill_if_plenty(own: &Dir) {
     let Ok(room) = own.room() else { return };
     if room.bytes / PLENTY > FILES * BYTES as u64 && room.inodes / PLENTY > FILES {
-        // A deletion on a full disk may fail without it, and nothing else.
+        // Without it, only a deletion on a full disk may fail.
         let _ = fill(own);
     }
 }
@@ -92,11 +93,11 @@ fn fill(own: &Dir) -> Result<(), PathError> {
         }
         let bytes = match &mut bytes {
             Some(bytes) => bytes,
-            // A file system may keep what can be compressed in fewer blocks, and equal blocks once.
+            // A file system may compress blocks, and store equal blocks once.
             none => none.insert(random_bytes::<BYTES>().on("write to", reserve.path())?),
         };
         let mut file = match reserve.create_file(&name) {
-            // Another process makes it.
+            // Another process is creating it.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             outcome => outcome?,
         };

@@ -1,4 +1,4 @@
-//! The series of identifiers that the register keeps apart: names, and their IBIps.
+//! The series of identifiers in the register: names, and their IBIps.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::Subsystem;
 use crate::identity::{IbipPrefix, Prefix};
 use crate::layout;
 
-/// A series of identifiers, which only one memory of a machine dates.
+/// A series of identifiers, whose dates come from only one memory of a machine.
 #[derive(Clone, Debug)]
 pub enum Series {
     /// The names of a subsystem.

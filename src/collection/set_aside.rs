@@ -1,6 +1,6 @@
-//! Items that are set aside in the trash for a moment, and put back if nothing takes their place.
+//! Items that are set aside in the trash for a moment, and put back unless they are replaced.
 //!
-//! A reader that finds one whose writer was killed says so: such an item is not gone.
+//! If the writer was killed, a reader reports the item as displaced, not as missing.
 
 use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::identity::RepositoryName;
 use crate::layout;
 
 impl Collection {
-    /// Moves the whole item at `leaf` in `year` into the trash, synced; undone by recovery unless
-    /// something takes its place.
+    /// Moves the whole item at `leaf` in `year` into the trash, synced; recovery puts it back unless it was
+    /// replaced.
     pub(super) fn set_aside(
         &self,
         name: &RepositoryName,
@@ -30,7 +30,7 @@ impl Collection {
         year.sync()
     }
 
-    /// Takes an item that was replaced out of the trash again.
+    /// Moves a replaced item out of the trash again.
     pub(super) fn move_out_of_trash(
         &self,
         entry: &Dir,
@@ -40,9 +40,8 @@ impl Collection {
         entry.rename_new(Path::new(ITEM), to, name)
     }
 
-    /// Puts items back that were set aside by a process that was killed before something took their
-    /// place; those whose place was taken stay in the trash, as what was deleted or mended does.
-    /// Returns why an entry was left as it is; none of them hinders the others.
+    /// Puts items back that a killed process set aside and did not replace. Replaced items stay in the trash,
+    /// as deleted ones do. Returns why an entry was left; a failure does not stop the others.
     pub(super) fn restore_set_aside(&self) -> Vec<CollectionError> {
         let mut failed = Vec::new();
         let visited = self.visit_trash(|trashed| {
@@ -55,8 +54,8 @@ impl Collection {
         failed
     }
 
-    /// The items of these `names` that a killed run has displaced: they are in the trash, and nothing
-    /// has taken their place.
+    /// The items of these `names` that a killed run has displaced: they are in the trash, and were not
+    /// replaced.
     pub fn displaced(&self, names: &Names) -> Result<Vec<RepositoryName>, PathError> {
         let mut found = Vec::new();
         self.visit_trash(|trashed| {
@@ -72,7 +71,7 @@ impl Collection {
         Ok(found)
     }
 
-    /// Whether the item `name`, which is not in its place, is displaced.
+    /// Whether the absent item `name` is displaced.
     pub(super) fn is_displaced(&self, name: &RepositoryName) -> Result<bool, PathError> {
         for trashed in self.trashed_of(name, Recall::Listed)? {
             if self.is_set_aside_by_killed(&trashed)? {
@@ -83,7 +82,7 @@ impl Collection {
     }
 
     fn is_set_aside_by_killed(&self, trashed: &Trashed) -> Result<bool, PathError> {
-        // Looked at again: the process that had set it aside may have finished meanwhile.
+        // Checked again: the process that had set it aside may have finished meanwhile.
         Ok(self.is_set_aside(trashed)?
             && self.is_unlocked(&trashed.name)?
             && self.is_set_aside(trashed)?)
@@ -91,7 +90,7 @@ impl Collection {
 
     fn is_set_aside(&self, trashed: &Trashed) -> Result<bool, PathError> {
         let held = match self.held(trashed) {
-            // Gone by now, or another user's who keeps it closed.
+            // Removed by now, or closed by another user.
             Err(error) if matches!(error.kind(), NotFound | PermissionDenied) => return Ok(false),
             outcome => outcome?,
         };
@@ -106,8 +105,8 @@ impl Collection {
         if held == TrashContents::SetAside && self.root().stat(year.join(&leaf))?.is_none() {
             self.put_back(&entry, &self.ensure_directory(&year)?, &leaf)?;
         } else if held == TrashContents::SetAside {
-            // Its place was taken, by what was to replace it or by another run: it is kept. Where
-            // there is a directory of that name, it is empty.
+            // Its place was taken, by its replacement or by another run, so the entry is kept. A directory of
+            // that name is empty.
             entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
         }
         let keeps = entry.stat(REPLACED)?.is_some();

@@ -1,4 +1,4 @@
-//! `urepo.toml`: what a collection is called and which subsystems issue its names.
+//! `urepo.toml`: the name of a collection and the subsystems that issue its identifiers.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::identity::{Host, IbipPrefix, ParseError, Prefix};
 /// The version of the format that is written.
 const FORMAT: u32 = 1;
 
-/// Settings larger than this are none.
+/// Limit on the size of the settings.
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The settings in `urepo.toml`. Unknown keys are refused: a misspelt setting must not pass unnoticed.
@@ -21,7 +21,7 @@ pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 pub struct Settings {
     #[expect(dead_code, reason = "judged before the rest is read")]
     format: u32,
-    /// What tells this collection from every other, wherever it is copied or mounted.
+    /// The unique id of the collection, wherever it is copied or mounted.
     pub id: String,
     /// Its name for people.
     pub name: String,
@@ -33,21 +33,22 @@ pub struct Settings {
     pub network: Network,
     /// How many Copies each Original of this collection should have in other collections.
     ///
-    /// A wish, not a rule: nothing is refused where there are fewer, but `status` reports it.
+    /// A wish, not a rule: `status` reports missing Copies, but nothing is refused.
     #[serde(default)]
     pub copies: u32,
-    /// Which of several subsystems that take an item names it.
+    /// The choice among several subsystems that take an item.
     #[serde(default)]
     pub spread: Spread,
-    /// Who hands out names here, the first one by preference.
+    /// The subsystems that issue names here, the first one by preference.
     #[serde(default, rename = "subsystem")]
     pub subsystems: Vec<Subsystem>,
 }
 
-/// Keys of the collection that people add, perhaps at the end of the file and so to its last subsystem.
+/// Keys of the collection that people may add at the end of the file, and so to its last subsystem by
+/// mistake.
 const KEYS: [&str; 4] = ["durability", "network", "copies", "spread"];
 
-/// The one key that says whether the rest can be understood.
+/// The key that decides whether the rest can be understood.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
@@ -60,7 +61,7 @@ pub enum Durability {
     /// Everything is synced before it is reported.
     #[default]
     Full,
-    /// Nothing is: for file systems that cannot sync, and for what can be made again.
+    /// Nothing is synced: for file systems that cannot sync, and for collections that can be recreated.
     None,
 }
 
@@ -75,11 +76,11 @@ pub enum Network {
     Trusted,
 }
 
-/// An identification subsystem: a host and port, and how it issues.
+/// An identification subsystem: a host and port, and its rules for issuing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subsystem {
-    /// What to choose it by; its prefix unless given.
+    /// Its name for `--subsystem`; its prefix by default.
     pub name: Option<String>,
     /// The fully qualified host name.
     #[serde(deserialize_with = "host")]
@@ -95,9 +96,9 @@ pub struct Subsystem {
     /// The granularity of dates.
     #[serde(default)]
     pub granularity: Setting,
-    /// The directory of the memory, where several collections of one host share the prefix.
+    /// The directory of the memory, if several collections share the host.
     pub distributor: Option<PathBuf>,
-    /// Which items it names; all that no other subsystem takes unless given.
+    /// The items that it issues names for; by default all that no other subsystem takes.
     pub takes: Option<Takes>,
 }
 
@@ -117,7 +118,7 @@ fn ibip_port() -> u16 {
 }
 
 impl Subsystem {
-    /// The subsystem of `host` with everything else as it usually is.
+    /// The subsystem of `host` with defaults.
     pub fn new(host: Host) -> Subsystem {
         Subsystem {
             name: None,
@@ -136,7 +137,7 @@ impl Subsystem {
         Prefix::new(&self.host, self.port)
     }
 
-    /// Whether it is the one that is `wanted`, by its name or prefix, or any will do.
+    /// Whether it is the `wanted` one, by name or prefix, or none in particular is wanted.
     pub(crate) fn is_wanted(&self, wanted: Option<&str>) -> Result<bool, ParseError> {
         let Some(wanted) = wanted else { return Ok(true) };
         let by_name = self.name.as_deref() == Some(wanted);

@@ -1,14 +1,15 @@
-//! The spatial distributor: which subsystem names an item [generation, 7].
+//! The spatial distributor: the choice of a subsystem for an item [generation, 7].
 //!
-//! A subsystem may say in `urepo.toml` which items it `takes`; those that no such subsystem takes are named by the
-//! others. Of several that take an item, the first that need not wait names it, or each in its turn
-//! (`spread = "turn"`). Every choice gives a unique identifier, because each subsystem has a prefix of its own.
+//! A subsystem may say in `urepo.toml` which items it `takes`; the other subsystems serve the items that none
+//! takes. Of several that take an item, the first that need not wait issues the identifier, or each in its
+//! turn (`spread = "turn"`). Every choice gives a unique identifier, because each subsystem has a prefix of
+//! its own.
 
 use serde::Deserialize;
 
 use crate::sidecar::Metadata;
 
-/// Which of several subsystems that take an item names it.
+/// The choice among several subsystems that take an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
@@ -19,7 +20,7 @@ pub enum Spread {
     Turn,
 }
 
-/// Which items a subsystem names: those that meet every condition.
+/// The items that a subsystem takes: those that meet every condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "toml::Table")]
 pub struct Takes {
@@ -87,7 +88,7 @@ impl TryFrom<toml::Table> for Takes {
     }
 }
 
-/// The places in `rules` of the subsystems that may name an item: those that take it, else those that take everything.
+/// The indices in `rules` of the subsystems for an item: those that take it, else those that take everything.
 pub(super) fn choose(rules: &[Option<&Takes>], metadata: &Metadata, bytes: u64) -> Vec<usize> {
     let places = |is_meant: &dyn Fn(Option<&Takes>) -> bool| -> Vec<usize> {
         rules.iter().enumerate().filter(|(_, it)| is_meant(**it)).map(|(at, _)| at).collect()

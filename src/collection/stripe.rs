@@ -1,12 +1,12 @@
-//! Locks on items: what exists is changed by one process at a time.
+//! Locks on items: an existing item is changed by one process at a time.
 //!
-//! Items share 256 lock files, the *stripes*, so that a million items need no million locks. Readers
-//! take none: an item is changed in one step, so they find it as it was or as it is. Nor do those who
-//! make new items, because a name can be taken only once; except of an item that brings its name: the name
-//! may have left here, and who publishes it makes sure that it has not.
+//! Items share 256 lock files, the *stripes*, so that a million items need no million locks. Readers take
+//! none: an item is changed in one step, so they find the old or the new one. New items need none either,
+//! because a name can be taken only once. The exception is an item with a given name: the publisher locks the
+//! name to make sure that no item of that name has left.
 //!
-//! A lock file is made when it is first needed, by who holds the lock on the directory of them all. On a
-//! disk that has no room for the file, that lock stands for it: nobody else can make it meanwhile.
+//! A lock file is created on first use, by the holder of the lock on the directory of lock files. On a full
+//! disk, that lock replaces the file: no other process can create it meanwhile.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
 
-/// The locks on some items. Dropping them lets go.
+/// The locks on some items, released on drop.
 #[derive(Debug)]
 #[must_use = "the items are locked for as long as this lives"]
 pub struct ItemLocks {
@@ -31,8 +31,8 @@ pub struct ItemLocks {
 
 /// Locks all of `items`, waiting for each stripe by itself.
 ///
-/// Every process takes its stripes in the same order, of collection ids and then of stripes, and takes
-/// them all at once: so none waits for another in a circle.
+/// Every process takes all its stripes at once, ordered by collection id and then by stripe. So there is no
+/// deadlock.
 pub fn lock_items<'a>(
     items: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
     agent: &Agent,
@@ -41,9 +41,9 @@ pub fn lock_items<'a>(
     Ok(lock_stripes(&items.into_iter().collect::<Vec<_>>(), &[], agent, waiter)?.0)
 }
 
-/// Locks `ours`, and those of `theirs` that can be locked. In a collection that this user may not change, a
-/// lock file that its own users have made is locked as it is: so of two users who may each change one of two
-/// collections, one waits for the other. A collection without one, or that cannot be read, goes without.
+/// Locks `ours`, and those of `theirs` that can be locked. In a collection that this user may not change,
+/// existing lock files are used: so of two users who may each change one of two collections, one waits for
+/// the other. A collection without lock files, or one that cannot be read, is not locked.
 pub(crate) fn lock_items_with<'a>(
     ours: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
     theirs: impl IntoIterator<Item = (&'a Collection, &'a RepositoryName)>,
@@ -54,7 +54,7 @@ pub(crate) fn lock_items_with<'a>(
     let theirs: Vec<_> = theirs.into_iter().collect();
     loop {
         let (locks, absent) = lock_stripes(&ours, &theirs, agent, waiter)?;
-        // Another user may have made one since, who found none of ours.
+        // Another user, who found none of our lock files, may have created one since.
         let is_made = |(locks, file): &(Dir, String)| Ok(locks.stat(file)?.is_some());
         if !absent.iter().map(is_made).collect::<Result<Vec<_>, PathError>>()?.contains(&true) {
             return Ok(locks);
@@ -62,14 +62,14 @@ pub(crate) fn lock_items_with<'a>(
     }
 }
 
-/// The locks on the relations of some collections. Dropping them lets go.
+/// The locks on the relations of some collections, released on drop.
 #[derive(Debug)]
 #[must_use = "the relations are locked for as long as this lives"]
 pub struct RelationLocks(#[expect(dead_code, reason = "held, not read")] Vec<Lock>);
 
-/// Locks the relations of `collections`, in the order of their ids: relations are planned and made by one process
-/// at a time, since a plan depends on items that it does not change. Items are locked after this. A collection
-/// that this user may not change, or without room, goes without.
+/// Locks the relations of `collections`, in the order of their ids: relations are planned and made by one
+/// process at a time, because a plan depends on items that it does not change. Items are locked after this. A
+/// collection that this user may not change, or that is full, is not locked.
 pub fn lock_relations<'a>(
     collections: impl IntoIterator<Item = &'a Collection>,
     agent: &Agent,
@@ -96,7 +96,7 @@ pub fn lock_relations<'a>(
     Ok(RelationLocks(locks))
 }
 
-/// Lock files of others that are not there, and that this user may not make.
+/// Missing lock files of others, which this user may not create.
 type Absent = Vec<(Dir, String)>;
 
 fn lock_stripes(
@@ -143,15 +143,15 @@ fn lock_stripes(
 }
 
 impl ItemLocks {
-    /// Whether the lock of the item `name` of `collection`, or of a clone of it, is among these. One of another
-    /// user's collection, which may not be changed, is not.
+    /// Whether these include the lock of the item `name` of `collection`, or of a clone of it. They never
+    /// include a lock of a collection that this user may not change.
     pub(super) fn cover(&self, collection: &Collection, name: &RepositoryName) -> bool {
         let wanted = (collection.id(), stripe(name));
         self.stripes.binary_search_by(|(id, stripe)| (&**id, *stripe).cmp(&wanted)).is_ok()
     }
 }
 
-/// Locks `files`, which are made if they are missing.
+/// Locks `files`, which are created if missing.
 fn lock_files(
     collection: &Collection,
     mut files: Vec<String>,
@@ -159,7 +159,7 @@ fn lock_files(
     waiter: &Waiter<'_>,
 ) -> Result<(Vec<Lock>, Option<DirLock>), LockError> {
     let dir = collection.ensure_own()?.ensure_dir(layout::ITEM_LOCKS)?;
-    // Before any of the others is locked: who holds one of these waits for no directory.
+    // Before any of the others is locked: a holder of one of these waits for no directory.
     let directory = make_missing(&dir, &mut files, waiter)?;
     let lock = |file: &String| Lock::take(&dir, file, LockMode::Exclusive, holder, waiter);
     Ok((files.iter().map(lock).collect::<Result<_, _>>()?, directory))
@@ -182,7 +182,7 @@ fn lock_files_of_others(
     for file in files {
         match dir.open_file_if_there(&file) {
             Ok(Some(file)) => match Lock::wait_for_file(file, LockMode::Exclusive, waiter) {
-                // NFS locks only what is open for writing.
+                // NFS locks only files that are open for writing.
                 Err(LockError::Disk(error)) if error.is_for_writers() => {}
                 lock => locks.push(lock?),
             },
@@ -194,8 +194,8 @@ fn lock_files_of_others(
     Ok(locks)
 }
 
-/// Makes those of the lock `files` in `dir` that are missing. Those that the disk has no room for are taken
-/// out; the lock on the directory stands for them.
+/// Creates missing lock `files` in `dir`. Those that do not fit on the disk are removed from the list; the
+/// lock on the directory replaces them.
 fn make_missing(
     dir: &Dir,
     files: &mut Vec<String>,
@@ -230,7 +230,7 @@ impl Collection {
     pub(super) fn is_unlocked(&self, name: &RepositoryName) -> Result<bool, PathError> {
         let Some(locks) = self.own_dir(layout::ITEM_LOCKS)? else { return Ok(true) };
         let Some(file) = locks.open_file_if_there(format!("{:02x}", stripe(name)))? else {
-            // On a full disk, the lock on the directory stands for it.
+            // On a full disk, the lock on the directory replaces it.
             return match locks.try_lock_shared() {
                 Err(error) if error.is_without_directory_locks() => Ok(true),
                 lock => Ok(lock?.is_some()),
@@ -269,7 +269,7 @@ mod tests {
         assert!(!collection.is_unlocked(&name).unwrap());
         drop(held);
         assert!(collection.is_unlocked(&name).unwrap());
-        // Another process asks at the same moment.
+        // Another process checks at the same moment.
         let asked = locks.open_dir(".").unwrap().try_lock_shared().unwrap();
         assert!(asked.is_some() && collection.is_unlocked(&name).unwrap());
     }

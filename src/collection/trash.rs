@@ -1,10 +1,11 @@
 //! The trash: deleted and replaced data, kept in `.urepo/trash` until it is purged.
 //!
 //! Each entry is a directory named after its item, with one thing in it ([`TrashContents`]): the payload of a
-//! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a mended one replaced, `replaced`;
-//! files that no sidecar listed when their item went, `unlisted`; or a whole item on its way out, `item`. The last is put back by recovery if nothing took its place: then
-//! the process that moved it was killed before it could go on. What is deleted or replaced stays until
-//! it is purged; what is `condemned` is being purged, and never comes back.
+//! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a repaired one replaced, `replaced`;
+//! files that the sidecar did not list when their item left, `unlisted`; or an item that is set aside,
+//! `item`. Recovery puts the last one back if nothing replaced it: then the process that moved it was killed.
+//! Deleted and replaced data stays until it is purged; `condemned` data is being purged, and is never
+//! restored.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -23,39 +24,39 @@ pub(super) const ITEM: &str = "item";
 const COPY: &str = "copy";
 /// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
 pub(super) const REPLACED: &str = "replaced";
-/// The name, in its entry, of the directory with files that no sidecar listed.
+/// The name, in its entry, of the directory with unlisted files.
 pub(super) const UNLISTED: &str = "unlisted";
-/// The file with the item's name, where that is longer than the name of a directory may be.
+/// The file with the item's name, if that is too long for the name of a directory.
 const NAME: &str = "name";
 /// No name is longer.
 const MAX_NAME_BYTES: u64 = 4096;
-/// Longer names stand in a file of their own.
+/// Longer names are in a file of their own.
 const LONGEST_NAME: usize = 230;
-/// The name of what is being purged.
+/// The name of data that is being purged.
 const CONDEMNED: &str = "condemned";
 
 /// One entry of the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trashed {
-    /// Whose payload it is.
+    /// The item of the data.
     pub name: RepositoryName,
     /// Its directory, relative to the trash.
     entry: PathBuf,
 }
 
-/// How the entries of an item are looked up.
+/// The freshness of a lookup of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Recall {
-    /// In what was listed before, if anything was.
+    /// In the last list, if there is one.
     Listed,
-    /// In a list as new as the trash.
+    /// In an up-to-date list.
     Fresh,
 }
 
 /// The trash as it was listed.
 #[derive(Debug)]
 pub(super) struct ListedTrash {
-    /// The version of the directory before it was listed; nothing while there is none.
+    /// The version of the directory before it was listed; `None` if it does not exist.
     version: Option<Version>,
     /// By the folded name.
     by_name: HashMap<String, Vec<Trashed>>,
@@ -70,11 +71,11 @@ pub enum TrashContents {
     Copy,
     /// A whole item that was set aside and is put back by recovery.
     SetAside,
-    /// A whole item that a mended one took the place of.
+    /// A whole item that a repaired one replaced.
     Replaced,
-    /// Files that were in the directory of an item and not in its sidecar, when the item went.
+    /// Files in the directory of an item that left, which its sidecar did not list.
     Unlisted,
-    /// Nothing, or the rest of what is being purged.
+    /// Nothing, or the rest of data that is being purged.
     Remains,
 }
 
@@ -93,8 +94,8 @@ impl TrashContents {
 }
 
 impl Collection {
-    /// Calls `visit` for everything in the trash, in no order; with an error for an entry whose item
-    /// is not known because the entry cannot be read.
+    /// Calls `visit` for every entry of the trash, in no order, with an error if the entry cannot be read and
+    /// its item is unknown.
     pub fn visit_trash<E: From<PathError>>(
         &self,
         mut visit: impl FnMut(Result<Trashed, PathError>) -> Result<(), E>,
@@ -110,8 +111,8 @@ impl Collection {
         Ok(())
     }
 
-    /// The entries of the item `name` in the trash, as of the last listing:
-    /// entries may be gone, and with [`Recall::Fresh`] none is missing.
+    /// The entries of the item `name` in the trash, by the last listing. Entries may have been removed since;
+    /// with [`Recall::Fresh`] none is missing.
     ///
     /// The list is kept, so that restoring many items does not list the trash for each.
     pub(crate) fn trashed_of(
@@ -132,7 +133,7 @@ impl Collection {
                 let mut listed = ListedTrash { version, by_name: HashMap::new() };
                 self.visit_trash(|trashed| {
                     let trashed = match trashed {
-                        // Another user's, who keeps it closed.
+                        // Closed by another user.
                         Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(()),
                         trashed => trashed?,
                     };
@@ -147,7 +148,7 @@ impl Collection {
         Ok(found)
     }
 
-    /// The item that `text` means, in place or in the trash only.
+    /// The item that `text` refers to, in place or only in the trash.
     pub fn find_with_trash(&self, text: &str) -> Result<RepositoryName, CollectionError> {
         let error = match self.find(text) {
             Ok(item) => return Ok(item.name().clone()),
@@ -182,7 +183,7 @@ impl Collection {
             match meant {
                 Ok(Some(name)) if !names.contains(&name) => names.push(name),
                 Ok(_) => {}
-                // It matters only if no other entry is meant.
+                // It matters only if `text` refers to no other entry.
                 Err(error) => unreadable = Some(error),
             }
             Ok::<_, CollectionError>(())
@@ -199,7 +200,7 @@ impl Collection {
         match copy.sidecar() {
             Ok((sidecar, _)) => Ok(sidecar.is_labelled(label)),
             Err(CollectionError::Disk(error)) => Err(error.into()),
-            // One that says nothing of a label has none.
+            // An item whose sidecar cannot be read counts as one without the label.
             Err(_) => Ok(false),
         }
     }
@@ -212,7 +213,7 @@ impl Collection {
         }
     }
 
-    /// Moves `what` of the directory `from`, which belongs to the item `name`, into the trash, synced.
+    /// Moves `what` from the directory `from` of the item `name` into the trash, synced.
     pub(super) fn move_in(
         &self,
         name: &RepositoryName,
@@ -223,21 +224,21 @@ impl Collection {
         let (trashed, entry) = self.new_entry(name)?;
         from.move_tree(what, &entry, held.file_name())?;
         if let Err(error) = entry.sync().and_then(|()| from.sync()) {
-            // The caller stops here, and nobody else knows that it is in the trash.
+            // The caller stops here, and no other process knows that the data is in the trash.
             entry.move_tree(held.file_name(), from, what)?;
             return Err(error);
         }
         Ok((trashed, entry))
     }
 
-    /// Puts a deleted Copy back in its place, where nothing may be, synced.
+    /// Puts a deleted Copy back in its free place, synced.
     pub(crate) fn put_copy_back(&self, trashed: &Trashed) -> Result<(), PathError> {
         let (year, leaf) = layout::item_place(&trashed.name);
         let year = self.ensure_directory(&year)?;
         self.take_back(trashed, TrashContents::Copy, &year, &leaf)
     }
 
-    /// Takes what `trashed` holds out of the trash again, to `name` in `to`, synced.
+    /// Moves the contents of `trashed` out of the trash, to `name` in `to`, synced.
     pub(super) fn take_back(
         &self,
         trashed: &Trashed,
@@ -251,7 +252,7 @@ impl Collection {
         entry.sync()
     }
 
-    /// Makes an entry, synced and empty.
+    /// Creates an empty, synced entry.
     pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
         let trash = self.ensure_own()?.ensure_lasting_dir(layout::TRASH)?;
         let random = random_hex::<8>().on("make the directory", trash.path())?;
@@ -274,13 +275,13 @@ impl Collection {
         Ok((Trashed { name: name.clone(), entry: entry.into() }, dir))
     }
 
-    /// The payload in the trash, if that is what the entry holds.
+    /// The payload in the trash, if the entry holds one.
     pub fn trashed_payload(&self, trashed: &Trashed) -> Result<Option<Dir>, PathError> {
         let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
         trash.open_dir_if_there(trashed.entry.join(layout::PAYLOAD))
     }
 
-    /// The deleted Copy in the trash, if that is what the entry holds.
+    /// The deleted Copy in the trash, if the entry holds one.
     pub fn trashed_copy(&self, trashed: &Trashed) -> Result<Option<StoredItem>, PathError> {
         let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
         let dir = trash.open_dir_if_there(trashed.entry.join(COPY))?;
@@ -314,8 +315,8 @@ impl Collection {
         item.has_payload()
     }
 
-    /// The entries of the trash that keep what a repair replaced in the item `name`, or files that its sidecar
-    /// did not list. They stay until they are purged, and are not restored.
+    /// The entries of the trash with data that a repair replaced in the item `name`, or files that its
+    /// sidecar did not list. They stay until they are purged, and are not restored.
     pub(crate) fn kept_in_trash(&self, name: &RepositoryName) -> Result<Vec<PathBuf>, PathError> {
         let trash = self.root().path_of(Path::new(layout::OWN).join(layout::TRASH));
         let mut kept = Vec::new();
@@ -325,7 +326,7 @@ impl Collection {
                     kept.push(trash.join(&trashed.entry));
                 }
                 Ok(_) => {}
-                // Another user's, who keeps it closed.
+                // Closed by another user.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
                 Err(error) => return Err(error),
             }
@@ -334,7 +335,7 @@ impl Collection {
         Ok(kept)
     }
 
-    /// How large an entry is, and when it was last changed.
+    /// The size of an entry, and when it was last changed.
     pub(crate) fn measure_trashed(
         &self,
         trashed: &Trashed,
@@ -348,8 +349,8 @@ impl Collection {
         self.ensure_own()?.open_dir(layout::TRASH)?.open_dir(&trashed.entry)
     }
 
-    /// Says durably that what an entry holds is being removed: a payload of which only a part is left
-    /// must not be found and taken for one.
+    /// Marks the contents of an entry as being removed, durably: a partial payload must not be taken for a
+    /// whole one.
     pub(crate) fn condemn(&self, trashed: &Trashed, held: TrashContents) -> Result<(), PathError> {
         if held == TrashContents::Remains {
             return Ok(());
@@ -365,7 +366,7 @@ impl Collection {
             match self.held_if_there(&trashed) {
                 Ok(Some(TrashContents::Remains)) => self.remove_trashed(&trashed)?,
                 Ok(_) => {}
-                // Another user's, who keeps it closed.
+                // Closed by another user.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! The names of one prefix on disk, with which its memory is compared.
+//! The names of one prefix on disk, for comparison with its memory.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
@@ -27,7 +27,7 @@ impl<'a> PrefixTree<'a> {
         PrefixTree { root, prefix, mirrors: &[], collection: None }
     }
 
-    /// Those in `collection`, and those that its inventory has recorded.
+    /// The names in `collection`, and those that its inventory has recorded.
     pub(super) fn of(collection: &'a Collection, prefix: Prefix) -> PrefixTree<'a> {
         PrefixTree { collection: Some(collection), ..PrefixTree::new(collection.root(), prefix) }
     }
@@ -64,15 +64,15 @@ impl<'a> PrefixTree<'a> {
         Ok(found)
     }
 
-    /// The newest names of a directory. Only directories are items; what else is called so is not.
+    /// The newest names of a directory. Only directories are items.
     fn newest_of(&self, directory: &Path, limit: Instant) -> Result<Newest, PathError> {
         let mut newest = Newest::default();
         let limit_suffix = limit.suffix();
         let (limit_year, limit_leaf) = limit_suffix.split_once('/').unwrap_or_default();
         for year in self.years(directory)? {
             let Some(dir) = self.root.open_dir_if_there(directory.join(&year))? else { continue };
-            // Text order is date order within a year: fields have fixed widths, and a fraction
-            // follows its second. So few names have to be taken apart.
+            // Text order is date order within a year: fields have fixed widths, and a fraction follows its
+            // second. So few names have to be parsed.
             let is_future = |leaf: &str| match number(&year).cmp(&number(limit_year)) {
                 Ordering::Equal => leaf > limit_leaf,
                 order => order.is_gt(),
@@ -120,11 +120,10 @@ pub(super) fn prefixes(
 }
 
 impl Names for PrefixTree<'_> {
-    /// Which year directories there are, and when those were last changed that can have new names: the
-    /// newest one that has begun, and all that have not.
+    /// The year directories, with the change times of those that can have new names: the latest year that has
+    /// begun, and all future ones.
     ///
-    /// Times alone tell: device numbers, and on some file systems inode numbers, are others after each
-    /// mount.
+    /// Only times count: device numbers, and on some file systems inode numbers, change with each mount.
     fn state(&self, now: Instant) -> Result<String, PathError> {
         let now = now.civil().year.to_string();
         let mut text = String::new();
@@ -269,7 +268,7 @@ mod tests {
         assert_eq!(tree.newest(), [some("2002/01.01.00.00"), None]);
     }
 
-    /// The tree of a backup brings its times along, but not the time of the restoring.
+    /// The tree of a backup has the times of the backup, but not the time at which it was restored.
     #[test]
     fn a_restored_tree_is_another_one_though_its_times_are_the_same() {
         let tree = TestTree::new(&["example.org/a/2026/02.03.04.05"]);

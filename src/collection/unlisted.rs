@@ -1,7 +1,7 @@
 //! Files in an item's directory that its sidecar does not list.
 //!
-//! Nothing else knows of them, so no digest tells whether they exist a second time. They are no part of
-//! the item and never travel with it: an item that goes, or is replaced, leaves them in the trash.
+//! No other record mentions them, so no digest shows whether a second copy exists. They are not part of the
+//! item and never travel with it: an item that leaves, or is replaced, leaves them in the trash.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::item::{Content, Entry, implies, position};
 use crate::layout;
 use crate::progress::NoProgress;
 
-/// Everything in the directory of an item that stands beside its sidecar and its payload.
+/// Everything in the directory of an item beside its sidecar and its payload.
 pub(crate) fn strays_in(
     item: &Dir,
 ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
@@ -24,7 +24,7 @@ pub(crate) fn strays_in(
 }
 
 impl StoredItem {
-    /// Everything in the item's directory that stands beside its sidecar and its payload.
+    /// Everything in the item's directory beside its sidecar and its payload.
     pub(crate) fn strays(&self) -> Result<Vec<PathBuf>, PathError> {
         let strays = strays_in(self.dir())?.map(|entry| Ok(PathBuf::from(entry?.name)));
         let mut strays = strays.collect::<Result<Vec<_>, _>>()?;
@@ -32,11 +32,11 @@ impl StoredItem {
         Ok(strays)
     }
 
-    /// Everything in the item's directory that `entries`, the sorted entries of its sidecar, do not
-    /// list, relative to that directory. A directory that they do not know is named as a whole.
+    /// Everything in the item's directory that `entries`, the sorted entries of its sidecar, do not list,
+    /// relative to that directory. An unlisted directory is named as a whole.
     ///
-    /// A file of another size counts, and one of another time whose bytes are not the listed ones:
-    /// somebody has changed it.
+    /// A file of another size counts, and so does one of another time with other bytes: somebody has changed
+    /// it.
     pub(crate) fn unlisted(
         &self,
         entries: &[Entry],
@@ -78,7 +78,7 @@ fn is_as_listed(dir: &Dir, found: &DirEntry, content: &Content) -> Result<bool, 
     let name = Path::new(&found.name);
     match (content, found.kind) {
         (Content::File { bytes, digest: listed, modified, .. }, Kind::File) => {
-            // Gone since it was found: there is nothing left to keep.
+            // Removed since it was found: nothing is left to keep.
             let Some(stamp) = dir.stat(name)? else { return Ok(true) };
             if stamp.bytes != *bytes || stamp.modified == *modified {
                 return Ok(stamp.bytes == *bytes);
@@ -103,7 +103,7 @@ impl LockedItem<'_> {
         for path in unlisted {
             let (mut from, mut to) = (self.dir().try_clone()?, top.try_clone()?);
             for component in path.parent().unwrap_or(Path::new("")) {
-                // A directory may be kept closed to changes; the item that it belongs to is going.
+                // A directory may be closed to changes, but its item is leaving.
                 from = from.open_up(Path::new(component))?;
                 if to.stat(component)?.is_none() {
                     to.make_dir(component)?;

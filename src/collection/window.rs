@@ -5,15 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 
 use crate::disk::{Dir, PathError};
 
-/// Names with the directory each was found in, in the order of their bytes, which within a year is the
-/// order of dates.
+/// Names with their directories, in the order of their bytes, which within a year is the order of dates.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     bytes: Vec<u8>,
     spans: Vec<Span>,
 }
 
-/// Where a name is in the bytes, and which directory it is from.
+/// The range of a name in the bytes, and the number of its directory.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: u32,
@@ -25,11 +24,11 @@ struct Span {
 pub(crate) type Named<'a> = (&'a OsStr, usize);
 
 impl Window {
-    /// Maximum number of names of one year held at a time, some thirty bytes each; a year of more is listed
-    /// in several passes.
+    /// Maximum number of names of one year held at a time, some thirty bytes each; a larger year is listed in
+    /// several passes.
     pub(crate) const LIMIT: usize = 1 << 20;
 
-    /// The first `limit` entries of the numbered `dirs` that come after `after`. An error has the number of its
+    /// The first `limit` entries of the numbered `dirs` after `after`. An error has the number of its
     /// directory.
     pub(crate) fn of<'d>(
         dirs: impl IntoIterator<Item = (usize, &'d Dir)>,
@@ -62,7 +61,7 @@ impl Window {
     }
 
     fn push(&mut self, name: &OsStr, dir: usize) {
-        // No file system has longer names, and no name has more spellings in one place.
+        // No file system has longer names or more directories for one year.
         let (Ok(start), Ok(length), Ok(dir)) =
             (self.bytes.len().try_into(), name.len().try_into(), dir.try_into())
         else {
@@ -113,7 +112,7 @@ mod tests {
         });
         let mut all = Vec::new();
         for (at, dir) in dirs.iter().enumerate() {
-            // Each has some that the other has too.
+            // Some names are in both.
             for leaf in (0..9).filter(|leaf| leaf % 3 != at) {
                 dir.make_dir(format!("{leaf:02}")).expect("a directory");
                 all.push((std::ffi::OsString::from(format!("{leaf:02}")), at));

@@ -1,4 +1,4 @@
-//! Changing a collection: the lock that writers share, and their stages.
+//! Changing a collection: the shared lock of writers, and their stages.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::disk::{Access, Dir, Lock, LockError, LockMode, PathError, Stage, Wake
 use crate::layout;
 use crate::wait::Waiter;
 
-/// The right to change a collection, with a stage of one's own: a directory on the same file system as
-/// the items, as open to others as `.urepo` is, so that everybody who shares the collection can remove it.
+/// The right to change a collection, with a stage of its own: a directory on the same file system as the
+/// items, with the permissions of `.urepo`, so that every user of the collection can remove it.
 ///
-/// Dropped, it takes its stage away. A killed process leaves it: the next writer empties it, and the next
-/// that finds itself alone removes it and clears up whatever else that process may have left.
+/// Dropping it removes the stage. A killed process leaves its stage: the next writer empties it, and the next
+/// writer that is alone removes it with all other temporary files of that process.
 #[derive(Debug)]
 pub struct Writer {
     // Before the stage: NFS keeps names of files that are open.
@@ -35,8 +35,8 @@ impl Collection {
         self.join(agent, waiter)
     }
 
-    /// Lets a change go on without the inventory where there is no room for it. What leaves is recorded, so it
-    /// stays then ([`Collection::confirm_inventory`]); a tombstone needs no inventory.
+    /// Lets a change continue without the inventory if there is no room for it. A departure has to be
+    /// recorded, so the item then stays ([`Collection::confirm_inventory`]); a tombstone needs no inventory.
     pub(super) fn forgive_full_disk(
         &self,
         rebuilt: Result<(), PathError>,
@@ -46,7 +46,7 @@ impl Collection {
         if is_full { Ok(()) } else { rebuilt }
     }
 
-    /// Joins the writers, whatever is missing of urepo's own directory.
+    /// Joins the writers, even if parts of urepo's own directory are missing.
     pub(super) fn join(
         &self,
         agent: &Agent,
@@ -59,7 +59,7 @@ impl Collection {
         let holder = agent.holder(waiter.clock).to_string();
         let noted = stage.dir().create_file(layout::HOLDER);
         match noted.and_then(|mut file| file.write_all(holder.as_bytes())) {
-            // Who makes room on a full disk needs none for a note.
+            // Making room on a full disk must not need room for a note.
             Err(error) if !error.is_full() => Err(error.into()),
             _ => Ok(Writer {
                 stage,
@@ -71,7 +71,7 @@ impl Collection {
         }
     }
 
-    /// Keeps recovery away, as writers do, and makes nothing on the disk.
+    /// Keeps recovery away, as writers do, without writing to the disk.
     pub(crate) fn keep_recovery_away(
         &self,
         agent: &Agent,
@@ -81,8 +81,9 @@ impl Collection {
         self.share_lock((own, &own.ensure_dir(layout::STAGING)?), agent, waiter)
     }
 
-    /// Takes the shared lock. What killed runs left is cleared first: all of it if nobody else is writing,
-    /// else the stages alone. What this user cannot remove hinders nobody: `recover` reports it.
+    /// Takes the shared lock. Temporary files of killed runs are removed first: all of them if no other
+    /// process is writing, else only the contents of stages. Files that this user cannot remove do not
+    /// matter: `recover` reports them.
     fn share_lock(
         &self,
         (own, staging): (&Dir, &Dir),
@@ -111,12 +112,12 @@ impl Collection {
 }
 
 impl Writer {
-    /// Who writes.
+    /// The writing agent.
     pub fn agent(&self) -> &Agent {
         &self.agent
     }
 
-    /// What no other writer is called.
+    /// The unique name of the writer.
     pub(super) fn name(&self) -> &str {
         self.stage.name()
     }
@@ -126,18 +127,18 @@ impl Writer {
         self.stage.dir()
     }
 
-    /// Where the stage is, for people.
+    /// The path of the stage, for people.
     pub fn stage_path(&self) -> &Path {
         self.stage().path()
     }
 
-    /// Hears of everything that is done to the disk.
+    /// The watcher of all file operations.
     pub(crate) fn watcher(&self) -> Watcher {
         self.stage().watcher()
     }
 
-    /// Whether what is staged here can be renamed into the stage of `other`. That is tried, since devices alone do not
-    /// tell.
+    /// Whether staged data can be renamed into the stage of `other`. It is tried, because device numbers
+    /// alone do not show it.
     pub(crate) fn can_rename_to(&self, other: &Writer) -> Result<bool, PathError> {
         let probe = Path::new("probe");
         self.stage().make_dir(probe)?;
@@ -150,7 +151,7 @@ impl Writer {
         }
     }
 
-    /// Takes the stage away and lets go of the lock, saying what went wrong.
+    /// Removes the stage and releases the lock, and returns an error.
     pub fn finish(self) -> Result<(), PathError> {
         let Writer { wake, stage, .. } = self;
         drop(wake);
@@ -159,7 +160,7 @@ impl Writer {
 }
 
 impl Collection {
-    /// Whether the writer with this stage is at work, or was killed and nobody has cleared up since.
+    /// Whether the writer with this stage is at work, or was killed and not yet recovered.
     pub(crate) fn has_stage(&self, name: &str) -> Result<bool, PathError> {
         let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
         let Some(own) = self.own()?.filter(|_| plain) else { return Ok(false) };

@@ -23,7 +23,7 @@ impl<'a> YearDirCache<'a> {
         YearDirCache { collection, dirs: HashMap::new(), calls: 0, most: open_at_most(MOST_OPEN) }
     }
 
-    /// The directory at `path`, if there is one.
+    /// The directory at `path`, if it exists.
     pub(crate) fn dir(&mut self, path: &Path) -> Result<Option<&Dir>, PathError> {
         self.calls += 1;
         if !self.dirs.contains_key(path) {

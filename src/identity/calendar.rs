@@ -5,7 +5,7 @@
 
 use chrono::{Datelike, NaiveDate};
 
-/// A date and time of day in UTC. The fields are as read; nothing says that such a date exists.
+/// A date and time of day in UTC. The fields are as read; such a date need not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Civil {
     /// The year; the one before 1 is 0.
@@ -34,7 +34,7 @@ const CYCLE_OF_2000: i64 = 5;
 /// Days from 1970-01-01 to 2000-01-01.
 const DAY_OF_2000: i64 = 10_957;
 
-/// POSIX seconds, without the fraction; nothing if there is no such date or time.
+/// POSIX seconds, without the fraction; `None` if the date or time does not exist.
 pub(super) fn seconds(civil: &Civil) -> Option<i64> {
     let &Civil { year, month, day, hour, minute, second, .. } = civil;
     let year = i64::try_from(year).ok().filter(|year| year.abs() <= MAX_YEAR)?;
@@ -71,7 +71,7 @@ pub(super) fn month_name(month: u32) -> &'static str {
         .map_or("this month", |month| month.name())
 }
 
-/// Days from 1970-01-01 to a date; nothing if there is no such date.
+/// Days from 1970-01-01 to a date; `None` if the date does not exist.
 pub(super) fn days(year: i64, month: u32, day: u32) -> Option<i64> {
     let year_of_cycle = i32::try_from(year.rem_euclid(400)).ok()?;
     let date = NaiveDate::from_ymd_opt(2000 + year_of_cycle, month, day)?;

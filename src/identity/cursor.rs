@@ -6,7 +6,7 @@ use super::calendar;
 use super::error::Fault;
 use super::instant::{Instant, SECOND};
 
-/// A place in a text, from which one reads on.
+/// A position in a text that is being read.
 pub(super) struct Cursor<'text> {
     text: &'text str,
     at: usize,
@@ -19,7 +19,7 @@ pub(super) struct Field {
     pub(super) at: usize,
 }
 
-/// A date and time of day as read; [`Moment::seconds`] says whether there is one.
+/// A date and time of day as read; [`Moment::seconds`] checks that it exists.
 #[derive(Clone, Copy)]
 pub(super) struct Moment {
     pub(super) year: i64,
@@ -46,7 +46,7 @@ impl<'text> Cursor<'text> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Passes over the next byte, which was peeked at and is ASCII.
+    /// Skips the next byte, which was peeked at and is ASCII.
     pub(super) fn skip(&mut self) {
         self.at += 1;
     }
@@ -89,7 +89,7 @@ impl<'text> Cursor<'text> {
         }
     }
 
-    /// The sign `byte`, and what stands after it.
+    /// The sign `byte`, and the name of the element after it.
     pub(super) fn sign(&mut self, byte: u8, what: &'static str) -> Result<(), Fault> {
         if self.peek() == Some(byte) {
             self.skip();
@@ -98,7 +98,7 @@ impl<'text> Cursor<'text> {
         Err(self.unexpected(format!("expected `{}` and the {what}", char::from(byte))))
     }
 
-    /// Nothing more.
+    /// The end of the text.
     pub(super) fn end(&self) -> Result<(), Fault> {
         match self.peek() {
             None => Ok(()),
@@ -122,7 +122,7 @@ impl<'text> Cursor<'text> {
 }
 
 impl Moment {
-    /// POSIX seconds, or the first field that the clock or the calendar does not have.
+    /// POSIX seconds, or the first field that does not exist in the clock or the calendar.
     pub(super) fn seconds(&self) -> Result<i64, Fault> {
         let &Moment { year, month, day, hour, minute, second } = self;
         if month.value == 0 {

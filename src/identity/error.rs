@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::escape;
 
-/// A text that is not what it was taken for.
+/// A text that is not of the expected kind.
 ///
-/// `Display` is one line that names the kind of thing and the text. Where in the text the fault
-/// lies and what was expected there are facts of their own; [`ParseError::excerpt`] draws them.
-/// Everything shown is escaped: a hostile text cannot steer a terminal.
+/// `Display` is one line that names the kind of thing and the text. The position of the fault and the
+/// expected characters are separate; [`ParseError::excerpt`] shows them. Everything shown is escaped: a
+/// hostile text cannot steer a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid {kind} `{}`", escape::Window::new(text, span).shown)]
 pub struct ParseError {
@@ -46,7 +46,7 @@ impl ParseError {
         Fault { span: self.span, expected: self.expected }
     }
 
-    /// What the text was taken for, such as `repository name`.
+    /// The expected kind, such as `repository name`.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
@@ -56,7 +56,7 @@ impl ParseError {
         &self.text
     }
 
-    /// The bytes of the text that are at fault; empty where something is missing.
+    /// The bytes of the text that are at fault; empty if something is missing.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
@@ -88,7 +88,7 @@ impl ParseError {
     }
 }
 
-/// A fault found while reading, before the text it is part of is known.
+/// A fault found while reading, before the whole text is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     span: Range<usize>,

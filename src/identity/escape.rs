@@ -1,4 +1,4 @@
-//! Showing a text that nobody vouches for on one line, with room for carets under a part of it.
+//! Showing an untrusted text on one line, with carets under a part of it.
 
 use std::fmt::Write as _;
 use std::ops::Range;

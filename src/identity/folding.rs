@@ -1,4 +1,4 @@
-//! Comparing ASCII without regard to case; what is compared keeps its spelling.
+//! Comparing ASCII without regard to case; the texts keep their spelling.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};

@@ -13,9 +13,9 @@
 //! second     = 2DIGIT ["." 1*DIGIT]
 //! ```
 //!
-//! A word has no dots, so in the second directory the first `.` or `@` begins the port. Each of
-//! the four parts must do as the name of a directory, hence the limit of 255 bytes a part; that
-//! alone bounds the fraction.
+//! A word has no dots, so in the second directory the first `.` or `@` begins the port. Each of the four
+//! parts must be valid as the name of a directory, hence the limit of 255 bytes a part; that alone bounds the
+//! fraction.
 //!
 //! Nothing is allocated unless there is a fault or an oddity.
 
@@ -29,11 +29,11 @@ use super::oddity::Oddity;
 pub(super) enum Rules {
     /// The grammar, and the limits of RFC 1034.
     Strict,
-    /// Also what [`Oddity`] lists.
+    /// Also the departures that [`Oddity`] lists.
     AsFound,
 }
 
-/// Where the parts of a prefix lie.
+/// The positions of the parts of a prefix.
 #[derive(Clone, Copy)]
 pub(super) struct PrefixShape {
     /// The `/` after the subdomain.
@@ -44,7 +44,7 @@ pub(super) struct PrefixShape {
     pub(super) port: u16,
 }
 
-/// Where the parts of a repository name lie, and its date.
+/// The positions of the parts of a repository name, and its date.
 #[derive(Clone, Copy)]
 pub(super) struct NameShape {
     pub(super) prefix: PrefixShape,
@@ -154,7 +154,7 @@ pub(super) fn legacy(text: &str) -> Result<usize, Fault> {
 /// Whether `year` and `leaf` are the two directories of a suffix.
 pub(super) fn are_suffix(year: &str, leaf: &str) -> bool {
     let mut cursor = Cursor::new(year, 0);
-    // Most directories that are none can be told by their length, without making a message.
+    // Most other directories can be excluded by their length, without building an error.
     (4..=PART).contains(&year.len())
         && (11..=PART).contains(&leaf.len())
         && cursor

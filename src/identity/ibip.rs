@@ -27,7 +27,7 @@ pub struct Ibip {
 impl Ibip {
     /// The label a generator gives under `prefix` at `date`: upper case [Alg. 6].
     ///
-    /// Nothing for dates before 1995-08-01 or after [`Instant::MAX_YEAR`].
+    /// `None` for dates before 1995-08-01 or after [`Instant::MAX_YEAR`].
     pub fn new(prefix: &IbipPrefix, date: Instant) -> Option<Ibip> {
         let suffix = ExactDate::from(date).ibip_suffix()?;
         let prefix = prefix.as_str().to_ascii_uppercase();
@@ -65,7 +65,7 @@ impl Ibip {
         self.text[..self.slash].bytes().skip(1).any(is_separator)
     }
 
-    /// The label from before 2009 that has this very spelling, if it can be one.
+    /// The label from before 2009 with the same spelling, if this can be one.
     ///
     /// The alphabets overlap. Look up this first, exactly as given, then the label without
     /// regard to case.

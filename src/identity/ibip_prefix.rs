@@ -21,8 +21,8 @@ const UNWRITTEN_PORT: u16 = 800;
 /// IPv6 with one lone zero group in front, `0:2:…`). Here a leading `0` is written as a leading
 /// `2`, the digit zero. No other prefix begins with that digit, so nothing else changes.
 ///
-/// Any word of the alphabet is a prefix that can be kept and compared, though only those made of
-/// an address can be taken apart.
+/// Any word of the alphabet is a prefix that can be kept and compared, though only a prefix made of an
+/// address can be decoded.
 #[derive(Clone)]
 pub struct IbipPrefix(Box<str>);
 
@@ -75,7 +75,7 @@ impl IbipPrefix {
     }
 }
 
-/// Takes a prefix apart.
+/// Decodes a prefix.
 fn endpoint(prefix: &str) -> Result<SocketAddr, Fault> {
     let Some(at) = prefix.bytes().skip(1).position(is_separator).map(|at| at + 1) else {
         let expected = "expected `W` or `X` between the address and the port";

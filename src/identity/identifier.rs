@@ -9,7 +9,7 @@ use super::legacy::LegacyLabel;
 use super::name::RepositoryName;
 use super::serial::as_text;
 
-/// What names an item, in one of three forms.
+/// The identifier of an item, in one of three forms.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Identifier {
     /// The uniform repository name.

@@ -34,8 +34,8 @@ impl Instant {
         Instant(seconds as i128 * SECOND)
     }
 
-    /// The instant of a date and time of day, or nothing if the calendar or the clock has no such
-    /// one, or if its year is beyond [`Instant::MAX_YEAR`] either way.
+    /// The instant of a date and time of day; `None` if it does not exist in the calendar or on the clock, or
+    /// if its year is beyond [`Instant::MAX_YEAR`] either way.
     pub fn from_civil(civil: Civil) -> Option<Instant> {
         let seconds = calendar::seconds(&civil)?;
         (civil.nanosecond < 1_000_000_000)
@@ -71,7 +71,7 @@ impl Instant {
         Instant(self.0.saturating_sub(self.0.rem_euclid(step)))
     }
 
-    /// The instant `nanoseconds` later (or earlier), if it can be counted.
+    /// The instant `nanoseconds` later (or earlier); `None` on overflow.
     pub const fn checked_add(self, nanoseconds: i128) -> Option<Instant> {
         match self.0.checked_add(nanoseconds) {
             Some(sum) => Some(Instant(sum)),
@@ -79,7 +79,7 @@ impl Instant {
         }
     }
 
-    /// The time from `earlier` to this instant; nothing if `earlier` is the later one.
+    /// The time from `earlier` to this instant; `None` if `earlier` is the later one.
     pub fn duration_since(self, earlier: Instant) -> Option<Duration> {
         let nanoseconds = self.0.checked_sub(earlier.0)?;
         let seconds = u64::try_from(nanoseconds.div_euclid(SECOND)).ok()?;
@@ -89,7 +89,7 @@ impl Instant {
 
     /// The shortest suffix of a repository name for this instant [Alg. 2].
     ///
-    /// Before the year 0 and after [`Instant::MAX_YEAR`] the text is no valid suffix.
+    /// Before the year 0 and after [`Instant::MAX_YEAR`] the text is not a valid suffix.
     pub fn suffix(self) -> String {
         let Civil { year, month, day, hour, minute, second, nanosecond } = self.civil();
         let mut suffix = format!("{year:04}/{month:02}.{day:02}.{hour:02}.{minute:02}");
@@ -117,7 +117,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// The text of an instant of four digits for the year, and how long it is: most instants have one, and the
+/// The text of an instant with a year of four digits, and its length. Most instants have one, and the
 /// formatter takes ten times as long.
 fn fixed_width(fields: [u32; 7]) -> ([u8; 30], usize) {
     let mut text = *b"0000-00-00T00:00:00.000000000Z";

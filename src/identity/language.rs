@@ -31,8 +31,8 @@ pub struct Language {
 }
 
 impl Language {
-    /// Reads what people write for a tag: `PT`, `pt_BR`, and the codes of three letters of ISO 639-2
-    /// and 639-3 for the languages that the standard lists, such as `por` or `ger`.
+    /// Reads the spellings of a tag that people use: `PT`, `pt_BR`, and the codes of three letters of ISO
+    /// 639-2 and 639-3 for the languages that the standard lists, such as `por` or `ger`.
     pub fn normalised(text: &str) -> Result<Language, ParseError> {
         let trimmed = text.trim();
         let offset = text.len() - text.trim_start().len();

@@ -30,7 +30,7 @@ impl LegacyLabel {
         &self.text
     }
 
-    /// The part before the slash, which tells nothing.
+    /// The part before the slash, whose meaning is unknown.
     pub fn prefix(&self) -> &str {
         &self.text[..self.slash]
     }

@@ -1,8 +1,8 @@
-//! Identifiers: what they are, how they are read, compared and made. Pure: no clock, no disk.
+//! Identifiers: reading, comparing and making them. Pure: no clock, no disk.
 //!
-//! An identifier is issued once, to one item, permanently. It names the *identification subsystem*
-//! (a host and port) that gave it and the instant at which that happened, so none needs a
-//! registry to be unique. It comes in two forms, stored side by side:
+//! An identifier is issued once, to one item, permanently. It names the *identification subsystem* (a host
+//! and port) that issued it, and the instant at which it did, so it is unique without a registry. It comes in
+//! two forms, stored side by side:
 //!
 //! - the uniform repository name ([`RepositoryName`]), which is also a path of four directories;
 //! - the `IBIp` ([`Ibip`]), made of the subsystem's IP address, port and the seconds.

@@ -18,7 +18,7 @@ const KIND: &str = "repository name";
 
 /// A uniform repository name, such as `sid.inpe.br/mtc-m18@80/2009/02.16.17.46`.
 ///
-/// - The spelling is kept: what is printed is what was read.
+/// - The spelling is kept: a name is printed as it was read.
 /// - Names that differ only in case, or in a trailing dot of the subdomain, are equal. Names that
 ///   differ in how they write one port or one date (`@80`, `.80` or none; `17.46` or `17.46.00`)
 ///   are different names.
@@ -177,5 +177,5 @@ impl Hash for RepositoryName {
 }
 
 displays!(RepositoryName, text);
-// Odd names are read back too: what an archive holds must not get lost on the way to the disk.
+// Odd names are read back too: the name of an existing item must survive storage.
 as_text!(RepositoryName, |text: &str| RepositoryName::parse_as_found(text).map(|(name, _)| name));

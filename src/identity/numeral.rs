@@ -1,10 +1,9 @@
 //! Numerals rewritten from one base in another, however long.
 //!
-//! A numeral can begin with zeros that the number does not tell: the fraction `05`, the address
-//! `0.0.0.1`. So each leading zero digit of one base is a leading zero digit of the other, and
-//! what follows is the number. That makes rewriting one-to-one: every numeral comes back as it
-//! was, and numerals without leading zeros are written as the standard says. The number zero is
-//! the numeral of one zero.
+//! A numeral can begin with zeros that do not change the number: the fraction `05`, the address `0.0.0.1`. So
+//! each leading zero in one base becomes a leading zero in the other, and the rest is the number. That makes
+//! rewriting one-to-one: every numeral can be restored, and numerals without leading zeros are written as in
+//! the standard. The number zero is the numeral of one zero.
 
 /// The digits of a base, zero first.
 pub(super) struct Digits {
@@ -28,10 +27,10 @@ pub(super) const LEGACY: Digits = Digits {
     ignores_case: false,
 };
 
-/// The work grows with the square of the length; nothing genuine comes near this.
+/// Limit on the length: the work grows with its square, and genuine numerals are much shorter.
 const LONGEST: usize = 255;
 
-/// Writes a numeral in another base; nothing if it is empty, too long or no numeral.
+/// Writes a numeral in another base; `None` if it is empty, too long or not a numeral.
 pub(super) fn rewrite(numeral: &str, from: &Digits, to: &Digits) -> Option<String> {
     if numeral.is_empty() || numeral.len() > LONGEST {
         return None;
@@ -83,7 +82,7 @@ impl Number {
         }
     }
 
-    /// Divides by `divisor` and gives the remainder; nothing if this is zero.
+    /// Divides by `divisor` and returns the remainder; `None` if this number is zero.
     fn divide(&mut self, divisor: u32) -> Option<u32> {
         self.0.last()?;
         let divisor = u64::from(divisor);

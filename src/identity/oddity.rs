@@ -1,11 +1,11 @@
-//! How names found in the world depart from the grammar and can be read all the same.
+//! Departures of existing names from the grammar, with which they can still be read.
 
 use std::fmt;
 
 /// A departure from Table 6.1 or RFC 1034 in the host part of a name.
 ///
-/// Generators never make such a name; a reader that meets one can keep it, with a warning.
-/// What makes a name useless as a path of four directories or as a date is an error, no oddity.
+/// Generators never make such a name; a reader that meets one can keep it, with a warning. A fault that makes
+/// a name useless as a path of four directories or as a date is an error, not an oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Oddity {

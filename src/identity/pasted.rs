@@ -1,4 +1,4 @@
-//! Reading an identifier out of what people paste.
+//! Reading an identifier from a pasted text.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -17,7 +17,7 @@ const KIND: &str = "identifier";
 const EXPECTED: &str = "no identifier here; expected one such as \
                         sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS";
 
-/// An identifier found in a text, and what follows it there.
+/// An identifier found in a text, and the rest of its word.
 ///
 /// The text may be an identifier; a URL or path that leads to it (`http://urlib.net/…`,
 /// `…/col/<name>/doc/<file>`, `/rep/…`, `/ibi-/…`, `goto-/…`); a reference (`ibi:…`,
@@ -25,20 +25,20 @@ const EXPECTED: &str = "no identifier here; expected one such as \
 /// around, or in a sentence; or a host and a time, `mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z`; or an
 /// address, its port and a time, `150.163.34.243:800 2009-02-16T17:46Z` [Alg. 5 to 7].
 ///
-/// In each word of the text, what stands before a `?` is read first, and what follows only if
-/// there was no identifier. The first repository name wins (as found, with its oddities), else
-/// the first `IBIp` that was made of an address, else the first pair of words that could be one
-/// ([`Ibip::has_separator`]), else a likely label from before 2009.
-/// Different identifiers in two words of a sentence are refused, except a repository name and an opaque label
-/// of the same date: the two forms of one item, as in `rep … ibip …` [resolution, Table 9.4].
+/// In each word of the text, the part before a `?` is read first, and the rest only if that has no
+/// identifier. The first repository name wins (as found, with its oddities), else the first `IBIp` that was
+/// made of an address, else the first pair of words that could be one ([`Ibip::has_separator`]), else a
+/// likely label from before 2009. Different identifiers in two words of a sentence are refused, except a
+/// repository name and an opaque label of the same date: the two forms of one item, as in `rep … ibip …`
+/// [resolution, Table 9.4].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pasted<'text> {
-    /// What was found.
+    /// The identifier.
     pub identifier: Identifier,
     /// The other form of it, if the text has both.
     pub twin: Option<Identifier>,
-    /// What follows in the same word: modifiers, a path, a question. A report code and
-    /// punctuation are left out. Nothing says that it is well formed.
+    /// The rest of the same word: modifiers, a path, a question, without a report code and punctuation. It
+    /// need not be well formed.
     pub rest: &'text str,
 }
 
@@ -103,13 +103,13 @@ impl Pasted<'_> {
 }
 
 impl Identifier {
-    /// Reads the identifier out of a text that people paste; see [`Pasted`].
+    /// Reads the identifier in a pasted text; see [`Pasted`].
     pub fn read(text: &str) -> Result<Identifier, ParseError> {
         Pasted::read(text).map(|pasted| pasted.identifier)
     }
 }
 
-/// The error of a text without an identifier: its first fault if it is plain what it should be.
+/// The error of a text without an identifier: the first fault if the intended form is plain.
 fn nothing_found(text: &str) -> ParseError {
     let span = trimmed(text);
     let word = &text[span.clone()];
@@ -208,8 +208,8 @@ fn trimmed(text: &str) -> Range<usize> {
     start..start + text.trim().len()
 }
 
-/// What follows an identifier, up to a quote or angle bracket, without the punctuation of the
-/// sentence around it.
+/// The text after an identifier, up to a quote or angle bracket, without the punctuation of the sentence
+/// around it.
 ///
 /// Closing brackets belong to the sentence unless they were opened here, as in `+(pt)`.
 fn without_punctuation(rest: &str) -> &str {

@@ -21,7 +21,7 @@ pub struct Prefix {
     shape: PrefixShape,
 }
 
-/// What stands between the word and the port of a prefix.
+/// The separator of the word and the port in a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Separator {
     /// `.`, the recommended one.
@@ -63,7 +63,7 @@ impl Prefix {
         self.shape.port
     }
 
-    /// What stands before the port; nothing if no port is written.
+    /// The separator before the port; `None` if no port is written.
     pub fn separator(&self) -> Option<Separator> {
         self.shape.separator(&self.text)
     }

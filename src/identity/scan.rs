@@ -1,6 +1,6 @@
 //! Finding an identifier in a word: a URL, a path, a reference.
 //!
-//! Each part of the text is looked at a fixed number of times, however long the text is.
+//! Each part of the text is read a fixed number of times, however long the text is.
 
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ pub(super) struct ScannedIdentifier {
     pub(super) end: usize,
 }
 
-/// The identifier in `word`; a fault if there is none, but what looks like a repository name.
+/// The identifier in `word`; a fault if it has only a text that looks like a repository name.
 pub(super) fn find(word: &str) -> Result<Option<ScannedIdentifier>, Fault> {
-    // A question can carry other identifiers than the one it is put to.
+    // A question may contain identifiers other than its subject.
     let question = word.find('?').unwrap_or(word.len());
     let (before, after) = word.split_at(question);
     match find_in_part(before) {
@@ -72,7 +72,7 @@ fn find_in_part(part: &str) -> Result<Option<ScannedIdentifier>, Fault> {
     }
 }
 
-/// The extent of what may be a repository name whose year follows `slash`.
+/// The extent of a possible repository name whose year follows `slash`.
 fn repository_around(part: &str, slash: usize) -> Option<Range<usize>> {
     let bytes = part.as_bytes();
     let digits = bytes[slash + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -130,7 +130,7 @@ fn opaque(part: &str) -> Option<ScannedIdentifier> {
         if !ibip.has_separator() {
             continue;
         }
-        // `max/data` could be an `IBIp`; one that was made of an address is no accident.
+        // `max/data` could be an `IBIp`; an `IBIp` made of an address is not an accident.
         let is_certain = ibip.prefix().endpoint().is_ok();
         let ibip = found(Identifier::Ibip(ibip), &span);
         if is_certain {

@@ -1,4 +1,4 @@
-//! The traits that all texts of this module have alike.
+//! The traits that all texts of this module share.
 
 /// Displays a type as its text in `$field`.
 macro_rules! displays {

@@ -1,4 +1,4 @@
-//! Where items in the making lie in a stage, and how they leave it.
+//! The places of drafts in a stage, and how items leave it.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use crate::layout;
 
 /// Directories of the stage for items, made as they are needed.
 ///
-/// A file system is quicker with small directories, and threads do not wait for each other when each
-/// has its own.
+/// File systems are quicker with small directories, and threads with directories of their own do not wait for
+/// each other.
 #[derive(Debug)]
 pub(in crate::collection) struct Buckets {
     threads: [Mutex<Filling>; THREADS],
-    /// How many threads have begun an item.
+    /// Number of threads that have begun an item.
     begun_by: AtomicUsize,
     /// Open buckets that items are leaving, the last used first. Items leave in the order in which they came, so the
     /// buckets of the threads take turns.
@@ -25,7 +25,7 @@ pub(in crate::collection) struct Buckets {
 /// The bucket of one thread.
 #[derive(Debug, Default)]
 struct Filling {
-    /// How many items it has begun.
+    /// Number of items that it has begun.
     begun: usize,
     bucket: Option<(PathBuf, Dir)>,
 }
@@ -47,7 +47,8 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// Makes the directories of a new item. Returns where they are in the stage, and the item's, open.
+    /// Creates the directories of a new item. Returns their place in the stage, and the open directory of the
+    /// item.
     pub(super) fn make_item(&self, stage: &Dir) -> Result<(PathBuf, Dir), PathError> {
         let thread = rayon::current_thread_index().unwrap_or(0) % THREADS;
         let mut filling = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,7 @@
-//! Items in the making: the one way in which payloads and sidecars come into the stage of a run.
+//! Drafts: the only way in which payloads and sidecars come into the stage of a run.
 //!
-//! Deposits, transfers and repairs decide which bytes an item gets. Where it lies until it is published, how
-//! its files keep modes and times, and how a group of items comes to its places, is decided here.
+//! Deposits, transfers and repairs decide which bytes an item gets. This module decides where the item lies
+//! until it is published, how its files keep modes and times, and how a group of items is published.
 
 mod bucket;
 mod partial;
@@ -26,21 +26,21 @@ use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::NewText;
 
-/// An item in the making, which several threads may fill.
+/// An item being built, which several threads may fill.
 #[derive(Debug)]
 pub(crate) struct Draft<'w> {
     writer: &'w Writer,
     staged: StagedItem,
-    /// Its directory in the stage: a placeholder while the item is made in a [`Partial`].
+    /// Its directory in the stage: a placeholder while the item is built in a [`Partial`].
     in_stage: Dir,
 }
 
 /// An item in the stage of a [`Writer`], which alone can open, publish or discard it.
 #[derive(Clone, Debug)]
 pub(crate) struct StagedItem {
-    /// Where it is in the stage when it is published.
+    /// Its place in the stage when it is published.
     at: PathBuf,
-    /// Where it is made, if a later run is to go on with it when this one is cut short.
+    /// Its place until then, if a later run can resume it.
     partial: Option<Arc<Partial>>,
 }
 
@@ -50,7 +50,7 @@ impl Writer {
         self.resumable_draft(None)
     }
 
-    /// Begins an item in `partial`, if there is one: what an earlier run has made of it is there.
+    /// Begins an item in `partial`, if given, which contains the files of an interrupted run.
     pub(crate) fn resumable_draft(&self, partial: Option<Partial>) -> Result<Draft<'_>, PathError> {
         let (at, in_stage) = self.buckets.make_item(self.stage())?;
         let staged = StagedItem { at, partial: partial.map(Arc::new) };
@@ -71,7 +71,7 @@ impl Writer {
         dir.create_file(at.join(layout::SIDECAR))
     }
 
-    /// Opens a staged item, which is to be called `name`.
+    /// Opens a staged item, whose name will be `name`.
     pub(crate) fn staged_item(
         &self,
         name: &RepositoryName,
@@ -81,8 +81,7 @@ impl Writer {
         Ok(StoredItem::at(name.clone(), dir.open_dir(at)?))
     }
 
-    /// Forces staged items to the disk, before they come to the directories of `collection` in which they are
-    /// published.
+    /// Syncs staged items before they move to their directories in `collection`.
     pub(crate) fn sync_staged<'s>(
         &self,
         collection: &Collection,
@@ -94,7 +93,7 @@ impl Writer {
             let mut years: Vec<_> = whole.iter().map(|(year, _)| *year).collect();
             years.sort_unstable();
             years.dedup();
-            // An error here is met again when the directory gets its items.
+            // An error here is met again when the items are published.
             let _ = years.into_iter().try_for_each(|year| collection.expect_directory(year));
             self.stage().sync_trees(whole.iter().map(|(_, staged)| &staged.at))?;
         }
@@ -104,7 +103,7 @@ impl Writer {
         })
     }
 
-    /// Brings an item that is whole and synced into the stage, if it was made elsewhere.
+    /// Moves a complete and synced item into the stage, if it was built elsewhere.
     pub(crate) fn complete(&self, staged: &StagedItem) -> Result<(), PathError> {
         match &staged.partial {
             Some(partial) => partial.complete(self.stage(), &staged.at),
@@ -112,23 +111,23 @@ impl Writer {
         }
     }
 
-    /// Removes a staged item, or what it has replaced, but for what a later run may go on with.
+    /// Removes a staged item, or the item it has replaced, except files that a later run can resume.
     pub(crate) fn discard(&self, staged: &StagedItem) {
-        // Anything that cannot be removed now goes with the stage.
+        // Entries that cannot be removed now are removed with the stage.
         let _ = self.stage().remove_tree(&staged.at);
     }
 }
 
 impl StagedItem {
-    /// Removes what a later run would go on with.
+    /// Removes the files that a later run would resume.
     pub(crate) fn give_up(&self) {
         if let Some(partial) = &self.partial {
-            // An error leaves what a killed process would.
+            // After an error the files are left, as by a killed process.
             let _ = partial.remove();
         }
     }
 
-    /// Where it is until it is complete: a directory, and the item in it.
+    /// Its place until it is complete: a directory, and the item in it.
     fn made_in<'a>(&'a self, writer: &'a Writer) -> (&'a Dir, &'a Path) {
         match &self.partial {
             Some(partial) => (&partial.dir, &partial.item),
@@ -138,7 +137,7 @@ impl StagedItem {
 }
 
 impl Draft<'_> {
-    /// The item as its writer knows it.
+    /// The staged item, as the writer knows it.
     pub(crate) fn staged(&self) -> &StagedItem {
         &self.staged
     }
@@ -148,7 +147,7 @@ impl Draft<'_> {
         self.staged
     }
 
-    /// Whether an earlier run may have made a part of it.
+    /// Whether an earlier run may have built a part of it.
     fn resumes(&self) -> bool {
         self.staged.partial.is_some()
     }
@@ -157,16 +156,17 @@ impl Draft<'_> {
         self.staged.partial.as_ref().map_or(&self.in_stage, |partial| &partial.own)
     }
 
-    /// Makes it an item without a payload.
+    /// Turns it into an item without a payload.
     pub(crate) fn leave_out_payload(&self) -> Result<(), PathError> {
         self.dir().remove_dir(Path::new(layout::PAYLOAD))
     }
 
-    /// Makes the directory `below` in the payload. Its parent directories must be there.
+    /// Creates the directory `below` in the payload. Its parent directories must exist.
     pub(crate) fn make_dir(&self, below: &Path) -> Result<(), PathError> {
         let path = layout::in_payload(below);
         match self.dir().make_dir(&path) {
-            // An earlier run made it. Anything else there would misdirect what is put below it, so it is checked first.
+            // An earlier run made it. Another kind of entry would misdirect the files below it, so it is
+            // checked first.
             Err(error) if self.resumes() && error.kind() == ErrorKind::AlreadyExists => {
                 if self.dir().stat(&path)?.is_none_or(|stat| stat.kind != Kind::Directory) {
                     return Err(error);
@@ -218,7 +218,7 @@ impl Draft<'_> {
 
     /// Copies `source`, sharing its blocks where the file system can, and digests every byte in either case.
     ///
-    /// `Ok(Err(found))` if size or digest are not those `wanted`: then the draft must not be published.
+    /// `Ok(Err(found))` if size or digest differ from `wanted`: then the draft must not be published.
     pub(crate) fn copy_file(
         &self,
         source: &mut StoredFile,
@@ -240,12 +240,13 @@ impl Draft<'_> {
         Ok(Ok(()))
     }
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     pub(crate) fn open_file(&self, path: &PayloadPath) -> Result<StoredFile, PathError> {
         self.dir().open_file(layout::in_payload(path.as_path()))
     }
 
-    /// Hard-links a file or symbolic link of `item` into this draft. `false` where the file system has no such links.
+    /// Hard-links a file or symbolic link of `item` into this draft. `false` if the file system has no hard
+    /// links.
     pub(crate) fn reuse(&self, item: &StoredItem, path: &PayloadPath) -> Result<bool, PathError> {
         let path = layout::in_payload(path.as_path());
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
@@ -257,7 +258,7 @@ impl Draft<'_> {
         above.link_file(name, self.dir(), &path)
     }
 
-    /// The file that an earlier run left, if it has the bytes `wanted`. Anything else at `path` is removed.
+    /// The file that an earlier run left, if it has the `wanted` digest. Another entry at `path` is removed.
     pub(crate) fn left_whole(
         &self,
         path: &PayloadPath,
@@ -289,9 +290,9 @@ impl Draft<'_> {
         self.set_dir_attributes(below, attributes)
     }
 
-    /// Sets the mode and mtime of the directory `below` in the payload, once nothing more is put into it.
+    /// Sets the mode and mtime of the directory `below` in the payload, once it is complete.
     ///
-    /// Sidecars have the modes of empty directories only. All others are made open to those who share the
+    /// Sidecars record the modes of empty directories only. All others are opened to the users who share the
     /// collection, who could not remove the item otherwise.
     pub(crate) fn finish_dir(&self, below: &Path, attributes: Attributes) -> Result<(), PathError> {
         self.set_dir_attributes(below, self.dir().opened(attributes))

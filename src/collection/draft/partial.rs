@@ -1,9 +1,9 @@
-//! Large items keep what has been copied of them when a run is cut short.
+//! Large items keep their copied files when a run is interrupted.
 //!
 //! Such an item is staged in `.urepo/partial`, under digests of its name and of the source's sidecar, and
-//! stays there until its group is synced and about to be published: an interrupted run loses nothing
-//! that it has finished. The next run takes over the files that are there, each once its bytes are proven by their digest: nothing else about them is trusted. A
-//! kernel lock on the directory keeps a second run away, which then stages the item as any other.
+//! stays there until its group is synced and about to be published: an interrupted run loses no finished
+//! file. The next run takes over each file whose digest is right, and trusts nothing else about it. A kernel
+//! lock on the directory keeps a second run away, which then stages the item normally.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use crate::disk::{Dir, DirLock, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 
-/// A place where an item is staged so that it can be taken up again.
+/// A place where an item is staged so that a later run can resume it.
 #[derive(Debug)]
 pub(crate) struct Partial {
     /// `.urepo/partial`.
     pub(super) dir: Dir,
-    /// The name of the item's directory in it.
+    /// The name of the item's directory in `.urepo/partial`.
     pub(super) item: PathBuf,
     /// The item's directory.
     pub(super) own: Dir,
@@ -27,8 +27,8 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    /// The place for the item that `source` describes, unless another process works there, or it
-    /// belongs to another user, whose files keep the modes and times they have.
+    /// The place for the item that `source` describes. `None` if another process works there, or if it
+    /// belongs to another user, because modes and times of such files cannot be set.
     pub(crate) fn open(
         to: &Collection,
         name: &RepositoryName,
@@ -46,12 +46,12 @@ impl Partial {
         source: &ReadSidecar,
     ) -> Result<Option<Partial>, PathError> {
         let dir = to.ensure_own()?.ensure_dir(layout::PARTIAL)?;
-        // Names may be longer than the name of a file.
+        // An identifier may be longer than a file name.
         let item = Digest::of(name.folded().as_bytes());
         let entry = format!("{item:.32}~{:.32}", source.text.digest());
         let own = dir.ensure_dir(&entry)?;
         let Some(lock) = own.try_lock()? else { return Ok(None) };
-        // It may have been moved away, whole, before it was locked.
+        // Another run may have completed and moved it before it was locked.
         if dir.stat(&entry)?.map(|stamp| stamp.identity) != Some(own.own_stat()?.identity) {
             return Ok(None);
         }
@@ -61,7 +61,7 @@ impl Partial {
         Ok(Some(Partial { dir, item: entry.into(), own, _lock: lock }))
     }
 
-    /// Moves the item, whole now, to `staged` in the stage of the run.
+    /// Moves the complete item to `staged` in the stage of the run.
     pub(super) fn complete(&self, stage: &Dir, staged: &Path) -> Result<(), PathError> {
         // The placeholder that `Writer::resumable_draft` made.
         stage.remove_dir(&staged.join(layout::PAYLOAD))?;
@@ -70,7 +70,7 @@ impl Partial {
         self.dir.sync()
     }
 
-    /// Gives up what has been copied.
+    /// Discards the copied files.
     pub(super) fn remove(&self) -> Result<(), PathError> {
         self.dir.remove_tree(&self.item)
     }

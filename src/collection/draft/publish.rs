@@ -1,5 +1,6 @@
-//! Publishing: staged items come to their places. A reader, or a crash, finds the old item or the new one. Where the
-//! file system cannot swap two names, a replaced item is missing for a moment, and recovery puts it back after a crash.
+//! Publishing: staged items move to their places. At any time, the old item or the new one exists. If the
+//! file system cannot swap two names, a replaced item is missing for a moment, and recovery puts it back
+//! after a crash.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 
-/// A year of a collection, to which items come.
+/// A year of a collection, in which items are published.
 #[derive(Debug)]
 pub(crate) struct Year<'c> {
     collection: &'c Collection,
@@ -25,30 +26,30 @@ pub(crate) trait Arriving {
     /// Its name.
     fn name(&self) -> &RepositoryName;
 
-    /// Where it is staged.
+    /// Its place in the stage.
     fn staged(&self) -> &StagedItem;
 
     /// The change that the inventory records, if there is one.
     fn change(&self) -> Option<InventoryChange>;
 }
 
-/// The outcome of publishing: every item is in one of the three.
+/// The outcome of publishing: every item is in exactly one of the three lists.
 #[derive(Debug)]
 pub(crate) struct Published<T, E> {
-    /// They are in place, recorded and durable.
+    /// Items that are published, recorded and durable.
     pub placed: Vec<T>,
-    /// They are not in place, each for a reason of its own.
+    /// Items that are not published, each with its own reason.
     pub refused: Vec<(T, E)>,
-    /// All others, with the error that later items would also meet.
+    /// All other items, with an error that later items would also meet.
     pub failed: Option<GroupFailure<T>>,
 }
 
 /// Why all items of a group failed together.
 #[derive(Debug)]
 pub(crate) enum GroupFailure<T> {
-    /// They are not in place.
+    /// They are not published.
     NotPlaced(Vec<T>, PathError),
-    /// They are in place, but may be lost in a power cut.
+    /// They are published, but may be lost in a power cut.
     NotDurable(Vec<T>, PathError),
 }
 
@@ -59,11 +60,12 @@ impl Collection {
         Ok(Year { collection: self, dir: self.ensure_directory(path)? })
     }
 
-    /// The year at `path` for items with names of elsewhere, whose prefix may be spelt in capitals, made if need be.
+    /// The year at `path` for items with foreign names, whose prefix may be spelt in capitals; created if
+    /// needed.
     ///
-    /// Two spellings of a prefix would be two places for one name, and putting an item in place would not notice the
-    /// other one. So the first directory of a prefix is made under a lock. `AlreadyExists` if another process has made
-    /// one that is spelt otherwise since this place was chosen.
+    /// Two spellings of a prefix would be two places for one name, and publishing would not notice the other
+    /// one. So the first directory of a prefix is created under a lock. `AlreadyExists` if another process
+    /// has created one in another spelling since this place was chosen.
     pub(crate) fn year_of_arrivals(&self, year: &Path) -> Result<Year<'_>, PathError> {
         let Some(prefix) = year.parent() else { return self.ensure_year(year) };
         if self.root().stat(prefix)?.is_some() {
@@ -90,12 +92,12 @@ impl Collection {
 }
 
 impl Year<'_> {
-    /// Whether anything is called `leaf` here.
+    /// Whether an entry `leaf` exists here.
     pub(crate) fn holds(&self, leaf: &Path) -> Result<bool, PathError> {
         Ok(self.dir.stat(leaf)?.is_some())
     }
 
-    /// Moves the item `leaf` as it is to `place` in `to`, which must be free. Neither year is synced.
+    /// Moves the unchanged item `leaf` to `place` in `to`, which must be free. Neither year is synced.
     pub(crate) fn move_item(
         &self,
         leaf: &Path,
@@ -105,15 +107,15 @@ impl Year<'_> {
         self.dir.rename_new(leaf, &to.dir, place)
     }
 
-    /// Makes durable what has come and gone here.
+    /// Syncs the arrivals and departures of items here.
     pub(crate) fn sync(&self) -> Result<(), PathError> {
         self.dir.sync()
     }
 }
 
 impl Writer {
-    /// Calls `put` for each of `items`, which are staged and synced, to bring it to `year`; then records them and makes
-    /// all of it durable.
+    /// Calls `put` for each of `items`, which are staged and synced, to move it to `year`; then records them
+    /// and makes everything durable.
     pub(crate) fn publish<T: Arriving, E>(
         &self,
         year: &Year<'_>,
@@ -143,8 +145,8 @@ impl Writer {
         published
     }
 
-    /// Makes items durable that have come to `year`, and records them; the inventory ended at `before` until then.
-    /// The directories that they come from are synced as well, so that no item is found in two.
+    /// Makes the items that moved to `year` durable, and records them. The inventory ended at `before` until
+    /// then. The directories that they left are synced as well, so that no item is in two places.
     fn confirm<T: Arriving>(
         &self,
         year: &Year<'_>,
@@ -160,7 +162,7 @@ impl Writer {
         year.collection.record_arrivals(before, changes, clock)
     }
 
-    /// Puts a staged item in its place, which must be free. [`Writer::publish`] makes that durable.
+    /// Moves a staged item to its place, which must be free. [`Writer::publish`] makes that durable.
     pub(crate) fn put_new(
         &self,
         staged: &StagedItem,
@@ -172,8 +174,8 @@ impl Writer {
 
     /// Swaps a staged and synced item with `item`, which is in the stage afterwards, at the path of `staged`.
     ///
-    /// Where the file system cannot swap two names in one step, the old item is set aside first; for
-    /// that moment the name is missing, and recovery puts the old one back after a crash.
+    /// If the file system cannot swap two names in one step, the old item is set aside first. For that moment
+    /// the name is missing, and recovery puts the old item back after a crash.
     pub(crate) fn swap_item(
         &self,
         staged: &StagedItem,
@@ -194,7 +196,7 @@ impl Writer {
         collection.remove_trashed(&trashed)
     }
 
-    /// Puts a staged and synced item in its place, which must be free.
+    /// Moves a staged and synced item to its place, which must be free.
     pub(crate) fn place_item(
         &self,
         collection: &Collection,
@@ -207,10 +209,11 @@ impl Writer {
         year.sync()
     }
 
-    /// Puts a staged and synced item in place of `item`, which goes to the trash in the same step and stays there
-    /// until it is purged.
+    /// Replaces `item` by a staged and synced item. The old item goes to the trash in the same step and stays
+    /// there until it is purged.
     ///
-    /// If swapping fails, the staged item stays in the trash: on some file systems nothing tells which of the two it is.
+    /// If swapping fails, the staged item stays in the trash: on some file systems nothing shows which of the
+    /// two it is.
     pub(crate) fn replace_item(
         &self,
         staged: &StagedItem,

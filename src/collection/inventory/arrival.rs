@@ -1,7 +1,8 @@
-//! Arrivals: an item is in place before that is recorded, and may be changed or taken on in between.
+//! Arrivals: an item is published before its arrival is recorded, and may change or leave in between.
 //!
-//! Other processes may have recorded such a change by then, and it comes after the arrival. So the lines about the item
-//! that were added since it was put in place are repeated below that of the arrival, under the lock of the file.
+//! Other processes may have recorded such a change by then, and it comes after the arrival. So the lines
+//! about the item that were added since it was published are repeated below the line of the arrival, under
+//! the lock of the file.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
@@ -13,16 +14,16 @@ use crate::collection::Collection;
 use crate::disk::{FileStat, PathError, StoredFile};
 use crate::identity::RepositoryName;
 
-/// Where the files of the inventory about some items ended before those were put in place or looked at.
+/// The ends of the inventory files about some items, before those were published or inspected.
 #[derive(Debug)]
 pub(crate) struct InventoryEnd {
-    /// By name; nothing where there was no file.
+    /// By file name; a missing file has no entry.
     files: BTreeMap<String, Option<FileStat>>,
 }
 
 impl Collection {
-    /// The end of the inventory of the years of `names`, before these and others of the years are put in place or
-    /// looked at.
+    /// The end of the inventory of the years of `names`, before items of these years are published or
+    /// inspected.
     pub(crate) fn inventory_end<'n>(
         &self,
         names: impl IntoIterator<Item = &'n RepositoryName>,
@@ -39,7 +40,7 @@ impl Collection {
 }
 
 impl InventoryEnd {
-    /// The lines since then about the items of `arrivals`, lines as well, in `file`, which is as `now` says.
+    /// The lines since then about the items of the lines `arrivals`, in `file` with the metadata `now`.
     pub(super) fn later_lines(
         &self,
         arrivals: &str,
@@ -49,7 +50,7 @@ impl InventoryEnd {
         let from = match self.files.get(file_name) {
             Some(None) => 0,
             Some(Some(stat)) if stat.identity == now.identity => stat.bytes,
-            // A repair has put another file in its place: nothing tells which lines are later.
+            // A repair has replaced the file: nothing shows which lines are later.
             Some(Some(_)) | None => return Ok(String::new()),
         };
         let mut lines = String::new();

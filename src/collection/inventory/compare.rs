@@ -18,26 +18,25 @@ use crate::layout;
 /// Limit on unrecorded items reported in one batch.
 const AT_A_TIME: usize = 1024;
 
-/// Where the inventory and what is there do not agree.
+/// A discrepancy between the inventory and the items.
 #[derive(Debug)]
 pub enum Discrepancy {
-    /// There is no inventory.
+    /// The inventory is missing.
     NoInventory,
-    /// Lines of a file, by its path, are not as they were written, and what they said is lost.
+    /// Damaged lines of a file, by its path; their meaning is lost.
     Rotten(PathBuf, u64),
-    /// A recorded item is gone; its state, where that was known, and whether it may have left after all.
+    /// A recorded item is missing; with its state, if known, and whether it may have left after all.
     Missing(RepositoryName, Option<State>, Certainty),
-    /// Items that are there, and of which nothing is recorded, or only that they left.
+    /// Items that exist, but have no record, or only a record that they left.
     Unrecorded(Vec<RepositoryName>),
-    /// An item is there, as an Original or a tombstone, whose last line says that it left for another
-    /// collection.
+    /// An Original or tombstone whose last line says that it left for another collection.
     Returned(RepositoryName, InventoryLine),
-    /// An item is there in another state than the recorded one; both. To find this out, every sidecar is
-    /// read: only [`Collection::inventory_corrections`] does.
+    /// An item in another state than the recorded one, with both states. Finding it takes every sidecar: only
+    /// [`Collection::inventory_corrections`] does that.
     OtherState(RepositoryName, Option<State>, State),
 }
 
-/// Whether others may be changing the collection.
+/// Whether other processes may be changing the collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
     None,
@@ -52,11 +51,11 @@ pub(super) enum States {
 }
 
 impl Collection {
-    /// Calls `visit` for every discrepancy among the names that are `wanted`.
+    /// Calls `visit` for every discrepancy among the `wanted` names.
     ///
-    /// What looks like one is looked at again, since others may be at work: an item that is just being
-    /// put in place is not reported, nor is one that is being swapped for another. Nothing is known of a
-    /// directory that cannot be listed.
+    /// An apparent discrepancy is checked twice, because other processes may be at work: an item that is just
+    /// being published or swapped is not reported. Items in a directory that cannot be listed are not
+    /// compared.
     pub fn visit_discrepancies(
         &self,
         wanted: &Names,
@@ -65,11 +64,11 @@ impl Collection {
         self.discrepancies(wanted, (Writers::Perhaps, States::Ignored), visit)
     }
 
-    /// Records what killed processes had put in place. Nobody else writes.
+    /// Records the items that killed processes had published. No other process writes.
     ///
-    /// An Original that left for another collection and is here is not recorded: a person may have put it back,
-    /// and the other collection holds it. What a killed migration recorded as gone and did not take away, its
-    /// record in the journal tells.
+    /// An Original that left for another collection and is here is not recorded: a person may have put it
+    /// back, and the other collection holds it. If a killed migration recorded the departure without removing
+    /// the item, the journal has a record of it.
     pub(in crate::collection) fn record_what_is_there(
         &self,
         clock: &dyn Clock,
@@ -91,7 +90,7 @@ impl Collection {
         (writers, states): (Writers, States),
         mut visit: impl FnMut(Discrepancy) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, PathError> {
-        // All items may be gone with it.
+        // All items may have vanished with it.
         let Some(dir) = self.inventory()? else { return Ok(visit(Discrepancy::NoInventory)) };
         let (years, listing) = years(self, wanted);
         let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
@@ -115,11 +114,11 @@ impl Collection {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The line by which the item `name` left for another collection, if it is here all the same, as an
+    /// The line by which the item `name` left for another collection, if it is nevertheless here as an
     /// Original or a tombstone.
     ///
-    /// Nothing while others may be changing the collection: a run records that an item leaves before it takes
-    /// the item away, and that one comes after it put the item in place.
+    /// `None` while other processes may be changing the collection: a run records a departure before it
+    /// removes the item, and an arrival after it published the item.
     pub(crate) fn returned(
         &self,
         name: &RepositoryName,
@@ -130,7 +129,7 @@ impl Collection {
         self.seems_returned(name)
     }
 
-    /// The same at one look, whether or not others are at work.
+    /// The same without waiting for other processes.
     pub(super) fn seems_returned(
         &self,
         name: &RepositoryName,
@@ -147,13 +146,13 @@ impl Collection {
         Ok(may_be_original.then_some(line))
     }
 
-    /// Whether somebody is changing the collection, or was killed and nobody has cleared up since.
+    /// Whether a process is changing the collection, or was killed and not yet recovered.
     pub(crate) fn has_writers(&self) -> Result<bool, PathError> {
         let staging = self.own_dir(layout::STAGING)?;
         staging.map_or(Ok(false), |staging| Ok(staging.entries()?.next().is_some()))
     }
 
-    /// The items that are set aside while others take their places.
+    /// The items that are set aside while they are replaced.
     fn items_aside(&self) -> Result<HashSet<RepositoryName>, PathError> {
         let mut aside = HashSet::new();
         self.visit_trash(|trashed| {
@@ -161,7 +160,7 @@ impl Collection {
             match held {
                 Ok((TrashContents::SetAside, name)) => drop(aside.insert(name)),
                 Ok(_) => {}
-                // Purged since it was listed, or of another user who keeps it closed.
+                // Purged since it was listed, or closed by another user.
                 Err(error)
                     if matches!(
                         error.kind(),
@@ -205,7 +204,7 @@ impl ComparedYear<'_> {
             let Some(later) = self.look()? else { return Ok(ControlFlow::Continue(())) };
             look = look.confirmed_by(later);
             if !is_quiet {
-                // A new item is recorded a moment after it is in its place.
+                // A new item is recorded a moment after it is published.
                 look.unrecorded.clear();
             }
         }
@@ -226,7 +225,7 @@ impl ComparedYear<'_> {
         if self.states == States::Compared {
             for (name, was) in look.present().filter(|(name, _)| wanted.contains(name)) {
                 let found = match self.collection.found(&name) {
-                    // Another user's: its state is not known, that of the others is.
+                    // The sidecar of another user: only its state is unknown.
                     Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
                     found => found?,
                 };
@@ -261,13 +260,13 @@ impl ComparedYear<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads the inventory, then lists the directories; nothing if one cannot be listed.
+    /// Reads the inventory, then lists the directories; `None` if one cannot be listed.
     fn look(&self) -> Result<Option<YearScan>, PathError> {
         let recorded = YearInventory::read(self.dir, self.file)?;
         let is_there = vec![false; recorded.len()];
         let mut look = YearScan { recorded, is_there, unrecorded: Vec::new() };
         for path in self.directories {
-            // It is for the listing to report what cannot be listed.
+            // The listing itself reports directories that cannot be listed.
             if look.list(self.collection.root(), path).is_err() {
                 return Ok(None);
             }
@@ -276,17 +275,17 @@ impl ComparedYear<'_> {
     }
 }
 
-/// A look at one year: what is recorded, and what is there.
+/// A look at one year: the recorded items, and the existing ones.
 struct YearScan {
     recorded: YearInventory,
-    /// Which of the recorded items are there.
+    /// Which of the recorded items exist.
     is_there: Vec<bool>,
-    /// What else is there, by directory.
+    /// Other items, by directory.
     unrecorded: Vec<YearInventory>,
 }
 
 impl YearScan {
-    /// Looks for what is in the directory `path`.
+    /// Takes in the entries of the directory `path`.
     fn list(&mut self, root: &Dir, path: &Path) -> Result<(), PathError> {
         let Some(dir) = root.open_dir_if_there(path)? else { return Ok(()) };
         let year = path.file_name().unwrap_or_default().to_string_lossy();
@@ -299,11 +298,11 @@ impl YearScan {
             }
             match self.recorded.find(leaf.as_bytes()) {
                 Some((at, Known::Here(_))) => self.is_there[at] = true,
-                // A directory without a sidecar was never an item; `verify` says what it lacks.
+                // A directory without a sidecar was never an item; `verify` reports it.
                 Some((_, Known::Left)) | None => {
                     match dir.stat(Path::new(leaf).join(layout::SIDECAR)) {
                         Ok(Some(_)) => unrecorded.push(leaf.as_bytes(), Known::Here(None), 0),
-                        // A directory closed to this user does not hide the losses of a year.
+                        // A directory closed to this user must not hide the losses of a year.
                         Err(error) if error.kind() != ErrorKind::PermissionDenied => {
                             return Err(error);
                         }
@@ -317,12 +316,12 @@ impl YearScan {
         Ok(())
     }
 
-    /// Whether there is a discrepancy.
+    /// Whether a discrepancy was found.
     fn is_odd(&self) -> bool {
         self.missing().next().is_some() || self.unrecorded.iter().any(|found| found.len() > 0)
     }
 
-    /// The recorded items that are not there, with their states.
+    /// The recorded items that are missing, with their states.
     fn missing(&self) -> impl Iterator<Item = (RepositoryName, Option<State>, Certainty)> + '_ {
         let absent = (0..self.recorded.len()).filter(|at| !self.is_there[*at]);
         absent.filter_map(|at| match self.recorded.item(at)? {
@@ -331,7 +330,7 @@ impl YearScan {
         })
     }
 
-    /// The recorded items that are there, with the recorded states.
+    /// The recorded items that exist, with the recorded states.
     fn present(&self) -> impl Iterator<Item = (RepositoryName, Option<State>)> + '_ {
         let present = (0..self.recorded.len()).filter(|at| self.is_there[*at]);
         present.filter_map(|at| match self.recorded.item(at)? {

@@ -1,5 +1,5 @@
-//! The inventory made to agree with what is there: for a person who has put an older state of a
-//! collection back, or has given up what vanished.
+//! Correcting the inventory by the existing items: for a person who has restored an older state of a
+//! collection, or gives up vanished items.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -16,12 +16,12 @@ use crate::item::State;
 use crate::layout;
 use crate::wait::Waiter;
 
-/// A line of the inventory to be, that makes it agree with what is there.
+/// A new line of the inventory, which makes it agree with the item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
     /// The item.
     pub name: RepositoryName,
-    /// The state that is recorded; nothing where none is.
+    /// The recorded state, if any.
     pub was: Option<State>,
     /// [`InventoryChange::Left`] with [`Departure::Lost`] for an item that is gone,
     /// [`InventoryChange::Found`] for one that was not recorded, [`InventoryChange::Became`] for one
@@ -29,7 +29,7 @@ pub struct Correction {
     pub change: InventoryChange,
 }
 
-/// What the inventory was corrected by, or would be.
+/// The corrections of the inventory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Corrected {
     /// The lines added.
@@ -37,7 +37,7 @@ pub struct Corrected {
     /// The damaged lines removed.
     pub removed: Vec<RottenLine>,
     /// The damaged lines that stay, because a directory that may hold items of their year cannot be listed:
-    /// without them, nothing would tell that something recorded there is lost.
+    /// without the lines, nothing would show that an item recorded there is lost.
     pub kept: Vec<RottenLine>,
 }
 
@@ -57,9 +57,9 @@ impl fmt::Display for Correction {
 }
 
 impl Collection {
-    /// What would make the inventory agree with what is there, in order of the names' years.
+    /// The corrections that would make the inventory agree with the items, in order of the years.
     ///
-    /// Nothing is known of directories that cannot be listed, and nothing of a missing inventory, which
+    /// Directories that cannot be listed are left out, and so is a missing inventory, which
     /// [`Collection::rebuild`] builds.
     pub fn inventory_corrections(&self) -> Result<Corrected, PathError> {
         let (added, compared) = self.corrections(Writers::Perhaps)?;
@@ -67,10 +67,10 @@ impl Collection {
         Ok(Corrected { added, removed, kept })
     }
 
-    /// Records those of the corrections in `agreed` that are still needed, here and in the log, and then
-    /// removes damaged lines of the years that could be listed, while nobody else writes.
+    /// Records the corrections in `agreed` that are still needed, here and in the log, and then removes
+    /// damaged lines of the years that could be listed, while no other process writes.
     ///
-    /// A damaged line may have said that an item left: it goes when nobody asks for it any more.
+    /// A damaged line may be a departure, so it is removed only after the items have been settled.
     pub fn correct_inventory(
         &self,
         agreed: &[Correction],

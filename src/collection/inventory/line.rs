@@ -1,4 +1,4 @@
-//! One line of the inventory: readable, and never believed unless its checksum agrees.
+//! One line of the inventory: readable text, believed only if its checksum is right.
 //!
 //! `DATE WHAT NAME DETAILS CHECKSUM`, with one space between each two:
 //!
@@ -14,30 +14,30 @@ use crate::digest::Digest;
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
 
-/// How many hexadecimal digits of the SHA-256 of a line stand at its end.
+/// Number of hexadecimal digits of the SHA-256 at the end of a line.
 const CHECKSUM: usize = 8;
-/// What a writer puts behind a line that it found without an end: nobody had relied on that line.
+/// The mark behind a line without an end, on which no process had relied.
 pub(super) const TORN: &str = " torn\n";
 
-/// What happened to an item of a collection, as far as its presence and state go.
+/// A change of the presence or state of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InventoryChange {
-    /// It came: deposited, copied, taken in, or brought back.
+    /// It arrived: deposited, copied, adopted, or restored.
     Entered(State),
-    /// It was found here though nothing had recorded that it came; its state, where that could be read.
+    /// It was found here without a record of its arrival; with its state, if that could be read.
     Found(Option<State>),
     /// Its state changed.
     Became(State),
-    /// It went.
+    /// It left.
     Left(Departure),
 }
 
 /// How an item left a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Departure {
-    /// It is at this collection now.
+    /// It is in this collection now.
     Migrated(CollectionRef),
-    /// It was removed, because this collection holds it: the same Copy, or the other Original.
+    /// It was removed, because this collection holds the same Copy, or the other Original.
     Dropped(CollectionRef),
     /// The Copy was deleted.
     Deleted,
@@ -45,12 +45,12 @@ pub enum Departure {
     Lost,
 }
 
-/// A collection as the inventory and the log name it, which may be far away.
+/// A collection, perhaps a remote one, as the inventory and the log name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CollectionRef {
     /// Its id.
     pub id: String,
-    /// Its name at that time.
+    /// Its name at the time of the record.
     pub name: String,
 }
 
@@ -66,7 +66,7 @@ pub struct InventoryLine {
 }
 
 impl InventoryLine {
-    /// The state that the item has after it, if it is known; nothing after it left.
+    /// The state of the item after it, if known; `None` after it left.
     pub fn state(&self) -> Option<State> {
         match self.change {
             InventoryChange::Entered(state) | InventoryChange::Became(state) => Some(state),
@@ -83,7 +83,7 @@ impl InventoryLine {
         format!("{text} {checksum}\n")
     }
 
-    /// The line that `text` is, without its end.
+    /// Parses a line without its end.
     pub(crate) fn parse(text: &[u8]) -> Option<InventoryLine> {
         let Fields { date, what, name, details } = Fields::of(text)?;
         let change = match what {
@@ -99,7 +99,7 @@ impl InventoryLine {
     }
 }
 
-/// What stands for a state that could not be read.
+/// The word for a state that could not be read.
 const UNKNOWN: &str = "unknown";
 
 impl InventoryChange {
@@ -149,7 +149,7 @@ impl Departure {
     }
 }
 
-/// For people: what became of the item.
+/// For people: the change.
 impl fmt::Display for InventoryLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let date = self.date.floor(SECOND);
@@ -182,12 +182,12 @@ impl fmt::Display for CollectionRef {
 
 impl CollectionRef {
     fn to_text(&self) -> String {
-        // The name is a person's, and a line is a line.
+        // A person chose the name; the record has to stay one line.
         format!("{} {}", self.id, self.name.replace(char::is_control, " "))
     }
 }
 
-/// A line whose checksum agrees, taken apart.
+/// The fields of a line with the right checksum.
 pub(super) struct Fields<'a> {
     pub date: &'a str,
     pub what: &'a str,

@@ -1,5 +1,4 @@
-//! Damaged lines taken out of the inventory: what they said is lost, and nothing else brings the finding to
-//! an end.
+//! Removing damaged lines from the inventory: their meaning is lost, and nothing else ends the finding.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,13 +10,14 @@ use crate::clock::Clock;
 use crate::disk::{Dir, Kind, PathError, StoredFile};
 use crate::layout;
 
-/// The file without its damaged lines, in urepo's own directory: what lies in that of the inventory is read.
+/// The file without its damaged lines, in urepo's own directory: a file in the directory of the inventory
+/// would be read.
 const STAGED: &str = "inventory.mended.new";
 
 /// Limit on bytes of a damaged line that are reported.
 const SHOWN_BYTES: usize = 512;
 
-/// A line of the inventory that is not as it was written.
+/// A damaged line of the inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RottenLine {
     /// The file, relative to the root.
@@ -27,8 +27,7 @@ pub struct RottenLine {
 }
 
 impl Collection {
-    /// The lines of the inventory that are not as they were written: those of the files in `compared`, and
-    /// all others.
+    /// The damaged lines of the inventory: those of the files in `compared`, and all others.
     pub(super) fn rotten_lines(
         &self,
         compared: &HashSet<PathBuf>,
@@ -44,7 +43,7 @@ impl Collection {
         Ok(found.into_iter().partition(|line: &RottenLine| compared.contains(&line.path)))
     }
 
-    /// Takes those of the files in `compared` out of the inventory and returns them. Nobody else writes.
+    /// Removes the damaged lines of the files in `compared`, and returns them. No other process writes.
     pub(super) fn remove_rotten_lines(
         &self,
         compared: &HashSet<PathBuf>,
@@ -54,7 +53,7 @@ impl Collection {
         let mut removed = Vec::new();
         let Some(dir) = self.inventory()? else { return Ok(removed) };
         for name in file_names(&dir)?.into_iter().filter(|it| compared.contains(&path_of(it))) {
-            // `verify` records items that it finds without being a writer.
+            // `verify` records found items without being a writer.
             let mut lock = super::lock(&dir, &name, clock)?;
             let mut ranges = Vec::new();
             visit(lock.file(), &name, |range, line| {
@@ -73,7 +72,7 @@ impl Collection {
         }
         if !removed.is_empty() {
             own.sync()?;
-            // It knows where lines were.
+            // It has the old positions of lines.
             *self.inventory_reader() = InventoryReader::default();
         }
         Ok(removed)
@@ -87,7 +86,7 @@ fn file_names(dir: &Dir) -> Result<Vec<String>, PathError> {
     Ok(names)
 }
 
-/// Where the file `name` is, relative to the root.
+/// The path of the file `name`, relative to the root.
 pub(super) fn path_of(name: &str) -> PathBuf {
     Path::new(layout::OWN).join(layout::INVENTORY).join(name)
 }
@@ -104,7 +103,7 @@ fn visit(
     })
 }
 
-/// Copies all of `file` but the bytes in `left_out`, which are in order.
+/// Copies `file` without the bytes in `left_out`, which are in order.
 fn copy_without(
     file: &StoredFile,
     left_out: &[Range<u64>],

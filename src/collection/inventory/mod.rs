@@ -1,32 +1,33 @@
-//! The inventory: what a collection should hold, and where what left it has gone [protocol: P11].
+//! The inventory: the items that a collection should hold, and where departed items went [protocol: P11].
 //!
-//! `.urepo/inventory` has one text file for each year of a prefix, to which lines are only appended
-//! (`line`); the last line of an item counts. Nothing else knows that an item vanished: everything
-//! else is derived from the items that are there.
+//! `.urepo/inventory` has one text file for each year of a prefix, to which lines are only appended (`line`);
+//! the last line of an item counts. No other record shows that an item vanished: everything else is derived
+//! from the existing items.
 //!
 //! # Order
 //!
-//! - What comes is recorded once it is durable in its place, before it is reported. A crash between the
-//!   two leaves an item that is there and not recorded, which `verify` notices and records.
-//! - What leaves is recorded before it goes. A crash between the two leaves an item that is there though
-//!   it is said to have left. For a Copy that is the same. An Original may as well have been put back by a
-//!   person while another collection holds it: it is taken back only if the journal of its migration is
-//!   still there and the destination has never got it.
+//! - An arrival is recorded once the item is durable, before it is reported. A crash between the two leaves
+//!   an item without a record, which `verify` notices and records.
+//! - A departure is recorded before the item is removed. A crash between the two leaves an item that is
+//!   recorded as gone. For a Copy that has no consequence. An Original may also have been put back by a
+//!   person while another collection holds it: it is accepted only if the journal of its migration still
+//!   exists and the destination never received it.
 //!
-//! So no crash makes an item look missing that is not; and a process that clears up after a killed one
-//! records what that had put in place. [`Collection::record`] is durable when it returns:
-//! one sync for each year that a group of items touches.
+//! So after a crash no existing item looks missing, and a process that recovers after a killed one records
+//! the items that it had published. [`Collection::record`] is durable when it returns: one sync for each year
+//! that a group of items touches.
 //!
 //! # When it is damaged or lost
 //!
-//! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). It may have
-//! said of any item with an earlier line that it left: where such an item is not here, it is not called
-//! vanished, but [`Certainty::Doubtful`], which is damage as well, since nobody knows. A person who gives up
-//! what is gone has such lines taken out ([`Collection::correct_inventory`]).
+//! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). It may have been
+//! the departure of any item with an earlier line. So if such an item is missing, it is not reported as
+//! vanished but as [`Certainty::Doubtful`], which is damage as well. When a person gives up missing items,
+//! such lines are removed ([`Collection::correct_inventory`]).
 //!
-//! A line that has no end was being written when the process or the machine stopped; nobody had relied on
-//! it, and the next writer marks it as torn. It counts only if nothing but its end is lost. Where the directory is missing, all of it is lost: the next
-//! change builds it from what is there ([`Collection::rebuild`]).
+//! A line without an end was being written when the process or the machine stopped. No process had relied on
+//! it, and the next writer marks it as torn. It counts only if nothing but its end is lost. If the directory
+//! is missing, the whole inventory is lost: the next change builds it from the items
+//! ([`Collection::rebuild`]).
 
 mod arrival;
 mod compare;
@@ -65,11 +66,11 @@ pub use mend::RottenLine;
 pub(super) use reader::InventoryReader;
 pub use recorded::{Certainty, Recorded};
 
-/// Others hold a file for the time it takes to append to it.
+/// Other processes hold a file only while they append to it.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A longer name of a file is replaced by its digest.
 const LONGEST_NAME: usize = 230;
-/// No line is longer: a name has at most some 600 bytes, and a collection's is short.
+/// Limit on a line: an identifier has at most some 600 bytes, and the name of a collection is short.
 const MAX_LINE_BYTES: usize = 1 << 16;
 
 /// The name of the file about the year of `name`, in each directory that has one for each year.
@@ -78,7 +79,7 @@ pub(crate) fn year_file(name: &RepositoryName) -> String {
     file_of(subdomain, word, year)
 }
 
-/// The same of a directory of a year. `+` occurs in no name.
+/// The same for the directory of a year. `+` occurs in no name.
 fn file_of(subdomain: &str, word: &str, year: &str) -> String {
     let bare = |text: &str| text.trim_end_matches('.').to_ascii_lowercase();
     let text = format!("{}+{}+{year}", bare(subdomain), word.to_ascii_lowercase());
@@ -86,12 +87,12 @@ fn file_of(subdomain: &str, word: &str, year: &str) -> String {
 }
 
 impl Collection {
-    /// Appends to the inventory what happened to items, now, and syncs it.
+    /// Appends changes of items, dated now, to the inventory and syncs it.
     ///
     /// Every change of the holdings of a collection calls this: with [`InventoryChange::Entered`] or
-    /// [`InventoryChange::Became`] when that is durable and before it is reported, with
-    /// [`InventoryChange::Left`] before the item goes. A lost inventory stays lost until it is rebuilt; what
-    /// comes is found then, and nothing may leave before ([`Collection::confirm_inventory`]).
+    /// [`InventoryChange::Became`] once the change is durable and before it is reported, with
+    /// [`InventoryChange::Left`] before the item is removed. A lost inventory stays lost until it is rebuilt.
+    /// The rebuild finds new arrivals, and no item may leave before it ([`Collection::confirm_inventory`]).
     pub(crate) fn record(
         &self,
         changes: impl IntoIterator<Item = (RepositoryName, InventoryChange)>,
@@ -105,8 +106,8 @@ impl Collection {
         )
     }
 
-    /// [`Collection::record`]s items that were put in place, or looked at, after the inventory ended at `before`, and
-    /// that others may have changed meanwhile.
+    /// [`Collection::record`]s items that were published or inspected after the inventory ended at `before`,
+    /// and that other processes may have changed meanwhile.
     pub(crate) fn record_arrivals(
         &self,
         before: &InventoryEnd,
@@ -118,7 +119,7 @@ impl Collection {
         self.append_lines(changes.into_iter().map(line), Some(before), clock)
     }
 
-    /// Records that items stay which were recorded as leaving; on a full disk with the room that is reserved.
+    /// Records that items stay after they were recorded as leaving; on a full disk, the reserve is used.
     pub(crate) fn record_staying(
         &self,
         staying: &[(RepositoryName, InventoryChange)],
@@ -132,7 +133,7 @@ impl Collection {
         recorded
     }
 
-    /// This collection, as others name it.
+    /// This collection, as other collections name it.
     pub(crate) fn reference(&self) -> CollectionRef {
         CollectionRef { id: self.id().to_owned(), name: self.settings().name.clone() }
     }
@@ -159,8 +160,8 @@ impl Collection {
         files.into_iter().try_for_each(|(file, text)| append(&dir, &file, text, before, clock))
     }
 
-    /// Makes sure that it can be recorded where items go. An inventory built later knows nothing of an item
-    /// that left before, whose name could then be given to another one.
+    /// Makes sure that departures can be recorded. An inventory that is built later has no record of items
+    /// that left before, and their names could be issued again.
     pub(crate) fn confirm_inventory(&self) -> Result<(), PathError> {
         if self.inventory()?.is_some() {
             return Ok(());
@@ -184,8 +185,8 @@ impl Collection {
         self.own_dir(layout::INVENTORY)
     }
 
-    /// Whether items belong below the link `name` in `path`, a directory above items: those of a subsystem, or
-    /// recorded ones. Other links are people's own.
+    /// Whether items belong below the link `name` in `path`, a directory above items: those of a subsystem,
+    /// or recorded ones. Other links belong to people.
     pub(crate) fn has_level(&self, path: &Path, name: &str) -> bool {
         let levels = path.iter().map(|level| level.to_string_lossy()).chain([name.into()]);
         let levels: Vec<_> =
@@ -227,7 +228,7 @@ fn append(
         text.push_str(&later);
     }
     if end == 0 {
-        // So a file with something in it has its name on the disk.
+        // So the name of a file with content is on the disk.
         dir.sync()?;
     } else if !file.ends_with(b'\n')? {
         text.insert_str(0, TORN);
@@ -236,9 +237,9 @@ fn append(
     file.sync_data()
 }
 
-/// Locks the file that is called `name` now: a repair puts another file in its place.
+/// Locks the present file `name`, which a repair may have replaced.
 fn lock(dir: &Dir, name: &str, clock: &dyn Clock) -> Result<Lock, PathError> {
-    // An item that is in its place is recorded even when a stop was requested meanwhile.
+    // A published item is recorded even if a stop was requested meanwhile.
     let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
     let locked = waiter.poll(|| {
         let file = match dir.open_to_append_if_there(Path::new(name))? {

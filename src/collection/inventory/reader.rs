@@ -1,4 +1,4 @@
-//! Years of the inventory as far as they were read, and the file that is open.
+//! A cache of the inventory: years as far as they were read, and the open file.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
 
-/// What was read of the inventory, for items that are asked for one after the other: each line is read once,
-/// unless many others are asked for meanwhile.
+/// The part of the inventory that has been read, for lookups of many items: each line is read once, unless
+/// many other years are looked up meanwhile.
 #[derive(Debug, Default)]
 pub(in crate::collection) struct InventoryReader {
-    /// The year that was asked for last.
+    /// The year of the last lookup.
     year: Option<ReadYear>,
-    /// Those asked for before, the last one first.
+    /// Earlier years, latest first.
     earlier: VecDeque<ReadYear>,
-    /// What was looked at last, kept open: items are asked for in the order of their names.
+    /// The file of the last lookup, kept open: items are looked up in the order of their names.
     pub(super) open: Option<Arc<OpenYear>>,
 }
 
-/// Earlier years are let go once those asked for after them have this number of lines.
+/// Earlier years are dropped once later ones have this number of lines.
 const EARLIER_LINES: usize = 1 << 17;
 
-/// The file of a year, open if it is there, and the directory that it lies in.
+/// The file of a year, open if it exists, and its directory.
 #[derive(Debug)]
 pub(super) struct OpenYear {
     dir: Dir,
     pub(super) file_name: String,
     pub(super) file: Option<StoredFile>,
-    /// Of both: those of what took their place differ.
+    /// The identities of both: those of replacements differ.
     identities: (Identity, Option<Identity>),
 }
 
@@ -46,12 +46,12 @@ pub(super) struct ReadYear {
     file_name: String,
     identity: Identity,
     known: YearInventory,
-    /// Where lines begin that were added since, by the last level of the name.
+    /// The beginnings of lines that were added since, by the last level of the name.
     later: HashMap<String, Vec<u64>>,
 }
 
 impl InventoryReader {
-    /// What `file`, called `file_name`, says by now. `stat` is as new as the question.
+    /// Reads `file`, called `file_name`, up to its present end. `stat` is as recent as the lookup.
     pub(super) fn year(
         &mut self,
         file: &StoredFile,
@@ -61,7 +61,7 @@ impl InventoryReader {
         let FileStat { identity, mut bytes, .. } = stat;
         let read = self.take(file_name).filter(|year| year.identity == identity);
         if read.as_ref().is_some_and(|year| year.known.end > bytes) {
-            // Another thread has read what was added meanwhile, or the file was cut.
+            // Another thread has read the new lines meanwhile, or the file was truncated.
             bytes = file.stat()?.bytes;
         }
         let mut year = match read.filter(|year| year.known.end <= bytes) {
@@ -74,7 +74,7 @@ impl InventoryReader {
         Ok(self.year.insert(year))
     }
 
-    /// Takes out what was read of a year. What was asked for before joins the earlier ones.
+    /// Takes a year out of the cache. The year of the last lookup joins the earlier ones.
     fn take(&mut self, file_name: &str) -> Option<ReadYear> {
         let last = self.year.take()?;
         if last.file_name == file_name {
@@ -92,7 +92,7 @@ impl InventoryReader {
         asked
     }
 
-    /// The state of an item as far as the inventory was read: nothing is looked up on the disk.
+    /// The state of an item, from the lines read so far, without reading from the disk.
     pub(super) fn state_read(&self, name: &RepositoryName) -> Option<State> {
         let file_name = year_file(name);
         let mut years = self.year.iter().chain(&self.earlier);
@@ -105,16 +105,16 @@ impl InventoryReader {
     }
 }
 
-/// What is in the place of a file that was opened before.
+/// The file now in the place of one that was opened before.
 pub(super) enum FileChange {
-    /// The same file as it is by now, or still none.
+    /// The same file, with its present metadata, or still no file.
     Same(Option<FileStat>),
     /// A new file, or a new inventory.
     Replaced,
 }
 
 impl OpenYear {
-    /// Opens the file called `file_name`, if it is there; nothing while the inventory is lost.
+    /// Opens the file called `file_name`, if it exists; `None` while the inventory is lost.
     pub(super) fn open(own: &Dir, file_name: &str) -> Result<Option<OpenYear>, PathError> {
         let Some(dir) = own.open_dir_if_there(layout::INVENTORY)? else { return Ok(None) };
         let file = dir.open_file_if_there(file_name)?;
@@ -123,7 +123,7 @@ impl OpenYear {
         Ok(Some(OpenYear { dir, file_name: file_name.to_owned(), file, identities }))
     }
 
-    /// Looks whether others have put something else in its place.
+    /// Checks whether another process has replaced it.
     pub(super) fn look(&self, own: &Dir) -> Result<FileChange, PathError> {
         let Some(dir_stat) = own.stat(layout::INVENTORY)? else { return Ok(FileChange::Replaced) };
         let stat = self.dir.stat(&self.file_name)?;
@@ -142,7 +142,7 @@ impl ReadYear {
         Ok(ReadYear { file_name, identity, known, later: HashMap::new() })
     }
 
-    /// Reads what was added.
+    /// Reads the new lines.
     fn read_on(&mut self, file: &StoredFile) -> Result<(), PathError> {
         let ReadYear { file_name, known, later, .. } = self;
         known.end = visit_lines(file, known.end, |start, text| match InventoryLine::parse(text) {
@@ -154,7 +154,7 @@ impl ReadYear {
         Ok(())
     }
 
-    /// Number of items in it, those counted twice that were added since.
+    /// Number of items in it; items with new lines count twice.
     fn lines(&self) -> usize {
         self.known.len() + self.later.len()
     }
@@ -197,7 +197,7 @@ impl ReadYear {
     }
 }
 
-/// Where an item went since its Original was last here.
+/// The departures of an item since its Original was last here.
 pub(super) struct Departures {
     /// Whether it may have been more than a Copy here.
     pub may_be_home: bool,

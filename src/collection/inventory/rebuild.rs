@@ -1,4 +1,4 @@
-//! Building the inventory from the items that are there, when it is lost or has never been.
+//! Building the inventory from the existing items, if it is lost or never existed.
 
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -13,15 +13,15 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
 
-/// The inventory in the making.
+/// The inventory being built.
 const STAGED: &str = "inventory.new";
-/// The state stands in the second line of a sidecar.
+/// The state is in the second line of a sidecar.
 const HEAD: usize = 256;
 
 impl Collection {
-    /// Builds the inventory, of which there is none, in `own`.
+    /// Builds the missing inventory in `own`.
     ///
-    /// It appears in one step. The caller holds [`layout::REBUILDING`], and nobody writes.
+    /// It appears in one step. The caller holds [`layout::REBUILDING`], and no process writes.
     pub(in crate::collection) fn build_inventory(
         &self,
         own: &Dir,
@@ -30,7 +30,7 @@ impl Collection {
         own.remove_tree(Path::new(STAGED))?;
         let built = self.build_in(own, clock);
         if built.is_err() {
-            // On a full disk, a deletion needs the little room that there is.
+            // On a full disk, a deletion needs the little room that is left.
             let _ = own.remove_tree(Path::new(STAGED));
         }
         built
@@ -44,7 +44,7 @@ impl Collection {
             match listed {
                 Listed::Item(name) => {
                     let change = match self.found(&name) {
-                        // It is here, and its loss would be damage.
+                        // The item is here, and its loss would be damage.
                         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                             built.closed.push(error.path().to_path_buf());
                             Some(InventoryChange::Found(None))
@@ -56,7 +56,7 @@ impl Collection {
                         built.items += 1;
                     }
                 }
-                // What another user keeps closed is recorded when it is found.
+                // An item closed by another user is recorded when it is found later.
                 Listed::Unreadable(error) if error.kind() == ErrorKind::PermissionDenied => {
                     built.closed.push(error.path().to_path_buf());
                 }
@@ -72,15 +72,15 @@ impl Collection {
         Ok(built)
     }
 
-    /// Records items that nothing had recorded, as they are found now, and returns them: none while others may be
-    /// taking them away.
+    /// Records items without a record, in their present state, and returns them. None are recorded while
+    /// other processes may be removing them.
     pub(crate) fn record_found(
         &self,
         names: &[RepositoryName],
         writers: Writers,
         clock: &dyn Clock,
     ) -> Result<Vec<RepositoryName>, PathError> {
-        // No item is locked: what is recorded from here on is more recent than what is found.
+        // No item is locked: any change recorded from here on is more recent than the state found.
         let before = self.inventory_end(names)?;
         if writers == Writers::Perhaps && self.has_writers()? {
             return Ok(Vec::new());
@@ -97,8 +97,8 @@ impl Collection {
         Ok(changes.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// What is recorded of an item that nothing had recorded, with its state if the second line of its
-    /// sidecar says that; nothing where there is no sidecar.
+    /// The record for an item without one, with its state if the second line of its sidecar has it; `None`
+    /// without a sidecar.
     pub(super) fn found(
         &self,
         name: &RepositoryName,
@@ -106,7 +106,7 @@ impl Collection {
         let item = match self.root().open_dir_if_there(layout::item_directory(name)) {
             Ok(Some(item)) => item,
             Ok(None) => return Ok(None),
-            // Nothing that `verify` would call an item.
+            // It is not an item for `verify` either.
             Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {
                 return Ok(None);
             }
@@ -116,7 +116,7 @@ impl Collection {
             return Ok(None);
         }
         let mut head = [0; HEAD];
-        // An item whose sidecar cannot be read is here all the same.
+        // An item whose sidecar cannot be read exists nevertheless.
         let read = item.open_file(layout::SIDECAR).and_then(|file| file.read_at(&mut head, 0));
         Ok(Some(InventoryChange::Found(state_in(&head[..read.unwrap_or(0)]))))
     }
@@ -128,7 +128,7 @@ fn state_in(head: &[u8]) -> Option<State> {
     line.strip_prefix("state = \"")?.strip_suffix('"')?.parse().ok()
 }
 
-/// A file in the making: names come in the order of the listing, year by year.
+/// A file being built: names come in the order of the listing, year by year.
 struct Building<'a> {
     dir: &'a Dir,
     file: String,

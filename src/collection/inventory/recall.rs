@@ -1,4 +1,4 @@
-//! The inventory's entry for an item that is not here.
+//! The inventory's record of an item that is not here.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ impl Collection {
         self.recall(name, ReadYear::last_record)
     }
 
-    /// What `ask` finds about the item `name` in the file about its year, as that is by now.
+    /// The result of `ask` for the item `name` in the present file of its year.
     fn recall<T>(
         &self,
         name: &RepositoryName,
@@ -28,14 +28,14 @@ impl Collection {
     ) -> Result<Option<T>, PathError> {
         let Some(own) = self.own()? else { return Ok(None) };
         let file_name = year_file(name);
-        // Several threads ask at a time: none waits for what another has the disk look up.
+        // Several threads call this at a time: none waits for the disk because of another.
         let Some((open, stat)) = self.open_year(own, &file_name)? else { return Ok(None) };
         let Some(file) = &open.file else { return Ok(None) };
         let mut reader = self.inventory_reader();
         ask(reader.year(file, &file_name, stat)?, file, name.components()[3])
     }
 
-    /// Opens the file of a year, unless it is open, and inspects it; nothing where there is none.
+    /// Opens the file of a year, unless it is open, and inspects it; `None` if it does not exist.
     fn open_year(
         &self,
         own: &Dir,
@@ -62,8 +62,8 @@ impl Collection {
         self.inventory_reader().state_read(name)
     }
 
-    /// The last line about the item `name`, if it says that the item left for another collection, or was a Copy and
-    /// was deleted: its Original is elsewhere.
+    /// The last line about the item `name`, if by that line the item left for another collection, or was a
+    /// deleted Copy: its Original is elsewhere.
     pub(crate) fn departure(
         &self,
         name: &RepositoryName,
@@ -75,8 +75,9 @@ impl Collection {
         }))
     }
 
-    /// The collections that the item `name` left for since its Original was last here: none of them may hold
-    /// it by now, but each knows where it went. Nothing if it has never been more than a Copy here.
+    /// The collections that the item `name` left for since its Original was last here. Perhaps none of them
+    /// holds it by now, but each has a record of where it went. `None` if it has never been more than a Copy
+    /// here.
     pub(crate) fn departures(
         &self,
         name: &RepositoryName,
@@ -85,8 +86,8 @@ impl Collection {
         Ok(departures.and_then(|it| it.may_be_home.then_some(it.to)))
     }
 
-    /// Whether the Original of `name` may have been here, also unrecorded, and have gone to another collection than
-    /// `giver`.
+    /// Whether the Original of `name` may have been here, perhaps unrecorded, and have left for another
+    /// collection than `giver`.
     pub(crate) fn may_have_passed_on(
         &self,
         name: &RepositoryName,
@@ -98,7 +99,7 @@ impl Collection {
         }))
     }
 
-    /// That the item `name` is not here, and why, as far as the inventory knows.
+    /// The error for an absent item `name`, with the reason from the inventory.
     pub(crate) fn absent(&self, name: &RepositoryName) -> CollectionError {
         let path = self.path().to_path_buf();
         let recorded = match self.last_record(name) {
@@ -109,7 +110,7 @@ impl Collection {
         if matches!(recorded.line.change, InventoryChange::Left(_)) {
             return CollectionError::Left { line: Box::new(recorded.line), path };
         }
-        // It may have come, or been displaced, since it was looked for.
+        // It may have arrived, or been displaced, since the lookup.
         match self.item(name) {
             Ok(_) => CollectionError::NoSuchItem { name: name.to_string(), path },
             Err(CollectionError::NoSuchItem { .. }) => {
@@ -119,9 +120,9 @@ impl Collection {
         }
     }
 
-    /// Makes sure that `name`, which no item here has, is not that of one that left or vanished: as another
-    /// item's, or as a second Original's, it would be given twice. One that came meanwhile is
-    /// [`CollectionError::Changed`].
+    /// Makes sure that `name`, which no item here has, is not the name of an item that left or vanished: for
+    /// another item, or a second Original, the name would be issued twice. If the item has arrived meanwhile,
+    /// the error is [`CollectionError::Changed`].
     pub(crate) fn check_never_held(&self, name: &RepositoryName) -> Result<(), CollectionError> {
         match self.absent(name) {
             CollectionError::NoSuchItem { path, .. } => match self.last_record(name)? {
@@ -132,8 +133,8 @@ impl Collection {
         }
     }
 
-    /// Calls `visit` with the names of the subsystem of `prefix` in the inventory, those included that left:
-    /// of years before that of `since`, none.
+    /// Calls `visit` with the names of the subsystem of `prefix` in the inventory, including items that left,
+    /// from the year of `since` on.
     pub(in crate::collection) fn visit_recorded(
         &self,
         prefix: &Prefix,
@@ -184,7 +185,7 @@ impl Collection {
         self.visit_inventory(
             |_| true,
             |text| {
-                // Most lines are of other items; to look for the leaf is cheaper than to add up.
+                // Most lines are about other items; searching for the leaf is cheaper than a checksum.
                 if text.windows(leaf.len().max(1)).any(|window| window == leaf)
                     && let Some(line) = InventoryLine::parse(text)
                     && line.name.folded().ends_with(end)

@@ -36,7 +36,7 @@ impl fmt::Display for Recorded {
 }
 
 impl Certainty {
-    /// Of the line that begins at `line`, where the last one begins that cannot be read.
+    /// The certainty of the line that begins at `line`, if the last unreadable line begins at `rotten`.
     pub(super) fn of(line: u64, last_rotten: Option<u64>) -> Certainty {
         if last_rotten > Some(line) { Certainty::Doubtful } else { Certainty::Certain }
     }

@@ -1,7 +1,8 @@
 //! Items whose sidecar contradicts the inventory about their state.
 //!
-//! Most commands replace the sidecar of an item before they record its state. Each such change leaves its date in
-//! the sidecar, so that one without a date after the record was put back by hand, perhaps from a backup.
+//! Most commands replace the sidecar of an item before they record its state. Each such change leaves its
+//! date in the sidecar. A sidecar without a date after the record was therefore put back by hand, perhaps
+//! from a backup.
 
 use super::{Certainty, Collection, InventoryLine, Recorded};
 use crate::collection::CollectionError;
@@ -11,17 +12,17 @@ use crate::item::State;
 use crate::sidecar::{Sidecar, read_date};
 
 impl Collection {
-    /// The last line about the item `name`, whose sidecar is in `state`, if that contradicts the line: the
-    /// Original of an item recorded as a Copy or as deleted, or less than a recorded Original, and the sidecar
-    /// has no later change that explains it.
+    /// The last line about the item `name`, whose sidecar has `state`, if the two contradict each other and
+    /// the sidecar has no later change that explains it: an Original recorded as a Copy or as deleted, or a
+    /// lesser state of a recorded Original.
     ///
-    /// Nothing while others may be changing the collection.
+    /// `None` while other processes may be changing the collection.
     pub fn contradicting_line(
         &self,
         name: &RepositoryName,
         state: State,
     ) -> Result<Option<InventoryLine>, PathError> {
-        // The usual case. A line that was added since is about a sidecar that was replaced since.
+        // The usual case. A line that was added since belongs to a later sidecar.
         if self.state_read(name) == Some(state) {
             return Ok(None);
         }
@@ -34,10 +35,10 @@ impl Collection {
         let (read, item) = match read {
             Ok(read) => read,
             Err(CollectionError::Disk(error)) => return Err(error),
-            // Verification says what is wrong with it.
+            // Verification reports its faults.
             Err(_) => return Ok(None),
         };
-        // A run that replaced the sidecar and has not recorded that is at work, or was killed.
+        // A run has replaced the sidecar and not yet recorded that; it is at work, or was killed.
         if self.has_writers()? {
             return Ok(None);
         }
@@ -45,7 +46,7 @@ impl Collection {
         Ok(if item.has_version(read.version)? { line } else { None })
     }
 
-    /// The same for an item whose sidecar was read, whether or not others are at work.
+    /// The same for an item whose sidecar was read, without waiting for other processes.
     pub(crate) fn contradicted_by(
         &self,
         name: &RepositoryName,
@@ -65,7 +66,7 @@ fn differs(recorded: Option<State>, found: State) -> bool {
     recorded.is_some_and(|it| it != found && [it, found].contains(&State::Original))
 }
 
-/// When the item came to be in its state, as far as the sidecar says.
+/// The date of the item's state, if the sidecar has it.
 fn last_change(sidecar: &Sidecar) -> Option<Instant> {
     let origin = &sidecar.origin;
     match sidecar.state {

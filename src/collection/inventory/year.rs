@@ -12,16 +12,16 @@ use crate::item::State;
 /// Minimum number of superseded lines before they are compacted.
 const FEWEST_TO_CLEAR: usize = 1 << 16;
 
-/// Whether an item should be in the collection, and as what.
+/// Whether an item should be in the collection, and in which state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It should, in this state if that is known.
+    /// It should, in this state if known.
     Here(Option<State>),
     /// It left.
     Left,
 }
 
-/// The last thing recorded of each item of one year of a prefix, in order.
+/// The last record of each item of one year of a prefix, in order.
 #[derive(Debug, Default)]
 pub(super) struct YearInventory {
     /// The path of the year, as the last line spells it.
@@ -31,33 +31,33 @@ pub(super) struct YearInventory {
     spans: Vec<ItemLines>,
     /// The departures before the last line of each item, since its Original was last here; in order.
     departures: Vec<ItemLines>,
-    /// How many lines are not as they were written.
+    /// Number of damaged lines.
     pub rotten: u64,
-    /// Where the last of them begins.
+    /// The beginning of the last damaged line.
     pub last_rotten: Option<u64>,
-    /// Where the lines end that were read.
+    /// The end of the lines read.
     pub end: u64,
 }
 
-/// Where a leaf is, and what is known of its item.
+/// The position of a leaf, and the record of its item.
 #[derive(Clone, Copy, Debug)]
 struct ItemLines {
     start: u32,
     length: u16,
     known: Known,
-    /// Whether the item has been something else than a Copy here.
+    /// Whether the item has been more than a Copy here.
     may_be_home: bool,
-    /// Where the line begins that says so.
+    /// The beginning of the line with the record.
     line: u64,
 }
 
 impl YearInventory {
-    /// Nothing yet of the year whose directory is `path`.
+    /// An empty year whose directory is `path`.
     pub(super) fn of(path: &Path) -> YearInventory {
         YearInventory { year: path.to_string_lossy().into_owned(), ..YearInventory::default() }
     }
 
-    /// Reads the file `name` in `dir`; empty where there is none.
+    /// Reads the file `name` in `dir`; empty if it does not exist.
     pub(super) fn read(dir: &Dir, name: &str) -> Result<YearInventory, PathError> {
         let file = dir.open_file_if_there(name)?;
         file.map_or_else(
@@ -66,7 +66,7 @@ impl YearInventory {
         )
     }
 
-    /// What `file`, called `name`, says.
+    /// The records in `file`, called `name`.
     pub(super) fn of_file(file: &StoredFile, name: &str) -> Result<YearInventory, PathError> {
         let mut inventory = YearInventory::default();
         let mut clear_at = FEWEST_TO_CLEAR;
@@ -83,14 +83,14 @@ impl YearInventory {
         Ok(inventory)
     }
 
-    /// Takes in the line that begins at `line`, if it is one of the file called `file`.
+    /// Adds the line that begins at `line`, if it belongs to the file called `file`.
     fn take(&mut self, file: &str, line: u64, text: &[u8]) -> Option<()> {
         let (leaf, known) = self.judge(file, text)?;
         self.push(leaf.as_bytes(), known, line);
         Some(())
     }
 
-    /// The entry in a line, if it is one of the file called `file`.
+    /// The entry in a line, if it belongs to the file called `file`.
     fn judge<'t>(&mut self, file: &str, text: &'t [u8]) -> Option<(&'t str, Known)> {
         let Fields { what, name, details, .. } = Fields::of(text)?;
         let known = match what {
@@ -100,7 +100,7 @@ impl YearInventory {
         };
         let (year, leaf) = name.rsplit_once('/')?;
         if self.year != year {
-            // A line of another file has no business here, whatever its checksum says.
+            // A line of another file does not count here, even with the right checksum.
             let [subdomain, word, digits] = *year.split('/').collect::<Vec<_>>() else {
                 return None;
             };
@@ -113,8 +113,7 @@ impl YearInventory {
         is_suffix_leaf(digits, leaf).then_some((leaf, known))
     }
 
-    /// Calls `visit` for every line of `file`, called `name`, that is not as it was written, with the
-    /// place of its bytes.
+    /// Calls `visit` for every damaged line of `file`, called `name`, with the range of its bytes.
     pub(super) fn visit_rotten(
         file: &StoredFile,
         name: &str,
@@ -140,7 +139,7 @@ impl YearInventory {
         self.spans.push(ItemLines { start, length, known, may_be_home, line });
     }
 
-    /// Puts the items in order; what was recorded last of one stays last.
+    /// Sorts the items; the last record of an item stays last.
     pub(super) fn sort(&mut self) {
         let YearInventory { leaves, spans, .. } = self;
         spans.sort_by(|a, b| leaf(leaves, a).cmp(leaf(leaves, b)));
@@ -178,7 +177,7 @@ impl YearInventory {
         (self.leaves, self.spans, self.departures) = (kept.leaves, kept.spans, kept.departures);
     }
 
-    /// Whether there is one line of each item, in order: most years are recorded so.
+    /// Whether each item has one line, in order, as in most years.
     fn is_clear(&self) -> bool {
         let YearInventory { leaves, spans, departures, .. } = self;
         departures.is_empty() && spans.is_sorted_by(|a, b| leaf(leaves, a) < leaf(leaves, b))
@@ -191,26 +190,26 @@ impl YearInventory {
         &self.departures[start..end]
     }
 
-    /// Whether the item of this number may ever have been something else than a Copy here.
+    /// Whether the item of this number may have been more than a Copy here.
     pub(super) fn may_be_home(&self, at: usize) -> bool {
         self.last_rotten.is_some() || self.spans.get(at).is_some_and(|span| span.may_be_home)
     }
 
-    /// Where the lines begin of the departures of the item of this number, since its Original was last here,
-    /// and of its last line.
+    /// The beginnings of the last line of the item of this number, and of its departures since its Original
+    /// was last here.
     pub(super) fn departure_lines(&self, at: usize) -> impl Iterator<Item = u64> {
         let last = self.spans.get(at);
         let earlier = last.map_or(&[][..], |span| self.departures_of(leaf(&self.leaves, span)));
         earlier.iter().chain(last).map(|span| span.line)
     }
 
-    /// What is known of the item called `leaf` in this year, and its number.
+    /// The record of the item called `leaf` in this year, and its number.
     pub(super) fn find(&self, wanted: &[u8]) -> Option<(usize, Known)> {
         let at = self.spans.binary_search_by(|span| leaf(&self.leaves, span).cmp(wanted)).ok()?;
         Some((at, self.spans[at].known))
     }
 
-    /// Where the line begins that tells what is known of the item of this number.
+    /// The beginning of the line with the record of the item of this number.
     pub(super) fn line(&self, at: usize) -> Option<u64> {
         self.spans.get(at).map(|span| span.line)
     }
@@ -220,7 +219,7 @@ impl YearInventory {
         self.line(at).map_or(Certainty::Certain, |line| Certainty::of(line, self.last_rotten))
     }
 
-    /// How many items are known.
+    /// Number of items.
     pub(super) fn len(&self) -> usize {
         self.spans.len()
     }
@@ -230,7 +229,7 @@ impl YearInventory {
         self.spans.get(at).map(|span| leaf(&self.leaves, span))
     }
 
-    /// The item of this number, with what is known of it.
+    /// The item of this number, with its record.
     pub(super) fn item(&self, at: usize) -> Option<(RepositoryName, Known)> {
         let span = self.spans.get(at)?;
         let leaf = std::str::from_utf8(leaf(&self.leaves, span)).ok()?;
@@ -246,8 +245,8 @@ fn leaf<'a>(leaves: &'a [u8], span: &ItemLines) -> &'a [u8] {
     &leaves[start..start + usize::from(span.length)]
 }
 
-/// Calls `visit` for every line from offset `from` on, with where it begins; for one that has lost its end
-/// only if nothing else of it is lost. Returns where to go on when the file has grown.
+/// Calls `visit` for every line from offset `from` on, with its beginning. A line without its end is visited
+/// only if nothing else of it is lost. Returns the offset from which to continue when the file has grown.
 pub(super) fn visit_lines(
     file: &StoredFile,
     from: u64,
@@ -256,7 +255,7 @@ pub(super) fn visit_lines(
     visit_ranges(file, from, |range, text| visit(range.start, text))
 }
 
-/// The same with the place of all bytes of the line, its end among them.
+/// The same with the range of the bytes of the line, including its end.
 fn visit_ranges(
     file: &StoredFile,
     from: u64,
@@ -280,7 +279,7 @@ fn visit_ranges(
             start = next;
         }
         if filled < buffer.len() {
-            // The end of what is being written.
+            // The end of a line that is being written.
             if let Some(text) = without_end(rest) {
                 visit(start..start + rest.len() as u64, text);
             }
@@ -295,8 +294,8 @@ fn visit_ranges(
     }
 }
 
-/// The text of a line that has lost its end, if nothing else of it is lost: the end may have become
-/// something else.
+/// The text of a line that has lost its end, if nothing else of it is lost: the end may have been
+/// overwritten.
 pub(super) fn without_end(line: &[u8]) -> Option<&[u8]> {
     let all_but_end = line.split_last().map_or(line, |(_, before)| before);
     [line, all_but_end].into_iter().find(|text| Fields::of(text).is_some())

@@ -1,4 +1,4 @@
-//! Choosing a language by what a reader prefers: lookup by RFC 4647.
+//! Choosing a language by the preferences of a reader: lookup by RFC 4647.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ const KIND: &str = "language preference";
 /// The quality of a range without one, in thousandths.
 const FULL_QUALITY: u16 = 1000;
 
-/// What languages a reader prefers: an `Accept-Language` header, or a locale.
+/// The languages that a reader prefers: an `Accept-Language` header, or a locale.
 ///
 /// ```
 /// # use urepo::identity::{Language, LanguagePreferences};
@@ -35,8 +35,8 @@ struct Range {
 }
 
 impl LanguagePreferences {
-    /// The preferences in a POSIX locale, such as `pt_BR.UTF-8`, or a list of them with colons between,
-    /// such as `LANGUAGE` has. `C`, `POSIX` and what names no language are passed over.
+    /// The preferences in a POSIX locale, such as `pt_BR.UTF-8`, or in a list separated by colons, as in
+    /// `LANGUAGE`. `C`, `POSIX` and other texts that name no language are skipped.
     pub fn from_locale(locale: &str) -> LanguagePreferences {
         let mut ranges = Vec::new();
         for name in locale.split(':') {

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use crate::identity::error::Fault;
 
-/// Encodes a value of a request: what Table 6.1 lists, and what RFC 3986 has in no URL.
+/// Encodes a value of a request: the characters of Table 6.1, and those that RFC 3986 forbids in URLs.
 pub fn encode_value(value: &[u8]) -> String {
     encode(value, |byte| byte.is_ascii_graphic() && !b"%&+=?#\"<>\\^`{|}".contains(&byte))
 }
 
 /// Decodes a value of a request: `+` stands for a space.
 ///
-/// Nothing if a `%` does not begin an escape.
+/// `None` if a `%` does not begin an escape.
 pub fn decode_value(value: &str) -> Option<Vec<u8>> {
     decode(&value.replace('+', " ")).ok()
 }
@@ -21,7 +21,7 @@ pub fn encode_path(path: &[u8]) -> String {
     encode(path, |byte| byte != b'%' && is_in_path(byte))
 }
 
-/// Decodes the path of a file. Nothing if a `%` does not begin an escape.
+/// Decodes the path of a file. `None` if a `%` does not begin an escape.
 pub fn decode_path(path: &str) -> Option<Vec<u8>> {
     decode(path).ok()
 }

@@ -38,10 +38,10 @@ const BASE: &str = "http://urlib.net/";
 const STATUS: &str = "ibiurl.requireditemstatus";
 const VERB_LIST: &str = "ibiurl.verblist";
 
-/// A persistent URL: an item, and what is asked of it.
+/// A persistent URL: an item, and a request about it.
 ///
-/// Modifiers and the verbs of the question that mean the same give equal values. `Display` prints the
-/// canonical form: the base of the standard, modifiers instead of verbs, no pair that is not needed.
+/// Modifiers and equivalent verbs of the question give equal values. `Display` prints the canonical form: the
+/// base of the standard, modifiers instead of verbs, no pair that is not needed.
 ///
 /// ```
 /// # use urepo::identity::PersistentUrl;
@@ -56,18 +56,18 @@ const VERB_LIST: &str = "ibiurl.verblist";
 pub struct PersistentUrl {
     /// The item.
     pub identifier: Identifier,
-    /// What is asked of it.
+    /// The request.
     pub selection: Selection,
 }
 
-/// What a persistent URL asks of an item.
+/// The request of a persistent URL about an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// The verbs, of the modifiers and then of the question.
     pub verbs: Verbs,
     /// The path of a file, decoded, without the first `/`; empty if there is none.
     pub path: Vec<u8>,
-    /// Whether a Copy will do.
+    /// Whether a Copy is acceptable.
     pub status: RequiredStatus,
     /// The pairs of the question that are left to the item, as they were given.
     pub question: Vec<Box<str>>,
@@ -86,7 +86,7 @@ pub enum RequiredStatus {
 }
 
 impl Selection {
-    /// Reads what follows the identifier in a text that people paste.
+    /// Reads the text after the identifier in a pasted text.
     pub fn of(pasted: &Pasted<'_>) -> Result<Selection, ParseError> {
         reader::selection(pasted.rest).map_err(|fault| fault.within(KIND, pasted.rest))
     }
@@ -108,7 +108,7 @@ impl fmt::Display for PersistentUrl {
 }
 
 impl fmt::Display for Selection {
-    /// Prints what follows the identifier.
+    /// Prints the text after the identifier.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.verbs.modifiers())?;
         if !self.path.is_empty() {

@@ -7,9 +7,9 @@ use super::{PersistentUrl, RequiredStatus, STATUS, Selection, VERB_LIST, Verbs};
 use crate::identity::error::Fault;
 use crate::identity::scan;
 
-/// What the resolver interprets in the question.
+/// The names of pairs that the resolver interprets.
 const RESERVED: &str = "ibiurl.";
-/// What stands between the host and the identifier in some archives.
+/// Path components between the host and the identifier in some archives.
 const FOLDERS: [&str; 5] = ["ibi/", "rep/", "ibi-/", "rep-/", "goto-/"];
 
 /// The whole of a persistent URL.
@@ -47,7 +47,7 @@ fn base(text: &str) -> Result<usize, Fault> {
     Ok(text.len() - path.len() + folder.len())
 }
 
-/// What follows the identifier: modifiers, path, question.
+/// The text after the identifier: modifiers, path, question.
 pub(super) fn selection(text: &str) -> Result<Selection, Fault> {
     let question = text.find('?').unwrap_or(text.len());
     let (verbs, path) = Verbs::of_modifiers(&text[..question])?;

@@ -21,8 +21,8 @@ pub enum Verb {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FormatName(Box<str>);
 
-/// The verbs of a persistent URL in the order in which they are applied, and whether the list of files is
-/// wanted of what they lead to.
+/// The verbs of a persistent URL in the order in which they are applied, and whether the result is a list of
+/// files.
 ///
 /// The verbs are one of the 14 sequences of Table 8.2, or none: editions and translations, each at most
 /// once, then metadata, then a translation of it.
@@ -115,14 +115,14 @@ impl Verbs {
         }
     }
 
-    /// Reads modifiers at the beginning of `text`, and gives the byte after them.
+    /// Reads modifiers at the beginning of `text`, and returns the byte after them.
     pub(super) fn of_modifiers(text: &str) -> Result<(Verbs, usize), Fault> {
         let mut verbs = Verbs::default();
         let end = verbs.take(text, MODIFIER)?;
         Ok((verbs, end))
     }
 
-    /// Adds the verbs in a notation at the beginning of `text`, and gives the byte after them.
+    /// Adds the verbs in a notation at the beginning of `text`, and returns the byte after them.
     fn take(&mut self, text: &str, notation: usize) -> Result<usize, Fault> {
         let mut at = 0;
         while let Some((step, end)) = read_one(text, at, notation)? {
@@ -254,7 +254,7 @@ impl fmt::Display for FormatName {
 }
 
 impl fmt::Display for Verbs {
-    /// Prints the list of verbs as messages have it: names with spaces between.
+    /// Prints the list of verbs for messages: names separated by spaces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = self.wants_file_list.then(|| Verbs::FILE_LIST.to_owned());
         f.write_str(&self.spelled(NAME).chain(list).collect::<Vec<_>>().join(" "))
@@ -264,7 +264,7 @@ impl fmt::Display for Verbs {
 impl FromStr for Verbs {
     type Err = ParseError;
 
-    /// Reads a list of verbs as messages have it.
+    /// Reads a list of verbs in the form of messages.
     fn from_str(text: &str) -> Result<Verbs, ParseError> {
         let mut verbs = Verbs::default();
         let mut start = 0;
