@@ -25,7 +25,7 @@ pub struct Settings {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// Whether success means that the disk has the bytes.
+    /// Whether success means that the data is synced.
     #[serde(default)]
     pub durability: Durability,
     /// Whether names may be issued on a network file system.
@@ -54,7 +54,7 @@ struct FormatOnly {
     format: u32,
 }
 
-/// Whether success means that the disk has the bytes.
+/// Whether success means that the data is synced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {

@@ -1,4 +1,4 @@
-//! Who may read an item that a service offers: `[access]`.
+//! Who may read an item through a service: `[access]`.
 //!
 //! On the disk the permission bits decide. A service decides by this table, which travels with Copies.
 
@@ -18,7 +18,7 @@ pub struct Access {
     pub allow: Vec<Network>,
 }
 
-/// What may be read of an item.
+/// The part of an item that may be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccessLevel {
     /// Nothing.
@@ -34,11 +34,11 @@ pub enum AccessLevel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
-    /// How many bits are the same.
+    /// The number of these bits.
     length: u8,
 }
 
-/// What may be done with an item.
+/// The conditions of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditions {
     /// Whether the Original may migrate.
@@ -61,12 +61,12 @@ pub enum ConditionError {
     /// Bits of the address are set that the length leaves out.
     #[error("`{text}` has bits beyond its length; the range is `{network}`")]
     HostBits {
-        /// What was given.
+        /// The given text.
         text: String,
         /// The range that holds the address.
         network: Network,
     },
-    /// It is neither true nor false.
+    /// It is neither `true` nor `false`.
     #[error("`{0}` is not a value of `transferable`; expected `true` or `false`")]
     Transferable(String),
 }
@@ -87,13 +87,13 @@ impl RawAccess {
 }
 
 impl Access {
-    /// What the reader at `address` may read.
+    /// The part that a reader at `address` may read.
     pub fn level_at(&self, address: IpAddr) -> AccessLevel {
         let is_allowed = self.allow.iter().any(|network| network.contains(address));
         if is_allowed { AccessLevel::Open } else { self.level }
     }
 
-    /// The table as it is printed; an empty one where everything is open.
+    /// The table for printing; empty if everything is open.
     pub(super) fn table(&self) -> Table {
         let mut table = Table::new();
         if *self != Access::default() {
@@ -199,7 +199,7 @@ impl Conditions {
     /// The keys that [`Conditions::set`] takes.
     pub const KEYS: [&'static str; 3] = ["transferable", "access", "access.allow"];
 
-    /// Gives a key these values; without values, those that it has when it is absent.
+    /// Sets a key to these values; without values, to its default.
     pub fn set<T: AsRef<str>>(&mut self, key: &str, values: &[T]) -> Result<(), ConditionError> {
         let last = values.last().map(AsRef::as_ref);
         match key {

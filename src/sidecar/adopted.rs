@@ -1,17 +1,17 @@
-//! What adopting leaves beside a payload: the old archives' own, which is no part of the item.
+//! Entries that adoption leaves beside a payload: files of the old archive, which are not part of the item.
 
 use std::ffi::OsStr;
 
 use super::Sidecar;
 
-/// The key in `[origin]` of adopted items: when that was.
+/// The key in `[origin]` of adopted items, with the date of the adoption.
 pub(crate) const ADOPTED: &str = "adopted";
 
-/// What the old archives keep of an item beside its payload.
+/// Names of such entries.
 const OF_ARCHIVES: [&str; 5] = [".htaccess", ".reserved", "@reference.bib", "not_sent", "service"];
 
 impl Sidecar {
-    /// Whether what is called `name` beside the payload was left there when the item was adopted.
+    /// Whether the entry `name` beside the payload was left there by adoption.
     pub(crate) fn leaves_alone(&self, name: &OsStr) -> bool {
         self.origin.contains_key(ADOPTED) && OF_ARCHIVES.iter().any(|it| name == *it)
     }

@@ -1,4 +1,4 @@
-//! Both readers read the same sidecar out of every text, whatever is in it and however it is cut.
+//! Both readers read the same sidecar from every text, whatever its contents and however it is split.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -14,7 +14,7 @@ use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, State, Totals};
 
-/// What might be taken for something else within a value, or between the lines.
+/// Fragments that might be misread within a value, or between lines.
 const FRAGMENTS: [&str; 30] = [
     "\n",
     "\n\n",
@@ -171,8 +171,8 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
     )
 }
 
-/// What the reader of tables makes of `text`, which it gets in pieces of at most `length` bytes; nothing
-/// if it leaves it to the other.
+/// The result of the reader of tables for `text`, which it gets in pieces of at most `length` bytes; `None`
+/// if it leaves the text to the other reader.
 fn in_pieces(text: &[u8], length: usize) -> Option<(Sidecar, Seal)> {
     let mut rest = text;
     let mut lines = SidecarLines::new(Vec::new().into(), |piece: &mut [u8]| {
@@ -209,7 +209,7 @@ proptest! {
         cases: 300, failure_persistence: None, ..ProptestConfig::default()
     })]
 
-    /// What urepo writes is read table by table, and says what it was written from.
+    /// A sidecar that urepo wrote is read table by table, with the values that were written.
     #[test]
     fn what_is_written_is_read_table_by_table(sidecar in sidecar(), length in 1_usize..40) {
         let text = sidecar.to_text();
@@ -219,7 +219,7 @@ proptest! {
         prop_assert_eq!(in_pieces(text.as_bytes(), length), Some(expected), "{}", text);
     }
 
-    /// Whatever is done to a text: if it is read table by table, it is the same sidecar to both.
+    /// However a text is edited: if it is read table by table, both readers agree.
     #[test]
     fn both_readers_agree_on_edited_texts(
         sidecar in sidecar(),
@@ -244,7 +244,7 @@ fn no_description_hides_a_hand_over() {
     let (read, _) = Sidecar::read(text.as_bytes()).expect("because it is valid");
     assert_eq!((read.payload.files, read.payload.bytes), (0, 0));
     assert!(read.handover.is_some());
-    // As it is written now, every value is on a line of its own.
+    // In the present form, every value is on a line of its own.
     let text = read.to_text();
     assert!(!text.lines().any(|line| line == "files = 7"), "{text}");
     assert_eq!(Sidecar::read(text.as_bytes()), Ok((read, Seal::Intact)));

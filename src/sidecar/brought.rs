@@ -1,6 +1,6 @@
-//! Digests that a source brought with it: `[origin.digests.sha512]` and so on, a file a line.
+//! Checksums that came with a source: `[origin.digests.sha512]` and so on, one line for each file.
 //!
-//! They were compared with the bytes when these came in. A bag gets them back.
+//! They were compared with the bytes at the import. An exported bag contains them again.
 
 use toml::{Table, Value};
 
@@ -10,10 +10,10 @@ use crate::item::PayloadPath;
 /// The key in `[origin]`.
 pub(crate) const DIGESTS: &str = "digests";
 
-/// How the line begins that opens the table of an algorithm.
+/// The beginning of the line that opens the table of an algorithm.
 pub(super) const HEADER: &str = "[origin.digests.";
 
-/// The table of the checksums of `files`; SHA-256 stands with each file as it is.
+/// The table of the checksums of `files`, without SHA-256, which every file has anyway.
 pub(crate) fn table_of<'a>(
     files: impl Iterator<Item = (&'a PayloadPath, &'a Vec<Checksum>)>,
 ) -> Table {
@@ -33,7 +33,7 @@ pub(crate) fn table_of<'a>(
     digests
 }
 
-/// The checksum of one file that was brought.
+/// A checksum that came with one file.
 pub(crate) fn of_file(
     origin: &Table,
     path: &PayloadPath,
@@ -43,8 +43,8 @@ pub(crate) fn of_file(
     Checksum::new(algorithm, of_files.get(path.to_text().as_ref())?.as_str()?)
 }
 
-/// The checksums of all of `files` that were brought, by how they were taken: nothing of those that
-/// only some of the files have.
+/// The checksums that came with all of `files`, by algorithm; an algorithm that only some files have is left
+/// out.
 pub(crate) fn of_all<'a>(
     origin: &Table,
     files: &(impl Iterator<Item = &'a PayloadPath> + Clone),

@@ -1,10 +1,10 @@
 //! Reading a sidecar table by table, as urepo writes it: beside the entries themselves, only one table is
 //! held at a time.
 //!
-//! TOML is read from left to right. So a text that is complete TOML by itself, up to a line that begins
-//! with a bracket, leaves nothing open at that line: the line opens a table in the whole text too. That is
-//! checked for the head, as far as the line `[payload]`, and for each table after it. Any other shape is
-//! left to the reader of all TOML; whatever is read here, that one reads as the same sidecar.
+//! TOML is read from left to right. So a text that is complete TOML by itself, up to a line that begins with
+//! a bracket, leaves nothing open at that line: the line opens a table in the whole text too. That is checked
+//! for the head, as far as the line `[payload]`, and for each table after it. Any other shape is left to the
+//! reader of all TOML; for every text that is read here, both give the same sidecar.
 
 use serde::de::IgnoredAny;
 use toml::{Table, Value};
@@ -17,7 +17,7 @@ use crate::digest::Digest;
 use crate::identity::Instant;
 use crate::item::{Content, Entry, Totals};
 
-/// More tables of checksums than this, one for each algorithm, are not as urepo writes them.
+/// Limit on tables of checksums, one for each algorithm; urepo writes no more.
 const MOST_DIGEST_TABLES: usize = 8;
 
 /// No entry of a file takes fewer bytes of text.
@@ -141,7 +141,7 @@ where
     lines.until(|line| line.iter().find(|byte| !matches!(byte, b' ' | b'\t')) == Some(&b'['))
 }
 
-/// The seal, of which the header is next: nothing but the line of the digest may follow.
+/// The seal, whose header is the next line: only the line of the digest may follow.
 fn seal<R, E>(lines: &mut SidecarLines<'_, R>) -> Result<Seal, Stop<E>>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
@@ -213,7 +213,7 @@ fn is_end(rest: &str) -> bool {
 /// The key at the start of a line, and what follows it.
 fn key(line: &str) -> Option<(String, &str)> {
     if line.starts_with(['"', '\'']) {
-        // The checksum behind it has no such sign.
+        // A checksum cannot contain this separator.
         let at = line.rfind(" = ")?;
         return Some((string(&line[..at])?.into_owned(), &line[at..]));
     }

@@ -1,4 +1,4 @@
-//! What becomes of an item after its deposit: hand-overs under way, and removals.
+//! Events after the deposit of an item: hand-overs in progress, and removals.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ pub(crate) const COPY_KEYS: [&str; 3] = ["collection", "copied", "through"];
 
 /// A hand-over of the Original that has begun and is not yet finished: `[handover]`.
 ///
-/// As long as it stands, a reader takes the receiver's sidecar for the Original only if the giver's has
+/// While it exists, a reader takes the receiver's sidecar for the Original only if the giver's sidecar has
 /// the same token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handover {
-    /// What both sides have in common, made once for each hand-over.
+    /// The token of both sides, unique to each hand-over.
     pub token: String,
-    /// Who is at the other end.
+    /// The other end.
     pub party: Party,
 }
 
@@ -33,16 +33,16 @@ pub enum Party {
     To(String),
 }
 
-/// How an item came to be deleted: `[removal]` of a tombstone. The date is the sidecar's `timestamp`.
+/// The deletion of an item: `[removal]` of a tombstone. The date is the sidecar's `timestamp`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removal {
     /// Who removed it, on which machine.
     pub by: String,
-    /// Why, if that was said.
+    /// The reason, if given.
     pub reason: Option<String>,
-    /// What it was before.
+    /// The state before.
     pub was: State,
-    /// The `timestamp` that it had before, where that is known: it has it again when it comes back.
+    /// The `timestamp` before, if known; a restored item gets it back.
     pub updated: Option<Instant>,
 }
 
@@ -107,17 +107,17 @@ impl Sidecar {
         self.origin.get("collection").and_then(Value::as_str)
     }
 
-    /// When the item became a Copy, or came as one.
+    /// When the item became a Copy, or arrived as one.
     pub fn copied(&self) -> Option<Instant> {
         self.origin.get("copied").and_then(read_date)
     }
 
-    /// Says in `[origin]` that the item was deleted, and restored `now`.
+    /// Notes in `[origin]` that the item was deleted, and restored `now`.
     pub(crate) fn note_restored(&mut self, now: Instant) {
         self.origin.insert("restored".to_owned(), date_value(now));
     }
 
-    /// Makes it the sidecar of a Copy of the item that the collection with the id `holder` has.
+    /// Turns it into the sidecar of a Copy of the item in the collection with the id `holder`.
     pub(crate) fn become_copy_of(&mut self, holder: &str) {
         self.state = State::Copy;
         self.origin.remove("through");
@@ -132,7 +132,7 @@ impl Sidecar {
     }
 }
 
-/// The second of `now`, as `[origin]` has it.
+/// `now` as a value of `[origin]`, to the second.
 pub(crate) fn date_value(now: Instant) -> Value {
     let text = now.floor(SECOND).to_string();
     text.parse().map_or(Value::String(text), Value::Datetime)

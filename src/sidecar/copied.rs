@@ -1,7 +1,7 @@
-//! Texts of Copies that differ from the text of the Original in nothing but what copying changes.
+//! Texts of Copies that differ from the text of the Original only in the keys that copying changes.
 //!
-//! Most items that are copied once more are there already. Comparing two texts takes less time than reading
-//! both, and shows that both say the same.
+//! Most items of a repeated copy exist already. Comparing two texts takes less time than parsing both, and
+//! shows that they mean the same.
 
 use super::SidecarText;
 use super::plain::{instant, is_bare, string};
@@ -20,9 +20,9 @@ const TABLES: [&str; 3] = ["[metadata]", "[relations]", ORIGIN_LINE];
 const ADDED_KEYS: [&str; 2] = ["collection", "copied"];
 
 impl SidecarText {
-    /// Whether this is the sealed text of a Copy of the Original with the sidecar `original`, which is valid and
-    /// sealed, in the collection `holder`: apart from the seals they differ in the state, and in when the Copy was made
-    /// and where.
+    /// Whether this is the sealed text of a Copy of the Original with the sidecar `original`, which is valid
+    /// and sealed, in the collection `holder`: apart from the seals, they differ only in the state, and in
+    /// the date and place of the copying.
     ///
     /// `false` is inconclusive: the sidecar must then be parsed.
     pub(crate) fn is_copy_of(&self, original: &SidecarText, holder: &str) -> bool {
@@ -42,7 +42,7 @@ fn is_sealed_copy(copy: &str, original: &str, holder: &str) -> Option<bool> {
     Some(is_copy(copy, original, holder)? && Digest::of(copy.as_bytes()) == seal)
 }
 
-/// What the seal covers, and what it says.
+/// The text that the seal covers, and its digest.
 fn split(text: &str) -> Option<(&str, Digest)> {
     let (covered, seal) = text.split_at_checked(text.len().checked_sub(SEAL_BYTES)?)?;
     let digest = seal.strip_prefix(SEAL_LINE)?.strip_prefix("sha256 = \"")?.strip_suffix("\"\n")?;

@@ -1,11 +1,11 @@
-//! Instants as TOML writes and reads them.
+//! Instants in TOML.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
 use crate::identity::{Instant, SECOND};
 
-/// Years that TOML's date-times can say: 0000 to 9999.
+/// Years of TOML date-times: 0000 to 9999.
 const SAYABLE: std::ops::Range<i128> = -62_167_219_200 * SECOND..253_402_300_800 * SECOND;
 
 /// The instant as a TOML value: a date-time, or a string outside the years 0000 to 9999.

@@ -1,4 +1,4 @@
-//! The title of an item that was given none.
+//! The default title of an item.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Metadata;
 use super::metadata::is_refused;
 
-/// A name as a path is escaped, without characters that no text has.
+/// A name, escaped as a path and without characters that a description cannot have.
 fn escaped(name: &[u8]) -> String {
     let mut title = String::with_capacity(name.len());
     for character in crate::item::escape(name).chars() {
@@ -22,7 +22,7 @@ fn escaped(name: &[u8]) -> String {
 
 impl Metadata {
     /// Makes the last name of the path `source` the title, escaped as a path, unless there is a title. A name
-    /// that cannot be one is passed over.
+    /// that cannot be a title is ignored.
     pub fn set_default_title(&mut self, source: &Path) {
         if let Some(name) = source.file_name()
             && !self.table().contains_key("title")

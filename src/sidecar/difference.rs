@@ -1,4 +1,4 @@
-//! What differs between two descriptions of an item, key by key.
+//! The differences between two descriptions of an item, key by key.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ impl Sidecar {
     }
 }
 
-/// Compares the values of two tables, and those of the tables directly in them.
+/// Compares the values of two tables, and of the tables directly in them.
 fn compare_tables(
     above: &str,
     before: &Table,

@@ -1,4 +1,4 @@
-//! What can be wrong with a sidecar.
+//! Errors of sidecars.
 
 /// Why a sidecar cannot be used. Lines and columns count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -6,10 +6,10 @@ pub enum SidecarError {
     /// It is not UTF-8.
     #[error("byte {offset} is not UTF-8")]
     NotUtf8 {
-        /// Where the first such byte is, from 0.
+        /// The offset of the first invalid byte, from 0.
         offset: usize,
     },
-    /// It is not TOML, or a value is not of its kind.
+    /// It is not TOML, or a value has the wrong type.
     #[error("line {line}, column {column}: {message}")]
     Malformed {
         /// The line.
@@ -22,16 +22,16 @@ pub enum SidecarError {
     /// It was written by a later urepo.
     #[error("it has format {found}; this urepo reads up to format {}", super::FORMAT)]
     NewerFormat {
-        /// The format it says.
+        /// Its format.
         found: u32,
     },
-    /// It is long, and not as urepo writes it.
+    /// It is long, and not in the form that urepo writes.
     #[error("line {line}: a sidecar of more than 4 MiB is read only as urepo writes it")]
     TooLong {
-        /// The line that is not.
+        /// The first line in another form.
         line: usize,
     },
-    /// A value breaks a rule that TOML does not know.
+    /// A value breaks a rule beyond TOML.
     #[error("`{key}`: {reason}")]
     Value {
         /// The key.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::item::{Content, Entry, PayloadPath, position};
 
-/// The entries of a payload, sorted by path. A clone costs nothing until one of the two is changed.
+/// The entries of a payload, sorted by path. A clone is free until one of the two changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files(Arc<Vec<Entry>>);
 

@@ -1,13 +1,13 @@
-//! The head of a sidecar, everything before its payload, as urepo writes it: read in one pass, as thousands
-//! are read at a time. What is spelt in any other way is left to the reader of all TOML, and means the same
-//! to both.
+//! The head of a sidecar, everything before its payload, in the form that urepo writes. It is read in one
+//! pass, because thousands are read at a time. Any other spelling is left to the reader of all TOML; both
+//! give the same result.
 
 use toml::{Table, Value};
 
 use super::plain::{boolean, instant, is_bare, number, pair, string};
 use super::raw::Raw;
 
-/// Reads the head `text`, if every line of it is as urepo writes it.
+/// Reads the head `text`, if every line has the form that urepo writes.
 pub(super) fn read(text: &str) -> Option<Raw> {
     let (format, rest) = pair(text, "format")?;
     let (state, rest) = pair(rest, "state")?;
@@ -55,7 +55,7 @@ pub(super) fn read(text: &str) -> Option<Raw> {
     rest.is_empty().then_some(raw)
 }
 
-/// The text of a line that may be missing, and what comes after the line.
+/// The value of an optional line, and the text after the line.
 fn optional<'a>(text: &'a str, key: &str) -> Option<(Option<String>, &'a str)> {
     match pair(text, key) {
         Some((value, rest)) => Some((Some(string(value)?.into_owned()), rest)),
@@ -63,7 +63,7 @@ fn optional<'a>(text: &'a str, key: &str) -> Option<(Option<String>, &'a str)> {
     }
 }
 
-/// Reads the pairs up to an empty line, and returns what comes after it.
+/// Reads the pairs up to an empty line, and returns the text after it.
 fn table<'a>(mut text: &'a str, into: &mut Table) -> Option<&'a str> {
     loop {
         let (line, rest) = text.split_once('\n')?;

@@ -12,7 +12,7 @@ pub fn json_of(value: &Value) -> serde_json::Value {
     match value {
         Value::String(text) => text.as_str().into(),
         Value::Integer(number) => (*number).into(),
-        // Neither infinity nor what is no number can be said: null.
+        // JSON has neither infinity nor NaN: null.
         Value::Float(number) => (*number).into(),
         Value::Boolean(value) => (*value).into(),
         Value::Datetime(date) => date.to_string().into(),

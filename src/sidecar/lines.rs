@@ -1,4 +1,4 @@
-//! The lines of a text that need not be held as a whole, and the digest of what was read.
+//! The lines of a text, without holding the whole text, and the digest of the lines read.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -6,19 +6,19 @@ use std::convert::Infallible;
 use super::plain::line_length;
 use crate::digest::{Digest, Hasher};
 
-/// More is asked for in pieces, the first of this many bytes: the totals of a payload are often in it.
+/// Size of the first piece read: the totals of a payload are often in it.
 const FIRST_PIECE_BYTES: usize = 8 * 1024;
 
-/// No piece is longer.
+/// Limit on a piece.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// No line or table that is read by itself is longer.
+/// Limit on a line or table that is read by itself.
 pub(super) const LONGEST: usize = 1024 * 1024;
 
 /// Why the lines of a text end too early.
 #[derive(Debug)]
 pub(super) enum Stop<E> {
-    /// It is not as urepo writes it; only the reader of all TOML can tell what it says.
+    /// It is not in the form that urepo writes; only the reader of all TOML can read it.
     Unusual,
     /// It cannot be read.
     Failed(E),
@@ -26,14 +26,14 @@ pub(super) enum Stop<E> {
 
 /// A text, line by line.
 pub(super) struct SidecarLines<'a, R> {
-    /// Gives the bytes behind `buffer`.
+    /// Reads the bytes after `buffer`.
     more: R,
-    /// There are no more.
+    /// The end of the text has been read.
     is_whole: bool,
     buffer: Cow<'a, [u8]>,
-    /// The next line begins here.
+    /// The offset of the next line.
     at: usize,
-    /// What is before was digested.
+    /// The bytes before this offset have been digested.
     digested: usize,
     hasher: Hasher,
     /// The number of the next line, from 1.
@@ -41,7 +41,7 @@ pub(super) struct SidecarLines<'a, R> {
 }
 
 impl<'a> SidecarLines<'a, fn(&mut [u8]) -> Result<usize, Infallible>> {
-    /// The lines of `text`, which is whole.
+    /// The lines of the whole `text`.
     pub(super) fn of(text: &'a [u8]) -> Self {
         SidecarLines { is_whole: true, ..SidecarLines::new(text.into(), |_| Ok(0)) }
     }
@@ -51,20 +51,20 @@ impl<'a, R, E> SidecarLines<'a, R>
 where
     R: FnMut(&mut [u8]) -> Result<usize, E>,
 {
-    /// The lines of a text that begins with `buffer`; `more` fills in what follows, 0 bytes at the end.
+    /// The lines of a text that begins with `buffer`; `more` reads the rest, and returns 0 at the end.
     pub(super) fn new(buffer: Cow<'a, [u8]>, more: R) -> SidecarLines<'a, R> {
         let hasher = Hasher::default();
         SidecarLines { more, is_whole: false, buffer, at: 0, digested: 0, hasher, number: 1 }
     }
 
-    /// The next line, which stays the next one; nothing at the end.
+    /// The next line, without consuming it; `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<&str>, Stop<E>> {
         let Some(length) = self.length_at(0)? else { return Ok(None) };
         let line = &self.buffer[self.at..self.at + length];
         std::str::from_utf8(line).map(Some).map_err(|_| Stop::Unusual)
     }
 
-    /// The next line, without its end; nothing at the end.
+    /// Consumes the next line, without its end; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<&str>, Stop<E>> {
         let Some(length) = self.length_at(0)? else { return Ok(None) };
         let start = self.at;
@@ -74,7 +74,7 @@ where
         std::str::from_utf8(line).map(Some).map_err(|_| Stop::Unusual)
     }
 
-    /// The lines before the next one that `ends`, which stays the next one, or all that are left.
+    /// Consumes the lines before the next one that `ends`, or all remaining lines.
     pub(super) fn until(&mut self, ends: impl Fn(&[u8]) -> bool) -> Result<&str, Stop<E>> {
         let mut length = 0;
         while let Some(next) = self.length_at(length)? {
@@ -100,7 +100,7 @@ where
         self.hasher.clone().finish()
     }
 
-    /// How long the line is that begins `beyond` bytes after the next one; it is in the buffer then.
+    /// The length of the line that begins `beyond` bytes after the next one; it is in the buffer then.
     fn length_at(&mut self, beyond: usize) -> Result<Option<usize>, Stop<E>> {
         let mut looked_at = 0;
         loop {
@@ -119,7 +119,7 @@ where
         }
     }
 
-    /// Reads the next piece, in place of the lines that were taken; `false` at the end.
+    /// Reads the next piece, in place of the consumed lines; `false` at the end.
     fn fill(&mut self) -> Result<bool, E> {
         self.hasher.update(&self.buffer[self.digested..self.at]);
         self.digested = self.at;
@@ -134,7 +134,7 @@ where
         }
         let rest = self.buffer.len() - self.at;
         if self.buffer.len() > 2 * PIECE_BYTES && rest <= PIECE_BYTES {
-            // What was read at first is larger than what is needed from here on.
+            // The first piece is larger than the later ones.
             self.buffer = Cow::Owned(self.buffer[self.at..].to_vec());
         } else {
             self.buffer.to_mut().drain(..self.at);

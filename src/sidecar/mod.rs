@@ -1,17 +1,16 @@
 //! The sidecar, `item.toml`: state, fixity and description of an item, in one sealed text file.
 //!
-//! [`Sidecar`] is what it says; [`write`](Sidecar::write) prints it in a fixed order of keys and ends
-//! with the seal; [`Sidecar::read`] takes any spelling of the same TOML and tells whether the seal is
-//! intact. Text from outside is always quoted, never pasted. [`rewrite`](Sidecar::rewrite) changes a
-//! sidecar and keeps what others have written into it.
+//! [`Sidecar`] has its values. [`write`](Sidecar::write) prints it in a fixed order of keys and ends with the
+//! seal. [`Sidecar::read`] takes any spelling of the same TOML and checks the seal. Foreign text is always
+//! quoted. [`rewrite`](Sidecar::rewrite) changes a sidecar and keeps comments and unknown keys.
 //!
-//! A sidecar may come from anybody, and may have hundreds of thousands of files. So its tables are read one
-//! at a time, and of a long one no text is held (`SidecarText`).
+//! A sidecar may be untrusted, and may list hundreds of thousands of files. So its tables are read one at a
+//! time, and the text of a long one is not kept in memory (`SidecarText`).
 //!
 //! # The seal is a table
 //!
-//! It is written as the last table, `[seal]` with the key `sha256`: after the `[[file]]` tables a bare
-//! `seal = …` would be a key of the last file. It covers every byte before the line `[seal]`.
+//! The seal is the last table, `[seal]` with the key `sha256`: after the `[[file]]` tables a bare `seal = …`
+//! would be a key of the last file. It covers every byte before the line `[seal]`.
 
 mod access;
 pub(crate) mod adopted;
@@ -80,11 +79,11 @@ pub struct Sidecar {
     pub timestamp: Instant,
     /// The last change of the description since the deposit.
     pub described: Option<Instant>,
-    /// What the bare identifier opens, relative to `doc/`.
+    /// The file that the bare identifier opens, relative to `doc/`.
     pub target: Option<PayloadPath>,
     /// Whether the Original may migrate.
     pub transferable: bool,
-    /// Who may read it where a service offers it.
+    /// Who may read it through a service.
     pub access: Access,
     /// The description.
     pub metadata: Metadata,
@@ -92,9 +91,9 @@ pub struct Sidecar {
     pub relations: Relations,
     /// Where the item came from.
     pub origin: toml::Table,
-    /// A hand-over of the Original under way.
+    /// A hand-over of the Original in progress.
     pub handover: Option<Handover>,
-    /// How it came to be deleted.
+    /// Its deletion.
     pub removal: Option<Removal>,
     /// Counts and digest of the payload.
     pub payload: Totals,
@@ -105,13 +104,13 @@ pub struct Sidecar {
 /// The result of checking the seal against the text before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {
-    /// The text is as urepo wrote it.
+    /// The text is unchanged.
     Intact,
-    /// The text has been changed since, by hand or by rot.
+    /// The text has been edited, or has rotted.
     Broken {
-        /// The digest that was sealed.
+        /// The digest in the seal.
         sealed: Digest,
-        /// The digest of the text as it is.
+        /// The digest of the present text.
         found: Digest,
     },
     /// There is no seal.

@@ -1,4 +1,4 @@
-//! Keys and values as urepo writes them, each on one line: what is spelt in any other way is `None`.
+//! Keys and values in the form that urepo writes, each on one line; any other spelling is `None`.
 
 use std::borrow::Cow;
 use std::io::BufRead as _;
@@ -6,16 +6,16 @@ use std::io::BufRead as _;
 use super::datetime;
 use crate::identity::Instant;
 
-/// The value of the line `key = value`, and what comes after the line.
+/// The value of the line `key = value`, and the text after the line.
 pub(super) fn pair<'a>(text: &'a str, key: &str) -> Option<(&'a str, &'a str)> {
     let text = text.strip_prefix(key)?.strip_prefix(" = ")?;
     let end = line_length(text.as_bytes())?;
     Some((&text[..end], &text[end + 1..]))
 }
 
-/// How long the first line of `text` is, without its end; nothing where it has none.
+/// The length of the first line of `text`, without its end; `None` if the line has no end.
 pub(super) fn line_length(text: &[u8]) -> Option<usize> {
-    // The search of readers is several times as fast as looking at one byte after the other.
+    // `skip_until` is several times as fast as a loop over bytes.
     let mut rest = text;
     let length = rest.skip_until(b'\n').ok()?;
     text[..length].strip_suffix(b"\n").map(<[u8]>::len)
@@ -29,7 +29,7 @@ pub(super) fn is_bare(key: &str) -> bool {
 pub(super) fn number(text: &str) -> Option<u64> {
     let is_plain =
         text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-    // No number in TOML is larger.
+    // The largest number in TOML.
     u64::try_from(text.parse::<i64>().ok().filter(|_| is_plain)?).ok()
 }
 
@@ -41,18 +41,18 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
     }
 }
 
-/// A date-time as it is printed, and so as TOML reads it.
+/// A date-time in the printed form, which is valid TOML.
 pub(super) fn instant(text: &str) -> Option<Instant> {
     let instant: Instant = text.parse().ok()?;
     (datetime::to_value(instant) == text).then_some(instant)
 }
 
-/// Whether a byte of `text` is odd. All are looked at: that takes less time than stopping at the first.
+/// Whether a byte of `text` is odd. All bytes are checked: that takes less time than stopping at the first.
 fn has(text: &str, is_odd: impl Fn(u8) -> bool) -> bool {
     text.bytes().fold(false, |found, byte| found | is_odd(byte))
 }
 
-/// The text of a string that stands on one line.
+/// The text of a one-line string.
 pub(super) fn string(quoted: &str) -> Option<Cow<'_, str>> {
     let is_plain = |text: &str| !has(text, |byte| byte.is_ascii_control() && byte != b'\t');
     if let Some(text) = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
@@ -88,7 +88,7 @@ pub(super) fn string(quoted: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(plain))
 }
 
-/// The character of this number of hexadecimal digits.
+/// The character with the code in this number of hexadecimal digits.
 fn escaped(rest: &mut std::str::Chars<'_>, digits: usize) -> Option<char> {
     let mut code = 0;
     for _ in 0..digits {

@@ -1,7 +1,7 @@
 //! Printing TOML: the only place where a key or a value of a sidecar becomes text.
 //!
-//! Every pair takes one line, whatever its value holds. So no part of a value can ever be taken for a
-//! table or a key, by urepo or by a line-wise tool.
+//! Every pair takes one line, whatever its value. So neither urepo nor a line-wise tool can take a part of a
+//! value for a table or a key.
 
 use toml::{Table, Value};
 use toml_writer::{TomlStringBuilder, TomlWrite as _};
@@ -14,7 +14,7 @@ pub(super) fn text_pair(text: &mut String, key: &str, value: &str) {
     text.push('\n');
 }
 
-/// Appends the table called `name`, after an empty line; nothing when it is empty.
+/// Appends the table called `name`, after an empty line, unless it is empty.
 pub(super) fn table(text: &mut String, name: &str, table: &Table) {
     if !table.is_empty() {
         let mut header = String::new();
@@ -23,7 +23,7 @@ pub(super) fn table(text: &mut String, name: &str, table: &Table) {
     }
 }
 
-/// How a table is opened: one of its name, or one of several.
+/// The header of a table: one of its name, or one of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Brackets {
     Single,
@@ -59,7 +59,7 @@ fn print_table(text: &mut String, header: &str, brackets: Brackets, table: &Tabl
     }
 }
 
-/// The tables of a list that holds nothing else.
+/// The tables of a list of tables.
 fn tables_of(value: &Value) -> Option<impl Iterator<Item = &Table>> {
     let values = value.as_array().filter(|values| !values.is_empty())?;
     values.iter().all(Value::is_table).then(|| values.iter().filter_map(Value::as_table))
@@ -100,7 +100,7 @@ fn print_key(text: &mut String, key: &str) {
 
 fn print_text(text: &mut String, value: &str) {
     let builder = TomlStringBuilder::new(value);
-    // Never one of the forms of several lines.
+    // Multi-line forms are never used.
     let quoted = builder.as_basic_pretty().or_else(|| builder.as_literal());
     let _ = text.value(quoted.unwrap_or_else(|| builder.as_basic()));
 }

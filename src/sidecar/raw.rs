@@ -1,4 +1,4 @@
-//! The tables of a sidecar as TOML has them, before their values are checked.
+//! The tables of a sidecar in TOML, before their values are checked.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -63,12 +63,12 @@ fn yes() -> bool {
 }
 
 impl Raw {
-    /// Whether it says anything about the payload, or has a seal.
+    /// Whether it has a table of the payload, or a seal.
     pub(super) fn has_payload(&self) -> bool {
         self.payload.is_some() || self.file.is_some() || self.seal.is_some()
     }
 
-    /// The sidecar that says this, and these of the payload.
+    /// The sidecar with these values and this payload.
     pub(super) fn check(
         self,
         payload: Totals,

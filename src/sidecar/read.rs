@@ -1,4 +1,4 @@
-//! Reading a sidecar: any TOML of the right shape, however it is spelt.
+//! Reading a sidecar: any TOML of the right shape, in any spelling.
 
 use serde::Deserialize;
 
@@ -9,17 +9,17 @@ use super::{FORMAT, MAX_BYTES, Seal, Sidecar, SidecarError, SidecarText, canonic
 use crate::digest::{Digest, Hasher};
 use crate::item::Totals;
 
-/// The line that ends what the seal covers.
+/// The line that ends the text covered by the seal.
 pub(super) const SEAL_LINE: &str = "[seal]\n";
 
-/// The one key that says whether the rest can be understood.
+/// The key that decides whether the rest can be understood.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
 }
 
 impl Sidecar {
-    /// Reads the bytes of a sidecar and judges its seal. Unknown keys are passed over.
+    /// Reads the bytes of a sidecar and checks its seal. Unknown keys are ignored.
     pub fn read(bytes: &[u8]) -> Result<(Sidecar, Seal), SidecarError> {
         let mut lines = SidecarLines::of(bytes);
         match canonical::read(&mut lines, bytes.len()) {
@@ -31,8 +31,8 @@ impl Sidecar {
         }
     }
 
-    /// Reads a sidecar of about `size` bytes, of which `more` fills in the next: as much as there is, and
-    /// nothing at the end. With it comes what is kept of its text.
+    /// Reads a sidecar of about `size` bytes from `more`, which reads the next bytes and returns 0 at the
+    /// end. Returns the sidecar with its [`SidecarText`].
     pub(crate) fn read_pieces<E: From<SidecarError>>(
         size: u64,
         mut more: impl FnMut(&mut [u8]) -> Result<usize, E>,
@@ -60,8 +60,7 @@ impl Sidecar {
         }
     }
 
-    /// The totals of the payload, of a text of which `more` fills in the next bytes: read no further, and
-    /// so not checked against anything.
+    /// The totals of the payload in a text from `more`. The rest is not read, so the totals are not checked.
     pub(crate) fn read_totals(mut more: impl FnMut(&mut [u8]) -> Option<usize>) -> Option<Totals> {
         let mut lines =
             SidecarLines::new(Vec::new().into(), |piece: &mut [u8]| more(piece).ok_or(()));
@@ -73,7 +72,7 @@ impl Sidecar {
         let text = std::str::from_utf8(bytes)
             .map_err(|error| SidecarError::NotUtf8 { offset: error.valid_up_to() })?;
         let mut raw: Raw = toml::from_str(text).map_err(|error| match toml::from_str(text) {
-            // What a later version writes need not have the shape of this one's.
+            // A sidecar of a later version need not have the same shape.
             Ok(FormatOnly { format }) if format > FORMAT => {
                 SidecarError::NewerFormat { found: format }
             }
@@ -93,13 +92,13 @@ impl Sidecar {
 }
 
 impl Seal {
-    /// Judges the seal at the end of `text`.
+    /// Checks the seal at the end of `text`.
     pub(super) fn of(text: &str) -> Seal {
         let Some((sealed, seal)) = text.rsplit_once(SEAL_LINE) else { return Seal::Missing };
         if !sealed.is_empty() && !sealed.ends_with('\n') {
             return Seal::Missing;
         }
-        // Nothing but the line of the digest may follow: what follows is not covered.
+        // Only the line of the digest may follow, because further text would not be covered.
         let digest = seal.strip_prefix("sha256 = \"").and_then(|rest| rest.strip_suffix("\"\n"));
         let Some(Ok(digest)) = digest.map(str::parse::<Digest>) else { return Seal::Missing };
         let found = Digest::of(sealed.as_bytes());

@@ -1,4 +1,4 @@
-//! Changing a sidecar: what people and later versions have added to it survives.
+//! Changing a sidecar without losing additions of people and later versions.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,9 @@ use crate::digest::Digest;
 impl Sidecar {
     /// The text of this sidecar in place of `before`, whose text is `text`.
     ///
-    /// Where urepo wrote what is before the payload, that is simply written again, and the payload,
-    /// which may be long, stays as it is. In any other text only what differs between the two is
-    /// changed: comments, unknown keys and the order of keys stay; the result was read back. It is
-    /// sealed.
+    /// If urepo wrote the head, the head is written again, and the payload, which may be long, stays
+    /// unchanged. In any other text only the differences between the two sidecars are changed: comments,
+    /// unknown keys and the order of keys stay, and the result is read back. The result is sealed.
     pub fn rewrite(&self, text: &[u8], before: &Sidecar) -> Result<String, SidecarError> {
         let text = std::str::from_utf8(text)
             .map_err(|error| SidecarError::NotUtf8 { offset: error.valid_up_to() })?;
@@ -42,13 +41,12 @@ impl Sidecar {
     }
 }
 
-/// The payload's part of `text`, if all before it is as urepo writes it, and the seal right behind
-/// it.
+/// The payload in `text`, if the head has the form that urepo writes, and the seal follows directly.
 fn payload_text<'a>(text: &'a str, sidecar: &Sidecar) -> Option<&'a str> {
     let rest = text.strip_prefix(&sidecar.head())?;
     let (payload, seal) = rest.rsplit_once(SEAL_LINE)?;
     let is_only_seal = seal.lines().count() == 1 && payload.ends_with("\n\n");
-    // Other tables may stand below the payload, and the head would say the same a second time.
+    // Other tables may follow the payload, and the head would repeat them.
     let mut tables = payload.lines().filter(|line| line.trim_start().starts_with('['));
     let is_only_payload =
         tables.next() == Some("[payload]") && tables.all(|table| table == "[[file]]");
@@ -71,14 +69,14 @@ fn sealed(mut text: String) -> String {
     text
 }
 
-/// Brings to `target` what differs between `old` and `new`.
+/// Applies the differences between `old` and `new` to `target`.
 fn apply(target: &mut dyn TableLike, old: Option<&dyn TableLike>, new: &dyn TableLike) {
     let gone = old.into_iter().flat_map(TableLike::iter).filter(|(key, _)| !new.contains_key(key));
     for (key, _) in gone {
         target.remove(key);
     }
     for (key, item) in new.iter() {
-        // Written by us, after the change.
+        // The seal is written after the change.
         if key == "seal" {
             continue;
         }
@@ -100,7 +98,7 @@ fn apply(target: &mut dyn TableLike, old: Option<&dyn TableLike>, new: &dyn Tabl
     }
 }
 
-/// The text of `item` with all tables in it, which its own `to_string` leaves out.
+/// The text of `item` with its tables, which `to_string` leaves out.
 fn printed(item: &Item) -> String {
     DocumentMut::from(Table::from_iter([("item", item.clone())])).to_string()
 }
@@ -149,7 +147,7 @@ fn path_of(entry: &Table) -> Option<String> {
     entry.get("path").and_then(Item::as_str).map(str::to_owned)
 }
 
-/// A copy without the place it had in its own document.
+/// A copy without its position in its own document.
 fn placed_anywhere(item: &Item) -> Item {
     let mut item = item.clone();
     match &mut item {

@@ -2,7 +2,8 @@
 
 use crate::identity::Language;
 
-/// A language tag as the standard writes it: `pt-BR` for `PT_br`. A longer tag stays as it is; `None` for other texts.
+/// A language tag in the form of the standard: `pt-BR` for `PT_br`. A longer tag stays as it is; `None` for
+/// other texts.
 pub(super) fn language(text: &str) -> Option<String> {
     match Language::normalised(text) {
         Ok(language) => Some(language.as_str().to_owned()),

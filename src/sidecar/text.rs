@@ -1,16 +1,15 @@
-//! The texts of sidecars, of which long ones are not held.
+//! The texts of sidecars; long ones are not kept in memory.
 
 use toml::{Table, Value};
 
 use super::{Files, MAX_BYTES, Sidecar, SidecarError};
 use crate::digest::{Digest, Hasher};
 
-/// A longer text is not held, and read only as urepo writes it: the reader of all TOML takes up to a
-/// hundred times the size of the text.
+/// A longer text is not kept, and is read only in the form that urepo writes: the reader of all TOML takes up
+/// to a hundred times the size of the text.
 pub(super) const LONGEST_HELD: usize = 4 * 1024 * 1024;
 
-/// What is kept of the text of a sidecar that was read: whether another is the same, and what is needed to
-/// change it.
+/// The text of a sidecar, or its digest: enough to compare it with another text, and to change it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SidecarText {
     /// The text.
@@ -23,12 +22,12 @@ pub(crate) enum SidecarText {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NewText {
     Held(Vec<u8>),
-    /// What this sidecar prints.
+    /// The printed text of this sidecar.
     Printed(Box<Sidecar>),
 }
 
 impl SidecarText {
-    /// Takes a text of about `size` bytes, of which `more` fills in the next, and nothing at the end.
+    /// Reads a text of about `size` bytes from `more`, which returns 0 at the end.
     pub(crate) fn read_pieces<E>(
         size: u64,
         mut more: impl FnMut(&mut [u8]) -> Result<usize, E>,
@@ -58,13 +57,13 @@ impl SidecarText {
     }
 }
 
-/// The whole text, or as much of a long one as shows that it is one.
+/// The whole text, or the beginning of a long one.
 pub(super) fn start<E>(
     size: u64,
     more: &mut impl FnMut(&mut [u8]) -> Result<usize, E>,
 ) -> Result<Vec<u8>, E> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
-    // One byte more than there should be: so the end is met by the first attempt to read on.
+    // One byte more than expected, so that the first further read meets the end.
     let mut text = vec![0; size.min(LONGEST_HELD) + 1];
     let mut length = 0;
     loop {
@@ -80,7 +79,7 @@ pub(super) fn start<E>(
     }
 }
 
-/// The keys of a sidecar that are read, with all in them.
+/// The keys of a sidecar that are read with all their contents.
 const READ: [&str; 15] = [
     "format",
     "state",
@@ -107,7 +106,7 @@ const READ_IN: [(&str, &[&str]); 3] = [
 ];
 
 impl SidecarText {
-    /// Keys that others have added to the text, and no [`Sidecar`] has; nothing where the text is not held.
+    /// Unknown keys of the text, which a [`Sidecar`] does not have; none if the text is not kept.
     pub(crate) fn added(&self) -> Option<Table> {
         let SidecarText::Held(text) = self else { return None };
         let mut table: Table = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -119,7 +118,7 @@ impl SidecarText {
             };
             let is_empty = match table.get_mut(key) {
                 Some(Value::Table(table)) => is_read(table),
-                // Each of them, for what the others have.
+                // Each table of the list, for unknown keys in the others.
                 Some(Value::Array(tables)) => {
                     let tables = tables.iter_mut().filter_map(Value::as_table_mut);
                     tables.map(is_read).filter(|is_empty| !is_empty).count() == 0
@@ -135,7 +134,7 @@ impl SidecarText {
 }
 
 impl NewText {
-    /// Keys that others have added to it.
+    /// Unknown keys.
     pub(crate) fn added(&self) -> Option<Table> {
         match self {
             NewText::Held(text) => SidecarText::Held(text.clone()).added(),
@@ -156,7 +155,8 @@ impl Sidecar {
     /// The text of this sidecar in place of `before`, which was read with `text`: see
     /// [`Sidecar::rewrite`].
     ///
-    /// A long one that is not exactly as urepo prints it is refused: what others have added would be lost.
+    /// A long text that is not exactly in the form that urepo prints is refused, because unknown keys would
+    /// be lost.
     pub(crate) fn rewritten(
         &self,
         text: &SidecarText,
@@ -195,7 +195,7 @@ impl Sidecar {
         Ok(())
     }
 
-    /// The text that this sidecar was read with, once more.
+    /// Rebuilds the text from which this sidecar was read.
     pub(crate) fn unchanged(&self, text: &SidecarText) -> Result<NewText, SidecarError> {
         match text {
             SidecarText::Held(text) => Ok(NewText::Held(text.clone())),
@@ -203,7 +203,7 @@ impl Sidecar {
         }
     }
 
-    /// How many bytes the text has that it prints, and their digest.
+    /// The length and the digest of its printed text.
     fn printed(&self) -> (u64, Digest) {
         let (mut bytes, mut hasher) = (0, Hasher::default());
         let printed = self.write(|piece| {
@@ -224,7 +224,7 @@ mod tests {
     use crate::item::{Content, Entry, PayloadPath, State, Totals};
     use crate::sidecar::Seal;
 
-    /// A sidecar whose text is not held.
+    /// A sidecar whose text is not kept.
     fn long() -> Sidecar {
         let entry = |at: u32| Entry {
             path: PayloadPath::from_text(&format!("some/directory/file-{at:08}")).unwrap(),

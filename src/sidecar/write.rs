@@ -9,10 +9,10 @@ use crate::identity::Instant;
 use crate::item::{Content, Entry};
 use crate::item::{PayloadPath, Totals};
 
-/// Text is handed on in pieces of about this size: an item may have many files.
+/// Approximate size of the pieces of text: an item may have many files.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// A sidecar of one file takes about so much.
+/// Approximate size of a sidecar with one file.
 const USUAL_BYTES: usize = 1024;
 
 impl Sidecar {
@@ -21,8 +21,7 @@ impl Sidecar {
         self.write_with(&self.files, sink)
     }
 
-    /// Prints the sidecar with `files` in place of its own: an item may have many, and they need
-    /// not be moved into it.
+    /// Prints the sidecar with `files` in place of its own, so that a long list need not be moved into it.
     pub fn write_with<E>(
         &self,
         files: &[Entry],
@@ -49,8 +48,8 @@ impl Sidecar {
         }
     }
 
-    /// Stands for everything that the holdings of one edition share beside their payload: description
-    /// and its date, relations, target, opaque name, whether the Original may migrate, and who may read it.
+    /// The digest of everything that the holdings of one item share beside their payload: description and its
+    /// date, relations, target, IBIp, whether the Original may migrate, and who may read it.
     pub fn description_digest(&self) -> Digest {
         let mut text = String::new();
         table(&mut text, "metadata", self.metadata.table());
@@ -60,7 +59,7 @@ impl Sidecar {
         let target = self.target.as_ref().map(PayloadPath::to_text);
         text_pair(&mut text, "target", &target.unwrap_or_default());
         let _ = writeln!(text, "transferable = {}", self.transferable);
-        // Digests of sidecars without it are those that earlier versions took.
+        // Without this part, digests agree with those of earlier versions.
         if let Some(described) = self.described {
             date_pair(&mut text, "described", described);
         }
@@ -71,7 +70,7 @@ impl Sidecar {
     /// Whether both have the same [`Sidecar::description_digest`].
     pub(crate) fn has_description_of(&self, other: &Sidecar) -> bool {
         let ibip = |sidecar: &Sidecar| sidecar.ibip.as_ref().map(ToString::to_string);
-        // What is equal need not be printed.
+        // Equal values need not be printed.
         let is_equal = self.metadata == other.metadata
             && self.relations == other.relations
             && ibip(self) == ibip(other)

@@ -1,15 +1,15 @@
-//! What the threads that list and verify send to the one that reports.
+//! Messages from the threads that list and verify to the thread that reports.
 
 use std::sync::mpsc::Receiver;
 
 use super::{Finding, Report};
 use crate::identity::{Instant, RepositoryName};
 
-/// What the calling thread gets, in order.
+/// A message to the calling thread, in order.
 pub(super) enum FeedEvent {
-    /// Something was found while listing.
+    /// A finding of the listing.
     Found(Finding),
-    /// An item is not there, or is not recorded.
+    /// An item is missing, or not recorded.
     Compared(Report),
     /// The answers to the tickets of a batch, in their order.
     Awaited(Vec<NamedDate>, Receiver<Vec<JobResult>>),
@@ -17,9 +17,9 @@ pub(super) enum FeedEvent {
     Skipped(NamedDate),
     /// A part of the collection could not be listed.
     Unlisted(Finding),
-    /// A stop was asked for.
+    /// A stop was requested.
     Interrupted,
-    /// There is no time for what comes after.
+    /// There is no time for the rest.
     OutOfTime,
 }
 
@@ -29,14 +29,14 @@ pub(super) struct NamedDate {
     pub date: Option<Instant>,
 }
 
-/// What became of a ticket.
+/// The result for a ticket.
 pub(super) type JobResult = Result<Report, Unverified>;
 
 /// Why an item was not verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unverified {
-    /// A stop was asked for.
+    /// A stop was requested.
     Stopped,
-    /// It was not begun, and there is no time for it.
+    /// There is no time to begin it.
     OutOfTime,
 }

@@ -1,15 +1,15 @@
-//! What verification can find: numbered codes that never change meaning.
+//! Finding codes: numbers that never change their meaning.
 
 use std::fmt;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing; everything is as it was deposited.
+    /// Worth knowing; the item is intact.
     Notice,
-    /// Not as it should be, but no bytes are at stake.
+    /// A fault that does not endanger bytes.
     Warning,
-    /// A promise is broken: bytes, names or records are not what the sidecar says they are.
+    /// A broken promise: bytes, names or records differ from the sidecar.
     Damage,
 }
 
@@ -23,14 +23,14 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Makes [`Code`] and what is said about each of them, so that neither can be forgotten.
+/// Defines [`Code`] with the texts of each code, so that none can be forgotten.
 macro_rules! codes {
     ($($name:ident = $number:literal, $severity:ident, $meaning:literal;)+) => {
-        /// What was found, by a number that never changes meaning and is never given again.
+        /// The kind of a finding, as a number that never changes its meaning and is never reused.
         ///
-        /// `U1…` is about the sidecar and the item as a whole, `U2…` about its payload, `U3…` about
-        /// what lies around items, `U4…` about states, of one item over several collections, `U5…`
-        /// about relations between items. Later versions may add codes.
+        /// `U1…` is about the sidecar and the item as a whole, `U2…` about its payload, `U3…` about the
+        /// surroundings of items, `U4…` about states, of one item over several collections, `U5…` about
+        /// relations between items. Later versions may add codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -44,14 +44,14 @@ macro_rules! codes {
                 &[$(Code::$name),+]
             }
 
-            /// How much it matters; only damage makes `verify` exit with 20.
+            /// Its severity; only damage makes `verify` exit with 20.
             pub const fn severity(self) -> Severity {
                 match self {
                     $(Code::$name => Severity::$severity,)+
                 }
             }
 
-            /// What it means, in one line.
+            /// Its meaning, in one line.
             pub const fn meaning(self) -> &'static str {
                 match self {
                     $(Code::$name => $meaning,)+
@@ -65,19 +65,19 @@ codes! {
     SidecarMissing = 101, Damage, "the sidecar is missing";
     SidecarUnreadable = 102, Damage, "this urepo cannot read the sidecar";
     SealBroken = 103, Damage, "the sidecar was changed after it was sealed, by hand or by rot";
-    // One flipped bit in the line of the seal must not pass for a mere warning.
+    // A flipped bit in the line of the seal must be more than a warning.
     SealMissing = 104, Damage, "the sidecar has no seal";
     OtherItem = 105, Damage, "the sidecar names another item than the path";
     ItemMissing = 106, Damage, "an item that was asked for is not there";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
     ItemVanished = 108, Damage, "an item that should be here is gone";
-    // Once: then it is recorded.
+    // It is reported once, then recorded.
     Unrecorded = 109, Warning, "an item is here whose arrival was never recorded";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
-    // The Original is where it went, so this one may be a second.
+    // The Original may be where the item went, so this may be a second one.
     ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it left for another collection";
-    // The Original is elsewhere, or was replaced here by an older state of the item.
+    // The Original is in another collection, or was replaced here by an older state of the item.
     StateContradicted = 113, Damage, "the sidecar and the inventory contradict each other about which state an item is in";
 
     FileMissing = 201, Damage, "a file is missing";
@@ -97,7 +97,7 @@ codes! {
     TwoSpellings = 302, Damage, "an identifier is in the collection twice, in two spellings";
     OddName = 303, Notice, "identifiers of a prefix depart from the grammar";
     Twins = 304, Notice, "two names in the payload are one on some file systems";
-    // Fixity promises bytes; times and modes get lost by copying by hand, which keeps items valid.
+    // Fixity covers bytes. Copying by hand keeps items valid, but loses times and modes.
     AttributesDiffer = 305, Warning, "mode or modification time differ from the sidecar";
     LinkOnTheWay = 306, Damage, "a link stands where a part of the tree belongs; it was not followed";
     DoubleIbip = 307, Damage, "two items have one IBIp";

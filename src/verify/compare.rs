@@ -1,4 +1,5 @@
-//! Several collections, name by name: is there one Original of each item, and are its Copies like it?
+//! Comparing several collections, name by name: whether each item has one Original, and its Copies agree with
+//! it.
 
 use std::ops::ControlFlow;
 
@@ -12,36 +13,35 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::sidecar::Party;
 
-/// Something that two or more roots do not agree on.
+/// A contradiction between roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
     /// The root that it is about.
     pub root: usize,
-    /// The item, as it is spelt there; nothing if it is about the root as a whole.
+    /// The item, as it is spelt there; `None` if it is about the root as a whole.
     pub name: Option<RepositoryName>,
-    /// What.
+    /// The finding.
     pub finding: Finding,
 }
 
-/// How a comparison ended.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Names that were compared, each counted once.
     pub names: u64,
-    /// What is damage.
+    /// Number of damage findings.
     pub damage: u64,
-    /// What is only a warning.
+    /// Number of warnings.
     pub warnings: u64,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
 }
 
-/// Compares what `roots` hold of the items of `names`, by their sidecars alone, and calls `report` for
-/// each disagreement, in the order of names.
+/// Compares the holdings of the items of `names` in `roots`, by their sidecars alone, and calls `report` for
+/// each contradiction, in the order of names.
 ///
-/// Sidecars that cannot be read are passed over: verifying each root tells of them. One root agrees
-/// with itself. The error is that no threads can be started, or that the process ran short of descriptors or
-/// memory.
+/// Sidecars that cannot be read are skipped: verifying each root reports them. One root agrees with itself.
+/// An error means that no threads can be started, or that the process ran short of descriptors or memory.
 pub fn compare(
     roots: &[&Collection],
     names: &Names,
@@ -54,7 +54,7 @@ pub fn compare(
     comparer.compare(interrupt, |comparer| survey.run_in_order(|found| comparer.take(found)))
 }
 
-/// The same for the items `names`, each of which is looked for in every root.
+/// The same for the items `names`, each looked up in every root.
 pub fn compare_items(
     roots: &[&Collection],
     names: &[RepositoryName],
@@ -74,7 +74,7 @@ struct Comparer<'a, R> {
     /// Whether a part of the root could not be listed.
     unlisted: Vec<bool>,
     summary: Comparison,
-    /// That the process ran short of descriptors or memory: what it read then says nothing.
+    /// A shortage of descriptors or memory in this process, after which the result means nothing.
     shortage: Option<PathError>,
     report: R,
 }
@@ -85,7 +85,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         Comparer { roots, unlisted, summary, shortage: None, report }
     }
 
-    /// Compares what `look` finds.
+    /// Compares the holdings that `look` finds.
     fn compare(
         mut self,
         interrupt: &Interrupt,
@@ -136,7 +136,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         (self.report)(disagreement)
     }
 
-    /// Tells of roots that have the id of one before them.
+    /// Reports roots that have the id of an earlier one.
     fn tell_same_collections(&mut self) -> ControlFlow<()> {
         for (root, collection) in self.roots.iter().enumerate() {
             let id = collection.id();
@@ -192,7 +192,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         found.into_iter().map(finding).collect()
     }
 
-    /// What is known of the Original of `copy`, which none of `all` is.
+    /// The detail about the Original of `copy`, which none of `all` is.
     fn tell_absence(&self, copy: &HoldingRecord, all: &[Holding]) -> String {
         let mut facts = Vec::new();
         let is_deleted =

@@ -1,7 +1,7 @@
-//! Items that were found damaged, whose dates of verification go.
+//! Items that were found damaged, whose dates of verification are removed.
 //!
-//! The dates belong to the run that has their lock. Others note what they find damaged in files of their own beside
-//! the dates, which that run, or the next one, takes into account and removes.
+//! The dates belong to the run that holds their lock. Other runs note damaged items in files of their own
+//! beside the dates, which the lock holder or the next run reads and removes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -28,7 +28,7 @@ impl Damaged {
         damaged
     }
 
-    /// What is noted in `dir`.
+    /// The items noted in `dir`.
     pub(super) fn noted(dir: &Dir) -> Damaged {
         let mut damaged = Damaged::default();
         for note in notes(dir) {
@@ -67,7 +67,7 @@ impl Damaged {
         }
     }
 
-    /// Takes in the names of `note`, which may be those of adopted items, and says whether it could be read.
+    /// Adds the names in `note`, which may be those of adopted items, and returns whether it could be read.
     fn read(&mut self, dir: &Dir, note: &Path) -> bool {
         let Ok(Some(file)) = dir.open_file_if_there(note) else { return false };
         for line in BufReader::new(file).lines() {
@@ -95,7 +95,7 @@ pub(super) fn note(dir: &Dir, names: &[RepositoryName]) -> Result<(), PathError>
 fn notes(dir: &Dir) -> Vec<PathBuf> {
     let Ok(entries) = dir.entries() else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.name.into_string().ok());
-    // One that is being written has an extension.
+    // A note that is being written has an extension.
     let is_note = |name: &String| name.starts_with(NOTE) && !name.contains('.');
     names.filter(is_note).map(PathBuf::from).collect()
 }

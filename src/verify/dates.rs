@@ -1,8 +1,9 @@
-//! When each item was last verified: one text file a year of a prefix, in the order of the listing.
+//! The dates of the last verification of each item: one text file for each year of a prefix, in the order of
+//! the listing.
 //!
-//! A line is `leaf date`. Files are read and written from start to end beside the listing, so that
-//! no collection is too large. They are urepo's own notes: without them, or with garbage in their
-//! place, items are merely verified again, and what goes wrong with them is no error of the run.
+//! A line is `leaf date`. Files are read and written from start to end beside the listing, so that no
+//! collection is too large. They are urepo's own notes: if they are missing or garbled, items are merely
+//! verified again, and a failure to read or write them is not an error of the run.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -12,7 +13,7 @@ use crate::collection::year_file;
 use crate::disk::{Dir, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 
-/// No line is longer: a leaf has at most 255 bytes.
+/// Limit on a line: a leaf has at most 255 bytes.
 const LINE: u64 = 512;
 /// Bytes that are written at a time.
 const BLOCK: usize = 1 << 16;
@@ -21,18 +22,18 @@ pub(super) fn leaf_of(name: &RepositoryName) -> &str {
     name.components()[3]
 }
 
-/// The dates there are, asked for in the order of the listing.
+/// The existing dates, looked up in the order of the listing.
 #[derive(Debug)]
 pub(super) struct Dates {
     dir: Option<Dir>,
     file: String,
     lines: Option<DateLines>,
-    /// The line that is next.
+    /// The next line.
     ahead: Option<(String, Instant)>,
 }
 
 impl Dates {
-    /// The dates in `dir`; without one there are none.
+    /// The dates in `dir`, or no dates without `dir`.
     pub(super) fn new(dir: Option<Dir>) -> Dates {
         Dates { dir, file: String::new(), lines: None, ahead: None }
     }
@@ -54,10 +55,10 @@ impl Dates {
     }
 }
 
-/// What is no line of dates.
+/// A line that is not valid.
 struct Garbage;
 
-/// The lines of a file that is good to its end.
+/// The lines of a file that is valid to its end.
 #[derive(Debug)]
 struct DateLines(BufReader<StoredFile>);
 
@@ -67,7 +68,7 @@ impl DateLines {
         if file.stat().ok()?.kind != Kind::File {
             return None;
         }
-        // Garbage anywhere takes the credit from all of it.
+        // One invalid line discredits the whole file.
         let mut lines = DateLines(BufReader::new(file));
         let mut last = String::new();
         while let Some((leaf, _)) = lines.read().ok()? {
@@ -85,7 +86,7 @@ impl DateLines {
         self.read().ok().flatten()
     }
 
-    /// The next line, if there is one.
+    /// The next line, if any.
     fn read(&mut self) -> Result<Option<(String, Instant)>, Garbage> {
         let mut bytes = Vec::new();
         let read = self.0.by_ref().take(LINE).read_until(b'\n', &mut bytes);
@@ -125,17 +126,17 @@ pub(super) fn forget(dir: &Dir, file: &str, leaves: &BTreeSet<String>) -> Result
 pub(super) struct Recorder {
     dir: Dir,
     year: Option<YearDates>,
-    /// Something went wrong: no more is written.
+    /// An error has occurred: nothing more is written.
     failed: bool,
 }
 
-/// The file in the making.
+/// The file being written.
 #[derive(Debug)]
 struct YearDates {
     file: String,
-    /// The leaf that was last told, with a date or without.
+    /// The last leaf noted, with or without a date.
     last: String,
-    /// Made with the first line.
+    /// Created with the first line.
     staged: Option<StoredFile>,
     block: Vec<u8>,
 }
@@ -146,7 +147,7 @@ impl Recorder {
         Recorder { dir, year: None, failed: false }
     }
 
-    /// Notes when `name` was last verified, or that no date is known any more.
+    /// Notes when `name` was last verified, or that it has no date any more.
     pub(super) fn note(&mut self, name: &RepositoryName, date: Option<Instant>) {
         if !self.failed {
             let before = self.year.as_ref().map(|year| year.file.clone());
@@ -161,13 +162,13 @@ impl Recorder {
         }
     }
 
-    /// Takes away what cannot be corrected: a damaged item must not keep an old date.
+    /// Removes a file that cannot be corrected: a damaged item must not keep an old date.
     fn forget(&self, file: &str) {
         let _ = self.dir.remove_file_if_there(Path::new(file));
     }
 
-    /// Ends it: what comes after the last name keeps its date if the listing was `cut_short`.
-    /// Whether all could be written.
+    /// Completes the dates: if the listing was `cut_short`, items after the last name keep their dates.
+    /// Returns whether everything could be written.
     pub(super) fn finish(mut self, cut_short: bool) -> bool {
         if let Some(mut year) = self.year.take()
             && !self.failed

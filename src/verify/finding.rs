@@ -1,4 +1,4 @@
-//! One thing that was found, and all that were found of one item.
+//! A finding, and all findings about one item.
 
 use std::path::PathBuf;
 
@@ -7,21 +7,21 @@ use crate::disk::{Kind, PathError, Shortage};
 use crate::item::PayloadPath;
 use crate::layout;
 
-/// One thing that was found.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What.
+    /// The code.
     pub code: Code,
-    /// Where.
+    /// The place.
     pub place: Place,
     /// The facts of this case, for people: a line without a period. It may quote names and sidecars
     /// from outside; escape it on a terminal.
     pub detail: String,
-    /// It was looked at with too few descriptors or too little memory: this says nothing of it.
+    /// The check ran short of descriptors or memory, so the finding means nothing.
     shortage: Option<Box<Shortage>>,
 }
 
-/// Where something was found.
+/// The place of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// The item as a whole.
@@ -30,12 +30,12 @@ pub enum Place {
     Beside(PathBuf),
     /// An entry of the payload, below `doc/`.
     Payload(PayloadPath),
-    /// A path in the collection that is no item's, relative to its root.
+    /// A path in the collection outside items, relative to its root.
     Tree(PathBuf),
 }
 
 impl Place {
-    /// The path, relative to the item's directory, or to the root for what is no item's.
+    /// The path, relative to the item's directory, or to the root for a place outside items.
     pub fn to_path(&self) -> PathBuf {
         match self {
             Place::Item => PathBuf::new(),
@@ -51,9 +51,9 @@ impl Finding {
         Finding { code, place, detail: detail.into(), shortage: None }
     }
 
-    /// What an operation that went wrong means for what is at `place`.
+    /// The finding for a failed operation at `place`.
     ///
-    /// Never that nothing is there: that is an answer, not an error.
+    /// The error is never absence, which is a result, not an error.
     pub(super) fn of_error(place: Place, error: &PathError) -> Finding {
         let detail = match std::error::Error::source(error) {
             Some(cause) => cause.to_string(),
@@ -65,12 +65,12 @@ impl Finding {
         }
     }
 
-    /// An error if this was found for want of descriptors or memory.
+    /// An error if the check ran short of descriptors or memory.
     pub(super) fn check_shortage(&self) -> Result<(), PathError> {
         self.shortage.as_ref().map_or(Ok(()), |shortage| Err(shortage.to_error()))
     }
 
-    /// That something of kind `found` is where `expected` belongs.
+    /// The finding for an entry of kind `found` in the place of `expected`.
     pub(super) fn of_kind(place: Place, expected: &str, found: Kind) -> Finding {
         let code = match (&place, found) {
             // A link in the payload is data; anywhere else it leads away from the collection.
@@ -81,7 +81,7 @@ impl Finding {
         Finding::new(code, place, format!("{} where {expected} belongs", describe(found)))
     }
 
-    /// How much it matters.
+    /// Its severity.
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
@@ -107,24 +107,24 @@ pub(super) fn describe(kind: Kind) -> String {
     }
 }
 
-/// The findings of one item: the first thousand of each severity, and how many there were.
+/// The findings of one item: the first thousand of each severity, and their numbers.
 ///
 /// A directory stuffed with a million files must not fill the memory, and warnings must not push
 /// out damage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     kept: Vec<Finding>,
-    /// How many of each code, kept or not. Most items have none.
+    /// Number of findings of each code, kept or not. Most items have none.
     counts: Vec<(Code, u64)>,
-    /// The first of those found for want of descriptors or memory.
+    /// The first finding of a check that ran short of descriptors or memory.
     shortage: Option<Box<Shortage>>,
 }
 
 impl Findings {
-    /// How many of each severity are kept of one item. More are only counted.
+    /// Limit on findings of each severity for one item. More are only counted.
     pub const KEPT: u64 = 1000;
 
-    /// Adds one.
+    /// Adds a finding.
     pub(super) fn push(&mut self, finding: Finding) {
         if self.shortage.is_none() {
             self.shortage.clone_from(&finding.shortage);
@@ -142,7 +142,7 @@ impl Findings {
         }
     }
 
-    /// Adds all of `other`.
+    /// Adds all findings of `other`.
     pub(super) fn append(&mut self, other: Findings) {
         self.shortage = self.shortage.take().or(other.shortage);
         let mut counts =
@@ -165,34 +165,34 @@ impl Findings {
         self.counts.sort();
     }
 
-    /// The findings that were kept, sorted by place.
+    /// The kept findings, sorted by place.
     pub fn as_slice(&self) -> &[Finding] {
         &self.kept
     }
 
-    /// How many there were of `severity`, kept or not.
+    /// Number of findings of `severity`, kept or not.
     pub fn count(&self, severity: Severity) -> u64 {
         let counts = self.counts.iter().filter(|(code, _)| code.severity() == severity);
         counts.map(|(_, count)| count).sum()
     }
 
-    /// How many there were of each code, kept or not.
+    /// Number of findings of each code, kept or not.
     pub fn counts(&self) -> &[(Code, u64)] {
         &self.counts
     }
 
-    /// How many were only counted.
+    /// Number of findings that were only counted.
     pub fn omitted(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum::<u64>() - self.kept.len() as u64
     }
 
-    /// An error if anything was found for want of descriptors or memory: then all this says nothing of
-    /// the item.
+    /// An error if any check ran short of descriptors or memory: then the findings say nothing about the
+    /// item.
     pub(crate) fn check_shortage(&self) -> Result<(), PathError> {
         self.shortage.as_ref().map_or(Ok(()), |shortage| Err(shortage.to_error()))
     }
 
-    /// Whether nothing at all was found.
+    /// Whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Items that share an IBIp, found with eight bytes of memory an item.
+//! Items that share an IBIp, found with eight bytes of memory for each item.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,7 +14,7 @@ use crate::identity::{Ibip, RepositoryName};
 /// Limit on the items that are reported.
 const REPORTED: usize = 1000;
 
-/// The hash of each `IBIp` that was met.
+/// The hash of each `IBIp`.
 #[derive(Debug, Default)]
 pub(super) struct Ibips(Vec<u64>);
 
@@ -24,7 +24,7 @@ impl Ibips {
         self.0.push(hash(ibip));
     }
 
-    /// Looks for the items of `names` that share an `IBIp`. Where no two hashes agree, none is opened.
+    /// Finds the items of `names` that share an `IBIp`. Items are opened only if two hashes agree.
     pub(super) fn findings(mut self, collection: &Collection, names: &Names) -> Vec<Finding> {
         self.0.sort_unstable();
         let twice = self.0.chunk_by(|a, b| a == b).filter(|same| same.len() > 1);
@@ -34,7 +34,7 @@ impl Ibips {
         }
         let mut holders: BTreeMap<Ibip, Vec<RepositoryName>> = BTreeMap::new();
         let mut count = 0;
-        // What cannot be read was found before.
+        // An item that cannot be read has a finding already.
         let _ = collection.visit_names(names, |name| {
             let sidecar = collection.item(&name).and_then(|item| item.sidecar());
             if let Ok((sidecar, _)) = sidecar

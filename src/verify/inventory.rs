@@ -1,4 +1,4 @@
-//! The inventory compared with the items: items that vanished, and items that nothing recorded.
+//! Comparing the inventory with the items: items that vanished, and items without a record.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
 
-/// Compares the inventory with the tree. With a clock, what was not recorded is reported, and recorded
-/// where that can be done.
+/// Compares the inventory with the tree. With a clock, items without a record are reported, and recorded if
+/// possible.
 pub(super) struct InventoryCheck<'a> {
     pub collection: &'a Collection,
     pub recording: Option<&'a dyn Clock>,
@@ -66,14 +66,14 @@ impl InventoryCheck<'_> {
     }
 }
 
-/// The report of an inventory that is lost. A change builds it again, which this is not.
+/// The report of a lost inventory. Only a change rebuilds it, and verification is not one.
 fn lost() -> Report {
     let path = Path::new(layout::OWN).join(layout::INVENTORY);
     let detail = "the next change builds it from the items found";
     Report::Tree(Finding::new(Code::InventoryMissing, Place::Tree(path), detail))
 }
 
-/// The report of an item that is recorded and gone.
+/// The report of a recorded item that vanished.
 fn missing(name: RepositoryName, state: Option<State>, certainty: Certainty) -> ItemReport {
     let what = match state {
         Some(State::Original) => "the Original",
@@ -97,7 +97,7 @@ fn unrecorded(name: &RepositoryName, detail: &str) -> Report {
     Report::Tree(Finding::new(Code::Unrecorded, place, detail))
 }
 
-/// The finding of an item that was asked for and is here, though it left for another collection.
+/// The finding for a requested item that is here, though it left for another collection.
 pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
     match collection.returned(name) {
         Ok(line) => line.map(|line| item_returned(Place::Item, &line)),
@@ -105,7 +105,8 @@ pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option
     }
 }
 
-/// The finding of an item in `state` of which the inventory says something else, and its sidecar does not say why.
+/// The finding for an item in `state`, if the inventory records another state and the sidecar does not
+/// explain it.
 pub(super) fn contradiction(
     collection: &Collection,
     name: &RepositoryName,
@@ -125,7 +126,7 @@ fn item_returned(place: Place, line: &InventoryLine) -> Finding {
     Finding::new(Code::ItemReturned, place, line.to_string())
 }
 
-/// The report of an item that was asked for and is not there: where it went, if that is recorded.
+/// The report of a requested item that is missing: where it went, if that is recorded.
 pub(super) fn absent(collection: &Collection, name: &RepositoryName) -> ItemReport {
     let (code, detail) = match collection.last_record(name) {
         Ok(Some(Recorded { line, certainty })) => match &line.change {

@@ -34,8 +34,8 @@ pub fn verify_item(
     (!context.is_stopped()).then(|| inspection.finish())
 }
 
-/// Verifies the payload `doc`, wherever it is, against the entries of `sidecar`, on this thread.
-/// `None` if it is interrupted.
+/// Verifies the payload `doc`, at any place, against the entries of `sidecar`, on this thread. `None` if it
+/// is interrupted.
 pub fn verify_payload(
     doc: Dir,
     sidecar: &Sidecar,
@@ -78,19 +78,19 @@ impl ItemReport {
     }
 }
 
-/// What is known of an item before its files are read.
+/// An item that has been checked except for the bytes of its files.
 #[derive(Debug)]
 pub(super) struct Inspection {
     report: ItemReport,
     dir: Dir,
-    /// The sidecar that all this goes by.
+    /// The sidecar.
     sidecar: Option<FileStat>,
-    /// What is left to be read.
+    /// The files that remain to be read.
     pub reading: Option<Arc<DigestRun>>,
 }
 
 impl Inspection {
-    /// Looks at everything but the bytes of the item `name` in `dir`, unless stopped.
+    /// Checks everything but the bytes of the item `name` in `dir`, unless stopped.
     pub(super) fn of(name: RepositoryName, dir: Dir, context: &Context<'_>) -> Option<Inspection> {
         let mut findings = Findings::default();
         let stamp = dir.stat(layout::SIDECAR);
@@ -123,12 +123,12 @@ impl Inspection {
         Some(inspection)
     }
 
-    /// The state of the item, unless it is damaged as far as it was looked at.
+    /// The state of the item, unless damage has been found.
     pub(super) fn sound_state(&self) -> Option<State> {
         self.report.state.filter(|_| !self.report.findings.is_damage())
     }
 
-    /// Adds what was found elsewhere.
+    /// Adds findings from elsewhere.
     pub(super) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         findings.into_iter().for_each(|finding| self.report.findings.push(finding));
     }
@@ -175,8 +175,8 @@ impl Inspection {
         Some(())
     }
 
-    /// Whether what looks amiss may have been changed by urepo meanwhile: it has another sidecar now, or
-    /// none. The payload of an item that is brought back comes before its sidecar.
+    /// Whether urepo may have changed the item during the check: its sidecar is another one now, or missing.
+    /// The payload of a restored item comes back before its sidecar.
     pub(super) fn is_outdated(&mut self) -> bool {
         let is_revived =
             self.report.findings.as_slice().iter().any(|it| it.code == Code::PayloadLeft);
@@ -196,7 +196,7 @@ impl Inspection {
         stamp.is_ok_and(|stamp| version(&stamp) != version(&self.sidecar))
     }
 
-    /// The report, once all that is to be read has been read.
+    /// The report, once all files have been read.
     pub(super) fn finish(mut self) -> ItemReport {
         if let Some(reading) = &self.reading {
             self.report.findings.append(reading.take_findings());
@@ -206,7 +206,7 @@ impl Inspection {
     }
 }
 
-/// Tells what else lies in the item's directory, but for what was left there when it was adopted.
+/// Reports other entries of the item's directory, except those that adoption left there.
 fn tell_strays(
     dir: &Dir,
     sidecar: Option<&Sidecar>,

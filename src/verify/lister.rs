@@ -1,4 +1,4 @@
-//! Where the items come from, and what else lies among them.
+//! The listing of items, and of stray entries among them.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::layout;
 
-/// Items that are handed to a thread at a time.
+/// Number of items that are handed to a thread at a time.
 const BATCH: usize = 16;
 
 /// Puts items into the queue and hands them to the pool.
@@ -29,7 +29,7 @@ pub(super) struct Lister<'a, 'tasks, 'scope> {
     queue: &'a SyncSender<FeedEvent>,
     lookup: Lookup<'scope>,
     choice: Option<SkipPolicy>,
-    /// The batch that is not yet handed on.
+    /// The batch that is being filled.
     batch: Vec<QueuedItem>,
     /// The prefix of the item before.
     prefix: String,
@@ -39,7 +39,7 @@ pub(super) struct Lister<'a, 'tasks, 'scope> {
 struct QueuedItem {
     item: NamedDate,
     origin: NameOrigin,
-    /// What was found of it while listing.
+    /// The findings of the listing about it.
     findings: Vec<Finding>,
 }
 
@@ -55,9 +55,9 @@ impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
         Lister { work, tasks, queue, lookup, choice, batch, prefix: String::new() }
     }
 
-    /// Feeds all of `scope`, or as much as is wanted.
+    /// Feeds all of `scope`, until the run ends.
     ///
-    /// With a clock, items that the inventory does not know are recorded there.
+    /// With a clock, items without a record are added to the inventory.
     pub(super) fn feed(&mut self, scope: Scope<'_>, recording: Option<&dyn Clock>) {
         let fed = match scope {
             Scope::All(names) => {
@@ -139,7 +139,7 @@ impl Lister<'_, '_, '_> {
             tickets.push(VerifyJob { name, origin, findings, batch, after, attempt: 0 });
         }
         drop(pending);
-        // The queue is what limits how much is under way, so it comes first.
+        // The queue limits the items in flight, so it comes first.
         if self.queue.send(FeedEvent::Awaited(items, awaited)).is_err() {
             return ControlFlow::Break(());
         }
@@ -148,7 +148,7 @@ impl Lister<'_, '_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// A directory that cannot be listed: what is in it is not verified, what comes after it is.
+    /// A directory that cannot be listed: its items are not verified, later ones are.
     fn unlisted(&mut self, error: &PathError) -> ControlFlow<()> {
         let mut finding = Finding::of_error(Place::Tree(self.relative(error.path())), error);
         finding.detail.push_str("; the items in it were not verified");
@@ -164,7 +164,7 @@ impl Lister<'_, '_, '_> {
         }
     }
 
-    /// Tells of an odd prefix once, not with each of its items.
+    /// Reports an odd prefix once, not for each of its items.
     fn look_at_prefix(&mut self, name: &RepositoryName) -> ControlFlow<()> {
         let prefix = name.as_str().strip_suffix(name.suffix()).unwrap_or_default();
         let prefix = prefix.trim_end_matches('/');

@@ -1,11 +1,10 @@
-//! Verification: is a collection what its sidecars say it is?
+//! Verification: comparing a collection with its sidecars.
 //!
-//! [`verify`] looks at a whole collection or some items of it, [`verify_item`] at one item, and
-//! [`compare()`] at what several collections hold of the same items. What is found is a [`Finding`]
-//! with a [`Code`] that never changes meaning; damage is distinguished from oddities by its
-//! [`Severity`]. Nothing is ever repaired, and links are not followed. Nothing is written but
-//! what [`verify_in_rounds`] observed: when each item was verified, by which it goes round a large
-//! collection night by night, and in the inventory the items of which nothing had recorded that they came.
+//! [`verify`] checks a whole collection or some of its items, [`verify_item`] one item, and [`compare()`] the
+//! holdings of the same items in several collections. A [`Finding`] has a [`Code`] that never changes its
+//! meaning; its [`Severity`] distinguishes damage from oddities. Nothing is ever repaired, and links are not
+//! followed. Only [`verify_in_rounds`] writes: the date of the verification of each item, by which it
+//! verifies a large collection night by night, and new lines in the inventory for items without a record.
 //!
 //! # Files, in reading order
 //!
@@ -26,16 +25,15 @@
 //!
 //! # An item that changes meanwhile
 //!
-//! No lock is taken: verifying a large collection takes days. urepo changes an item by replacing its
-//! sidecar, so an item that looks damaged is looked at again if its sidecar is another one by then.
+//! No lock is taken: verifying a large collection takes days. urepo changes an item by replacing its sidecar,
+//! so an item that looks damaged is checked again if its sidecar has changed.
 //!
 //! # Limitations
 //!
 //! - A damaged item has no date: a run with a time limit reads it again each night, before it goes on.
-//! - Bytes come from the file system, perhaps from its cache and not from the disk, but for
-//!   [`Depth::FromDisk`].
-//! - What lies below a path of more than 4096 bytes is unreadable ([`Code::Unreadable`]): neither can
-//!   urepo make such a thing.
+//! - Bytes come from the file system, perhaps from the page cache, except with [`Depth::FromDisk`].
+//! - Entries below a path of more than 4096 bytes are unreadable ([`Code::Unreadable`]); urepo cannot create
+//!   them either.
 //! - The items in a directory that cannot be listed are not verified, which is damage like any other
 //!   ([`Summary::unlisted`]).
 
@@ -78,69 +76,69 @@ pub use relations::RelationCheck;
 pub use rounds::{Round, Rounds};
 pub use run::{verify, verify_in_rounds};
 
-/// How closely is looked.
+/// The depth of the verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// Structure, sidecars, seals, presence, kinds and sizes: no byte of a payload is read.
     Quick,
-    /// Every byte is read and its digest compared as well.
+    /// Every byte is read as well, and the digests are compared.
     #[default]
     Full,
     /// As `Full`, and each file leaves the page cache before it is read.
     FromDisk,
 }
 
-/// What is verified.
+/// The items to verify.
 pub enum Scope<'a> {
-    /// All items of these names, and whatever else lies among them.
+    /// All items of these names, and stray entries among them.
     All(&'a Names),
     /// These items, in this order.
     Items(Box<dyn Iterator<Item = RepositoryName> + Send + 'a>),
 }
 
-/// How many items are verified, and how closely.
+/// Options of a verification.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How closely is looked.
+    /// The depth of the verification.
     pub depth: Depth,
-    /// How many threads read; as many as there are processors if 0.
+    /// Number of threads that read; 0 means one for each processor.
     pub jobs: usize,
 }
 
-/// What is reported.
+/// A report.
 #[derive(Clone, Debug)]
 pub enum Report {
     /// An item was verified.
     Item(ItemReport),
-    /// Something was found that is no item; its place is in the tree.
+    /// A finding outside items, with a place in the tree.
     Tree(Finding),
 }
 
-/// What was found of one item.
+/// The report about one item.
 #[derive(Clone, Debug)]
 pub struct ItemReport {
     /// The name, as it is spelt on disk.
     pub name: RepositoryName,
-    /// The state, if the sidecar can be read.
+    /// Its state, if the sidecar can be read.
     pub state: Option<State>,
     /// Files that match the sidecar, as far as they were checked.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The opaque twin of the name that the sidecar says.
+    /// The IBIp in the sidecar.
     pub ibip: Option<Box<Ibip>>,
-    /// The relations that the sidecar has.
+    /// The relations in the sidecar.
     pub relations: Box<[Relation]>,
-    /// What was found.
+    /// The findings.
     pub findings: Findings,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Items verified.
     pub items: u64,
-    /// Their files that are there.
+    /// Their existing files.
     pub files: u64,
     /// The bytes of those.
     pub bytes: u64,
@@ -148,7 +146,7 @@ pub struct Summary {
     pub damaged_items: u64,
     /// Items that were not verified because they had been recently, or in this round.
     pub skipped: u64,
-    /// Damage that is no item's.
+    /// Damage outside items.
     pub tree_damage: u64,
     /// Warnings, of items and others.
     pub warnings: u64,
@@ -156,16 +154,16 @@ pub struct Summary {
     pub notices: u64,
     /// Whether a part of the collection could not be listed; counted as damage too.
     pub unlisted: bool,
-    /// Whether it was stopped before its end. What was reported is complete up to there.
+    /// Whether it was stopped before its end. The reports are complete up to there.
     pub interrupted: bool,
     /// Whether time was up before its end.
     pub out_of_time: bool,
-    /// How it ended for the run after it, if it had a time limit.
+    /// The state of the round for the next run, if it had a time limit.
     pub round: Option<Round>,
 }
 
 impl Summary {
-    /// Whether a promise is broken: what makes `urepo verify` exit with 20.
+    /// Whether a promise is broken, so that `urepo verify` exits with 20.
     pub fn is_damage(&self) -> bool {
         self.damaged_items > 0 || self.tree_damage > 0
     }
@@ -189,7 +187,7 @@ impl Summary {
     }
 }
 
-/// The ends of several runs together; their rounds as that which is least complete.
+/// The sum of several runs; the round is the least complete one.
 impl std::ops::AddAssign for Summary {
     fn add_assign(&mut self, other: Summary) {
         self.items += other.items;
@@ -207,21 +205,21 @@ impl std::ops::AddAssign for Summary {
     }
 }
 
-/// What everyone who verifies needs to know.
+/// The shared context of a verification.
 struct Context<'a> {
     depth: Depth,
     progress: &'a dyn Progress,
     interrupt: &'a Interrupt,
-    /// Set when nobody listens any more.
+    /// Set when the reports are no longer wanted.
     abandoned: Interrupt,
     deadline: Option<rounds::Deadline<'a>>,
-    /// The latest date that a name can have by now, if that is looked at.
+    /// The latest date that a name can have by now, if that is checked.
     latest: Option<Instant>,
-    /// One for each job. A thread holds one while it has a large sidecar in memory.
+    /// One token for each job. A thread holds one while it has a large sidecar in memory.
     large: Vec<Mutex<()>>,
 }
 
-/// Only sidecars of at least this size take memory that matters: their items have some 5,000 files.
+/// Minimum size of a large sidecar, in bytes: its item has some 5,000 files.
 const LARGE_SIDECAR: u64 = 1024 * 1024;
 
 impl<'a> Context<'a> {

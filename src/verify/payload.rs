@@ -10,20 +10,20 @@ use crate::disk::{Dir, DirEntry, FileStat, Kind, Met, PathError, ShownModes};
 use crate::item::{Content, Entry, PayloadPath, implies, position};
 use crate::layout;
 
-/// The files that are there with the size they should have.
+/// The existing files with the right size.
 #[derive(Debug, Default)]
 pub(super) struct Present {
-    /// Where they stand among the entries.
+    /// Their positions among the entries.
     pub files: Vec<usize>,
     /// Their bytes.
     pub bytes: u64,
 }
 
-/// Compares what is below `doc` with `entries`, which are sorted by path. `shown` has the modes of what else
-/// belongs to the item.
+/// Compares the files below `doc` with `entries`, which are sorted by path. `shown` has the modes of the
+/// other parts of the item.
 ///
-/// Memory is bounded by the sidecar: a directory that it does not know is reported as one finding, and its
-/// entries are not read. An interrupted comparison has no result.
+/// Memory is bounded by the sidecar: an unlisted directory is one finding, and its entries are not read. An
+/// interrupted comparison has no result.
 pub(super) fn compare(
     doc: &Dir,
     entries: &[Entry],
@@ -61,25 +61,25 @@ pub(super) fn compare(
 
 struct PayloadComparison<'a> {
     entries: &'a [Entry],
-    /// Which entries there is something for.
+    /// Whether each entry exists on disk.
     seen: Vec<bool>,
     present: Present,
     /// The modes of the item's files and directories.
     shown: ShownModes,
-    /// Entries whose time or mode is another on disk, with what is there.
+    /// Entries whose time or mode differs on disk, with the metadata on disk.
     differing: Vec<(usize, FileStat)>,
-    /// Directories of which nothing, or not all, is known.
+    /// Directories that could not be read completely.
     unreadable: HashSet<PathBuf>,
     findings: &'a mut Findings,
 }
 
 impl PayloadComparison<'_> {
-    /// Compares one thing on disk with its entry, and returns whether it is a directory that the sidecar knows.
+    /// Compares a file on disk with its entry, and returns whether it is a directory of the sidecar.
     fn found(&mut self, dir: &Dir, found: &DirEntry, path: &Path) -> bool {
         let entries = self.entries;
         let at = position(entries, path);
         let is_directory = found.kind == Kind::Directory;
-        // Directories with something in them have no entry: what is in them has.
+        // Only empty directories have an entry: others are implied by their files.
         let is_implied = implies(entries, path);
         if let Some(at) = at {
             self.seen[at] = true;
@@ -96,7 +96,7 @@ impl PayloadComparison<'_> {
         is_directory && (is_implied || is_empty_one)
     }
 
-    /// Compares one thing on disk with the entry at `at`, which has its path.
+    /// Compares a file on disk with the entry of the same path at `at`.
     fn expected(&mut self, dir: &Dir, found: &DirEntry, at: usize) -> Result<(), PathError> {
         let Entry { path, content } = &self.entries[at];
         let place = || Place::Payload(path.clone());
@@ -130,7 +130,7 @@ impl PayloadComparison<'_> {
         Ok(())
     }
 
-    /// The stamp of what was found for the entry at `at`, unless it has gone since.
+    /// The metadata of the file for the entry at `at`, unless it has been removed since.
     fn stat(
         &mut self,
         dir: &Dir,
@@ -142,7 +142,7 @@ impl PayloadComparison<'_> {
         Ok(stamp)
     }
 
-    /// Notes the mode of what is there for the entry at `at`, and whether anything differs.
+    /// Notes the mode of the file for the entry at `at`, and whether its attributes differ.
     fn note_attributes(&mut self, at: usize, stamp: FileStat) {
         self.shown.extend([stamp]);
         if self.entries[at].content.attributes() != Some((stamp.modified, stamp.mode)) {
@@ -150,15 +150,14 @@ impl PayloadComparison<'_> {
         }
     }
 
-    /// Tells which times and modes differ from those in the sidecar, as far as the file system of `doc` keeps
-    /// them.
+    /// Reports times and modes that differ from the sidecar, as far as the file system of `doc` keeps them.
     fn tell_attributes(&mut self, doc: &Dir) -> Result<(), PathError> {
         if self.differing.is_empty() {
             return Ok(());
         }
         self.shown.extend([doc.own_stat()?]);
         let fidelity = doc.fidelity(self.shown)?;
-        // A directory is not listed in order, and of many findings only the first ones are kept.
+        // A directory is not listed in order, and only the first of many findings are kept.
         self.differing.sort_by_key(|(at, _)| *at);
         for (at, stamp) in std::mem::take(&mut self.differing) {
             let Entry { path, content } = &self.entries[at];
@@ -178,7 +177,7 @@ impl PayloadComparison<'_> {
         Ok(())
     }
 
-    /// Tells what there was nothing for, unless it may be where nothing could be read.
+    /// Reports missing entries, unless they may lie in an unreadable directory.
     fn tell_missing(&mut self) {
         if self.unreadable.contains(Path::new("")) {
             return;

@@ -1,4 +1,5 @@
-//! The one proof that an item is whole, asked for before bytes elsewhere may go because of it [protocol: P5].
+//! The only proof that an item is whole, required before other bytes may be removed because of it [protocol:
+//! P5].
 
 use std::path::PathBuf;
 
@@ -14,9 +15,9 @@ pub enum ProofError {
     /// Verification finds damage; this is the first.
     #[error("the item does not read back as it was written: {summary}")]
     Damaged {
-        /// Where, as an absolute path.
+        /// The absolute path.
         path: PathBuf,
-        /// All that was found, in one line for people.
+        /// All findings, in one line for people.
         summary: String,
     },
     /// The process ran short of descriptors or memory.

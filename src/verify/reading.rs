@@ -1,4 +1,4 @@
-//! The digests of one item's files, taken by as many threads as are free.
+//! Reading the files of one item for their digests, on all free threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,10 +11,10 @@ use crate::disk::{Dir, Kind};
 use crate::item::{Content, Entry};
 use crate::sidecar::Files;
 
-/// Below this many bytes an item is not worth handing to another thread.
+/// Minimum bytes of an item that is worth handing to another thread.
 const SHARED_BYTES: u64 = 1024 * 1024;
 
-/// The files of an item that are to be read; a free thread takes the next one.
+/// The files of an item to be read; a free thread takes the next one.
 #[derive(Debug)]
 pub(super) struct DigestRun {
     doc: Dir,
@@ -36,17 +36,17 @@ impl DigestRun {
         self.present.bytes < SHARED_BYTES
     }
 
-    /// How many of `threads` have something to do here.
+    /// The number of `threads` that can read at the same time.
     pub(super) fn useful_threads(&self, threads: usize) -> usize {
         self.present.files.len().clamp(1, threads.max(1))
     }
 
-    /// How many bytes there are to read.
+    /// The number of bytes to read.
     pub(super) fn bytes(&self) -> u64 {
         self.present.bytes
     }
 
-    /// Reads files until none is left that nobody has taken, or until it is stopped.
+    /// Reads files until all are taken, or until it is stopped.
     pub(super) fn read_share(&self, context: &Context<'_>) {
         while !context.is_stopped() {
             let next = self.next.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl DigestRun {
         }
     }
 
-    /// Reads a file to its end, or says what it has become since it was found.
+    /// Reads a file to its end, or reports that it has changed since it was found.
     fn measure(
         &self,
         entry: &Entry,
@@ -101,7 +101,7 @@ impl DigestRun {
         self.findings().is_damage()
     }
 
-    /// What was found.
+    /// The findings.
     pub(super) fn take_findings(&self) -> Findings {
         std::mem::take(&mut *self.findings())
     }

@@ -1,4 +1,4 @@
-//! The sidecar: can it be read, is it as it was sealed, does it agree with itself and its path?
+//! Checking the sidecar: that it can be read, matches its seal, and agrees with itself and its path.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::item::{Content, Entry, Totals, twins};
 use crate::layout;
 use crate::sidecar::{MAX_BYTES, Seal, Sidecar, UnclearRelation};
 
-/// Reads the sidecar in `dir`, for which `stamp` was had, and checks all it says but for the payload.
+/// Reads the sidecar in `dir`, with the metadata `stamp`, and checks everything in it except the payload.
 pub(super) fn read(
     name: &RepositoryName,
     dir: &Dir,
@@ -104,7 +104,7 @@ fn check_totals(sidecar: &Sidecar, findings: &mut Findings) {
     }
 }
 
-/// Whether the sizes of a sidecar, which may come from anyone, add up.
+/// Whether the sizes in an untrusted sidecar add up.
 fn can_be_added(entries: &[Entry]) -> bool {
     let mut sizes = entries.iter().map(|entry| match entry.content {
         Content::File { bytes, .. } => bytes,

@@ -1,4 +1,4 @@
-//! Going round a collection that takes longer than a night: what is skipped, when to stop.
+//! Verifying a collection in rounds that take longer than a night: which items to skip, and when to stop.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,37 +15,37 @@ use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::Waiter;
 
-/// The file that says when a round began.
+/// The file with the beginning of a round.
 const ROUND: &str = "round";
 /// Dates are kept to the microsecond.
 const STEP: i128 = 1000;
 
-/// How [`verify_in_rounds`](super::verify_in_rounds) chooses from a collection.
+/// The choice of items by [`verify_in_rounds`](super::verify_in_rounds).
 ///
-/// Dates are recorded whenever every byte is read and `.urepo` can be written; that they cannot be
-/// is never an error.
+/// Dates are recorded whenever every byte is read and `.urepo` can be written. If not, that is never an
+/// error.
 #[derive(Clone, Copy)]
 pub struct Rounds<'a> {
-    /// What time it is.
+    /// The clock.
     pub clock: &'a dyn Clock,
-    /// Who verifies, for those who wait for the dates.
+    /// The verifying agent, for processes that wait for the lock of the dates.
     pub agent: &'a Agent,
-    /// How long another run that writes dates is waited for; then this one writes none.
+    /// How long to wait for another run that writes dates; after that, this run writes none.
     pub lock_wait: Duration,
-    /// What was verified more recently than so long ago is skipped.
+    /// Items verified more recently than this are skipped.
     pub older_than: Option<Duration>,
-    /// No item is begun later than so long after the start, but for the first.
+    /// The time after which no item is begun, except the first.
     ///
-    /// Without `older_than` runs go on where the one before stopped, until they are round.
+    /// Without `older_than`, a run continues where the last one stopped, until the round is complete.
     pub time_limit: Option<Duration>,
 }
 
-/// How a run with a time limit ended.
+/// The end of a run with a time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Round {
     /// It reached the end of the collection: the next run begins at the start.
     Complete,
-    /// The next run goes on.
+    /// The next run continues.
     Open,
     /// No dates could be kept: the next run begins at the start.
     Lost,
@@ -55,12 +55,13 @@ pub enum Round {
 pub(super) struct Deadline<'a> {
     clock: &'a dyn Clock,
     at: Instant,
-    /// Whether an item was begun: one a run is, so that runs come round however short they are.
+    /// Whether an item was begun. Each run begins at least one, so that a round ends however short the runs
+    /// are.
     begun: AtomicBool,
 }
 
 impl Deadline<'_> {
-    /// Whether time is up for names that are not looked at yet.
+    /// Whether time is up for names that have not been checked yet.
     pub(super) fn is_over(&self) -> bool {
         self.begun.load(Ordering::Relaxed) && self.clock.now() >= self.at
     }
@@ -71,14 +72,14 @@ impl Deadline<'_> {
     }
 }
 
-/// What the side that lists the names has to know.
+/// Which items the listing skips.
 pub(super) struct SkipPolicy {
     dates: Dates,
-    /// Its dates mean nothing.
+    /// Items whose dates do not count.
     damaged: Damaged,
-    /// What was verified at this time or later is skipped.
+    /// Items verified at this time or later are skipped.
     since: Option<Instant>,
-    /// Later dates are of a clock that was wrong.
+    /// Later dates come from a wrong clock.
     now: Instant,
 }
 
@@ -92,7 +93,7 @@ impl SkipPolicy {
     }
 }
 
-/// What the side that takes the reports has to know.
+/// The dates to record, on the side that takes the reports.
 pub(super) struct RoundRecord<'a> {
     clock: &'a dyn Clock,
     recorder: Option<Recorder>,
@@ -110,7 +111,7 @@ impl<'a> Rounds<'a> {
         Some(Deadline { clock: self.clock, at, begun: AtomicBool::new(false) })
     }
 
-    /// Begins, or goes on with, a round over `names` of `collection`.
+    /// Begins or continues a round over `names` of `collection`.
     pub(super) fn begin(
         &self,
         collection: &Collection,
@@ -139,7 +140,7 @@ impl<'a> Rounds<'a> {
                 }
                 Some(begun.unwrap_or(now))
             }
-            // Just so long ago is not more recent.
+            // Exactly this age is not more recent.
             (None, Some(age)) => now.checked_add(1 - nanoseconds(age)),
             (None, None) => None,
         };
@@ -155,10 +156,10 @@ impl<'a> Rounds<'a> {
         (SkipPolicy { dates: Dates::new(dir), damaged, since, now }, record)
     }
 
-    /// Takes away the dates of `names` in `collection`: they are damaged, whichever run has found that.
+    /// Removes the dates of `names` in `collection`: they are damaged, whichever run has found that.
     ///
-    /// A run that writes dates has their lock for hours. It is not waited for: it takes away, when it ends, the
-    /// dates of what is noted as damaged here.
+    /// A run that writes dates holds their lock for hours, so this does not wait for it. When that run ends,
+    /// it removes the dates of the items noted here as damaged.
     pub fn forget(&self, collection: &Collection, names: &[RepositoryName], interrupt: &Interrupt) {
         let Ok(Some(dir)) = open_to_read(collection) else { return };
         if names.is_empty() {
@@ -167,7 +168,7 @@ impl<'a> Rounds<'a> {
         if let Ok((dir, _lock)) = self.open_to_write(collection, interrupt, Duration::ZERO) {
             Damaged::of(names).forget(&dir);
         } else {
-            // Those who may not write there keep no dates either.
+            // A user who may not write there records no dates either.
             let _ = damaged::note(&dir, names);
         }
     }
@@ -178,7 +179,7 @@ impl<'a> Rounds<'a> {
         interrupt: &Interrupt,
         lock_wait: Duration,
     ) -> Result<(Dir, Lock), PathError> {
-        // A lost directory is for a change to rebuild.
+        // Only a change rebuilds a lost directory.
         let lost = || std::io::ErrorKind::NotFound.into();
         let own = collection.own()?;
         let own = own.ok_or_else(|| {
@@ -194,7 +195,7 @@ impl<'a> Rounds<'a> {
 }
 
 impl RoundRecord<'_> {
-    /// Notes an item that was verified now, and was as it should be.
+    /// Notes an item that was verified now and is intact.
     pub(super) fn verified(&mut self, name: &RepositoryName) {
         let now = self.clock.now().floor(STEP);
         self.note(name, Some(now));
@@ -207,7 +208,7 @@ impl RoundRecord<'_> {
         }
     }
 
-    /// Ends the run, which is `cut_short` if it did not come to the end of the list.
+    /// Ends the run, which is `cut_short` if it did not reach the end of the list.
     pub(super) fn finish(self, cut_short: bool) -> Option<Round> {
         let kept = self.recorder.is_some_and(|recorder| recorder.finish(cut_short));
         if let Some(dir) = &self.dir {
@@ -215,7 +216,7 @@ impl RoundRecord<'_> {
             Damaged::settle(dir);
         }
         if !cut_short && let (Some(dir), Some(file)) = (&self.dir, &self.round) {
-            // Left, it makes the next run find everything done, and remove it.
+            // If it stays, the next run finds the round complete, and removes it.
             let _ = dir.remove_file_if_there(Path::new(file));
         }
         let round = match (cut_short, kept) {
@@ -231,7 +232,7 @@ fn open_to_read(collection: &Collection) -> Result<Option<Dir>, PathError> {
     collection.own_dir(layout::VERIFIED)
 }
 
-/// A part of a collection is gone round on its own.
+/// Each part of a collection has rounds of its own.
 fn round_file(names: &Names) -> String {
     match &names.prefix {
         None => ROUND.to_owned(),

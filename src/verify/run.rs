@@ -5,7 +5,7 @@
 //! answer to each. So memory is bounded, and whichever side goes away, even by a panic, the others
 //! find their channel closed and end. No thread of the pool ever waits for another.
 //!
-//! Batches are there because waking a thread for a small item costs as much as verifying it.
+//! Items come in batches, because waking a thread for a small item costs as much as verifying it.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver};
@@ -27,11 +27,11 @@ use crate::progress::Progress;
 /// Limit on batches in flight: one for each thread, however many wait for the disk.
 const UNDER_WAY: usize = MOST_REQUESTS;
 
-/// Verifies what `scope` says of `collection` and calls `report`, on this thread, for each item in
-/// order and for what else is found.
+/// Verifies the `scope` of `collection` and calls `report`, on this thread, for each item in order and for
+/// every other finding.
 ///
-/// `report` says whether to go on. The error is that no threads can be started, or that the process ran
-/// short of descriptors or memory; all else is a finding.
+/// `report` returns whether to go on. An error means that no threads can be started, or that the process ran
+/// short of descriptors or memory; anything else is a finding.
 pub fn verify(
     collection: &Collection,
     scope: Scope<'_>,
@@ -44,12 +44,12 @@ pub fn verify(
     run(collection, scope, options.jobs, &context, Keeping::default(), report)
 }
 
-/// What a run goes by, and what it keeps.
+/// The context and the records of a run.
 #[derive(Default)]
 struct Keeping<'a, 'r> {
     choice: Option<SkipPolicy>,
     record: Option<&'a mut RoundRecord<'r>>,
-    /// For what is recorded in the inventory; nothing is recorded without one.
+    /// The clock for lines of the inventory; without one, nothing is recorded.
     recording: Option<&'a dyn Clock>,
 }
 
@@ -110,7 +110,7 @@ fn run(
             collector.summary.interrupted = true;
         }
     };
-    // Nothing is computed of files that are not read.
+    // Without reading files, there is nothing to compute.
     let threads = match context.depth {
         Depth::Quick => request_threads(jobs, open_at_most(MOST_REQUESTS)),
         Depth::Full | Depth::FromDisk => jobs,
@@ -127,7 +127,7 @@ fn run(
     collector.shortage.map_or(Ok(collector.summary), Err)
 }
 
-/// Lets the threads leave what they have begun when nobody takes the answers any more.
+/// Makes the threads stop when the answers are no longer wanted.
 struct AbandonOnDrop<'a>(&'a Interrupt);
 
 impl Drop for AbandonOnDrop<'_> {
@@ -141,13 +141,13 @@ struct Collector<'a, 'r, R> {
     context: &'a Context<'a>,
     record: Option<&'a mut RoundRecord<'r>>,
     ibips: Ibips,
-    /// That the process ran short of descriptors or memory, which is no item's damage.
+    /// A shortage of descriptors or memory in this process, which is not damage.
     shortage: Option<PathError>,
     report: R,
 }
 
 impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
-    /// Takes all answers, or breaks off.
+    /// Takes all answers, or stops.
     fn collect(&mut self, answers: Receiver<FeedEvent>) -> ControlFlow<()> {
         for answer in answers {
             match answer {
@@ -208,7 +208,7 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
         self.tell(told)
     }
 
-    /// Tells which of the items that were verified share an `IBIp`.
+    /// Reports the verified items that share an `IBIp`.
     fn compare_ibips(&mut self, collection: &Collection, names: &Names) -> ControlFlow<()> {
         let ibips = std::mem::take(&mut self.ibips);
         let findings = ibips.findings(collection, names);
@@ -231,7 +231,7 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
         (self.report)(told)
     }
 
-    /// Keeps the date of an item that was not looked at.
+    /// Keeps the date of an item that was not verified.
     fn note(&mut self, item: &NamedDate) {
         if let Some(record) = &mut self.record {
             record.note(&item.name, item.date);

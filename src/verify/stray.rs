@@ -1,4 +1,4 @@
-//! What lies where only items, or levels of the tree, belong.
+//! Stray entries, where only items or levels of the tree belong.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use super::Code;
 use super::finding::{Finding, Place, describe};
 use crate::disk::{Dir, Kind, PathError};
 
-/// Where a displaced item is.
+/// The place of a displaced item.
 pub(super) const IN_TRASH: &str = "it is whole in the trash; `urepo recover` puts it back";
 
-/// What `kind` means at `path`, where an item or a level of the tree belongs.
+/// The finding for an entry of `kind` at `path`, where an item or a level of the tree belongs.
 pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
     match kind {
         Kind::Link => Finding::of_kind(Place::Tree(path), "a directory", kind),
@@ -20,7 +20,7 @@ pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
     }
 }
 
-/// What is at `path`, no link followed on the way to it.
+/// The kind of `path`, without following links.
 pub(super) fn kind_at(root: &Dir, path: &Path) -> Result<Option<Kind>, PathError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(None) };
     let Some(dir) = root.open_dir_if_there(parent)? else { return Ok(None) };

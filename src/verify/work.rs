@@ -1,4 +1,4 @@
-//! What the threads of the pool do: an item from its ticket to its report.
+//! The work of the pool's threads: an item from its ticket to its report.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
@@ -16,12 +16,12 @@ use crate::disk::{Dir, Kind, PathError};
 use crate::flow::spread;
 use crate::identity::RepositoryName;
 
-/// How often an item that changes while it is verified is looked at.
+/// Number of attempts to verify an item that changes meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// Where the answers to tickets are gathered that were handed on together.
+/// The answers to the tickets of one batch.
 pub(super) struct Batch {
-    /// The answer to each ticket, once there is one, but for those that are sent.
+    /// The answer to each ticket, until it is sent.
     told: Mutex<VecDeque<Option<JobResult>>>,
     answers: Sender<Vec<JobResult>>,
 }
@@ -36,7 +36,7 @@ impl Batch {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the answers that do not wait for one before them.
+    /// Sends the answers whose predecessors are sent.
     fn send(&self) {
         let mut told = self.told();
         let ready = told.iter().take_while(|told| told.is_some()).count();
@@ -47,24 +47,24 @@ impl Batch {
     }
 }
 
-/// An item to be verified, and where its report is waited for.
+/// An item to be verified, with the place for its answer.
 pub(super) struct VerifyJob {
     pub name: RepositoryName,
     pub origin: NameOrigin,
-    /// What was found of it while listing.
+    /// The findings of the listing about it.
     pub findings: Vec<Finding>,
     pub batch: Arc<Batch>,
-    /// How many of the batch come after it.
+    /// The number of later items in the batch.
     pub after: usize,
     pub attempt: usize,
 }
 
-/// How a name came to be verified.
+/// Why a name is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameOrigin {
-    /// It was found on disk, spelt so.
+    /// It was found on disk in this spelling.
     Listed,
-    /// Somebody asked for it.
+    /// It was requested.
     Asked,
 }
 
@@ -84,13 +84,13 @@ impl VerifyJob {
     }
 }
 
-/// What the threads of the pool share.
+/// The shared state of the pool's threads.
 pub(super) struct Work<'a> {
     pub collection: &'a Collection,
     pub context: &'a Context<'a>,
 }
 
-/// An item whose files are to be read.
+/// An item whose files remain to be read.
 type Opened = (VerifyJob, Inspection);
 
 impl Work<'_> {
@@ -103,7 +103,7 @@ impl Work<'_> {
     ) {
         while let Some(ticket) = tickets.next() {
             let Some(large) = self.verify_small(ticket) else { continue };
-            // It is read at once, as what is known of it may take much memory. Others go on.
+            // It is read at once, because it may take much memory meanwhile. Other threads continue.
             batch.send();
             tasks.spawn(move |tasks| self.verify_all(batch, tickets, tasks));
             return self.read(large, tasks);
@@ -131,13 +131,13 @@ impl Work<'_> {
         }
     }
 
-    /// Looks at everything but the bytes of an item, or says why there is no more to be looked at.
+    /// Checks everything but the bytes of an item, or returns its final report.
     #[expect(clippy::result_large_err, reason = "it is made once for each item, and moved once")]
     fn inspect(&self, ticket: &VerifyJob) -> Result<Inspection, JobResult> {
         if self.context.is_stopped() {
             return Err(Err(Unverified::Stopped));
         }
-        // What was begun is finished: else a large item would be begun each night.
+        // An item that was begun is finished: otherwise a large item would be begun each night.
         let deadline = self.context.deadline.as_ref().filter(|_| ticket.attempt == 0);
         if deadline.is_some_and(|deadline| !deadline.lets_begin()) {
             return Err(Err(Unverified::OutOfTime));
@@ -188,7 +188,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is at the path of an item that cannot be opened as a directory.
+    /// The finding for an item that cannot be opened as a directory.
     fn not_an_item(&self, name: &RepositoryName, error: &PathError) -> Report {
         match kind_at(self.collection.root(), name.as_str().as_ref()) {
             Ok(Some(kind)) if kind != Kind::Directory => {
@@ -202,7 +202,7 @@ impl Work<'_> {
     fn read<'scope>(&'scope self, (ticket, inspection): Opened, tasks: &rayon::Scope<'scope>) {
         let Some(reading) = inspection.reading.clone() else { return };
         let shares = vec![(); reading.useful_threads(rayon::current_num_threads())];
-        // It is not for several threads; only the last one needs it.
+        // It cannot be shared between threads; only the last one needs it.
         let job = (reading, Mutex::new((ticket, inspection)));
         let read = |(reading, _): &(Arc<DigestRun>, _), ()| reading.read_share(self.context);
         spread(job, shares, tasks, read, |(_, opened), tasks| {

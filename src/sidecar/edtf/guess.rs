@@ -1,4 +1,4 @@
-//! The dates that texts of spreadsheets and letters probably mean.
+//! The probable meaning of dates in spreadsheets and letters.
 
 use chrono::{Days, NaiveDate};
 
@@ -36,7 +36,7 @@ pub(super) fn meanings(text: &str) -> Vec<String> {
     kept
 }
 
-/// The date that numbers, or words with a year, mean in this order.
+/// The date that numbers, or words with a year, mean in the given order.
 pub(super) fn in_order(text: &str, order: DateOrder) -> Option<String> {
     numbers(text, order).or_else(|| words(text))
 }
@@ -56,7 +56,7 @@ fn numbers(text: &str, order: DateOrder) -> Option<String> {
             DateOrder::DayFirst => (*year, *second, Some(*first)),
             DateOrder::MonthFirst => (*year, *first, Some(*second)),
         },
-        // Either may be first.
+        // Day or month may be first.
         [year, month] | [month, year] if year.len() == 4 && month.len() < 3 => {
             (*year, *month, None)
         }

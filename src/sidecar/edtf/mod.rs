@@ -1,7 +1,7 @@
 //! Dates of descriptions: ISO 8601 and the Extended Date/Time Format (EDTF), levels 0 and 1.
 //!
-//! [`check`] accepts a date as it is stored. Of any other text, `guess` says which dates it probably means: those
-//! of spreadsheets and letters, such as `31/12/2020`, `45231` and `31 de dezembro de 2020`.
+//! [`check`] accepts a date in the stored form. For any other text, `guess` finds the dates that it probably
+//! means: those of spreadsheets and letters, such as `31/12/2020`, `45231` and `31 de dezembro de 2020`.
 
 mod guess;
 mod months;
@@ -42,7 +42,7 @@ fn in_words(meant: &[String]) -> String {
     }
 }
 
-/// Years from here on are days that a spreadsheet has counted: `4089` is 1911-03-12.
+/// From this number on, a year is a day number of a spreadsheet: `4089` is 1911-03-12.
 const FIRST_SERIAL: u64 = 2200;
 
 /// Checks that `text` is a date in EDTF, level 0 or 1, and not a number of days.
@@ -53,7 +53,7 @@ pub fn check(text: &str) -> Result<(), DateError> {
     Err(DateError { text: text.to_owned(), meant: guess::meanings(text) })
 }
 
-/// The date in EDTF that `text` is, or means in this order of day and month.
+/// `text` as a date in EDTF, or its meaning in this order of day and month.
 pub fn in_order(text: &str, order: DateOrder) -> Result<String, DateError> {
     if is_edtf(text) {
         return Ok(text.to_owned());

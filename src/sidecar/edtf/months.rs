@@ -1,6 +1,7 @@
 //! Names of months in Portuguese, English, German, Spanish and French.
 
-/// All names of each month, in lower case. Three letters or more of one name its month, where no other begins so.
+/// All names of each month, in lower case. An abbreviation of three letters or more names a month if no other
+/// month begins with it.
 const MONTHS: [&[&str]; 12] = [
     &["janeiro", "january", "januar", "enero", "janvier"],
     &["fevereiro", "february", "februar", "febrero", "février", "fevrier"],

@@ -1,34 +1,34 @@
-//! The keys and texts that a description takes.
+//! The valid keys and texts of a description.
 
 use toml::{Table, Value};
 
 use super::super::edtf::DateError;
 
-/// Text longer than this is a payload, not a description.
+/// Limit on a text; a longer one belongs into a payload.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// Why a text is not taken into a description.
+/// Why a description refuses a text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
-    /// No such term.
+    /// The term does not exist.
     #[error("`{0}` is not a term of Dublin Core")]
     UnknownTerm(String),
-    /// All keys of one's own at once.
+    /// `x` without a key, which would mean all keys below it.
     #[error("`x` is not a key; the keys of your own are `{}`", .0.join("`, `"))]
     OwnKeys(Vec<String>),
-    /// A key of one's own that cannot stand as a label everywhere.
+    /// A key below `x` that is not valid as a label everywhere.
     #[error("`{0}` has characters other than letters, digits, `-` and `_`")]
     Key(String),
     /// The term takes one value.
     #[error("`{0}` is given twice")]
     GivenTwice(String),
-    /// The value is no language tag.
+    /// The value is not a language tag.
     #[error("`{0}` is not a language tag; expected a tag such as `en` or `pt-BR`")]
     Language(String),
     /// The value is not a date.
     #[error("`{0}`: {1}")]
     Date(String, Box<DateError>),
-    /// There is no text.
+    /// The text is empty.
     #[error("the text of `{0}` is empty")]
     Empty(String),
     /// The text is too long, or has control characters.
@@ -39,7 +39,7 @@ pub enum MetadataError {
     Kind(String),
 }
 
-/// Checks keys of one's own and their values, however deep they are.
+/// Checks keys below `x` and their values, at any depth.
 pub(super) fn check_own(above: &str, table: &Table) -> Result<(), MetadataError> {
     for (key, value) in table {
         check_key(above, key)?;

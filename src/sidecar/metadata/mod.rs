@@ -1,4 +1,4 @@
-//! The description of an item: Dublin Core terms, and keys of one's own below `x`.
+//! The description of an item: Dublin Core terms, and free keys below `x`.
 
 mod check;
 
@@ -11,7 +11,7 @@ use super::edtf;
 use super::tag::language;
 use crate::identity::Language;
 
-/// The terms of Dublin Core that stand directly in `[metadata]`.
+/// The terms of Dublin Core in `[metadata]`.
 pub const TERMS: [&str; 22] = [
     "abstract",
     "alternative",
@@ -58,12 +58,12 @@ impl PartialEq for Metadata {
 }
 
 impl Metadata {
-    /// The description in a sidecar, unchecked: it is kept as it is.
+    /// The description in a sidecar, unchecked and unchanged.
     pub(crate) fn as_found(table: Table) -> Metadata {
         Metadata(table)
     }
 
-    /// The table as it stands in the sidecar.
+    /// The table of the sidecar.
     pub fn table(&self) -> &Table {
         &self.0
     }
@@ -73,7 +73,7 @@ impl Metadata {
         self.0.get("title").and_then(Value::as_str)
     }
 
-    /// The description that a table gives: of a file, perhaps below `[metadata]`.
+    /// The description in a table of a file, perhaps below `[metadata]`.
     pub fn from_table(table: &Table) -> Result<Metadata, MetadataError> {
         let table = match table.get("metadata") {
             Some(Value::Table(inner)) if table.len() == 1 => inner,
@@ -105,7 +105,7 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// The description that `table` gives an item which has this one: what stays as it is need not be valid.
+    /// The description in `table` for an item with this description: unchanged values need not be valid.
     pub(crate) fn edited(&self, table: &Table) -> Result<Metadata, MetadataError> {
         let (mut kept, mut changed) = (Table::new(), Table::new());
         for (key, value) in table {
@@ -139,7 +139,7 @@ impl Metadata {
         text
     }
 
-    /// Adds one value to a term, or to a key of one's own written `x.key`. A date has to be one of EDTF.
+    /// Adds one value to a term, or to a key `x.key`. A date has to be valid EDTF.
     pub fn add(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
         check_text(key, text)?;
         if DATES.iter().any(|date| date.eq_ignore_ascii_case(key)) {
@@ -172,19 +172,19 @@ impl Metadata {
         Ok(())
     }
 
-    /// Its language, if there is one that is a tag.
+    /// Its language, if that is a tag.
     pub fn language(&self) -> Option<Language> {
         Language::normalised(self.0.get("language")?.as_str()?).ok()
     }
 
-    /// Its language, if the standard does not list that: nothing finds such a translation.
+    /// Its language, if the standard does not list it: no URL leads to such a translation.
     pub fn unlisted_language(&self) -> Option<&str> {
         let text = self.0.get("language")?.as_str()?;
         let is_listed = text.parse::<Language>().is_ok_and(|language| language.is_listed());
         (!is_listed).then_some(text)
     }
 
-    /// All terms, and keys of one's own written `x.key`.
+    /// All terms, and keys in the form `x.key`.
     pub fn keys(&self) -> Vec<String> {
         let own = |table: &Table| table.keys().map(|key| format!("x.{key}")).collect();
         let keys = |(key, value): (&String, &Value)| match value {
@@ -194,7 +194,7 @@ impl Metadata {
         self.0.iter().flat_map(keys).collect()
     }
 
-    /// The values of a term, or of a key of one's own written `x.key`, each as text.
+    /// The values of a term, or of a key `x.key`, each as text.
     pub fn values(&self, key: &str) -> Result<Vec<String>, MetadataError> {
         let found = match self.place(key)? {
             KeyPlace::Term(term) => self.0.get(&term),
@@ -207,7 +207,7 @@ impl Metadata {
         })
     }
 
-    /// Removes a term, or a key of one's own, with all its values.
+    /// Removes a term, or a key `x.key`, with all its values.
     pub fn remove(&mut self, key: &str) -> Result<(), MetadataError> {
         match self.place(key)? {
             KeyPlace::Term(term) => {
@@ -225,9 +225,9 @@ impl Metadata {
         Ok(())
     }
 
-    /// Removes one of the values of a term, or of a key of one's own. The others stay as they are.
+    /// Removes one of the values of a term, or of a key `x.key`. The others stay.
     pub fn remove_value(&mut self, key: &str, text: &str) -> Result<(), MetadataError> {
-        // As it would be stored: a language in its usual form.
+        // In the stored form: a language is normalized.
         let mut alone = Metadata::default();
         let wanted = match alone.add(key, text).and_then(|()| alone.values(key)) {
             Ok(values) => values,
@@ -247,8 +247,7 @@ impl Metadata {
         if is_gone { self.remove(key) } else { Ok(()) }
     }
 
-    /// Gives a term, or a key of one's own, these values in place of those that it has. A value whose text stays
-    /// keeps its type.
+    /// Replaces the values of a term, or of a key `x.key`. A value with the same text keeps its type.
     pub fn set<T: AsRef<str>>(&mut self, key: &str, texts: &[T]) -> Result<(), MetadataError> {
         let mut changed = self.clone();
         let place = self.place(key)?;
@@ -279,7 +278,7 @@ impl Metadata {
         }
     }
 
-    /// Where the values of `key` are: a key that is there is accepted, whatever it is.
+    /// The place of the values of `key`; any existing key is accepted.
     fn place(&self, key: &str) -> Result<KeyPlace, MetadataError> {
         if let Some(own) = key.strip_prefix("x.") {
             check_key("x", own)?;
@@ -302,7 +301,7 @@ impl Metadata {
         Ok(())
     }
 
-    /// Takes every term of `other`, which wins where both have it.
+    /// Adds every term of `other`, which wins if both have it.
     pub fn override_with(&mut self, other: Metadata) {
         for (key, value) in other.0 {
             match (self.0.get_mut(&key), value) {
@@ -315,7 +314,7 @@ impl Metadata {
     }
 }
 
-/// Where the values of a key are in the table of a description.
+/// The place of the values of a key in the table of a description.
 enum KeyPlace {
     Term(String),
     /// The key below `x`.
@@ -326,7 +325,7 @@ fn unknown(key: &str) -> MetadataError {
     MetadataError::UnknownTerm(key.to_owned())
 }
 
-/// A value as text: what is not a text is printed as in TOML.
+/// A value as text; a value of another type is printed as in TOML.
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

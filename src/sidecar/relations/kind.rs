@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::RelationError;
 use crate::identity::Language;
 
-/// What another item is to this one.
+/// The relation of another item to this one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RelationKind {
     /// The edition that follows it.
@@ -16,7 +16,7 @@ pub enum RelationKind {
     PreviousEdition,
     /// Its translation into this language.
     Translation(Language),
-    /// The item that it is a translation of, in the language that was written first.
+    /// The item that it is a translation of, in the language of the first text.
     TranslationOf,
     /// The item that describes it.
     Metadata,
@@ -24,7 +24,7 @@ pub enum RelationKind {
     MetadataOf,
     /// A unit that it is a part of.
     PartOf,
-    /// A relation of one's own, written `x.NAME`.
+    /// A free relation, written `x.NAME`.
     Own(String),
 }
 
@@ -41,10 +41,10 @@ pub(super) const PLAIN: [(RelationKind, &str); 6] = [
 /// The key of the table of translations.
 pub(super) const TRANSLATION: &str = "translation";
 
-/// The key of the table of relations of one's own.
+/// The key of the table of free relations.
 pub(super) const OWN: &str = "x";
 
-/// All keys of `[relations]`: of `translation` and `x`, those of their tables.
+/// All keys of `[relations]`, with `translation` and `x` as the keys of their tables.
 pub const RELATION_KEYS: [&str; 8] = [
     "next_edition",
     "previous_edition",
@@ -57,12 +57,12 @@ pub const RELATION_KEYS: [&str; 8] = [
 ];
 
 impl RelationKind {
-    /// The key of `[relations]` that it stands under, whatever its language or name.
+    /// Its key in `[relations]`, whatever its language or name.
     pub fn key(&self) -> &'static str {
         self.keys().0
     }
 
-    /// The keys that lead to it in `[relations]`: one, or that of a table and one in it.
+    /// The path of keys in `[relations]`: one key, or a table and a key in it.
     pub(super) fn keys(&self) -> (&'static str, Option<String>) {
         match self {
             RelationKind::Translation(language) => (TRANSLATION, Some(language.to_string())),
@@ -78,10 +78,10 @@ impl RelationKind {
         !matches!(self, RelationKind::PartOf | RelationKind::Own(_))
     }
 
-    /// The relation that leads back, from an item in `language`: `None` where nothing is stored at the other
-    /// end, and for a translation in no known language.
+    /// The inverse relation, from an item in `language`. `None` if nothing is stored at the other end, or if
+    /// the language of a translation is unknown.
     ///
-    /// A unit does not store its parts, of which there may be any number: the index finds them.
+    /// A unit does not store its parts, because it may have any number: the index finds them.
     pub fn inverse(&self, language: Option<&Language>) -> Option<RelationKind> {
         match self {
             RelationKind::NextEdition => Some(RelationKind::PreviousEdition),
@@ -103,8 +103,8 @@ impl RelationKind {
 impl FromStr for RelationKind {
     type Err = RelationError;
 
-    /// Reads a kind as a sidecar or a manifest has it, such as `next_edition`, `translation.pt` or `x.review`.
-    /// `-` stands for `_`, and `part_of` for `next_higher_unit`.
+    /// Reads a kind in a sidecar or a manifest, such as `next_edition`, `translation.pt` or `x.review`. `-`
+    /// stands for `_`, and `part_of` for `next_higher_unit`.
     fn from_str(text: &str) -> Result<RelationKind, RelationError> {
         let unknown = || RelationError::UnknownKind(text.to_owned());
         if let Some((table, key)) = text.split_once('.') {
@@ -124,7 +124,7 @@ impl FromStr for RelationKind {
     }
 }
 
-/// Whether `key` can name a relation of one's own.
+/// Whether `key` can name a free relation.
 pub(super) fn is_own(key: &str) -> bool {
     let named = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !key.is_empty() && key.chars().all(named)

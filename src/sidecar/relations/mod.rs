@@ -1,10 +1,10 @@
-//! The relations of an item: editions, translations, metadata, units, and kinds of one's own below `x`.
+//! The relations of an item: editions, translations, metadata, units, and free kinds below `x`.
 //!
-//! [`Relations`] keeps the table of the sidecar as it is. What cannot be understood in it stays, and
-//! [`Relations::unclear`] names it. An identifier keeps the spelling that it was stored in.
+//! [`Relations`] keeps the table of the sidecar unchanged. Values that cannot be understood stay, and
+//! [`Relations::unclear`] names them. An identifier keeps the spelling that it was stored in.
 //!
-//! Translations lead to and from the item that was written first, which need not list itself: its language is
-//! in its description.
+//! Translations lead to and from the first text, which need not list itself: its language is in its
+//! description.
 
 mod kind;
 #[cfg(test)]
@@ -24,27 +24,27 @@ pub struct Relations(Table);
 /// A relation of one item to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// What the other item is to this one.
+    /// The kind of relation.
     pub kind: RelationKind,
     /// The other item.
     pub to: Identifier,
 }
 
-/// Why a relation is not taken.
+/// Why a relation is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RelationError {
-    /// There is no such kind.
+    /// The kind does not exist.
     #[error("`{0}` is not a kind of relation")]
     UnknownKind(String),
-    /// An item has one such relation at most, and has another.
+    /// An item has at most one relation of this kind, and already has another.
     #[error("its `{kind}` is `{held}` already")]
     Occupied {
         /// The kind.
         kind: RelationKind,
-        /// What it leads to.
+        /// The other item.
         held: Identifier,
     },
-    /// What the sidecar has at this key is not understood, and is not overwritten.
+    /// The value of this key in the sidecar is not understood, and is not overwritten.
     #[error("its `{0}` is not understood and stays as it is")]
     Unclear(RelationKind),
 }
@@ -66,17 +66,17 @@ const NOT_A_TABLE: &str = "it is not a table";
 const SEVERAL: &str = "it has several values, and one is expected";
 
 impl Relations {
-    /// The relations in a sidecar, unchecked: they are kept as they are.
+    /// The relations in a sidecar, unchecked and unchanged.
     pub fn as_found(table: Table) -> Relations {
         Relations(table)
     }
 
-    /// The table as it stands in the sidecar.
+    /// The table of the sidecar.
     pub fn table(&self) -> &Table {
         &self.0
     }
 
-    /// Whether there is nothing, not even what is not understood.
+    /// Whether the table is empty, without even a value that is not understood.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -86,7 +86,7 @@ impl Relations {
         self.read().0.into_iter()
     }
 
-    /// What is not understood.
+    /// The values that are not understood.
     pub fn unclear(&self) -> Vec<UnclearRelation> {
         self.read().1
     }
@@ -176,14 +176,14 @@ impl Relations {
         is_removed
     }
 
-    /// Adds what `other` says of kinds that this one says nothing of.
+    /// Adds the relations of `other` of kinds that are missing here.
     pub(crate) fn complete_with(&mut self, other: Relations) {
         for (key, value) in other.0 {
             self.0.entry(key).or_insert(value);
         }
     }
 
-    /// The table and the key in it where a relation of `kind` is stored.
+    /// The table and the key of a relation of `kind`.
     fn place(&mut self, kind: &RelationKind) -> Option<(&mut Table, String)> {
         match kind.keys() {
             (key, None) => Some((&mut self.0, key.to_owned())),
@@ -257,7 +257,7 @@ impl RelationReader {
     }
 }
 
-/// The identifier that a value is, which may depart from the grammar as real ones do.
+/// The identifier in a value, which may depart from the grammar as existing ones do.
 fn identifier(value: &Value) -> Option<Identifier> {
     value.clone().try_into().ok()
 }

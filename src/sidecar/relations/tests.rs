@@ -130,13 +130,13 @@ fn any_identifier() -> impl Strategy<Value = Identifier> {
 }
 
 proptest! {
-    /// A kind is read as it is printed.
+    /// A printed kind is read back.
     #[test]
     fn kinds_are_read_as_printed(kind in any_kind()) {
         prop_assert_eq!(kind.to_string().parse::<RelationKind>(), Ok(kind));
     }
 
-    /// What was added is read from the printed table, is not added again, and goes when it is removed.
+    /// An added relation is read back from the printed table, is not added twice, and can be removed.
     #[test]
     fn what_is_added_is_there_until_it_is_removed(
         wanted in prop::collection::vec((any_kind(), any_identifier()), 0..12)

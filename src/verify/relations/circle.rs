@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(circles(&[(1, 2), (2, 3)]), 0);
         assert_eq!(circles(&[(1, 1)]), 1);
         assert_eq!(circles(&[(1, 2), (2, 3), (3, 1)]), 1);
-        // Two of them, with a chain that leads into one.
+        // Two circles, with a chain that leads into one.
         assert_eq!(circles(&[(9, 8), (8, 1), (1, 2), (2, 1), (4, 5), (5, 4)]), 2);
     }
 

@@ -18,11 +18,11 @@ pub(super) struct Judge<'a> {
     pub roots: &'a [&'a Collection],
 }
 
-/// What is found is passed on, and it says whether to go on.
+/// Receives the findings, and returns whether to go on.
 type Report<'r> = dyn FnMut(Disagreement) -> ControlFlow<()> + 'r;
 
 impl Judge<'_> {
-    /// Reports what is wrong at the other ends of the relations of `name`, once for all roots.
+    /// Reports faults at the other ends of the relations of `name`, once for all roots.
     pub(super) fn ends(
         &self,
         root: usize,
@@ -132,7 +132,7 @@ impl Judge<'_> {
             return None;
         }
         let name = &other.repository;
-        // A translation into another language does not take the place of this one.
+        // A translation into another language is a different relation.
         match back.first().filter(|_| expected != EndKind::Translation) {
             Some(Relation { kind: back, to: third }) => {
                 let detail = format!("`{to}` is its {kind}, and has `{third}` as its {back}");
@@ -142,7 +142,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether one of the collections issues such identifiers alone, and none ever held this one.
+    /// Whether one of the collections is the only issuer of such identifiers, and none ever held this one.
     fn was_never_here(&self, to: &Identifier) -> bool {
         let Identifier::Repository(name) = to else { return false };
         let subsystem = name.prefix().subsystem();

@@ -1,8 +1,9 @@
-//! Relations between items: does the other end exist, does it say the same, do editions come to an end?
+//! Checking relations between items: that the other end exists and agrees, and that editions do not form a
+//! circle.
 //!
-//! Verifying notes 24 bytes for each relation and compares both ends by hashes. Only items for which that is
-//! not enough are opened again, and with them the items that they lead to. A relation to an item that may be
-//! in another collection is not a finding.
+//! Verifying notes 24 bytes for each relation and compares both ends by hashes. Only if that is not enough,
+//! the item and the items that it leads to are opened again. A relation to an item that may be in another
+//! collection is not a finding.
 
 mod circle;
 mod judge;
@@ -31,7 +32,7 @@ pub struct RelationCheck {
 struct End {
     /// The hash of the item that has the relation.
     from: u64,
-    /// The hash of the item that it leads to; `None` for an IBIp, which says nothing of the name.
+    /// The hash of the related item; `None` for an IBIp, which does not show the name.
     to: Option<u64>,
     kind: EndKind,
 }
@@ -63,8 +64,8 @@ impl EndKind {
         }
     }
 
-    /// What the other end has to have. An item that describes another need not say so: it is found from
-    /// there.
+    /// The relation that the other end has to have. An item that describes another need not say so: the other
+    /// item has the relation.
     fn expected(self) -> Option<EndKind> {
         match self {
             EndKind::NextEdition => Some(EndKind::PreviousEdition),
@@ -123,7 +124,7 @@ impl RelationCheck {
         })
     }
 
-    /// The items with a relation whose other end is missing or contradicts it, as far as hashes tell.
+    /// The items with a relation whose other end is missing or contradicts it, as far as hashes show.
     fn doubtful(
         &self,
         roots: &[&Collection],
@@ -137,7 +138,7 @@ impl RelationCheck {
             _ => false,
         };
         let open: Vec<_> = self.ends.iter().filter(|end| !is_answered(end)).collect();
-        // Where nothing is expected at the other end, that only has to exist.
+        // If no relation is expected at the other end, that item only has to exist.
         let wanted = |end: &&End| end.kind.expected().is_none().then_some(end.to).flatten();
         let mut missing: HashSet<u64> = open.iter().filter_map(wanted).collect();
         if !missing.is_empty() {
@@ -172,7 +173,8 @@ impl RelationCheck {
     }
 }
 
-/// Calls `act` for the items of these `names` in each root. What cannot be listed was found before.
+/// Calls `act` for the items of these `names` in each root. A directory that cannot be listed has a finding
+/// already.
 fn visit(
     roots: &[&Collection],
     names: &Names,
