@@ -11,7 +11,7 @@ use urepo::digest::Digest;
 use urepo::disk::{HeldBy, Links};
 use urepo::holdings::Peers;
 use urepo::import::{
-    After, Bags, Dedupe, ImportError, Importer, Ledger, Options, Summary, measure, plan, waiting,
+    After, Bags, Dedupe, ImportError, Importer, Ledger, Options, measure, plan, waiting,
 };
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
@@ -228,17 +228,7 @@ impl Import {
             with_scan(&*progress, scan, work)
         };
         drop(progress);
-        let goes_on = |it: &Summary| it.fatal.is_none() && !context.interrupt.requested();
-        // First the relations that are replaced, then those that are new.
-        if self.manifest.update && goes_on(&summary) {
-            self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
-        }
-        if goes_on(&summary) {
-            self.relate(context, (&ledger, &sources), &mut summary, &mut reporter)?;
-        }
-        if !self.manifest.update && goes_on(&summary) {
-            self.update(context, (&ledger, &sources), &mut summary, &mut reporter)?;
-        }
+        self.finish_rows(context, (&ledger, &sources), &mut summary, &mut reporter)?;
         reporter.finish(summary, None)
     }
 
@@ -285,10 +275,7 @@ impl Import {
         let others = names::Others::new(context, collection, sources, &self.force)?;
         let (peers, clock) = (others.peers(), &context.clock);
         let mut summary = plan(&ledger, options, peers, clock, found, &mut reporter, interrupt);
-        self.update(context, (&ledger, sources), &mut summary, &mut reporter)?;
-        if !self.manifest.update && summary.there > 0 {
-            self.relate(context, (&ledger, sources), &mut summary, &mut reporter)?;
-        }
+        self.finish_rows(context, (&ledger, sources), &mut summary, &mut reporter)?;
         let wait = self.waiting(collection, summary.imported)?;
         reporter.finish(summary, Some(wait))
     }

@@ -8,45 +8,55 @@ use super::tell::Reporter;
 use crate::cli::Done;
 use crate::cli::context::Context;
 
-impl Import {
-    /// Compares rows with the items that they became before, and with `--update` corrects those.
-    pub(super) fn update(
-        &self,
-        context: &Context,
-        (ledger, sources): (&Ledger<'_>, &Sources<'_>),
-        summary: &mut Summary,
-        reporter: &mut Reporter<'_>,
-    ) -> Done {
-        let Some(rows) = sources.rows() else { return Ok(()) };
-        if summary.there == 0 {
-            return Ok(());
-        }
-        let mode = match (self.manifest.update, context.global.dry_run) {
-            (false, _) => Update::Count,
-            (true, true) => Update::Plan,
-            (true, false) => Update::Act,
-        };
-        let rows = summary.without_refused(rows?);
-        let done = update(ledger, rows, mode, (&context.agent, &context.waiter()), reporter)?;
-        summary.rows = Updated { updated: done.updated + summary.rows.updated, ..done };
-        summary.failed += summary.rows.failed.len() as u64;
-        summary.refused.extend(summary.rows.failed.iter().cloned());
-        Ok(())
-    }
+/// A step with the rows of a manifest, after their items were made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowStep {
+    /// Rows are compared with the items that they became before, and with `--update` those are corrected.
+    Compare,
+    /// The relations of rows that their items lack are set.
+    Relate,
+}
 
-    /// Sets the relations of rows that their items lack, or in a dry run says which.
-    pub(super) fn relate(
+impl Import {
+    /// Does all steps with the rows, or in a dry run says what they would do.
+    pub(super) fn finish_rows(
         &self,
         context: &Context,
         (ledger, sources): (&Ledger<'_>, &Sources<'_>),
         summary: &mut Summary,
         reporter: &mut Reporter<'_>,
     ) -> Done {
-        let Some(rows) = sources.rows() else { return Ok(()) };
-        let mode = if context.global.dry_run { Update::Plan } else { Update::Act };
-        let rows = summary.without_refused(rows?);
-        let acting = (&context.agent, &context.waiter());
-        summary.add(relate(ledger, rows, mode, acting, reporter)?);
+        use RowStep::{Compare, Relate};
+        let (is_dry, updates) = (context.global.dry_run, self.manifest.update);
+        let steps = match (is_dry, updates) {
+            // First the relations that are replaced, then those that are new.
+            (false, true) => &[Compare, Relate][..],
+            (false, false) => &[Relate, Compare],
+            (true, true) => &[Compare],
+            (true, false) => &[Compare, Relate],
+        };
+        for step in steps {
+            let goes_on = summary.fatal.is_none() && !context.interrupt.requested();
+            if summary.there == 0 && (is_dry || *step == Compare) || !is_dry && !goes_on {
+                continue;
+            }
+            let Some(rows) = sources.rows() else { return Ok(()) };
+            let rows = summary.without_refused(rows?);
+            let acting = (&context.agent, &context.waiter());
+            let mode = match (step, is_dry) {
+                (Compare, _) if !updates => Update::Count,
+                (_, true) => Update::Plan,
+                (_, false) => Update::Act,
+            };
+            if *step == Relate {
+                summary.add(relate(ledger, rows, mode, acting, reporter)?);
+                continue;
+            }
+            let done = update(ledger, rows, mode, acting, reporter)?;
+            summary.rows = Updated { updated: done.updated + summary.rows.updated, ..done };
+            summary.failed += summary.rows.failed.len() as u64;
+            summary.refused.extend(summary.rows.failed.iter().cloned());
+        }
         Ok(())
     }
 }
