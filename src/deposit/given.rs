@@ -1,13 +1,12 @@
 //! What is known of an item before it is made: its name, its digests, where it comes from.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{DepositError, DepositTarget};
 use crate::collection::{Collection, InventoryLine, Label, Lookup};
 use crate::digest::{Checksum, Digest};
-use crate::disk::{Dir, Exclusion};
+use crate::disk::Exclusion;
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 use crate::sidecar::Conditions;
@@ -48,22 +47,6 @@ impl Checks {
                 None => Err(DepositError::NotListed { path: path.clone() }),
             },
         }
-    }
-}
-
-/// A file or directory beneath a directory that is held open: no link is passed on the way to it.
-#[derive(Clone, Debug)]
-pub struct Beneath {
-    /// The directory.
-    pub root: Arc<Dir>,
-    /// Where it is below the directory.
-    pub relative: PathBuf,
-}
-
-impl Beneath {
-    /// Where it is, for messages.
-    pub fn path(&self) -> PathBuf {
-        self.root.path_of(&self.relative)
     }
 }
 

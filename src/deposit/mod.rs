@@ -28,6 +28,7 @@ mod publish;
 mod report;
 mod root;
 mod sidecars;
+mod source_place;
 pub(crate) mod source_removal;
 mod stage;
 mod stager;
@@ -46,13 +47,15 @@ pub use crate::flow::OnError;
 pub(crate) use error::in_words;
 pub use error::{DepositError, Existing};
 pub(crate) use given::check_ibip;
-pub use given::{Beneath, Checks, Duplicate, DuplicateIndex, Preset};
+pub use given::{Checks, Duplicate, DuplicateIndex, Preset};
 pub use link::{LinkFault, RefusedLink, RefusedLinks};
 pub use pipeline::Depositor;
 pub use place::DepositTarget;
 pub use plan::{LeftOut, Plan, Planned, PlannedKind};
 pub use report::Summary;
 pub(crate) use sidecars::LEFT_OUT;
+pub use source_place::SourcePlace;
+pub(crate) use source_place::SourceResolver;
 
 /// One item to be made.
 #[derive(Debug)]
@@ -70,9 +73,7 @@ pub struct Request {
 /// What an item is made of.
 pub enum Source {
     /// A file, or the content of a directory.
-    Path(PathBuf),
-    /// The same, reached beneath a directory.
-    Beneath(Beneath),
+    At(SourcePlace),
     /// Files and directories side by side, each under its own name.
     Together(Vec<PathBuf>),
     /// The bytes of a stream as one file. It is no item if a stop is asked for before it is in place: what
@@ -95,8 +96,7 @@ impl Source {
     /// The source in messages.
     pub fn describe(&self) -> String {
         match self {
-            Source::Path(path) => path.display().to_string(),
-            Source::Beneath(beneath) => beneath.path().display().to_string(),
+            Source::At(place) => place.path().display().to_string(),
             Source::Together(paths) => match paths.as_slice() {
                 [] => "nothing".to_owned(),
                 [path] => path.display().to_string(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::{DepositError, SourceRule};
+use super::{DepositError, SourceResolver, SourceRule};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Label, discover};
 use crate::disk::{Links, PathError, resolved};
@@ -22,8 +22,7 @@ pub struct DepositTarget<'a> {
     news: Vec<PathBuf>,
     /// Set once one of them was found to be within reach.
     reached: OnceLock<()>,
-    /// The directory of the last source, and where it really is: sources come side by side.
-    last: Mutex<(PathBuf, PathBuf)>,
+    resolver: Mutex<SourceResolver>,
     /// The last directory of sources that turned out to lie in no collection.
     outside: Mutex<PathBuf>,
     /// Room that is kept on its file system.
@@ -52,7 +51,7 @@ impl<'a> DepositTarget<'a> {
             root,
             news,
             reached: OnceLock::new(),
-            last: Mutex::default(),
+            resolver: Mutex::default(),
             outside: Mutex::default(),
             pending: Arc::default(),
         })
@@ -174,14 +173,6 @@ impl<'a> DepositTarget<'a> {
 
     /// Where `path` really is, but for a link at its end: such a source is refused later.
     pub(super) fn resolved(&self, path: &Path) -> Result<PathBuf, PathError> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return resolved(path);
-        };
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.0 != parent {
-            *last = (parent.to_path_buf(), resolved(parent)?);
-        }
-        Ok(last.1.join(name))
+        self.resolver.lock().unwrap_or_else(PoisonError::into_inner).resolved(path)
     }
 }

@@ -9,7 +9,8 @@ use super::group::{Prepared, Staged};
 use super::plan::Sources;
 use super::stage::{StagedPayload, Staging, StagingJob, stage_stream};
 use super::{
-    DepositError, DepositTarget, LeftOut, Options, Plan, Preset, Request, Source, SourceRule,
+    DepositError, DepositTarget, LeftOut, Options, Plan, Preset, Request, Source, SourcePlace,
+    SourceRule,
 };
 use crate::clock::Clock;
 use crate::collection::{Lookup, StagedItem};
@@ -97,12 +98,11 @@ impl Stager<'_> {
                 let (item, done) = stage_stream(&name, &mut *reader, &self.staging, now)?;
                 Ok(StageStart::Whole(Box::new(rest.staged(number, item, None, done))))
             }
-            Source::Path(path) => {
-                rest.origin = Some(self.place.resolved(&path)?);
-                self.begin_job(plan, rest)
-            }
-            Source::Beneath(beneath) => {
-                rest.origin = Some(beneath.path());
+            Source::At(place) => {
+                rest.origin = Some(match place {
+                    SourcePlace::Path(path) => self.place.resolved(&path)?,
+                    place @ SourcePlace::Beneath { .. } => place.path(),
+                });
                 self.begin_job(plan, rest)
             }
             Source::Together(_) => self.begin_job(plan, rest),

@@ -64,17 +64,6 @@ pub struct SourceWalk {
 }
 
 impl SourceWalk {
-    /// Opens the directory at `path`.
-    pub fn open(path: &Path, links: Links, watcher: Watcher) -> Result<SourceWalk, PathError> {
-        let root = match links {
-            Links::Follow => Dir::open(path, watcher.clone())?,
-            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
-                Dir::open_no_follow(path, watcher.clone())?
-            }
-        };
-        Ok(SourceWalk { root, links, watcher })
-    }
-
     /// The walk of an open directory.
     pub(crate) fn at(root: Dir, links: Links) -> SourceWalk {
         let watcher = root.watcher();

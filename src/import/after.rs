@@ -4,14 +4,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidate::SourcePlace;
 use super::look::Scanner;
 use super::{After, ImportError};
 use crate::collection::discover;
-use crate::deposit::source_removal::{
-    Closeness, SourceComparison, SourceKept, SourceRemover, Times,
-};
-use crate::deposit::{DepositError, in_words};
+use crate::deposit::source_removal::{Closeness, SourceKept, SourceRemover, Times};
+use crate::deposit::{DepositError, SourcePlace, in_words};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 
@@ -39,8 +36,8 @@ impl ArchiveDirectory {
     /// the name already stays.
     fn take(&self, place: &SourcePlace, from: &Dir, name: &Path) -> Result<PathBuf, PathError> {
         let mut to = self.dir.try_clone()?;
-        if let SourcePlace::Beneath(beneath) = place {
-            for level in beneath.relative.parent().into_iter().flatten() {
+        if let SourcePlace::Beneath { relative, .. } = place {
+            for level in relative.parent().into_iter().flatten() {
                 match to.make_dir(level) {
                     Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                         return Err(error);
@@ -69,7 +66,7 @@ pub(super) fn reject(
     place: &SourcePlace,
     looker: &Scanner,
 ) -> Result<PathBuf, ImportError> {
-    let (from, own) = looker.parent(place)?;
+    let (from, own) = place.parent(&looker.watcher)?;
     // A directory that cannot be listed gets here without a decision.
     let above = resolved(from.path())?;
     let found = discover::around(&above)?;
@@ -127,13 +124,11 @@ fn move_to(
     (looker, times): (&Scanner, Times),
 ) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
-    let (within, besides) = (Path::new(""), Some(&moves_along as _));
-    let interrupt = remover.interrupt;
-    let comparison = SourceComparison { entries: &entries, within, times, besides, interrupt };
-    if looker.compare(payload, &comparison, Closeness::BytesOfTouched)?.is_none() {
+    let how = (times, Closeness::BytesOfTouched, remover.interrupt);
+    if looker.compare(payload, &entries, &moves_along, how)?.is_none() {
         return Err(SourceKept::Changed(payload.path()));
     }
-    let (from, own) = looker.parent(place)?;
+    let (from, own) = place.parent(&looker.watcher)?;
     done.take(place, &from, &own)?;
     Ok(())
 }
@@ -148,6 +143,6 @@ fn remove(
         return Err(SourceKept::Bag);
     }
     let entries = remover.prove(name)?;
-    let (parent, own) = looker.parent(place)?;
+    let (parent, own) = place.parent(&looker.watcher)?;
     remover.remove((&parent, &own), name, (&entries, Path::new("")), times)
 }

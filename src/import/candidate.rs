@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::ImportError;
 use crate::collection::Label;
-use crate::deposit::{Beneath, Source};
+use crate::deposit::{SourcePlace, SourceResolver};
 use crate::digest::Digest;
-use crate::disk::{Exclusion, ExclusionRule, PathError, resolved};
+use crate::disk::{Exclusion, ExclusionRule, PathError};
 use crate::identity::RepositoryName;
 use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
@@ -38,15 +38,6 @@ pub struct Candidate {
     pub relations: Relations,
     /// Relations to other rows: the kind, and the path of the row.
     pub references: Vec<(RelationKind, PathBuf)>,
-}
-
-/// Where a candidate is.
-#[derive(Clone, Debug)]
-pub enum SourcePlace {
-    /// At a path that a person named.
-    Path(PathBuf),
-    /// Beneath a directory that is held open.
-    Beneath(Beneath),
 }
 
 /// A row of a manifest as it stands there.
@@ -99,61 +90,18 @@ impl Candidate {
     }
 }
 
-impl SourcePlace {
-    /// Its path.
-    pub fn path(&self) -> PathBuf {
-        match self {
-            SourcePlace::Path(path) => path.clone(),
-            SourcePlace::Beneath(beneath) => beneath.path(),
-        }
-    }
-
-    /// The same place as a deposit knows it.
-    pub(super) fn source(&self) -> Source {
-        match self {
-            SourcePlace::Path(path) => Source::Path(path.clone()),
-            SourcePlace::Beneath(beneath) => Source::Beneath(beneath.clone()),
-        }
-    }
-
-    /// What is below it.
-    pub(super) fn join(&self, name: &str) -> SourcePlace {
-        match self {
-            SourcePlace::Path(path) => SourcePlace::Path(path.join(name)),
-            SourcePlace::Beneath(Beneath { root, relative }) => {
-                SourcePlace::Beneath(Beneath { root: root.clone(), relative: relative.join(name) })
-            }
-        }
-    }
-}
-
 /// Gives the keys under which the ledger knows sources: absolute paths without links on the way.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
-    /// The directory of the last one, and where it really is: sources come side by side.
-    last: Option<(PathBuf, PathBuf)>,
-}
+pub(super) struct Keys(SourceResolver);
 
 impl Keys {
     pub(super) fn of(&mut self, place: &SourcePlace) -> Result<Vec<u8>, PathError> {
         let path = match place {
             // The directory was resolved when it was opened, and no link is passed beneath it.
-            SourcePlace::Beneath(beneath) => beneath.path(),
-            SourcePlace::Path(path) => self.resolved(path)?,
+            SourcePlace::Beneath { .. } => place.path(),
+            SourcePlace::Path(path) => self.0.resolved(path)?,
         };
         Ok(path.into_os_string().into_vec())
-    }
-
-    fn resolved(&mut self, path: &Path) -> Result<PathBuf, PathError> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return resolved(path);
-        };
-        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        if self.last.as_ref().is_none_or(|(last, _)| last != parent) {
-            self.last = Some((parent.to_path_buf(), resolved(parent)?));
-        }
-        let above = self.last.as_ref().map_or(parent, |(_, resolved)| resolved);
-        Ok(above.join(name))
     }
 }
 

@@ -8,7 +8,7 @@ use super::bag::{self, Bag, BagError};
 use super::candidate::Candidate;
 use super::ledger::Entry;
 use super::look::{Scanner, SourceScan};
-use super::source_lookup::{OfSource, target};
+use super::source_lookup::{LedgerQuery, item_of_source};
 use crate::collection::{Collection, Lookup};
 use crate::deposit::{Checks, DepositError};
 use crate::digest::{Algorithm, Checker, Checksum};
@@ -109,7 +109,8 @@ impl KnownSource<'_> {
         if files.is_empty() {
             return Ok(());
         }
-        let walk = self.looker.walk(&self.candidate.place.join(bag::PAYLOAD))?;
+        let payload = self.candidate.place.join(bag::PAYLOAD);
+        let walk = payload.walk(self.looker.links, &self.looker.watcher)?;
         for (path, bytes, checksums) in files {
             let mut checker = Checker::new(checksums);
             let mut file = walk.open_file(path.as_path())?;
@@ -144,7 +145,7 @@ pub(super) fn check_translations(
     candidate: &Candidate,
     metadata: &Metadata,
     collection: &Collection,
-    of_source: &OfSource<'_>,
+    ledger: &LedgerQuery<'_>,
 ) -> Result<(), ImportError> {
     let language = metadata.language();
     let refuse = |original: String, into: Option<Language>| match into {
@@ -156,7 +157,7 @@ pub(super) fn check_translations(
     let given = candidate.relations.iter();
     let mut relations: Vec<_> = given.map(|it| (it.kind, it.to.to_string(), Some(it.to))).collect();
     for (kind, path) in &candidate.references {
-        let item = target(of_source, path)?.map(Identifier::from);
+        let item = item_of_source(ledger, path)?.map(Identifier::from);
         relations.push((kind.clone(), path.display().to_string(), item));
     }
     for (kind, to, item) in relations {

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::bag::{self, Bag, BagError};
-use super::candidate::{Candidate, Keys, SourcePlace, path_of_key};
+use super::candidate::{Candidate, Keys, path_of_key};
 use super::checks::{KnownSource, check_translations, checks, wrong_bag};
 use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, LineKind};
 use super::look::{Scanner, SourceScan};
-use super::source_lookup::OfSource;
+use super::source_lookup::LedgerQuery;
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
-use crate::deposit::source_removal::{Closeness, SourceComparison, SourceKept, Times, is_aside};
-use crate::deposit::{self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, check_ibip};
+use crate::deposit::source_removal::{Closeness, SourceKept, Times, is_aside};
+use crate::deposit::{
+    self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, Source, SourcePlace, check_ibip,
+};
 use crate::disk::copy::CopyError;
 use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
 use crate::identity::{Instant, RepositoryName};
@@ -126,9 +128,9 @@ impl<'a> Planner<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        of_source: &OfSource<'_>,
+        ledger: &LedgerQuery<'_>,
     ) -> Result<Decision, ImportError> {
-        match self.decide_at_once(candidate, key, of_source) {
+        match self.decide_at_once(candidate, key, ledger) {
             Err(error) if is_of_source(&error, &candidate.place.path()) => {
                 match self.rules.looker.times(&candidate.place) {
                     Ok(times) if times.into_iter().any(|time| self.is_recent(time)) => {
@@ -145,7 +147,7 @@ impl<'a> Planner<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        of_source: &OfSource<'_>,
+        ledger: &LedgerQuery<'_>,
     ) -> Result<Decision, ImportError> {
         if self.is_done(key)? {
             return Ok(Decision::Done);
@@ -163,7 +165,7 @@ impl<'a> Planner<'a> {
             return Ok(Decision::Aside);
         }
         if self.rules.takes_sources
-            && let Some(taken) = self.taken(candidate, key, of_source)?
+            && let Some(taken) = self.taken(candidate, key, ledger)?
         {
             return Ok(taken);
         }
@@ -182,7 +184,7 @@ impl<'a> Planner<'a> {
             self.progress.skip(look.bytes);
             return Ok(Decision::Unsettled);
         }
-        let there = self.there((candidate, &place, &exclusion), key, &look, of_source)?;
+        let there = self.there((candidate, &place, &exclusion), key, &look, ledger)?;
         if let Some((entry, there)) = there {
             let known = self.known(candidate, &entry);
             known.check_row(Some(&look))?;
@@ -216,7 +218,7 @@ impl<'a> Planner<'a> {
         if self.rules.title == DefaultTitle::SourceName {
             metadata.set_default_title(path_of_key(key));
         }
-        check_translations(candidate, &metadata, self.target.collection(), of_source)?;
+        check_translations(candidate, &metadata, self.target.collection(), ledger)?;
         let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),
@@ -225,7 +227,7 @@ impl<'a> Planner<'a> {
             checks: Arc::new(checks),
             exclusion,
         };
-        let request = Request { source: place.source(), target: None, metadata, given };
+        let request = Request { source: Source::At(place.clone()), target: None, metadata, given };
         let SourceScan { files, bytes, .. } = look;
         Ok(Decision::Deposit(Box::new(PlannedItem { request, payload: place, files, bytes })))
     }
@@ -261,7 +263,7 @@ impl<'a> Planner<'a> {
                 Bags::Detect => Ok(None),
             };
         }
-        let dir = looker.dir(&candidate.place)?;
+        let dir = candidate.place.dir(looker.links, &looker.watcher)?;
         if self.rules.bags == Bags::Detect && !bag::is_bag(&dir)? {
             return Ok(None);
         }
@@ -275,13 +277,13 @@ impl<'a> Planner<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        of_source: &OfSource<'_>,
+        ledger: &LedgerQuery<'_>,
     ) -> Result<Option<Decision>, ImportError> {
         match self.rules.looker.kind(&candidate.place) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             _ => return Ok(None),
         }
-        match of_source(key, &|entry| candidate.may_be(&entry.name))? {
+        match ledger(key, &|entry| candidate.may_be(&entry.name))? {
             None => Ok(None),
             Some(Imported { entry, standing, .. }) => {
                 self.known(candidate, &entry).check_row(None)?;
@@ -315,12 +317,12 @@ impl<'a> Planner<'a> {
         (candidate, place, exclusion): (&Candidate, &SourcePlace, &Exclusion),
         key: &[u8],
         look: &SourceScan,
-        of_source: &OfSource<'_>,
+        ledger: &LedgerQuery<'_>,
     ) -> Result<Option<(Entry, Decision)>, ImportError> {
         if self.rules.dedupe != Dedupe::None {
             let is_named = |entry: &Entry| candidate.may_be(&entry.name);
             let is_it = |entry: &Entry| entry.shape == look.shape && is_named(entry);
-            if let Some(Imported { entry, standing, .. }) = of_source(key, &is_it)? {
+            if let Some(Imported { entry, standing, .. }) = ledger(key, &is_it)? {
                 let there = match standing {
                     ItemPresence::Here => Decision::There(entry.name.clone(), None),
                     ItemPresence::Left(line) => Decision::Left(line),
@@ -329,7 +331,7 @@ impl<'a> Planner<'a> {
                 return Ok(Some((entry, there)));
             }
             if look.kind == Kind::Directory
-                && let Some(Imported { entry, .. }) = of_source(key, &is_named)?
+                && let Some(Imported { entry, .. }) = ledger(key, &is_named)?
                 && self.is_by_other_rules(&entry, place, exclusion)?
             {
                 let (kind, shape) = (LineKind::Existing, look.shape);
@@ -375,21 +377,15 @@ impl<'a> Planner<'a> {
         let path_of = |text: &toml::Value| PayloadPath::from_text(text.as_str()?).ok();
         let listed = listed.into_iter().flatten().filter_map(path_of).map(PathBuf::from);
         let mut left_out: HashSet<_> = listed.collect();
-        for found in looker.walk(place)?.entries(exclusion) {
+        for found in place.walk(looker.links, &looker.watcher)?.entries(exclusion) {
             let found = found?;
             if found.left_out.is_some() {
                 left_out.insert(found.relative);
             }
         }
         let passes = |path: &Path, _| path.ancestors().any(|it| left_out.contains(it));
-        let comparison = SourceComparison {
-            entries: &sidecar.files,
-            within: Path::new(""),
-            times: Times::Any,
-            besides: Some(&passes),
-            interrupt: self.interrupt,
-        };
-        match looker.compare(place, &comparison, Closeness::Stamps) {
+        let how = (Times::Any, Closeness::Stamps, self.interrupt);
+        match looker.compare(place, &sidecar.files, &passes, how) {
             Ok(shape) => Ok([entry.shape, Shape::of(&sidecar.files)].map(Some).contains(&shape)),
             Err(SourceKept::Disk(error)) => Err(CopyError::Disk(error).into()),
             Err(SourceKept::Copy(error)) => Err(error.into()),

@@ -4,10 +4,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::ImportError;
-use super::candidate::SourcePlace;
 use super::ledger::ReportedFailure;
 use super::look::Scanner;
-use crate::deposit::DepositError;
+use crate::deposit::{DepositError, SourcePlace};
 use crate::digest::Digest;
 use crate::disk::{Exclusion, PathError};
 

@@ -4,7 +4,8 @@ use std::io::BufRead;
 use std::path::PathBuf;
 
 use super::ImportError;
-use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
+use super::candidate::{Candidate, FoundCandidate, Refused};
+use crate::deposit::SourcePlace;
 use crate::disk::{NoPath, Paths};
 
 /// A list as it is read.

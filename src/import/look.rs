@@ -1,17 +1,17 @@
 //! A look at a source: how much it is, and what tells it from what it was before. Nothing is read.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::bag;
-use super::candidate::{Candidate, SourcePlace};
-use crate::deposit::source_removal::{Closeness, SourceComparison, SourceKept};
+use super::candidate::Candidate;
+use crate::deposit::SourcePlace;
+use crate::deposit::source_removal::{Closeness, SourceComparison, SourceKept, Times};
 use crate::digest::Digest;
-use crate::disk::{
-    Dir, Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher,
-};
+use crate::disk::{Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher};
 use crate::identity::Instant;
-use crate::item::{PayloadPath, Shape};
+use crate::interrupt::Interrupt;
+use crate::item::{Entry, PayloadPath, Shape};
 use crate::progress::Scan;
 
 /// What is seen of a source.
@@ -35,62 +35,18 @@ pub(super) struct Scanner {
 }
 
 impl Scanner {
-    /// Opens the directory at `place`.
-    pub(super) fn dir(&self, place: &SourcePlace) -> Result<Dir, PathError> {
-        match place {
-            SourcePlace::Beneath(beneath) => beneath.root.open_dir(&beneath.relative),
-            SourcePlace::Path(path) if self.links == Links::Follow => {
-                Dir::open(path, self.watcher.clone())
-            }
-            SourcePlace::Path(path) => Dir::open_no_follow(path, self.watcher.clone()),
-        }
-    }
-
-    /// Opens the directory that `place` is in, and says what it is called there.
-    pub(super) fn parent(&self, place: &SourcePlace) -> Result<(Dir, PathBuf), PathError> {
-        let path = place.path();
-        let name = PathBuf::from(path.file_name().unwrap_or_default());
-        let dir = match place {
-            SourcePlace::Beneath(beneath) => {
-                beneath.root.open_dir(beneath.relative.parent().unwrap_or(Path::new("")))?
-            }
-            SourcePlace::Path(path) => {
-                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-                Dir::open(parent.unwrap_or(Path::new(".")), self.watcher.clone())?
-            }
-        };
-        Ok((dir, name))
-    }
-
-    /// The walk of the directory at `place`.
-    pub(super) fn walk(&self, place: &SourcePlace) -> Result<SourceWalk, PathError> {
-        let dir = self.dir(place)?;
-        // What is reached beneath a directory stays beneath it.
-        let links = match (place, self.links) {
-            (SourcePlace::Beneath(_), Links::Follow) => Links::Keep,
-            (_, links) => links,
-        };
-        Ok(SourceWalk::at(dir, links))
-    }
-
     fn stat(&self, place: &SourcePlace) -> Result<FileStat, PathError> {
         let stamp = match place {
-            SourcePlace::Beneath(beneath) => beneath.root.stat(&beneath.relative)?,
+            SourcePlace::Beneath { root, relative } => root.stat(relative)?,
             SourcePlace::Path(path) if self.links == Links::Follow => {
                 Some(StoredFile::open(path, self.watcher.clone())?.stat()?)
             }
             SourcePlace::Path(_) => {
-                let (dir, name) = self.parent(place)?;
+                let (dir, name) = place.parent(&self.watcher)?;
                 dir.stat(&name)?
             }
         };
-        stamp.ok_or_else(|| {
-            PathError::new(
-                "find",
-                place.path(),
-                std::io::Error::new(std::io::ErrorKind::NotFound, "there is nothing of this name"),
-            )
-        })
+        stamp.ok_or_else(|| place.absent("find"))
     }
 
     /// What kind of thing is at `place`.
@@ -107,7 +63,7 @@ impl Scanner {
     /// Where the files of what is at `place` are: of a bag in its payload.
     pub(super) fn payload(&self, place: &SourcePlace) -> Result<SourcePlace, PathError> {
         let is_directory = self.kind(place)? == Kind::Directory;
-        let is_bag = is_directory && bag::is_bag(&self.dir(place)?)?;
+        let is_bag = is_directory && bag::is_bag(&place.dir(self.links, &self.watcher)?)?;
         Ok(if is_bag { place.join(bag::PAYLOAD) } else { place.clone() })
     }
 
@@ -117,26 +73,29 @@ impl Scanner {
         let Candidate { place, exclusion, left_out, .. } = candidate;
         match self.payload(place) {
             Ok(payload) if left_out.is_none() => {
-                payload.source().measure(self.links, exclusion, &self.watcher, scan)
+                payload.measure(self.links, exclusion, &self.watcher, scan)
             }
             _ => Some(0),
         }
     }
 
-    /// Compares what is at `place` with an item, and returns its shape if it has all of the item.
+    /// Compares what is at `place` with an item that has these `entries`, and returns its shape if it has all of them.
     pub(super) fn compare(
         &self,
         place: &SourcePlace,
-        comparison: &SourceComparison<'_>,
-        closeness: Closeness,
+        entries: &[Entry],
+        besides: &dyn Fn(&Path, Kind) -> bool,
+        (times, closeness, interrupt): (Times, Closeness, &Interrupt),
     ) -> Result<Option<Digest>, SourceKept> {
+        let (within, besides) = (Path::new(""), Some(besides));
+        let comparison = SourceComparison { entries, within, times, besides, interrupt };
         let compared = if self.kind(place)? == Kind::Directory {
-            comparison.tree(&self.dir(place)?, closeness)?
+            comparison.tree(&place.dir(self.links, &self.watcher)?, closeness)?
         } else {
-            let (parent, name) = self.parent(place)?;
+            let (parent, name) = place.parent(&self.watcher)?;
             comparison.single((&parent, &name), closeness)?
         };
-        Ok(compared.shape(comparison.entries))
+        Ok(compared.shape(entries))
     }
 
     /// Looks at everything at `place`. Each time is recent or not by itself: a file of the future says nothing about
@@ -155,7 +114,7 @@ impl Scanner {
         let mut recent = [stamp.modified, stamp.changed].into_iter().any(is_recent);
         match stamp.kind {
             Kind::Directory => {
-                for seen in entries(&self.walk(place)?, exclusion)? {
+                for seen in entries(&place.walk(self.links, &self.watcher)?, exclusion)? {
                     seen.add_to(&mut shape);
                     if let ScannedContent::File { bytes: size, modified, changed: of_file } =
                         seen.what

@@ -41,7 +41,7 @@ use crate::sidecar::{KeyChange, Metadata};
 
 pub use after::ArchiveDirectory;
 pub use bag::BagError;
-pub use candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
+pub use candidate::{Candidate, FoundCandidate, Refused, RowText};
 pub use error::ImportError;
 pub use estimate::waiting;
 pub use failed::{FailedFile, FailedKind};

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::ItemPresence;
-use super::source_lookup::target;
+use super::source_lookup::item_of_source;
 use super::{Became, Event, ImportError, Ledger, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{Amender, Plan};
@@ -92,7 +92,7 @@ fn relate_one(
     let (mut unset, mut changed) = (Ok(()), None);
     let mut relations: Vec<_> = candidate.relations.iter().collect();
     for (kind, path) in &candidate.references {
-        if let Some(other) = target(&|key, fits| ledger.of_source(key, fits), path)? {
+        if let Some(other) = item_of_source(&|key, fits| ledger.of_source(key, fits), path)? {
             relations.push(Relation { kind: kind.clone(), to: other.into() });
         } else if writer.is_some() {
             // Before a run, that row may be one that becomes an item.

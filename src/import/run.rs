@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::candidate::{Candidate, FoundCandidate, Refused, RowText, SourcePlace};
+use super::candidate::{Candidate, FoundCandidate, Refused, RowText};
 use super::decide::{Criteria, Decision, Planner};
 use super::ledger::LineKind;
 use super::look::Scanner;
@@ -17,7 +17,7 @@ use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Te
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::source_removal::{SourceRemover, is_aside};
-use crate::deposit::{Depositor, SourceRule};
+use crate::deposit::{Depositor, SourcePlace, SourceRule};
 use crate::digest::Digest;
 use crate::holdings::Peers;
 use crate::interrupt::Interrupt;

@@ -9,15 +9,15 @@ use crate::identity::RepositoryName;
 
 /// The line of the ledger about a source that fits. It is asked for briefly, as the other side of the run writes into
 /// it: not held while a source is looked at.
-pub(super) type OfSource<'a> =
+pub(super) type LedgerQuery<'a> =
     dyn Fn(&[u8], &dyn Fn(&Entry) -> bool) -> Result<Option<Imported>, ImportError> + 'a;
 
 /// The item that the source at `path` became.
-pub(super) fn target(
-    of_source: &OfSource<'_>,
+pub(super) fn item_of_source(
+    ledger: &LedgerQuery<'_>,
     path: &Path,
 ) -> Result<Option<RepositoryName>, ImportError> {
     // A name stays what it is, wherever its item is.
-    let imported = of_source(path.as_os_str().as_bytes(), &|_| true)?;
+    let imported = ledger(path.as_os_str().as_bytes(), &|_| true)?;
     Ok(imported.map(|it| it.entry.name))
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidate::{Candidate, FoundCandidate, Refused, SourcePlace};
+use super::candidate::{Candidate, FoundCandidate, Refused};
 use super::{ImportError, bag};
-use crate::deposit::Beneath;
+use crate::deposit::SourcePlace;
 use crate::deposit::source_removal::is_aside;
 use crate::disk::{
     Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, resolved, stat_of,
@@ -69,8 +69,7 @@ impl SourceTree {
             return Err(PathError::new("import", path, cause));
         };
         let root = Arc::new(Dir::open(parent, watcher.clone())?);
-        let beneath = Beneath { root: Arc::clone(&root), relative: PathBuf::from(name) };
-        let alone = Some(Candidate::new(place(beneath, links)));
+        let alone = Some(Candidate::new(place(&root, PathBuf::from(name), links)));
         Ok(SourceTree { root, units, links, open: Vec::new(), alone })
     }
 
@@ -143,17 +142,18 @@ impl Iterator for SourceTree {
                 continue;
             }
             let exclusion = exclusion.of_source(&relative);
-            let beneath = Beneath { root: Arc::clone(&self.root), relative };
-            let found = Candidate::new(place(beneath, self.links));
+            let found = Candidate::new(place(&self.root, relative, self.links));
             return Some(Ok(Candidate { exclusion, left_out, ..found }));
         }
     }
 }
 
 /// Where links are followed, a path may lead anywhere.
-pub(super) fn place(beneath: Beneath, links: Links) -> SourcePlace {
+pub(super) fn place(root: &Arc<Dir>, relative: PathBuf, links: Links) -> SourcePlace {
     match links {
-        Links::Follow => SourcePlace::Path(beneath.path()),
-        Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => SourcePlace::Beneath(beneath),
+        Links::Follow => SourcePlace::Path(root.path_of(relative)),
+        Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
+            SourcePlace::Beneath { root: Arc::clone(root), relative }
+        }
     }
 }

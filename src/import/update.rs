@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
 use super::ledger::{Entry, Imported, ItemPresence};
-use super::source_lookup::target;
+use super::source_lookup::item_of_source;
 use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{AmendError, Amender, Plan};
@@ -167,7 +167,8 @@ impl UpdateRun<'_, '_, '_> {
         }
         for (kind, path) in references {
             // A row that became no item has been reported.
-            if let Some(name) = target(&|key, fits| self.ledger.of_source(key, fits), path)? {
+            if let Some(name) = item_of_source(&|key, fits| self.ledger.of_source(key, fits), path)?
+            {
                 new.relate(kind.clone(), name.into());
             }
         }

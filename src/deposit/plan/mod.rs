@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::link::{LinkFault, RefusedLink, RefusedLinks};
 use super::place::DepositTarget;
-use super::root::{NamedSource, RootKind, SourceRoot};
-use super::{Checks, CollisionRule, DepositError, Options, Request, Source};
+use super::root::{RootKind, SourceRoot};
+use super::{Checks, CollisionRule, DepositError, Options, Request, Source, SourcePlace};
 use crate::disk::{BrokenLink, Exclusion, ExclusionRule, Kind, Links, SourceWalk};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
@@ -133,19 +133,11 @@ impl Plan {
     ) -> Result<Plan, DepositError> {
         let mut plan = Plan::default();
         let with = &Planning { options, exclusion: &request.given.exclusion, place, progress };
-        let by_path = |path| NamedSource { path, beneath: None };
-        let beneath_path;
-        let described = match &request.source {
+        let path = match &request.source {
             Source::Stream { .. } => return Ok(plan),
-            Source::Path(path) => {
-                plan.add(by_path(path), None, with)?;
-                path
-            }
-            Source::Beneath(beneath) => {
-                beneath_path = beneath.path();
-                let named = NamedSource { path: &beneath_path, beneath: Some(beneath) };
-                plan.add(named, None, with)?;
-                &beneath_path
+            Source::At(place) => {
+                plan.add(place, None, with)?;
+                place.path()
             }
             Source::Together(paths) => {
                 let mut names = HashSet::new();
@@ -154,18 +146,17 @@ impl Plan {
                     if !names.insert(name.to_owned()) {
                         return Err(DepositError::SameName { name: name.display().to_string() });
                     }
-                    plan.add(by_path(path), Some(name), with)?;
+                    plan.add(&SourcePlace::Path(path.clone()), Some(name), with)?;
                 }
-                paths.first().map_or(Path::new(""), PathBuf::as_path)
+                paths.first().cloned().unwrap_or_default()
             }
         };
         plan.finish();
-        plan.check_sidecar(described)?;
-        plan.check_twins(described, options.twins)?;
-        plan.check_target(described, request.target.as_ref())?;
-        place.check_room(described, Footprint::of_item(plan.bytes, plan.entries.len()))?;
+        plan.check_sidecar(&path)?;
+        plan.check_twins(&path, options.twins)?;
+        plan.check_target(&path, request.target.as_ref())?;
+        place.check_room(&path, Footprint::of_item(plan.bytes, plan.entries.len()))?;
         if plan.entries.is_empty() {
-            let path = described.to_path_buf();
             return Err(match plan.left_out.len() {
                 0 => DepositError::Nothing { path },
                 entries => DepositError::AllLeftOut { path, entries },
@@ -177,12 +168,13 @@ impl Plan {
     /// Adds a file or directory: under `name`, or a directory's content right below `doc/`.
     fn add(
         &mut self,
-        source: NamedSource<'_>,
+        source: &SourcePlace,
         name: Option<&OsStr>,
         with: &Planning<'_>,
     ) -> Result<(), DepositError> {
         let Planning { options, exclusion, place, progress } = *with;
-        let path = source.path;
+        let path = &source.path();
+        let root_of = |kind| SourceRoot { place: source.clone(), links: options.links, kind };
         place.check_apart(path, options.links, options.sources)?;
         let root = self.roots.len();
         let stamp = source.stat(options.links)?;
@@ -193,19 +185,19 @@ impl Plan {
                 if !exclusion.may_leave_out() {
                     place.check_room(path, Footprint::at_least(source.bytes()?))?;
                 }
-                let walk = source.walk(options.links, place.collection.watcher())?;
+                let walk = source.walk(options.links, &place.collection.watcher())?;
                 if let Some(name) = name {
                     let kind = PlannedKind::Directory { empty: true };
                     self.push_root(name, kind, root);
                 }
                 self.add_tree(&walk, name, root, with)?;
-                self.roots.push(source.root(options.links, RootKind::Directory));
+                self.roots.push(root_of(RootKind::Directory));
             }
             Kind::File => {
                 let kind = PlannedKind::File { bytes: stamp.bytes };
                 progress.expect_files(1);
                 self.push_root(own_name(path)?, kind, root);
-                self.roots.push(source.root(options.links, RootKind::File));
+                self.roots.push(root_of(RootKind::File));
             }
             Kind::Link => return Err(DepositError::Link { path: path.to_path_buf() }),
             Kind::Special(kind) => {

@@ -138,13 +138,14 @@ impl<'a> SourceRemover<'a> {
         item: &RepositoryName,
         entries: &[Entry],
     ) -> Result<(), SourceKept> {
-        let Some(own) = root.path.file_name().map(Path::new) else {
-            return Err(SourceKept::NoName(root.path.clone()));
-        };
-        let parent = root.parent(&self.collection.watcher())?;
+        let path = root.place.path();
+        if path.file_name().is_none() {
+            return Err(SourceKept::NoName(path));
+        }
+        let (parent, own) = root.place.parent(&self.collection.watcher())?;
         let lies_within = root.kind == RootKind::Directory && !sources.is_one_directory;
-        let within = if lies_within { own } else { Path::new("") };
-        self.remove((&parent, own), item, (entries, within), Times::OfItem)
+        let within = if lies_within { &own } else { Path::new("") };
+        self.remove((&parent, &own), item, (entries, within), Times::OfItem)
     }
 
     /// Removes the source `own` of `parent`, which became `item` with these entries. The files of a directory are the

@@ -6,7 +6,6 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::seen::SeenKeys;
 use super::{ManifestReader, RowError, RowFault, TableRow};
-use crate::deposit::Beneath;
 use crate::disk::PathError;
 use crate::import::ImportError;
 use crate::import::candidate::{Candidate, RowText};
@@ -48,7 +47,7 @@ pub(super) fn candidate(
             Err(PathFault::Disk(error)) => return Err((text, error)),
         }
     }
-    let beneath = Beneath { root: reading.root.clone(), relative: found };
+    let place = place(&reading.root, found, reading.links);
     Ok(Candidate {
         is_named: true,
         row: Some(text),
@@ -59,7 +58,7 @@ pub(super) fn candidate(
         condition_keys: fields.said.conditions,
         relations: fields.relations,
         references,
-        ..Candidate::new(place(beneath, reading.links))
+        ..Candidate::new(place)
     })
 }
 

@@ -1,11 +1,11 @@
 //! Failures are reported: sources that cannot become items are moved if that was asked for, and the same failure is news once.
 
 use super::{RunState, lock};
-use crate::deposit::in_words;
+use crate::deposit::{SourcePlace, in_words};
 use crate::import::after::reject;
 use crate::import::failure::{is_of_source, reported};
 use crate::import::ledger::ReportedFailure;
-use crate::import::{Became, Event, SourcePlace};
+use crate::import::{Became, Event};
 
 impl RunState<'_, '_, '_> {
     /// Tells events, each with the place of its source, and then notes the failures among them.

@@ -3,12 +3,12 @@
 use super::{Begun, RunState, event, event_of_refused, lock};
 use crate::clock::Clock;
 use crate::deposit::source_removal::{SourceKept, Times};
-use crate::deposit::{Request, in_words};
+use crate::deposit::{Request, SourcePlace, in_words};
 use crate::identity::{Instant, RepositoryName};
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
 use crate::import::ledger::{Entry, LineKind};
-use crate::import::{After, Became, Event, ImportError, SourcePlace};
+use crate::import::{After, Became, Event, ImportError};
 
 /// Gives requests, as fast as they are taken.
 pub(super) struct RequestFeed<'s, 'a, 'l, 't, I> {
@@ -133,7 +133,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
 
     /// Removes what a killed run has left of a source.
     fn finish_removal(&self, candidate: &Candidate) -> Result<RepositoryName, ImportError> {
-        let (parent, aside) = self.shared.looker.parent(&candidate.place)?;
+        let (parent, aside) = candidate.place.parent(&self.shared.looker.watcher)?;
         let finished = self.shared.remover.finish(&parent, &aside);
         finished.map_err(|error| ImportError::NotRemoved {
             path: candidate.place.path(),

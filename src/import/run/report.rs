@@ -2,11 +2,11 @@
 
 use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::source_removal::Times;
-use crate::deposit::{DepositError, Deposited, Outcome};
+use crate::deposit::{DepositError, Deposited, Outcome, SourcePlace};
 use crate::identity::RepositoryName;
 use crate::import::after::release;
 use crate::import::ledger::{Entry, LineKind};
-use crate::import::{Became, Event, SourcePlace};
+use crate::import::{Became, Event};
 
 impl RunState<'_, '_, '_> {
     /// Takes the outcomes of a group, whose items are durable.

@@ -18,8 +18,8 @@ use urepo::collection::{
     Subsystem, Takeover,
 };
 use urepo::deposit::{
-    CollisionRule, Depositor, OnError, Options, Outcome, Preset, Request, Source, SourceRule,
-    Summary,
+    CollisionRule, Depositor, OnError, Options, Outcome, Preset, Request, Source, SourcePlace,
+    SourceRule, Summary,
 };
 use urepo::disk::{Links, Watcher};
 use urepo::distributor::{ClockTrust, Patience, Setting};
@@ -181,7 +181,7 @@ pub(crate) fn issue_options() -> IssueOptions {
 }
 
 pub(crate) fn request(path: impl Into<PathBuf>) -> Request {
-    let (source, metadata) = (Source::Path(path.into()), Metadata::default());
+    let (source, metadata) = (Source::At(SourcePlace::Path(path.into())), Metadata::default());
     Request { source, target: None, metadata, given: Preset::default() }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use urepo::deposit::{Preset, Request, Source};
+use urepo::deposit::{Preset, Request, Source, SourcePlace};
 use urepo::disk::{Exclusion, NoPath, Paths, Stream, resolved};
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
@@ -139,8 +139,9 @@ impl Requests {
         let (links, exclusion) = (new.links, self.exclusion.clone());
         let watcher = context.watcher();
         Some(move |scan: &Scan<'_>| {
-            let found =
-                |path| scan.found(Source::Path(path).measure(links, &exclusion, &watcher, scan)?);
+            let found = |path| {
+                scan.found(SourcePlace::Path(path).measure(links, &exclusion, &watcher, scan)?)
+            };
             given.into_iter().try_for_each(found)?;
             while let Some(list) = &mut list
                 && let Some(path) = list.next().ok()?
@@ -168,9 +169,9 @@ impl Requests {
     fn request(&self, source: Source) -> Request {
         let (target, mut metadata) = (self.target.clone(), self.metadata.clone());
         let name = match &source {
-            Source::Path(path) => Some(path.as_path()),
+            Source::At(SourcePlace::Path(path)) => Some(path.as_path()),
             Source::Stream { name, .. } if self.stream_has_name => Some(name.as_path()),
-            Source::Stream { .. } | Source::Beneath(_) | Source::Together(_) => None,
+            Source::Stream { .. } | Source::At(_) | Source::Together(_) => None,
         };
         if let (DefaultTitle::SourceName, Some(name)) = (self.default_title, name) {
             // `.` and `..` have no name of their own.
@@ -188,7 +189,7 @@ impl Requests {
             Some(stream) => {
                 Source::Stream { name: self.stream_name.clone(), reader: Box::new(stream) }
             }
-            None => Source::Path(path),
+            None => Source::At(SourcePlace::Path(path)),
         }
     }
 }

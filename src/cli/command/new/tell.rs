@@ -91,8 +91,7 @@ pub(super) const DEPOSITED: Option<&str> = Some("deposited");
 /// The one path of a source.
 pub(super) fn path_of(source: &Source) -> Option<PathBuf> {
     match source {
-        Source::Path(path) => Some(path.clone()),
-        Source::Beneath(beneath) => Some(beneath.path()),
+        Source::At(place) => Some(place.path()),
         Source::Together(paths) => match paths.as_slice() {
             [only] => Some(only.clone()),
             _ => None,
