@@ -1,4 +1,4 @@
-//! Staged items that are not published, because the collection has the same already.
+//! Duplicates: staged items that are withheld, because the collection has the same item.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,8 +8,8 @@ use crate::collection::{InventoryLine, Writer};
 use crate::identity::RepositoryName;
 use crate::item::{Shape, content};
 
-/// Takes out of `staged` what the collection has, and what an earlier request is going to be: they go to
-/// where `group` ends.
+/// Moves the duplicates of items of the collection, or of earlier requests, out of `staged` to the end of
+/// `group`.
 pub(super) fn take_out(
     staged: Vec<Staged>,
     known: &dyn DuplicateIndex,
@@ -21,7 +21,7 @@ pub(super) fn take_out(
         let content = content(&staged.done.entries, &staged.payload);
         let holding = known.holding(staged.number, &content);
         if !matches!(holding, Ok(Duplicate::None)) {
-            // What is left in the stage goes with it when the run ends.
+            // Their data stays in the stage until the run ends.
             writer.discard(&staged.item);
         }
         match holding {
@@ -37,7 +37,8 @@ pub(super) fn take_out(
     wanted
 }
 
-/// The names of new items, by the numbers of their requests, for as long as there may be withheld ones.
+/// The names of new items, by the numbers of their requests, as long as later requests may be duplicates of
+/// them.
 #[derive(Default)]
 pub(super) struct Names {
     /// Of the last groups.
@@ -48,8 +49,7 @@ pub(super) struct Names {
 const GROUPS: usize = 3;
 
 impl Names {
-    /// Takes in what became of the next group, and says of each of its withheld items what became of the
-    /// one that it is the same as.
+    /// Takes the outcomes of the next group, and returns the outcome for each of its withheld items.
     pub(super) fn settle(&mut self, withheld: Withheld, outcomes: &mut Vec<Outcome>) {
         let name_of = |outcome: &Outcome| {
             Some((outcome.number, outcome.result.as_ref().ok()?.label.name.clone()))

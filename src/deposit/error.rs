@@ -11,18 +11,18 @@ use crate::holdings::OriginalError;
 use crate::identity::{Ibip, RepositoryName};
 use crate::item::PayloadPath;
 
-/// An item that is the same as what was to be one.
+/// An existing item with the same content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Existing {
     /// The item.
     pub name: RepositoryName,
-    /// Where it has gone, if it has left.
+    /// Where it went, if it has left.
     pub left: Option<Box<InventoryLine>>,
-    /// What tells without reading whether what was read is still the same.
+    /// The shape, which shows without reading whether the source is unchanged.
     pub shape: Digest,
-    /// What tells it from other content.
+    /// The digest of the content.
     pub content: Digest,
-    /// How many bytes were read.
+    /// The number of bytes read.
     pub bytes: u64,
 }
 
@@ -37,7 +37,7 @@ pub enum DepositError {
         /// Where.
         path: PathBuf,
     },
-    /// The rule of links does not take links of the source.
+    /// The rule of links refuses links of the source.
     #[error("{0}")]
     Links(RefusedLinks),
     /// The source itself is a link.
@@ -46,7 +46,7 @@ pub enum DepositError {
         /// The link.
         path: PathBuf,
     },
-    /// Two names that some file systems take for one.
+    /// Two names that are the same name on some file systems.
     #[error("`{first}` and `{second}` in `{}` are one name on some file systems", source_path.display())]
     Twins {
         /// One of them.
@@ -68,7 +68,7 @@ pub enum DepositError {
         /// The source.
         path: PathBuf,
     },
-    /// There is nothing in the source.
+    /// The source is empty.
     #[error("`{}` is an empty directory", path.display())]
     Nothing {
         /// The source.
@@ -90,7 +90,7 @@ pub enum DepositError {
         /// How often it was read.
         attempts: usize,
     },
-    /// A modification time that cannot be written down.
+    /// A modification time that the sidecar cannot hold.
     #[error("`{}` has a modification time beyond the year {}", path.display(), crate::identity::Instant::MAX_YEAR)]
     Time {
         /// The file.
@@ -112,7 +112,7 @@ pub enum DepositError {
         /// The collection.
         collection: PathBuf,
     },
-    /// The source would be taken away, and is in another collection or holds one.
+    /// The source would be removed or moved, but is in another collection or contains one.
     #[error("`{}` is not moved or removed: that would damage the collection `{}`", path.display(), collection.display())]
     OfCollection {
         /// The source.
@@ -120,16 +120,16 @@ pub enum DepositError {
         /// The collection.
         collection: PathBuf,
     },
-    /// The file system has less room than the source takes.
+    /// The file system has too little room for the source.
     #[error("no room for `{}`: it takes {needed} {unit}, `{}` has {free}", path.display(), collection.display())]
     NoRoom {
         /// The source.
         path: PathBuf,
-        /// What it takes.
+        /// The room needed.
         needed: u64,
         /// Bytes or inodes.
         unit: &'static str,
-        /// What there is.
+        /// The room available.
         free: u64,
         /// The collection.
         collection: PathBuf,
@@ -151,13 +151,13 @@ pub enum DepositError {
     /// The stream could not be read.
     #[error("cannot read the stream `{name}`")]
     Stream {
-        /// The name it was to be kept under.
+        /// Its name in the item.
         name: PayloadPath,
         /// Why.
         #[source]
         source: std::io::Error,
     },
-    /// The item is in place, but the disk did not confirm it.
+    /// The item is published, but the disk did not confirm it.
     #[error("`{name}` was put in place, but the disk did not confirm it")]
     NotDurable {
         /// The item.
@@ -166,45 +166,45 @@ pub enum DepositError {
         #[source]
         source: PathError,
     },
-    /// The name was taken in the moment of publishing.
+    /// Another process took the name at the moment of publishing.
     #[error("the identifier `{name}` has just been taken by something else")]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// The bytes of a file are not those that were announced.
+    /// The bytes of a file differ from its checksum.
     #[error("the bytes of `{path}` do not have the {algorithm} that was given")]
     Mismatch {
         /// The file, as it would be below `doc/`.
         path: PayloadPath,
-        /// Whose digest differs.
+        /// The algorithm of the checksum.
         algorithm: Algorithm,
     },
-    /// The files are not, as a whole, those that were announced.
+    /// The files as a whole differ from the given digest.
     #[error("the files of `{}` do not have the SHA-256 that was given", path.display())]
     PayloadMismatch {
         /// The source.
         path: PathBuf,
     },
-    /// A file is there that was not announced.
+    /// A file has no checksum in the list.
     #[error("`{path}` is in no list of the files")]
     NotListed {
         /// The file, as it would be below `doc/`.
         path: PayloadPath,
     },
-    /// A file that was announced is not there.
+    /// A listed file is missing.
     #[error("`{path}` is in the list of the files, and is not there")]
     NotThere {
         /// The file, as it would be below `doc/`.
         path: PayloadPath,
     },
-    /// The name that the item is said to have is that of an item.
+    /// The given name belongs to an existing item.
     #[error("there is an item `{name}` already")]
     NameExists {
         /// The name.
         name: RepositoryName,
     },
-    /// The opaque name that the item is said to have is that of another item.
+    /// The given IBIp belongs to another item.
     #[error("`{ibip}` is the IBIp of `{name}` already")]
     IbipExists {
         /// The IBIp.
@@ -212,16 +212,16 @@ pub enum DepositError {
         /// The item that has it.
         name: RepositoryName,
     },
-    /// The collection has it: nothing is to be done.
+    /// The collection already has it.
     #[error("`{}` is the same", .0.name)]
     Held(Box<Existing>),
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted before it was deposited")]
     Interrupted,
-    /// An earlier failure of the whole group or run took this one with it.
+    /// The whole group or run failed before this item.
     #[error("not deposited, because of the failure before it")]
     GroupFailed,
-    /// Another collection has the item that the name belongs to, or may have it.
+    /// Another collection has the item of the given name, or may have it.
     #[error(transparent)]
     Original(#[from] OriginalError),
     /// The collection refuses.

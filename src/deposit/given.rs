@@ -1,4 +1,4 @@
-//! What is known of an item before it is made: its name, its digests, where it comes from.
+//! Given properties of a new item: its name, its digests, its origin.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 use crate::sidecar::Conditions;
 
-/// What is known of an item before it is made.
+/// Given properties of a new item.
 #[derive(Clone, Debug, Default)]
 pub struct Preset {
-    /// The name that it has already; a new one is taken unless given.
+    /// Its existing name; a new one is issued by default.
     pub label: Option<Label>,
     /// The identifiers of other items, by kind of relation.
     pub relations: crate::sidecar::Relations,
-    /// What may be done with it.
+    /// Its conditions.
     pub conditions: Conditions,
-    /// Where it comes from, beyond the path of its source.
+    /// Its origin, beyond the path of its source.
     pub origin: toml::Table,
-    /// What its bytes are said to be.
+    /// The expected checksums of its bytes.
     pub checks: Arc<Checks>,
-    /// What of its source is left out.
+    /// The exclusions from its source.
     pub exclusion: Exclusion,
 }
 
-/// What the bytes of an item are said to be: what is not so, is not deposited.
+/// The expected checksums of an item: a source that differs is not deposited.
 #[derive(Debug, Default)]
 pub struct Checks {
-    /// Every file there is to be, with its checksums; any files unless given.
+    /// Every expected file, with its checksums; by default, any files.
     pub files: Option<BTreeMap<PayloadPath, Vec<Checksum>>>,
-    /// The digest of the whole payload, as `[payload]` says it in a sidecar.
+    /// The digest of the whole payload, as in `[payload]` of a sidecar.
     pub payload: Option<Digest>,
 }
 
@@ -50,7 +50,7 @@ impl Checks {
     }
 }
 
-/// Makes sure that no item has, or had, the name of the `label` that an item brings.
+/// Makes sure that no item has, or had, the name of a given `label`.
 pub(super) fn check_name(
     place: &DepositTarget<'_>,
     lookup: &Lookup<'_>,
@@ -62,7 +62,7 @@ pub(super) fn check_name(
     place.check_never_held(&label.name)
 }
 
-/// Makes sure that no item here has the opaque name of `label`.
+/// Makes sure that no item here has the IBIp of `label`.
 pub(crate) fn check_ibip(collection: &Collection, label: &Label) -> Result<(), DepositError> {
     let Some(ibip) = &label.ibip else { return Ok(()) };
     match collection.items_with_ibip(ibip)?.into_iter().next() {
@@ -73,22 +73,23 @@ pub(crate) fn check_ibip(collection: &Collection, label: &Label) -> Result<(), D
     }
 }
 
-/// Whether the collection has what is about to be published.
+/// Whether the collection has an item that is about to be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Duplicate {
-    /// It has not.
+    /// It does not.
     None,
-    /// This item is the same.
+    /// It has this item with the same content.
     Item(RepositoryName),
-    /// An item was the same that has left since.
+    /// An item with the same content has left.
     Left(Box<InventoryLine>),
-    /// The request of this number, which is just being published, is the same.
+    /// The request of this number, which is being published, has the same content.
     Request(usize),
 }
 
-/// Knows what the collection holds, and is asked, in order, of everything that is about to be published.
+/// Knows the contents of the collection; is consulted, in order, for every item that is about to be
+/// published.
 pub trait DuplicateIndex: Send + Sync {
-    /// Whether the collection has what the request of this number is going to be, which has this
+    /// Whether the collection has the item of the request of this number, with this
     /// [`content`](crate::item::content).
     fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError>;
 }

@@ -1,4 +1,4 @@
-//! What goes from the staging side to the publishing side.
+//! Data passed from the staging side to the publishing side.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::index::Record;
 use crate::item::{Shape, Totals, content};
 use crate::layout;
 
-/// An item in the stage: payload whole, no name yet.
+/// An item in the stage, with a complete payload and no name yet.
 pub(super) struct Staged {
     pub number: usize,
     pub item: StagedItem,
@@ -25,13 +25,13 @@ pub(super) struct Staged {
     pub target: Option<PayloadPath>,
     pub metadata: Metadata,
     pub given: Preset,
-    /// Where its files come from, if they are to be removed there.
+    /// The sources of its files, if they are to be removed.
     pub sources: Option<Sources>,
     pub done: StagedPayload,
-    /// What of its source is not part of it.
+    /// Entries of its source that are left out.
     pub left_out: Arc<[LeftOut]>,
     pub payload: Totals,
-    /// Room for what is not yet written of it.
+    /// Room for its unwritten parts.
     pub reserved: Option<Reservation>,
 }
 
@@ -42,13 +42,13 @@ impl Staged {
     }
 }
 
-/// Items that are the same as that of another request, which is given by its number.
+/// Items with the same content as that of another request, given by its number.
 pub(super) type Withheld = Vec<(Staged, usize)>;
 
-/// What became of a request in the stage: an item, or the source in words and why there is none.
+/// The result of staging a request: an item, or the source in words with the reason of the failure.
 pub(super) type Prepared = Result<Staged, (String, DepositError)>;
 
-/// How much of a group it takes.
+/// Its size in a group.
 pub(super) fn size(prepared: &Prepared) -> Size {
     match prepared {
         Ok(staged) => Size { files: staged.done.entries.len(), bytes: staged.payload.bytes },
@@ -76,35 +76,35 @@ impl LabeledItem {
     }
 }
 
-/// A staged item that lacks nothing but a sync and its place.
+/// A staged item that only has to be synced and published.
 pub(super) struct Publishable {
     pub named: LabeledItem,
-    /// Its record for the index, if there is one.
+    /// Its record for the index, if the collection has one.
     pub record: Option<Record>,
 }
 
-/// Requests that follow each other, on their way to be published together.
+/// Consecutive requests that are published together.
 #[derive(Default)]
 pub(super) struct Group {
-    /// How many requests they are.
+    /// The number of requests.
     pub count: usize,
     pub ready: Vec<Publishable>,
-    /// Those that make no item.
+    /// Requests without an item.
     pub ended: Vec<Outcome>,
-    /// Those that are the same as another request.
+    /// Requests with the same content as another one.
     pub withheld: Withheld,
-    /// What was odd about the memories.
+    /// Notices about the memories.
     pub notices: Vec<Notice>,
-    /// Room for what is written of them until they are reported.
+    /// Room for data that is written about them before they are reported.
     pub reserved: Vec<Reservation>,
-    /// What later groups would meet as well.
+    /// An error that would also stop later groups.
     pub fatal: Option<DepositError>,
-    /// Why it is not on the disk.
+    /// Why it is not durable.
     pub unsynced: Option<PathError>,
 }
 
 impl Group {
-    /// Forces the payloads and sidecars to the disk.
+    /// Syncs the payloads and sidecars.
     pub(super) fn sync(mut self, collection: &Collection, writer: &Writer) -> Group {
         let year = |it: &Publishable| layout::item_place(&it.named.label.name).0;
         let years: Vec<_> = self.ready.iter().map(year).collect();

@@ -1,34 +1,34 @@
-//! Links that the rule of links does not take.
+//! Links that the rule of links refuses.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Links, stat_of};
 
-/// How many refused links of a source are named.
+/// Limit on the refused links of a source that are named.
 const NAMED: usize = 5;
 
-/// A link that the rule of links does not take.
+/// A link that the rule of links refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedLink {
     /// The link.
     pub path: PathBuf,
     /// Its text.
     pub target: String,
-    /// Why it is not taken.
+    /// Why it is refused.
     pub fault: LinkFault,
 }
 
-/// Why a link is not taken.
+/// Why a link is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkFault {
     /// It leads out of the item.
     Leaves,
-    /// It leads out of the item, and there is nothing.
+    /// It leads out of the item, and is dangling.
     LeavesDangling,
-    /// It was to be followed, and there is nothing where it leads.
+    /// It should be followed, but is dangling.
     Dangling,
-    /// It was to be followed, and leads in a circle.
+    /// It should be followed, but leads in a circle.
     Loop,
     /// Links are refused altogether.
     Refused,
@@ -44,7 +44,7 @@ impl LinkFault {
         }
     }
 
-    /// Whether the link leads to nothing that could be deposited.
+    /// Whether its target could not be deposited.
     fn leads_nowhere(self) -> bool {
         matches!(self, LinkFault::LeavesDangling | LinkFault::Dangling | LinkFault::Loop)
     }
@@ -67,16 +67,16 @@ impl fmt::Display for RefusedLink {
     }
 }
 
-/// The links of a source that are not taken.
+/// The refused links of a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefusedLinks {
     /// The source.
     pub source: PathBuf,
     /// The first of the links.
     pub named: Vec<RefusedLink>,
-    /// How many there are.
+    /// Their number.
     pub count: usize,
-    /// How many of them lead to nothing that could be deposited.
+    /// The number of those whose target could not be deposited.
     pub lead_nowhere: usize,
 }
 

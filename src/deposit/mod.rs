@@ -11,9 +11,9 @@
 //!
 //! # The order of writing, and why it is not protocol.md's
 //!
-//! A group is synced once, after its sidecars are written, and not also before its labels are taken.
-//! Nothing is in place before that sync, so the promises are the same; a sync that fails then leaves
-//! holes among the labels, which are allowed.
+//! A group is synced once, after its sidecars are written, and not also before its labels are taken. Nothing
+//! is published before that sync, so the promises hold; after a failed sync, labels are skipped, which is
+//! allowed.
 
 mod duplicates;
 mod error;
@@ -57,31 +57,31 @@ pub(crate) use sidecars::LEFT_OUT;
 pub use source_place::SourcePlace;
 pub(crate) use source_place::SourceResolver;
 
-/// One item to be made.
+/// A request for one item.
 #[derive(Debug)]
 pub struct Request {
-    /// What goes into it.
+    /// Its source.
     pub source: Source,
-    /// What the bare identifier opens; the only file, unless given.
+    /// The file that the bare identifier opens; by default, the only file.
     pub target: Option<PayloadPath>,
     /// The description.
     pub metadata: Metadata,
-    /// What is known of it beforehand.
+    /// Its given properties.
     pub given: Preset,
 }
 
-/// What an item is made of.
+/// The source of an item.
 pub enum Source {
     /// A file, or the content of a directory.
     At(SourcePlace),
     /// Files and directories side by side, each under its own name.
     Together(Vec<PathBuf>),
-    /// The bytes of a stream as one file. It is no item if a stop is asked for before it is in place: what
-    /// came may then be a part only.
+    /// The bytes of a stream as one file. It does not become an item if a stop is requested before it is
+    /// published, because the stream may be incomplete.
     Stream {
-        /// What the file is called.
+        /// The name of the file.
         name: PayloadPath,
-        /// Where the bytes come from.
+        /// The source of the bytes.
         reader: Box<dyn Read + Send>,
     },
 }
@@ -107,7 +107,7 @@ impl Source {
     }
 }
 
-/// What happens to names that some file systems take for one.
+/// Treatment of names that are the same name on some file systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CollisionRule {
     /// The item is refused.
@@ -117,7 +117,7 @@ pub enum CollisionRule {
     Keep,
 }
 
-/// What happens to the source of an item.
+/// Treatment of the source of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceRule {
     /// It stays.
@@ -127,14 +127,14 @@ pub enum SourceRule {
     Remove,
 }
 
-/// How items are made.
+/// Options of a deposit.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What is done with symbolic links.
+    /// Treatment of symbolic links.
     pub links: Links,
-    /// What is done with names that some file systems take for one.
+    /// Treatment of names that are the same name on some file systems.
     pub twins: CollisionRule,
-    /// What is done with the source.
+    /// Treatment of the source.
     pub sources: SourceRule,
     /// How many files are copied at a time.
     pub jobs: usize,
@@ -142,26 +142,26 @@ pub struct Options {
     pub on_error: OnError,
 }
 
-/// An item that is in place and durable.
+/// A published and durable item.
 #[derive(Clone, Debug)]
 pub struct Deposited {
     /// Its identifier.
     pub label: Label,
-    /// What it holds.
+    /// Its totals.
     pub payload: Totals,
-    /// What tells without reading whether the source is still the same.
+    /// Its shape, which shows without reading whether the source is unchanged.
     pub shape: Digest,
-    /// What tells it from other content, whatever that is called.
+    /// The digest of its content, whatever its name.
     pub content: Digest,
-    /// What was not kept of the source.
+    /// Attributes of the source that were not kept.
     pub lost: Dropped,
-    /// What of the source is not part of the item.
+    /// Entries of the source that were left out.
     pub left_out: Arc<[LeftOut]>,
-    /// Why the source, or a part of it, was not removed though that was asked for.
+    /// Why the source, or a part of it, could not be removed as requested.
     pub left: Vec<String>,
 }
 
-/// What is not kept of files: counted, to be told.
+/// Counts of file attributes that were not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Files whose set-user-ID, set-group-ID or sticky bit was dropped.
@@ -170,13 +170,13 @@ pub struct Dropped {
     pub extended_attributes: u64,
 }
 
-/// What became of one request.
+/// The outcome of one request.
 #[derive(Debug)]
 pub struct Outcome {
     /// The number of the request, from 0.
     pub number: usize,
     /// The source in words.
     pub source: String,
-    /// The item, or why there is none.
+    /// The item, or the reason of the failure.
     pub result: Result<Deposited, DepositError>,
 }

@@ -29,13 +29,13 @@ const UNDER_WAY: usize = 5 * GROUP_ITEMS;
 pub struct Depositor<'a> {
     /// The collection.
     pub collection: &'a Collection,
-    /// Gives the labels.
+    /// The issuer of labels.
     pub issuer: Issuer<'a>,
     /// The right to write.
     pub writer: Writer,
     /// How items are made.
     pub options: Options,
-    /// Asked about names that items bring with them.
+    /// The collections to check for given names.
     pub peers: Peers<'a>,
     /// Finds duplicates; none are looked for without it.
     pub known: Option<&'a dyn DuplicateIndex>,
@@ -50,7 +50,7 @@ pub struct Depositor<'a> {
 impl Depositor<'_> {
     /// Makes an item of each request and calls `report` with the outcomes, in order, group by group.
     ///
-    /// Every item reported is durable. `report` says whether to go on: it fails when nobody listens.
+    /// Every reported item is durable. `report` returns whether to go on; it fails if its output is closed.
     pub fn run(
         mut self,
         requests: impl Iterator<Item = Request> + Send,
@@ -142,8 +142,8 @@ impl Depositor<'_> {
     }
 }
 
-/// Hands prepared and synced groups to `collect`, on the calling thread. While one is published, the next is
-/// synced, and the one after that prepared.
+/// Passes prepared and synced groups to `collect`, on the calling thread. While one group is published, the
+/// next is synced, and the one after that prepared.
 fn prepare_and_sync(
     preparer: Preparer<'_, '_>,
     collection: &Collection,
@@ -151,13 +151,13 @@ fn prepare_and_sync(
     collect: impl FnOnce(Receiver<Group>),
 ) -> std::io::Result<()> {
     std::thread::scope(|threads| {
-        // Nothing waits in between: `withheld` counts on how many groups are under way.
+        // No group waits in between: `withheld` depends on the number of groups in flight.
         let (prepared, to_sync) = mpsc::sync_channel(0);
         let (synced, groups) = mpsc::sync_channel(0);
         std::thread::Builder::new().spawn_scoped(threads, move || preparer.run(&prepared))?;
         std::thread::Builder::new().spawn_scoped(threads, move || {
             for group in to_sync {
-                // The publishing side has ended if it takes no more.
+                // The publishing side has ended.
                 if synced.send(group.sync(collection, writer)).is_err() {
                     return;
                 }

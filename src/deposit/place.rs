@@ -1,4 +1,4 @@
-//! Where items are deposited, as far as sources are concerned.
+//! The destination of a deposit, as far as sources are concerned.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,25 +12,25 @@ use crate::holdings::{Arrival, Peers};
 use crate::identity::{RepositoryName, SECOND};
 use crate::layout;
 
-/// The collection that is deposited into, and where it really is.
+/// The collection, and its real path.
 #[derive(Debug)]
 pub struct DepositTarget<'a> {
     pub(super) collection: &'a Collection,
     peers: Peers<'a>,
     root: PathBuf,
-    /// Where new items would go now, one a subsystem.
+    /// The places of new items now, one for each subsystem.
     news: Vec<PathBuf>,
-    /// Set once one of them was found to be within reach.
+    /// Set once one of them was found on the same file system.
     reached: OnceLock<()>,
     resolver: Mutex<SourceResolver>,
-    /// The last directory of sources that turned out to lie in no collection.
+    /// The last directory of sources that is outside all collections.
     outside: Mutex<PathBuf>,
-    /// Room that is kept on its file system.
+    /// The reservations on its file system.
     pending: Arc<Reservations>,
 }
 
 impl<'a> DepositTarget<'a> {
-    /// The place that `collection` is. `peers` are asked about names that items bring with them.
+    /// The place of `collection`. `peers` are the collections to check for given names.
     pub fn new(
         collection: &'a Collection,
         peers: Peers<'a>,
@@ -40,7 +40,7 @@ impl<'a> DepositTarget<'a> {
         let now = clock.now().floor(SECOND);
         let mut news = Vec::new();
         for subsystem in &collection.settings().subsystems {
-            // A clock that gives no names is the distributor's to report.
+            // The distributor reports a clock that prevents issuing.
             if let Ok(name) = RepositoryName::new(&subsystem.prefix()?, now) {
                 news.push(layout::item_directory(&name));
             }
@@ -62,7 +62,7 @@ impl<'a> DepositTarget<'a> {
         self.collection
     }
 
-    /// The other collections that are asked about names that items bring with them.
+    /// The other collections to check for given names.
     pub(super) fn peers(&self) -> &'a [Collection] {
         self.peers.collections
     }
@@ -73,13 +73,13 @@ impl<'a> DepositTarget<'a> {
         Ok(self.peers.check_unused(name, Some(self.collection), Arrival::Named)?)
     }
 
-    /// Makes sure that the file system has room for `footprint` beside what is under way.
+    /// Makes sure that the file system has room for `footprint` beside items in flight.
     pub(super) fn check_room(&self, path: &Path, footprint: Footprint) -> Result<(), DepositError> {
         let lacking = self.pending.lacking(self.collection.root(), footprint)?;
         lacking.map_or(Ok(()), |lacking| Err(self.no_room(path, lacking)))
     }
 
-    /// Keeps room for an item made of `path`, with a payload of `bytes` in `entries` entries.
+    /// Reserves room for an item made of `path`, with a payload of `bytes` in `entries` entries.
     pub(super) fn reserve(
         &self,
         path: &Path,
@@ -96,8 +96,8 @@ impl<'a> DepositTarget<'a> {
         DepositError::NoRoom { path, needed, unit, free, collection }
     }
 
-    /// Makes sure that an item can be moved to its place: one that brings its name, or a new one. Which subsystem
-    /// issues the name of a new one is not known here, so one that can be reached is enough.
+    /// Makes sure that an item, with a given or a new name, can be moved to its place. The subsystem of a new
+    /// name is not known here, so one reachable place is enough.
     pub(super) fn check_reach(&self, label: Option<&Label>) -> Result<(), PathError> {
         match label {
             Some(label) => self.collection.check_reach(&layout::item_directory(&label.name)),
@@ -136,7 +136,8 @@ impl<'a> DepositTarget<'a> {
         }
     }
 
-    /// Makes sure that no collection loses anything when `path`, which really is at `source`, is moved or removed.
+    /// Makes sure that no collection loses anything when `path`, whose real path is `source`, is moved or
+    /// removed.
     pub(crate) fn check_takeable(&self, path: &Path, source: &Path) -> Result<(), DepositError> {
         self.check_apart_at(path, source)?;
         let above = source.parent().unwrap_or(source);
@@ -171,7 +172,7 @@ impl<'a> DepositTarget<'a> {
         Ok(())
     }
 
-    /// Where `path` really is, but for a link at its end: such a source is refused later.
+    /// The real path of `path`, without resolving a final link: such a source is refused later.
     pub(super) fn resolved(&self, path: &Path) -> Result<PathBuf, PathError> {
         self.resolver.lock().unwrap_or_else(PoisonError::into_inner).resolved(path)
     }

@@ -1,5 +1,5 @@
-//! The preparing side: what is staged gets names and sidecars, group by group, while the group before is
-//! forced to the disk and put in place.
+//! The preparing side: staged items get names and sidecars, group by group, while the previous group is
+//! synced and published.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,30 +13,30 @@ use crate::collection::{Collection, CollectionError, Issuer, Writer};
 use crate::flow::{Flow, Reservation};
 use crate::interrupt::Interrupt;
 
-/// Makes groups of what is staged, in the order of the requests.
+/// Forms groups of staged items, in the order of the requests.
 pub(super) struct Preparer<'a, 'b> {
     pub collection: &'a Collection,
     pub writer: &'a Writer,
     pub issuer: &'a mut Issuer<'b>,
     pub clock: &'a dyn Clock,
-    /// Knows what the collection has already.
+    /// Finds duplicates in the collection.
     pub known: Option<&'a dyn DuplicateIndex>,
     /// How many sidecars are written at a time.
     pub jobs: usize,
     pub interrupt: &'a Interrupt,
     pub flow: &'a Flow<Prepared>,
-    /// Something has gone wrong that every group would meet.
+    /// An error has occurred that would stop every group.
     pub is_over: &'a AtomicBool,
     /// The number of the first request of the next group.
     pub next: usize,
 }
 
 impl Preparer<'_, '_> {
-    /// Hands on groups until all requests are in one, or nobody takes them.
+    /// Passes on groups until all requests are in one, or the other side has ended.
     pub(super) fn run(mut self, groups: &SyncSender<Group>) {
         let flow = self.flow;
         for requests in flow.groups(size) {
-            // That nobody takes it means that the other side has ended.
+            // A failure means that the other side has ended.
             if groups.send(self.prepare(requests)).is_err() {
                 return;
             }
@@ -45,8 +45,8 @@ impl Preparer<'_, '_> {
 
     fn prepare(&mut self, requests: Vec<Prepared>) -> Group {
         let mut group = Group { count: requests.len(), ..Group::default() };
-        // What is staged whole is put in place all the same when a stop is asked for; a stream may have ended
-        // because of the stop, and one that waits for a name would wait on.
+        // After a stop is requested, completely staged items are still published, except streams, which may
+        // have ended because of the stop. Waiting for a name ends as well.
         let is_stopping = self.interrupt.requested();
         let is_over = self.is_over.load(Ordering::Acquire);
         if is_stopping {
@@ -80,7 +80,7 @@ impl Preparer<'_, '_> {
         group
     }
 
-    /// Takes labels for all items; where that fails, the items without one fail too.
+    /// Takes labels for all items. If that fails, the items without a label fail.
     fn name(&mut self, staged: Vec<Staged>, group: &mut Group) -> Vec<LabeledItem> {
         let mut named = Vec::with_capacity(staged.len());
         let mut waiting: BTreeMap<Vec<usize>, Vec<Staged>> = BTreeMap::new();

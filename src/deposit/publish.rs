@@ -1,5 +1,4 @@
-//! Publishing a group that is on the disk: put in place item by item, and the directories synced that got
-//! them.
+//! Publishing a synced group: item by item, followed by a sync of the directories.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,7 +21,7 @@ use crate::item::State;
 use crate::layout;
 use crate::wait::Waiter;
 
-/// Where and with what a group is published.
+/// The context in which groups are published.
 pub(super) struct Publisher<'a> {
     pub collection: &'a Collection,
     pub place: &'a DepositTarget<'a>,
@@ -30,9 +29,9 @@ pub(super) struct Publisher<'a> {
     pub clock: &'a dyn Clock,
     /// Finds the items that have the names of new ones.
     pub lookup: &'a Lookup<'a>,
-    /// Removes the sources of new items, if that was asked for.
+    /// Removes the sources of new items, if requested.
     pub remover: Option<SourceRemover<'a>>,
-    /// How long to wait for the locks of names that items bring with them.
+    /// How long to wait for the locks of given names.
     pub wait: Duration,
     pub interrupt: &'a Interrupt,
 }
@@ -40,7 +39,7 @@ pub(super) struct Publisher<'a> {
 impl Publisher<'_> {
     /// Publishes items that were synced: all are durable when this returns, or each has the reason why not.
     ///
-    /// The error is one that later groups would meet as well.
+    /// An error would also stop later groups.
     pub(super) fn publish(
         &self,
         mut ready: Vec<Publishable>,
@@ -66,12 +65,11 @@ impl Publisher<'_> {
         fatal
     }
 
-    /// Ends with the streams, if a stop was asked for.
+    /// Drops the streams of the group, if a stop was requested.
     ///
-    /// What stops this run stops who writes the stream as well (Ctrl-C in a pipeline), and an end for that
-    /// reason looks like any other. It is looked at here, last, as the request may be heard later than the
-    /// end of the stream: the thread that called [`run`](super::Depositor::run), which is this one, is the
-    /// one that handles signals.
+    /// Ctrl-C in a pipeline also stops the writer of the stream, and such an end looks like any other. The
+    /// request is checked here, at the last moment, because it may arrive after the end of the stream. This
+    /// thread, which called [`run`](super::Depositor::run), is the one that handles signals.
     fn take_out_broken_streams(&self, ready: &mut Vec<Publishable>, outcomes: &mut Vec<Outcome>) {
         if self.interrupt.requested() {
             let broken = ready.extract_if(.., |it| it.named.staged.is_stream);
@@ -79,7 +77,7 @@ impl Publisher<'_> {
         }
     }
 
-    /// Tells the index, if there is one.
+    /// Notes the new items in the index, if the collection has one.
     fn announce(&self, ready: &[Publishable]) -> IndexUpdate<'_> {
         let names = ready.iter().map(|it| it.named.label.name.clone()).collect();
         self.writer.adding(self.collection, names)
@@ -95,7 +93,7 @@ impl Publisher<'_> {
         self.collection.note(&placed.iter().map(of).collect::<Vec<_>>());
     }
 
-    /// Ends with an item, whose source is no longer needed.
+    /// Completes an item, whose source is no longer needed.
     fn finish(&self, named: LabeledItem) -> Outcome {
         let mut deposited = named.deposited();
         let LabeledItem { staged, label } = named;
@@ -106,7 +104,7 @@ impl Publisher<'_> {
         Outcome { number: staged.number, source: staged.source, result: Ok(deposited) }
     }
 
-    /// Puts synced items in place and syncs the directories that got them.
+    /// Publishes synced items and syncs their directories.
     fn place_all(
         &self,
         named: Vec<LabeledItem>,
@@ -148,8 +146,8 @@ impl Publisher<'_> {
         fatal
     }
 
-    /// The directory that an item goes into: one with a name of elsewhere where its prefix is, however
-    /// that is spelt.
+    /// The directory of an item. A given name goes into the existing directory of its prefix, in any
+    /// spelling.
     fn year_of(&self, named: &LabeledItem) -> Result<PathBuf, PathError> {
         let name = &named.label.name;
         if named.staged.given.label.is_some() {
@@ -158,8 +156,8 @@ impl Publisher<'_> {
         Ok(layout::item_place(name).0)
     }
 
-    /// Items with names of elsewhere that are put in place together: all of a group, unless a process may have too
-    /// few files open for all locks on items that there are.
+    /// Number of items with given names that are published together: all of a group, unless the limit on open
+    /// files is too low for their locks.
     fn names_at_a_time(&self) -> usize {
         const ITEM_LOCKS: usize = 256;
         let spare = descriptor_limit() / 4 / (1 + self.place.peers().len());
@@ -176,18 +174,19 @@ impl Publisher<'_> {
         if items.is_empty() {
             return None;
         }
-        // A name of elsewhere may have come here since it was looked for, and have left again; one that was
-        // given here is new. Until it is recorded, nobody takes the item away again.
+        // An item of the given name may have arrived and left since the check; an issued name is new. Under
+        // the lock, no other process removes the item before its arrival is recorded.
         let brought = items.iter().filter(|it| it.staged.given.label.is_some());
         let brought: Vec<_> = brought.map(|it| &it.label.name).collect();
         let ours = brought.iter().map(|name| (self.collection, *name));
-        // Nor does the same name come to another known collection between the look there and the place here.
+        // Nor can an item of the same name arrive in another known collection between the check there and the
+        // publication here.
         let peers = self.place.peers().iter();
         let theirs = peers.flat_map(|peer| brought.iter().map(move |name| (peer, *name)));
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
         let _locks = match lock_items_with(ours, theirs, self.writer.agent(), &waiter) {
             Ok(locks) => locks,
-            // An item whose lock is held keeps back no other.
+            // An item whose lock is held does not delay the others.
             Err(_) if items.len() > 1 => {
                 let place_alone = |fatal: Option<DepositError>, item| {
                     self.place_in(year, vec![item], placed, outcomes).or(fatal)
@@ -218,7 +217,7 @@ impl Publisher<'_> {
         Some(error.into())
     }
 
-    /// Puts one item in place.
+    /// Publishes one item.
     fn put(&self, year: &Year<'_>, named: &LabeledItem) -> Result<(), DepositError> {
         if let Some(label) = &named.staged.given.label {
             check_name(self.place, self.lookup, label)?;
@@ -248,7 +247,7 @@ impl Arriving for LabeledItem {
     }
 }
 
-/// An item that fails because of what all of its group met.
+/// An item that fails because of an error of its group.
 fn group_failed(named: LabeledItem) -> Outcome {
     named.staged.fails(DepositError::GroupFailed)
 }

@@ -1,5 +1,5 @@
-//! The publishing side: takes prepared groups, publishes them and reports in order what became of each
-//! request.
+//! The publishing side: takes prepared groups, publishes them and reports the outcome of each request in
+//! order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
@@ -12,18 +12,18 @@ use crate::distributor::Notice;
 use crate::flow::Flow;
 use crate::progress::Progress;
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Items made.
     pub deposited: u64,
-    /// Requests that made none.
+    /// Requests without an item.
     pub failed: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What was odd about the memories.
+    /// Notices about the memories.
     pub notices: Vec<Notice>,
-    /// What ended the run before its time, or went wrong after its last item.
+    /// The error that ended the run early, or occurred after its last item.
     pub fatal: Option<DepositError>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Collector<'a, R> {
     pub progress: &'a dyn Progress,
     pub on_error: OnError,
     pub flow: &'a Flow<Prepared>,
-    /// Something has gone wrong that every group would meet.
+    /// An error has occurred that would stop every group.
     pub is_over: &'a AtomicBool,
     pub names: Names,
 }

@@ -1,11 +1,11 @@
-//! Where the entries of a plan come from: files and directories that people named.
+//! The sources of a plan: files and directories that people named.
 
 use std::path::Path;
 
 use super::SourcePlace;
 use crate::disk::{Links, PathError, SourceWalk, StoredFile, Watcher};
 
-/// A source as it was named. It is opened only while it is used: many plans wait at a time.
+/// A source in the given form. It is opened only while it is used, because many plans wait at a time.
 #[derive(Clone, Debug)]
 pub(super) struct SourceRoot {
     pub place: SourcePlace,
@@ -13,14 +13,14 @@ pub(super) struct SourceRoot {
     pub kind: RootKind,
 }
 
-/// What a source is.
+/// The kind of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RootKind {
     File,
     Directory,
 }
 
-/// A source, open.
+/// An open source.
 #[derive(Debug)]
 pub(super) enum OpenRoot {
     File { root: SourceRoot, watcher: Watcher },

@@ -14,7 +14,7 @@ pub(super) struct SidecarWriter<'a> {
     pub now: Instant,
     /// How many are written at a time: creating files is most of the work on small items.
     pub jobs: usize,
-    /// Whether the index is to know what is written.
+    /// Whether to return records for the index.
     pub is_indexed: bool,
 }
 
@@ -73,27 +73,27 @@ impl SidecarWriter<'_> {
     }
 }
 
-/// The key of `[origin]` with the paths that were left out of the source, relative to `doc/`.
+/// The key of `[origin]` with the paths left out of the source, relative to `doc/`.
 pub(crate) const LEFT_OUT: &str = "left_out";
 
-/// The key of `[origin]` that counts what was left out, if it is more than [`LEFT_OUT`] lists.
+/// The key of `[origin]` with the number of paths left out, if [`LEFT_OUT`] does not list all.
 const LEFT_OUT_TOTAL: &str = "left_out_total";
 
 /// The most paths that [`LEFT_OUT`] lists.
 const MOST_LEFT_OUT: usize = 1_000;
 
-/// The most bytes of those paths: the room of the entries does not depend on what is left out.
+/// Limit on the bytes of those paths, so that the room for entries does not depend on them.
 const MOST_LEFT_OUT_BYTES: usize = 64 * 1024;
 
-/// Fewer sidecars than this are not worth another thread.
+/// Minimum number of sidecars worth another thread.
 const LEAST_SHARE: usize = 32;
 
-/// What a thread returned; its panic goes on in this one.
+/// The result of a thread; its panic continues in this one.
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The file that the bare identifier opens when there is no choice.
+/// The file that the bare identifier opens if there is only one.
 fn only_file(staged: &Staged) -> Option<PayloadPath> {
     let mut files = staged
         .done

@@ -1,4 +1,4 @@
-//! Copying what a plan names into the stage, each byte read once.
+//! Copying the files of a plan into the stage, reading each byte once.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,10 +16,10 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::Progress;
 
-/// How often a file is read if it changes each time.
+/// Number of attempts to read a file that changes each time.
 const ATTEMPTS: usize = 3;
 
-/// What copying needs to know.
+/// The context of copying.
 pub(super) struct Staging<'a> {
     pub writer: &'a Writer,
     pub progress: &'a dyn Progress,
@@ -31,13 +31,13 @@ pub(super) struct StagingJob<'a> {
     pub plan: Plan,
     pub draft: Draft<'a>,
     checks: Arc<Checks>,
-    /// The source, where there is only one. Several are opened one after another: they may exceed the limit on open
-    /// files.
+    /// The only source. Several sources are opened one after another, because they may exceed the limit on
+    /// open files.
     only_root: Option<OpenRoot>,
     done: Mutex<StagedPayload>,
 }
 
-/// What has been copied of a draft.
+/// The copied part of a draft.
 #[derive(Default)]
 pub(super) struct StagedPayload {
     pub entries: Vec<Entry>,
@@ -155,8 +155,8 @@ impl<'a> StagingJob<'a> {
         Ok(())
     }
 
-    /// Gives directories their modes and times, now that nothing more is put into them, and hands
-    /// over what was copied, sorted.
+    /// Sets modes and times of directories, now that they are complete, and returns the copied entries,
+    /// sorted.
     pub(super) fn finish(&self, staging: &Staging<'_>) -> StagedPayload {
         if self.done().failure.is_none()
             && let Err(error) = self.finish_directories(staging)
@@ -191,7 +191,7 @@ impl<'a> StagingJob<'a> {
                 done.entries.push(Entry { path: planned.path.clone(), content });
             }
         }
-        // A directory that is the whole item: `doc` stands for it.
+        // A directory that is the whole item becomes `doc`.
         if self.plan.is_one_directory()
             && let Some(OpenRoot::Directory(walk)) = &self.only_root
         {
@@ -201,10 +201,10 @@ impl<'a> StagingJob<'a> {
     }
 }
 
-/// The sources of an item, of which one is open at a time: entries are sorted, so those of a source lie side
-/// by side.
+/// The sources of an item, of which one is open at a time: entries are sorted, so those of a source are
+/// adjacent.
 struct OpenRoots<'a> {
-    /// The source, where there is only one.
+    /// The only source.
     only: Option<&'a OpenRoot>,
     plan: &'a Plan,
     writer: &'a Writer,
@@ -224,7 +224,7 @@ impl OpenRoots<'_> {
     }
 }
 
-/// Makes sure that the time of `stamp` can be written into a sidecar and read again.
+/// Makes sure that a sidecar can hold the time of `stamp`.
 fn check_time(stamp: &FileStat, path: &Path) -> Result<(), DepositError> {
     let year = stamp.modified.civil().year;
     if (0..=i128::from(Instant::MAX_YEAR)).contains(&year) {

@@ -17,7 +17,7 @@ use crate::collection::{Lookup, StagedItem};
 use crate::flow::{Flow, Reservation, spread};
 use crate::item::Totals;
 
-/// Everything the staging threads share.
+/// The shared state of the staging threads.
 pub(super) struct Stager<'a> {
     pub staging: Staging<'a>,
     pub options: Options,
@@ -25,7 +25,7 @@ pub(super) struct Stager<'a> {
     pub clock: &'a dyn Clock,
     pub lookup: &'a Lookup<'a>,
     pub flow: &'a Flow<Prepared>,
-    /// Requests that no thread has begun. The threads begin them in their order, as [`Flow::admit`] asks for.
+    /// Requests that no thread has begun. The threads begin them in their order, as [`Flow::admit`] requires.
     pub queue: Mutex<VecDeque<(usize, Request)>>,
 }
 
@@ -135,7 +135,7 @@ impl Stager<'_> {
         scope: &rayon::Scope<'scope>,
     ) {
         let batches = job.batches();
-        // A `RequestContext` is not for several threads; only the last one needs it.
+        // A `RequestContext` cannot be shared between threads; only the last one needs it.
         let shared = (job, Mutex::new(rest));
         let copy = |(job, _): &(Box<StagingJob<'_>>, _), batch| job.copy(&self.staging, batch);
         spread(shared, batches, scope, copy, move |(job, rest), _| {
@@ -144,7 +144,7 @@ impl Stager<'_> {
         });
     }
 
-    /// Hands an item on whose files are copied.
+    /// Passes on an item whose files are copied.
     fn copied(&self, number: usize, job: StagingJob<'_>, rest: RequestContext) {
         let mut done = job.finish(&self.staging);
         let bytes = job.plan.bytes;

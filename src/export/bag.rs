@@ -1,7 +1,7 @@
 //! Bags: the payload in `data/`, and the tag files around it [RFC 8493].
 //!
-//! `metadata/item.toml` is the sidecar: it says what a bag cannot, the times, modes, links and empty
-//! directories. The payload keeps its modes and times on disk all the same.
+//! `metadata/item.toml` is the sidecar: it has the times, modes, links and empty directories, which a bag
+//! cannot express. The payload also keeps its modes and times on disk.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -17,13 +17,13 @@ use crate::identity::Instant;
 use crate::item::bagit::EscapeRules;
 use crate::sidecar::{Sidecar, TERMS, brought};
 
-/// Where the payload is, in a bag.
+/// The directory of the payload in a bag.
 const DATA: &str = "data";
 
-/// What is said of this bag, and not of one from which the item was made.
+/// Labels about this bag, as opposed to a bag from which the item was made.
 const OF_EACH_BAG: [&str; 4] = ["Bag-Size", "Bag-Software-Agent", "Bagging-Date", "Payload-Oxum"];
 
-/// Where the descriptions are: a tag directory.
+/// The tag directory of the descriptions.
 const METADATA: &str = "metadata";
 
 impl Outline<'_> {
@@ -69,13 +69,13 @@ fn declaration(rules: EscapeRules) -> Vec<u8> {
 struct BagManifest<'a> {
     parts: &'a Parts<'a>,
     algorithm: Algorithm,
-    /// Those that the files had when they came; without them, those of the sidecar.
+    /// Checksums that came with the files; without them, the digests of the sidecar.
     brought: Option<Vec<Checksum>>,
     rules: EscapeRules,
 }
 
-/// The digests of the payload: those of the sidecar, with which every byte was compared, and those that
-/// the payload had when it came as a bag.
+/// The digests of the payload: those of the sidecar, with which every byte was compared, and those of the bag
+/// from which the item was made.
 fn manifests<'a>(
     sidecar: &Sidecar,
     parts: &'a Parts<'a>,
@@ -126,8 +126,8 @@ fn utf8(path: &Path) -> &str {
     path.to_str().unwrap_or_default()
 }
 
-/// `bag-info.txt`: what the RFC has a label for, then the terms of Dublin Core as `DC-Title` and so on,
-/// then keys of one's own; of an item that came as a bag these are its other labels.
+/// `bag-info.txt`: the labels of the RFC, then the terms of Dublin Core as `DC-Title` and so on, then the
+/// keys below `x`, which include other labels of the original bag.
 fn info(sidecar: &Sidecar, parts: &Parts<'_>, now: Instant) -> Vec<u8> {
     let mut text = String::new();
     let mut add = |label: &str, value: &str| {
@@ -180,14 +180,13 @@ fn label(term: &str) -> String {
     label
 }
 
-/// A key as a label, though strangers may have written it into the sidecar: what would end the label, or the line, becomes a
-/// hyphen.
+/// A key as a label. The key is untrusted: characters that would end the label or the line become hyphens.
 fn in_one_label(key: &str) -> String {
     let ends = |c: char| c.is_control() || c.is_whitespace() || c == ':';
     key.chars().map(|c| if ends(c) { '-' } else { c }).collect()
 }
 
-/// A value with whatever a reader may take for the end of a line made into the RFC's way to go on.
+/// A value in which every possible line end becomes a continuation line of the RFC.
 fn in_one_field(value: &str) -> String {
     let ends_line = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{2028}' | '\u{2029}');
     let lines = value.split(ends_line).map(str::trim).filter(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! Items into a directory, in groups: so that many small ones need few syncs.
+//! Exporting items into a directory, in groups, so that many small ones need few syncs.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -16,21 +16,21 @@ use crate::disk::PathError;
 use crate::flow::{ReorderBuffer, Size};
 use crate::identity::RepositoryName;
 
-/// Directories and files of ours that a described item or a bag takes at most, in inodes.
+/// Limit on inodes of additional directories and files of a described item or a bag.
 const INODES_OF_DESCRIPTIONS: u64 = 16;
 
-/// An item that is whole in the stage, or has failed.
+/// An item that is complete in the stage, or has failed.
 struct Ready {
     outcome: Outcome,
-    /// Where it is in the stage, and the name that it gets.
+    /// Its place in the stage, and its name in the destination.
     staged: Option<(PathBuf, PathBuf)>,
 }
 
 impl Exporter<'_> {
-    /// Makes a directory or a file of each item that `feed` names, and calls `report` with the
-    /// outcomes, in order, group by group.
+    /// Exports each item that `feed` names as a directory or file, and calls `report` with the outcomes, in
+    /// order, group by group.
     ///
-    /// Every item reported as exported is whole, in place and on the disk.
+    /// Every item reported as exported is complete and durable.
     pub fn to_directory(
         &self,
         destination: &Destination<'_>,
@@ -55,12 +55,12 @@ impl Exporter<'_> {
     }
 }
 
-/// A run that makes something of each item in a directory.
+/// A run that exports items into a directory.
 struct IntoDirectory<'a, 'r> {
     exporter: &'a Exporter<'a>,
     destination: &'a Destination<'a>,
     items: Lookup<'a>,
-    /// Made when it is needed: a run that has nothing to put there leaves nothing.
+    /// Created on first use: a run without exports leaves nothing.
     place: Option<Place>,
     names: GivenNames,
     gathered: ReorderBuffer<Ready>,
@@ -73,7 +73,7 @@ impl IntoDirectory<'_, '_> {
     fn carry_out(&mut self, feed: Box<Feed<'_>>) -> Result<(), ExportError> {
         place::check(self.destination)?;
         if self.exporter.options.mode == RunMode::Act {
-            // What cannot be removed hinders no export.
+            // An entry that cannot be removed does not stop an export.
             let _ = place::remove_left_overs(self.destination);
         }
         let mut failure = None;
@@ -91,12 +91,12 @@ impl IntoDirectory<'_, '_> {
             }
             ControlFlow::Continue(())
         })?;
-        // What is whole is put in place, however the run ends.
+        // Complete items are published, however the run ends.
         let published = self.gathered.take(true).map_or(Ok(()), |group| self.publish(group));
         failure.map_or(published, Err)
     }
 
-    /// Makes one item in the stage.
+    /// Exports one item to the stage.
     fn take(&mut self, name: &RepositoryName) {
         let number = self.begun;
         let (result, staged) = match self.stage(name, number) {
@@ -132,7 +132,7 @@ impl IntoDirectory<'_, '_> {
         if place::is_taken(self.destination, &file)? {
             return Err(ExportError::Exists { path });
         }
-        // The stage hides what turns out to be wrong.
+        // The stage hides an item that turns out to be damaged.
         let look = match exporter.options.mode {
             RunMode::Plan => CheckTime::First,
             RunMode::Act => CheckTime::Later,
@@ -155,7 +155,7 @@ impl IntoDirectory<'_, '_> {
         check_room(place, &source, &parts, inodes)?;
         let staged = PathBuf::from(number.to_string());
         if let Err(error) = exporter.make(&source, &parts, &top, format, place, &staged) {
-            // What cannot be removed now goes with the stage.
+            // An entry that cannot be removed now is removed with the stage.
             let _ = place.stage.dir().remove_tree(&staged);
             return Err(source.explain(error, &self.items));
         }
@@ -163,7 +163,7 @@ impl IntoDirectory<'_, '_> {
         Ok(Some((exported, Some((staged, file.into())))))
     }
 
-    /// Puts what is ready in place: one sync for all that was written, one for the names.
+    /// Publishes the group: one sync for all data, one for the names.
     fn publish(&mut self, mut ready: Vec<Ready>) -> Result<(), ExportError> {
         let mut fatal = None;
         if let Some(place) = &self.place
@@ -182,7 +182,7 @@ impl IntoDirectory<'_, '_> {
     }
 }
 
-/// The error is one that later groups would meet as well.
+/// An error would also stop later groups.
 fn put_all(place: &Place, ready: &mut [Ready]) -> Result<(), ExportError> {
     let staged = ready.iter().filter_map(|ready| Some(&ready.staged.as_ref()?.0));
     if let Err(error) = place.stage.dir().sync_trees(staged) {
@@ -212,7 +212,7 @@ fn put_all(place: &Place, ready: &mut [Ready]) -> Result<(), ExportError> {
 }
 
 impl Exporter<'_> {
-    /// How many inodes an item takes, at most.
+    /// Limit on the inodes of an item.
     fn inodes(&self, parts: &Parts<'_>, format: Format) -> u64 {
         let is_described = self.options.sidecar || !self.options.metadata.is_empty();
         match format {
@@ -223,7 +223,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// Makes an item at `staged` in the stage of `place`; in a tar file it is called `top`.
+    /// Exports an item to `staged` in the stage of `place`; in a tar file its directory is called `top`.
     fn make(
         &self,
         source: &SoundItem<'_>,

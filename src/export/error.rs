@@ -8,7 +8,7 @@ use crate::disk::copy::CopyError;
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 
-/// Why an item was not exported. Nothing of it stands under its name then.
+/// Why an item was not exported. Then nothing exists under its name.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// Only its tombstone is left.
@@ -17,7 +17,7 @@ pub enum ExportError {
         /// The item.
         name: RepositoryName,
     },
-    /// It is not what its sidecar says.
+    /// It differs from its sidecar.
     #[error("`{}` is damaged: {detail}", path.display())]
     Damaged {
         /// The file.
@@ -29,13 +29,13 @@ pub enum ExportError {
         /// The root of the collection.
         collection: PathBuf,
     },
-    /// The item became another one while it was read.
+    /// The item was replaced while it was read.
     #[error("`{name}` changed while it was read")]
     Changed {
         /// The item.
         name: RepositoryName,
     },
-    /// Something of the same name is there.
+    /// The name exists in the destination.
     #[error("`{}` is there already", path.display())]
     Exists {
         /// Where.
@@ -44,14 +44,14 @@ pub enum ExportError {
     /// Another item of the run has the same name.
     #[error("`{name}` and `{other}` have the same name: `{}`", path.display())]
     SameName {
-        /// Where both would be.
+        /// The place of both.
         path: PathBuf,
         /// The item.
         name: RepositoryName,
         /// The item that got the name.
         other: RepositoryName,
     },
-    /// A bag knows no links.
+    /// A bag cannot contain links.
     #[error("`{path}` of `{name}` is a link, which a bag cannot hold")]
     Link {
         /// The link.
@@ -69,7 +69,7 @@ pub enum ExportError {
         /// The item.
         name: RepositoryName,
     },
-    /// The manifest of a bag is UTF-8.
+    /// The path is not UTF-8, which the manifest of a bag requires.
     #[error("the name `{path}` of a file of `{name}` is not UTF-8, which a bag cannot hold")]
     NotUtf8 {
         /// The file.
@@ -77,21 +77,21 @@ pub enum ExportError {
         /// The item.
         name: RepositoryName,
     },
-    /// There is less room than the item takes.
+    /// There is too little room.
     #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", place.display())]
     NoRoom {
         /// The item.
         name: RepositoryName,
-        /// What it takes.
+        /// The room needed.
         needed: u64,
         /// Bytes or inodes.
         unit: &'static str,
-        /// What there is.
+        /// The room available.
         free: u64,
         /// Where.
         place: PathBuf,
     },
-    /// It is in place, but the disk did not confirm it.
+    /// It is published, but the disk did not confirm it.
     #[error("`{}` was put in place, but the disk did not confirm it", path.display())]
     NotDurable {
         /// Where.
@@ -103,10 +103,10 @@ pub enum ExportError {
     /// The stream cannot be written.
     #[error("cannot write the stream")]
     Stream(#[source] std::io::Error),
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted before it was exported")]
     Interrupted,
-    /// An earlier failure of the whole group took this one with it.
+    /// The whole group failed before this item.
     #[error("not exported, because of the failure before it")]
     GroupFailed,
     /// The collection refuses.

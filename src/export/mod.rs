@@ -1,12 +1,12 @@
 //! Items leave the collection: as directories, as tar, as BagIt bags, with their descriptions.
 //!
-//! [`Exporter::to_directory`] makes one directory, or one tar file, an item; [`Exporter::to_stream`]
-//! writes one tar stream. The collection is only read. Each byte is read once, and compared with the
-//! digest in the sidecar while it is written: what is not as it should be never stands under its name.
+//! [`Exporter::to_directory`] writes one directory or tar file for each item; [`Exporter::to_stream`] writes
+//! one tar stream. The collection is only read. Each byte is read once, and compared with the digest in the
+//! sidecar while it is written: a damaged item never appears under its name.
 //!
 //! # What an item becomes
 //!
-//! It is called as [`file_name`] says: `example.org+archive+2026+11.21.02.13`. In that directory lie
+//! An item becomes a directory named by [`file_name`], such as `example.org+archive+2026+11.21.02.13`, with
 //!
 //! | format | payload | sidecar and descriptions |
 //! |---|---|---|
@@ -14,7 +14,7 @@
 //! | plain, tar, with descriptions | `doc/…` | `item.toml`, `dc.xml`, … |
 //! | bag | `data/…` | `metadata/item.toml`, `metadata/dc.xml`, … |
 //!
-//! So nothing of ours can meet a file of the payload, and one rename puts all of it in place.
+//! So added files never collide with files of the payload, and one rename publishes everything.
 //!
 //! # Files, in reading order
 //!
@@ -57,7 +57,7 @@ pub use name::{NamedBy, file_name};
 pub use part::Lost;
 pub use run::Feed;
 
-/// What an item becomes in a directory.
+/// The form of an exported item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A directory.
@@ -68,15 +68,15 @@ pub enum Format {
     Bag,
 }
 
-/// What becomes of symbolic links in a bag, which knows none.
+/// Treatment of symbolic links in a bag, which cannot contain them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BagLinks {
-    /// An item that has one is not exported.
+    /// An item with links is not exported.
     #[default]
     Refuse,
-    /// The file that it leads to, in the payload, stands in its place.
+    /// A link is replaced by its target, a file of the payload.
     Follow,
-    /// They are left out; the sidecar in the bag still says what they were.
+    /// Links are left out; the sidecar in the bag still lists them.
     Skip,
 }
 
@@ -86,28 +86,28 @@ pub enum Payload {
     /// It is.
     #[default]
     Whole,
-    /// Only what describes it.
+    /// Only the sidecar and descriptions.
     None,
 }
 
-/// What is exported of each item.
+/// The parts of each item to export.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Whether the payload is; a bag always has it.
+    /// Whether to export the payload; a bag always has it.
     pub payload: Payload,
-    /// Whether the sidecar is, as it is; a bag always has it.
+    /// Whether to export the unchanged sidecar; a bag always has it.
     pub sidecar: bool,
     /// The descriptions, each format once.
     pub metadata: Vec<MetadataFormat>,
-    /// What becomes of links in a bag.
+    /// Treatment of links in a bag.
     pub links: BagLinks,
-    /// What the items are called.
+    /// The names of the exported items.
     pub named_by: NamedBy,
     /// Only items in this state.
     pub state: Option<State>,
-    /// What it means that an item is deleted.
+    /// Treatment of deleted items.
     pub tombstones: Tombstones,
-    /// How far it goes.
+    /// Whether to write, or only to plan.
     pub mode: RunMode,
 }
 
@@ -115,46 +115,46 @@ pub struct Options {
 pub struct Exporter<'a> {
     /// The collection.
     pub collection: &'a Collection,
-    /// What is exported.
+    /// The parts to export.
     pub options: Options,
     /// Who calls.
     pub caller: Caller<'a>,
 }
 
-/// A directory that gets exports.
+/// The destination directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Destination<'a> {
-    /// Where it is; made if it is missing, but not what it is in.
+    /// Its path; created if missing, but without its parents.
     pub path: &'a Path,
-    /// What each item becomes there.
+    /// The form of each item.
     pub format: Format,
-    /// Sees what is done there.
+    /// The watcher of file operations.
     pub watcher: &'a Watcher,
 }
 
 /// An item that was exported, or would be.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// Where it is; in a stream, the directory in it.
+    /// Its path; in a stream, its directory.
     pub place: PathBuf,
     /// Its files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// What the format could not keep.
+    /// The parts that the format could not keep.
     pub lost: Lost,
 }
 
-/// What became of one item.
+/// The outcome for one item.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The item, as it was asked for.
+    /// The item, as requested.
     pub name: RepositoryName,
-    /// Where it is now, or why not.
+    /// The export, or why there is none.
     pub result: Result<Exported, ExportError>,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Items that were exported, or would be.
@@ -165,8 +165,8 @@ pub struct Summary {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// A stream does not have all that it should, and ends so that its reader notices.
+    /// The stream is incomplete, and ends so that its reader notices.
     pub cut_short: bool,
-    /// What ended the run before its time.
+    /// The error that ended the run early.
     pub fatal: Option<ExportError>,
 }

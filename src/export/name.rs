@@ -25,7 +25,7 @@ pub enum NamedBy {
     Source,
 }
 
-/// The name of the directory that `name` becomes: `example.org+archive+2026+11.21.02.13`.
+/// The name of the exported directory of `name`: `example.org+archive+2026+11.21.02.13`.
 ///
 /// `+` stands for `/`. No identifier contains it, so the file name can be read back, and is unique.
 pub fn file_name(name: &RepositoryName) -> String {
@@ -33,7 +33,7 @@ pub fn file_name(name: &RepositoryName) -> String {
 }
 
 impl Format {
-    /// The extension of the files that items become.
+    /// The extension of exported files.
     pub(super) fn extension(self) -> &'static str {
         match self {
             Format::Tar => ".tar",
@@ -44,7 +44,7 @@ impl Format {
 
 /// The last component of `source`, as `[origin]` records it, if it can be a file name in a destination.
 ///
-/// Sidecars come from strangers: the name never leads out of the destination.
+/// Sidecars are untrusted: the name never leads out of the destination.
 pub(super) fn source_name(source: &str, format: Format) -> Option<OsString> {
     let url = source.strip_prefix("file:");
     let path = url.unwrap_or(source);
@@ -64,7 +64,7 @@ pub(super) fn source_name(source: &str, format: Format) -> Option<OsString> {
     (!is_special && !is_unusable).then(|| OsString::from_vec(name))
 }
 
-/// Names that a run has given: sources of several items may have the same one.
+/// Names used by a run: sources of several items may have the same name.
 ///
 /// Holds one entry per exported item, but none with [`NamedBy::Identifier`].
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl GivenNames {
         GivenNames { rule, names: HashMap::new() }
     }
 
-    /// Refuses the file name `file` for `item` if another item got it. `path` is its place.
+    /// Refuses the file name `file` for `item` if another item has it. `path` is its place.
     pub(super) fn check(
         &self,
         file: &OsStr,

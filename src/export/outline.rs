@@ -1,4 +1,4 @@
-//! Where what of an item goes, below the directory that it becomes.
+//! The layout of an exported item, below its directory.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::NewText;
 
-/// The mode of directories that are made here.
+/// The mode of additional directories.
 const DIRECTORY_MODE: u32 = 0o755;
 
 /// Writes one item to a sink.
 pub(super) struct Outline<'a> {
     pub source: &'a SoundItem<'a>,
-    /// The directory or file that it becomes, in the sink.
+    /// Its directory or file in the sink.
     pub top: &'a Path,
     pub sink: &'a mut dyn Sink,
     pub progress: &'a dyn Progress,
@@ -28,7 +28,7 @@ pub(super) struct Outline<'a> {
 /// A small file that describes an item: its name and text.
 pub(super) type Description = (&'static str, NewText);
 
-/// The sidecar and the descriptions that were asked for, in the order of their names.
+/// The sidecar and the requested descriptions, in the order of their names.
 pub(super) fn descriptions(
     source: &SoundItem<'_>,
     options: &Options,
@@ -92,7 +92,7 @@ impl Outline<'_> {
         Ok(())
     }
 
-    /// A directory that the collection has not.
+    /// A directory that does not exist in the collection.
     pub(super) fn own_directory(&mut self, path: &Path) -> Result<(), ExportError> {
         self.sink.directory(path, &Part::directory(DIRECTORY_MODE, self.modified()))
     }
@@ -102,7 +102,7 @@ impl Outline<'_> {
         write_text(self.sink, path, text, modified)
     }
 
-    /// The time of what is made here: so that the same item gives the same export.
+    /// The time of additional entries, chosen so that the same item gives the same export.
     fn modified(&self) -> Instant {
         self.source.sidecar().timestamp
     }

@@ -9,10 +9,10 @@ use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, directories, position};
 
-/// A link that leads through more others than this leads in a circle.
+/// Limit on the links between a link and its target; more form a circle.
 const MOST_LINKS: usize = 40;
 
-/// One thing to be written. It is small, because an item may have millions.
+/// An entry to write. It is small, because an item may have millions.
 pub(super) enum Part<'a> {
     Directory(Box<FileStat>),
     /// The file of this entry.
@@ -23,7 +23,7 @@ pub(super) enum Part<'a> {
     },
 }
 
-/// The parts of a payload, sorted by their paths: each directory before what is in it.
+/// The parts of a payload, sorted by their paths: each directory before its entries.
 pub(super) struct Parts<'a> {
     pub entries: Vec<(&'a Path, Part<'a>)>,
     /// The only part is written as the item itself, not as a directory that contains it.
@@ -31,10 +31,10 @@ pub(super) struct Parts<'a> {
     pub lost: Lost,
 }
 
-/// When files are looked at.
+/// When the existence and size of files is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CheckTime {
-    /// Before anything is written: what was streamed cannot be taken back.
+    /// Before anything is written: a stream cannot be taken back.
     First,
     /// When they are written.
     Later,
@@ -45,14 +45,14 @@ pub(super) enum CheckTime {
 pub struct Lost {
     /// Links that were left out.
     pub links_skipped: u64,
-    /// Links in whose place stands what they lead to.
+    /// Links that were replaced by their targets.
     pub links_followed: u64,
-    /// Empty directories of which the manifest of a bag says nothing; its sidecar does.
+    /// Empty directories, which the manifest of a bag cannot list, but its sidecar does.
     pub empty_directories: u64,
 }
 
 impl<'a> Parts<'a> {
-    /// The payload as it is.
+    /// The unchanged payload.
     pub(super) fn whole(
         source: &'a SoundItem<'_>,
         check: CheckTime,
@@ -148,7 +148,7 @@ impl<'a> Parts<'a> {
         Ok(Parts { entries: parts, is_bare: false, lost: Lost::default() })
     }
 
-    /// Whether the payload consists of one file or link called `name`, as a deposit of a single file does.
+    /// Whether the payload is one file or link called `name`, as after a deposit of a single file.
     pub(super) fn is_only(&self, name: &Path) -> bool {
         matches!(&self.entries[..], [(path, Part::File(_) | Part::Link { .. })] if *path == name)
     }
@@ -158,12 +158,12 @@ impl<'a> Parts<'a> {
         self.entries.iter().filter_map(|(path, part)| Some((*path, part.file()?)))
     }
 
-    /// How many files there are, and their bytes.
+    /// The number of files, and their bytes.
     pub(super) fn size(&self) -> (u64, u64) {
         self.files().fold((0, 0), |(files, bytes), (_, file)| (files + 1, bytes + file.bytes))
     }
 
-    /// How many inodes they take.
+    /// The number of inodes needed.
     pub(super) fn count(&self) -> u64 {
         self.entries.len() as u64
     }
@@ -174,8 +174,8 @@ fn file(entry: &Entry) -> Option<SourceFile<'_>> {
     Some(SourceFile { from: &entry.path, bytes, digest, modified, mode })
 }
 
-/// The entry that a link leads to, through other links and never out of the payload. What is on the
-/// disk is not asked: the entries say all that the payload holds.
+/// The entry that a link leads to, through other links and never out of the payload. The disk is not
+/// consulted: the entries describe the whole payload.
 fn follow<'a>(entries: &'a [Entry], link: &PayloadPath, target: &[u8]) -> Option<&'a Entry> {
     let above = link.as_path().parent().unwrap_or(Path::new(""));
     let mut rest = above.join(std::ffi::OsStr::from_bytes(target));
@@ -207,7 +207,7 @@ fn find<'a>(entries: &'a [Entry], path: &Path) -> Option<&'a Entry> {
 }
 
 impl<'a> Part<'a> {
-    /// The file that it is.
+    /// The file.
     pub(super) fn file(&self) -> Option<SourceFile<'a>> {
         match self {
             Part::File(entry) => file(entry),
@@ -217,7 +217,7 @@ impl<'a> Part<'a> {
 }
 
 impl Part<'_> {
-    /// A directory made here.
+    /// An additional directory.
     pub(super) fn directory(mode: u32, modified: Instant) -> FileStat {
         super::sink::stat_of(Kind::Directory, 0, mode, modified)
     }

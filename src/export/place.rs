@@ -1,5 +1,5 @@
-//! The directory that gets the exports, with a private stage in it: what is made there moves to its name
-//! in one step, when it is whole and on the disk.
+//! The destination of exports, with a private stage in it: an export moves to its name in one step, when it
+//! is complete and on the disk.
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -13,17 +13,17 @@ use crate::disk::{Access, Dir, IoContext, Kind, PathError, Stage, StageLock, Wat
 /// The beginning of the names of stages. A run removes one that no process holds.
 pub(super) const STAGE: &str = ".urepo-export-";
 
-/// A directory in which items are made and put in place.
+/// A directory in which exports are built and published.
 ///
-/// Dropped, it takes its stage away, and the directory too if it was made for this and is empty.
+/// Dropping it removes its stage, and the directory too if it was created for this and is empty.
 pub(super) struct Place {
     pub dir: Dir,
     pub stage: Stage,
-    /// The directory that this one was made in, and its name there.
+    /// The parent of a new directory, and its name there.
     made: Option<(Dir, OsString)>,
 }
 
-/// Refuses a path at which no directory can be, and a directory in a collection.
+/// Refuses a path that cannot be a directory, and a directory in a collection.
 pub(super) fn check(
     Destination { path, watcher, .. }: &Destination<'_>,
 ) -> Result<(), ExportError> {
@@ -33,7 +33,7 @@ pub(super) fn check(
     Ok(discover::check_outside(path)?)
 }
 
-/// Whether there is something called `name` in a directory that may not be there itself.
+/// Whether `name` exists in a directory that need not exist.
 pub(super) fn is_taken(destination: &Destination<'_>, name: &OsStr) -> Result<bool, PathError> {
     match open(destination.path, destination.watcher)? {
         Some(dir) => Ok(dir.stat(name)?.is_some()),
@@ -50,7 +50,7 @@ fn open(path: &Path, watcher: &Watcher) -> Result<Option<Dir>, PathError> {
 }
 
 impl Place {
-    /// Opens, or makes, the directory at `path`, and makes a stage in it.
+    /// Opens or creates the directory at `path`, and creates a stage in it.
     pub(super) fn new(path: &Path, watcher: &Watcher, agent: &Agent) -> Result<Place, ExportError> {
         let (dir, made) = match open(path, watcher)? {
             Some(dir) => (dir, None),
@@ -71,7 +71,7 @@ impl Place {
         }
     }
 
-    /// Moves what was staged at `from` to `name`, which must be free.
+    /// Moves the staged `from` to `name`, which must be free.
     pub(super) fn put(&self, from: &Path, name: &Path) -> Result<(), ExportError> {
         match self.stage.dir().move_tree(from, &self.dir, name) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -81,7 +81,7 @@ impl Place {
         }
     }
 
-    /// Where `name` is.
+    /// The path of `name`.
     pub(super) fn path_of(&self, name: &Path) -> PathBuf {
         self.dir.path_of(name)
     }
@@ -89,26 +89,26 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // An error leaves what a killed process would: the next export removes it.
+        // After an error the stage is left, as by a killed process: the next export removes it.
         let _ = self.stage.remove();
         remove_made(self.made.as_ref());
     }
 }
 
-/// The directory goes again if nothing came into it: only an empty one can be removed.
+/// A new directory is removed again if it is still empty.
 fn remove_made(made: Option<&(Dir, OsString)>) {
     if let Some((above, name)) = made {
         let _ = above.remove_dir(Path::new(name));
     }
 }
 
-/// The directory that `path` is in.
+/// The parent of `path`.
 fn above(path: &Path) -> &Path {
     let above = path.parent().filter(|above| !above.as_os_str().is_empty());
     above.unwrap_or(Path::new("."))
 }
 
-/// A directory that was made, and where.
+/// A new directory, and its path.
 type Made = (Dir, Option<(Dir, OsString)>);
 
 fn make(path: &Path, watcher: &Watcher) -> Result<Made, PathError> {
@@ -127,18 +127,17 @@ fn make(path: &Path, watcher: &Watcher) -> Result<Made, PathError> {
     }
 }
 
-/// Removes the stages of killed runs, also for a run that finds nothing to put there: nobody holds their
-/// locks.
+/// Removes the stages of killed runs, whose locks are free, even if this run has nothing to export.
 pub(super) fn remove_left_overs(destination: &Destination<'_>) -> Result<(), PathError> {
     let Some(dir) = open(destination.path, destination.watcher)? else { return Ok(()) };
     for entry in dir.entries()?.collect::<Result<Vec<_>, _>>()? {
-        // Others may have a directory whose name only begins like this.
+        // A directory of another program may have a name with the same beginning.
         let is_stage = entry.name.to_str().is_some_and(|name| Stage::is_name(name, STAGE));
         if !is_stage || entry.kind != Kind::Directory {
             continue;
         }
         let name = Path::new(&entry.name);
-        // One that cannot be opened or locked is somebody else's.
+        // A stage that cannot be opened or locked belongs to another process or user.
         if let Ok(Some(_held)) = StageLock::try_take(&dir, name) {
             dir.remove_tree(name)?;
         }

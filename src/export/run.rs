@@ -1,4 +1,4 @@
-//! What a run into a directory and one into a stream have in common.
+//! The common parts of exports into a directory and into a stream.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -17,15 +17,15 @@ use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-/// Hands the names of items to the function it is given, until that has enough.
+/// Passes the names of items to the given function, until it breaks.
 pub type Feed<'a> =
     dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError> + 'a;
 
-/// Hears of outcomes. It fails when nobody listens.
+/// Receives the outcomes. It fails if its output is closed.
 pub(super) type Report<'a> = dyn FnMut(Vec<Outcome>) -> Result<(), ExportError> + 'a;
 
 impl Exporter<'_> {
-    /// The item, judged; nothing if it is not wanted.
+    /// The checked item; `None` if it is not wanted.
     pub(super) fn source(
         &self,
         items: &Lookup<'_>,
@@ -67,7 +67,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// What of the payload is written.
+    /// The parts of the payload to write.
     pub(super) fn parts<'s>(
         &self,
         source: &'s SoundItem<'_>,

@@ -1,4 +1,4 @@
-//! Where an item goes: a tree in a stage, or a tar stream.
+//! Destinations of an export: a tree in a stage, or a tar stream.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::disk::{FileStat, Kind};
 use crate::identity::Instant;
 use crate::sidecar::NewText;
 
-/// Takes what an item consists of. Paths are relative; each directory comes before what is in it.
+/// Takes the parts of an item. Paths are relative; each directory comes before its entries.
 ///
 /// Of the stamps only size, mode and modification time count.
 pub(super) trait Sink {
@@ -18,27 +18,27 @@ pub(super) trait Sink {
     /// A symbolic link.
     fn link(&mut self, path: &Path, target: &[u8], stamp: &FileStat) -> Result<(), ExportError>;
 
-    /// A file begins, of the size that its stamp says.
+    /// Begins a file, whose size is in the stamp.
     fn begin(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError>;
 
     /// The next bytes of the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError>;
 
-    /// All bytes of the file were written, and are those that they should be.
+    /// All bytes of the file were written, and their digest is right.
     fn end(&mut self) -> Result<(), ExportError>;
 
     /// The item is complete.
     fn finish(&mut self) -> Result<(), ExportError>;
 }
 
-/// A stamp for what is made here.
+/// A stamp for additional entries.
 pub(super) fn stat_of(kind: Kind, bytes: u64, mode: u32, modified: Instant) -> FileStat {
     FileStat { kind, bytes, mode, modified, changed: modified, identity: (0, 0) }
 }
 
-/// A text that is made here, of which a long one is not held.
+/// A generated text; a long one is not kept in memory.
 pub(super) trait Text {
-    /// Hands the text to `sink`, piece by piece, each time the same.
+    /// Passes the text to `sink`, piece by piece; each call gives the same text.
     fn write(&self, sink: &mut Take<'_>) -> Result<(), ExportError>;
 }
 
@@ -57,7 +57,7 @@ impl Text for Vec<u8> {
     }
 }
 
-/// How many bytes a text has, and their digest.
+/// The length and the digest of a text.
 pub(super) fn measure(text: &dyn Text) -> Result<(u64, Digest), ExportError> {
     let (mut bytes, mut hasher) = (0, Hasher::default());
     text.write(&mut |piece| {

@@ -1,4 +1,4 @@
-//! An item to be exported: read, judged, and its files opened.
+//! The source of an export: its sidecar read and checked, its files opened.
 
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,7 @@ use crate::sidecar::{NewText, Seal, Sidecar};
 
 /// A file to be written.
 pub(super) struct SourceFile<'a> {
-    /// Where its bytes are, in the payload.
+    /// The path of its bytes in the payload.
     pub from: &'a PayloadPath,
     pub bytes: u64,
     pub digest: Digest,
@@ -27,7 +27,7 @@ pub(super) struct SourceFile<'a> {
     pub mode: u32,
 }
 
-/// An item whose sidecar can be believed.
+/// An item with a trusted sidecar.
 pub(super) struct SoundItem<'a> {
     item: StoredItem,
     read: ReadSidecar,
@@ -35,7 +35,7 @@ pub(super) struct SoundItem<'a> {
 }
 
 impl<'a> SoundItem<'a> {
-    /// The item, unless its sidecar is not as it was sealed.
+    /// The item, unless its seal is broken.
     pub(super) fn new(item: StoredItem, root: &'a Path) -> Result<SoundItem<'a>, ExportError> {
         let read = item.read_sidecar()?;
         let source = SoundItem { item, read, root };
@@ -58,12 +58,12 @@ impl<'a> SoundItem<'a> {
         &self.read.sidecar
     }
 
-    /// The sidecar as it is on disk.
+    /// The sidecar on disk.
     pub(super) fn text(&self) -> Result<NewText, ExportError> {
         if let Ok(text) = self.sidecar().unchanged(&self.read.text) {
             return Ok(text);
         }
-        // Somebody has added to a long one: it is read once more.
+        // A long sidecar with unknown keys is read once more.
         Ok(NewText::Held(self.item.sidecar_bytes()?))
     }
 
@@ -83,7 +83,7 @@ impl<'a> SoundItem<'a> {
         }
     }
 
-    /// Whether a file is there with the size it should have.
+    /// Whether a file exists with the right size.
     pub(super) fn look_at(&self, file: &SourceFile<'_>) -> Result<(), ExportError> {
         self.open(file).map(|_| ())
     }
@@ -132,7 +132,7 @@ impl<'a> SoundItem<'a> {
         Ok(())
     }
 
-    /// What `error` means: the item may have been replaced while it was read.
+    /// Interprets `error`: the item may have been replaced while it was read.
     pub(super) fn explain(&self, error: ExportError, items: &Lookup<'_>) -> ExportError {
         if !matches!(error, ExportError::Damaged { .. }) {
             return error;
@@ -145,7 +145,7 @@ impl<'a> SoundItem<'a> {
         if is_same { error } else { ExportError::Changed { name: self.name().clone() } }
     }
 
-    /// What the sidecar has and the disk has not is damage, whatever stands there instead.
+    /// An entry of the sidecar that is missing on disk is damage, whatever has taken its place.
     fn absent(&self, path: &Path, what: &str, error: PathError) -> ExportError {
         match error.kind() {
             ErrorKind::NotFound => self.damaged(path, "it is missing".to_owned()),
@@ -165,7 +165,7 @@ impl<'a> SoundItem<'a> {
     }
 }
 
-/// What no payload can be: something below a file or a link. Unpacking it would write to the wrong place.
+/// An impossible payload: an entry below a file or a link. Unpacking it would write to the wrong place.
 fn impossible(entries: &[Entry]) -> Option<String> {
     let is_leaf = |above: &Path| {
         let Entry { path, content } = &entries[position(entries, above)?];

@@ -1,4 +1,4 @@
-//! Items into one tar stream, as they come.
+//! Exporting items into one tar stream, one after the other.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -14,8 +14,8 @@ use crate::identity::RepositoryName;
 impl Exporter<'_> {
     /// Writes all items that `feed` names into one tar stream, and calls `report` with each outcome.
     ///
-    /// An item that is found wrong before anything of it was written is left out. Once it has begun,
-    /// nothing can be taken back: the stream ends there, so that its reader notices.
+    /// An item whose damage is found before its first byte is written is left out. After that, nothing can be
+    /// taken back: the stream ends there, so that its reader notices.
     pub fn to_stream(
         &self,
         output: &mut dyn Write,
@@ -65,7 +65,7 @@ impl Exporter<'_> {
             tar.cut()?;
             return Err(error);
         }
-        // Of items that were named and are not there, nothing is written, not even an empty stream.
+        // If none of the named items exists, nothing is written, not even an empty stream.
         let has_answer = summary.exported > 0 || self.options.tombstones == Tombstones::Pass;
         if summary.cut_short {
             tar.cut()?;

@@ -1,9 +1,9 @@
 //! An item in a tar stream.
 //!
-//! Headers are GNU's: a name or a target that is longer than 100 bytes stands before its entry in one of
-//! its own, where any bytes are allowed; sizes may be of any length. A time with a fraction, or before
-//! 1970, stands in a header of POSIX besides (`mtime` of pax). Owners are not told: they are those of
-//! the machine. Read by GNU tar, bsdtar, busybox and Python; the same item gives the same bytes.
+//! Headers are those of GNU: a name or target of more than 100 bytes is in an entry of its own before the
+//! file, where any bytes are allowed; sizes may be of any length. A time with a fraction, or before 1970, is
+//! also in a POSIX header (`mtime` of pax). Owners are left out, because they depend on the machine. GNU tar,
+//! bsdtar, busybox and Python read the result; the same item gives the same bytes.
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -19,10 +19,10 @@ use crate::identity::{Instant, SECOND};
 
 const BLOCK_BYTES: usize = 512;
 
-/// The name of an entry that only speaks of the one after it.
+/// The name of an entry that describes the next entry.
 const LONG_NAME: &[u8] = b"././@LongLink";
 
-/// The name of an entry that promises a byte and has none: a reader complains of it.
+/// The name of an entry that announces a byte and has none, so that a reader complains.
 const CUT_SHORT: &[u8] = b"this-export-was-cut-short";
 
 /// Takes the bytes of a stream.
@@ -30,8 +30,8 @@ pub(super) trait Output {
     fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError>;
 }
 
-/// A tar file in the stage. Headers and small files are gathered: a system call for each would take most of the
-/// time.
+/// A tar file in the stage. Headers and small files are buffered: a system call for each would take most of
+/// the time.
 pub(super) struct TarFile {
     file: StoredFile,
     gathered: Vec<u8>,
@@ -53,7 +53,7 @@ impl TarFile {
         Ok(())
     }
 
-    /// Writes what is gathered. Without this call, a failed item, it is dropped.
+    /// Writes the buffer. For a failed item the buffer is dropped instead.
     pub(super) fn end(mut self) -> Result<(), ExportError> {
         self.write_gathered()?;
         self.write_back.ends(&self.file, self.written);
@@ -68,7 +68,7 @@ impl Output for TarFile {
     }
 }
 
-/// A stream that somebody else opened.
+/// An open stream of the caller.
 pub(super) struct Stream<'a>(pub &'a mut dyn Write);
 
 impl Output for Stream<'_> {
@@ -80,11 +80,11 @@ impl Output for Stream<'_> {
 /// Writes entries of a tar stream.
 pub(super) struct Tar<'a> {
     output: &'a mut dyn Output,
-    /// How many bytes the file in work has, and how many have come.
+    /// The size of the present file, and the number of its bytes so far.
     bytes: u64,
     taken: u64,
-    /// Its last bytes, which are not written before all are known to be right: so that a file that is
-    /// not cannot look complete.
+    /// Its last bytes, which are written only after the digest was found right, so that a damaged file never
+    /// looks complete.
     held: Vec<u8>,
     is_in_file: bool,
     /// Whether anything was written: then a failure cannot be taken back.
@@ -127,7 +127,7 @@ impl<'a> Tar<'a> {
         self.output.put(header.as_bytes())
     }
 
-    /// An entry that says the name or target of the one after it.
+    /// An entry with the name or target of the next entry.
     fn long(&mut self, kind: EntryType, text: &[u8]) -> Result<(), ExportError> {
         self.extension(kind, LONG_NAME, &[text, b"\0"].concat())
     }
@@ -157,13 +157,13 @@ impl<'a> Tar<'a> {
         if over == 0 { Ok(()) } else { self.output.put(&ZEROS[over..]) }
     }
 
-    /// The end of the stream, by which a reader knows that it is complete.
+    /// The end of the stream, which shows a reader that it is complete.
     pub(super) fn close(self) -> Result<(), ExportError> {
         self.output.put(&[0; 2 * BLOCK_BYTES])
     }
 
-    /// The end of a stream that is not complete, so that every reader notices: they take a stream that
-    /// only lacks its end for a whole one.
+    /// The end of an incomplete stream. It makes every reader notice: a stream without an end would count as
+    /// complete.
     pub(super) fn cut(self) -> Result<(), ExportError> {
         if self.is_in_file && self.bytes > 0 {
             return Ok(());
@@ -217,7 +217,7 @@ impl Sink for Tar<'_> {
     }
 }
 
-/// Puts `text` into a field, as far as it goes; `false` if it is longer.
+/// Writes `text` into a field, truncated; `false` if it was too long.
 fn fill(field: &mut [u8], text: &[u8]) -> bool {
     let length = text.len().min(field.len());
     field[..length].copy_from_slice(&text[..length]);

@@ -8,16 +8,16 @@ use super::ExportError;
 use super::sink::Sink;
 use crate::disk::{Dir, FileStat, StoredFile, Wake, WriteBack};
 
-/// Makes files and directories in a stage, which is private: nobody else can put links there.
+/// Creates files and directories in a private stage, where no other user can plant links.
 pub(super) struct StagedTree<'a> {
     stage: &'a Dir,
     file: Option<OpenFile>,
     wake: Wake,
-    /// They get their modes and times when nothing more is put into them.
+    /// Directories that get their modes and times when they are complete.
     directories: Vec<(PathBuf, FileStat)>,
 }
 
-/// The file in work.
+/// The file being written.
 struct OpenFile {
     file: StoredFile,
     stamp: FileStat,

@@ -11,7 +11,7 @@ use super::tables::{Tables, unsigned};
 use crate::identity::Prefix;
 use crate::item::State;
 
-/// How much there is of something.
+/// Counts of a part of a collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// Items.
@@ -22,22 +22,22 @@ pub struct Count {
     pub bytes: u64,
 }
 
-/// How much a collection holds, by what it can be divided.
+/// Counts of a collection, in total and by its parts.
 ///
 /// Deleted items have no payload: they are counted among the states only, without files and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Everything that has a payload.
     pub total: Count,
-    /// By state; none: items whose sidecars cannot be read.
+    /// By state; `None`: items whose sidecars cannot be read.
     pub states: BTreeMap<Option<State>, Count>,
     /// By prefix, in lower case.
     pub prefixes: BTreeMap<String, Count>,
     /// By the year of the name.
     pub years: BTreeMap<u64, Count>,
-    /// How many files have a name with this ending, in lower case; empty: without one.
+    /// Number of files by the ending of their names, in lower case; empty: without one.
     pub formats: BTreeMap<String, u64>,
-    /// Items whose payload is, byte for byte, that of another that is counted.
+    /// Items whose payload equals, byte for byte, that of another counted item.
     pub repeated: u64,
 }
 
@@ -58,7 +58,7 @@ impl Tables<'_> {
         Ok(counts)
     }
 
-    /// Counts the records of items that fit `condition`.
+    /// Counts the records of items that meet `condition`.
     fn count_items(&self, counts: &mut Counts, condition: &str) -> Result<(), IndexError> {
         let mut select = self.0.prepare("SELECT id, folded FROM directory")?;
         let directories = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -136,7 +136,7 @@ fn has_payload(state: Option<State>) -> bool {
     matches!(state, Some(State::Original | State::Copy))
 }
 
-/// The number of `digests` that another one equals.
+/// The number of `digests` that occur more than once.
 fn repeated(mut digests: Vec<u128>) -> u64 {
     let all = digests.len();
     digests.sort_unstable();

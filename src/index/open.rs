@@ -98,7 +98,7 @@ impl Index {
         Ok(Index { connection })
     }
 
-    /// Opens an index that this process has built and not yet put in place.
+    /// Opens an index that this process has built and not yet published.
     pub(crate) fn reopen(path: &Path) -> Result<Index, IndexError> {
         Ok(Index { connection: connect(path, OpenFlags::empty())? })
     }
@@ -117,7 +117,7 @@ impl Index {
         Ok(Index { connection })
     }
 
-    /// Records the inode of the file of an index that is not yet in place.
+    /// Records the inode of the file of an unpublished index.
     pub(crate) fn set_inode(&mut self, inode: u64) -> Result<(), IndexError> {
         self.connection.execute("UPDATE about SET inode = ?1", [inode.cast_signed()])?;
         Ok(())
@@ -127,7 +127,7 @@ impl Index {
 /// Takes over a database whose log another program removed. `false` if the database is in use or damaged:
 /// then its log was not removed by a clean close.
 ///
-/// What the log may have had is unknown, so every sidecar has to be compared.
+/// The contents of the lost log are unknown, so every sidecar has to be compared.
 fn adopt_closed(connection: &Connection) -> Result<bool, IndexError> {
     let read = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
     // Leaving WAL mode takes an exclusive lock, which fails while anybody has the database open.

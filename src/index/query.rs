@@ -1,4 +1,4 @@
-//! What is looked for.
+//! Queries.
 
 use super::QueryError;
 use super::record::{digest_key, identifier_key, name_key, relation_key};
@@ -9,16 +9,16 @@ use crate::item::State;
 use crate::item::twins::fold;
 use crate::sidecar::RELATION_KEYS;
 
-/// What is looked for: items for which all of it holds.
+/// A query: items that meet every condition.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
     pub(super) wanted: Wanted,
     pub(super) keys: Vec<i64>,
-    /// Of each of these lists, one key.
+    /// At least one key of each of these lists.
     pub(super) any_key: Vec<Vec<i64>>,
-    /// Patterns of paths, folded, and the keys of files that are called just so.
+    /// Patterns of paths, folded, and the keys of files with exactly this name.
     pub(super) patterns: Vec<(String, i64)>,
-    /// What the source contains, folded.
+    /// Texts that the source contains, folded.
     pub(super) sources: Vec<String>,
     pub(super) state: Option<State>,
     pub(super) prefix: Option<Prefix>,
@@ -30,8 +30,8 @@ pub struct Query {
 const LONGEST_PATTERN: usize = 32_768;
 
 impl Query {
-    /// Descriptions with the words of `text`, whatever their case and accents: all of them, in any
-    /// order. `"two words"` as they stand, `begin*`, `-unwanted`, `title:word`.
+    /// Descriptions with the words of `text`, whatever their case and accents: all of them, in any order.
+    /// Also `"two words"` in this order, `begin*`, `-unwanted`, `title:word`.
     pub fn text(mut self, text: &str) -> Result<Query, QueryError> {
         let wanted = Wanted::read(text)?;
         self.wanted.all_of.extend(wanted.all_of);
@@ -74,8 +74,8 @@ impl Query {
         self
     }
 
-    /// A file of this name or path in the payload, whatever its case; `*` and `?` stand for any
-    /// characters, `[…]` for one of several. A file that is called just so is found too.
+    /// A file of this name or path in the payload, whatever its case; `*` and `?` stand for any characters,
+    /// `[…]` for one of several. A file with exactly this name is found too.
     #[must_use]
     pub fn file(mut self, name: &str) -> Query {
         if name.contains(['*', '?', '[']) && name.len() <= LONGEST_PATTERN {
@@ -111,7 +111,7 @@ impl Query {
         Query { since, until, ..self }
     }
 
-    /// Whether it asks for nothing at all, so that every item fits.
+    /// Whether it has no condition, so that every item meets it.
     pub fn is_empty(&self) -> bool {
         let Query { wanted, keys, any_key, patterns, sources, state, prefix, since, until } = self;
         *wanted == Wanted::default()
@@ -121,7 +121,7 @@ impl Query {
             && (state.is_none() && prefix.is_none() && since.is_none() && until.is_none())
     }
 
-    /// Whether a name is within the dates that are wanted.
+    /// Whether a name is within the wanted dates.
     pub(super) fn is_in_time(&self, name: &RepositoryName) -> bool {
         let date = name.instant();
         self.since.is_none_or(|since| date >= since) && self.until.is_none_or(|until| date < until)

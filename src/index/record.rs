@@ -12,12 +12,12 @@ use crate::item::{Content, Entry, State};
 use crate::layout;
 use crate::sidecar::Sidecar;
 
-/// What the index keeps of an item.
+/// The index record of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Record {
-    /// The version of the sidecar; `None` where there is none.
+    /// The version of the sidecar; `None` if the sidecar is missing.
     pub version: Option<Version>,
-    /// `None` where the sidecar cannot be read.
+    /// `None` if the sidecar cannot be read.
     pub state: Option<State>,
     /// The instant of the name, in whole seconds.
     pub created: i64,
@@ -27,7 +27,7 @@ pub(crate) struct Record {
     pub title: Option<String>,
     /// The description, as JSON.
     pub metadata: String,
-    /// Where it comes from, folded.
+    /// Its source, folded.
     pub source: String,
     pub words: Words,
     pub keys: Vec<i64>,
@@ -35,7 +35,7 @@ pub(crate) struct Record {
     pub paths: Vec<String>,
 }
 
-/// The words of a description, by where they are looked for.
+/// The words of a description, by the column that is searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     pub title: String,
@@ -86,7 +86,7 @@ impl Record {
         }
     }
 
-    /// Whether the item `leaf` in `year` has the sidecar that this was made from.
+    /// Whether the item `leaf` in `year` still has the sidecar of this record.
     pub(crate) fn is_of(&self, year: &Dir, leaf: &str) -> Result<bool, PathError> {
         is_sidecar_current(year, leaf, self.version)
     }

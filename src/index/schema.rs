@@ -13,7 +13,7 @@ pub(super) const VERSION: i32 = 7;
 ///   entry of that version has a row. `folded` is the common form of all spellings of the path.
 /// - `item`: one row an item; `source` is case-folded. Row numbers are not reused, so that a row of `key` that outlived its item is
 ///   harmless. `search_keys_hash` covers the source and the contents of the tables below.
-/// - `key`: exact search keys, such as what a relation leads to, as the first 64 bits of their SHA-256.
+/// - `key`: exact search keys, such as the targets of relations, as the first 64 bits of their SHA-256.
 /// - `file`: the paths of the payload, case-folded.
 /// - `words`: full-text search of the descriptions; it stores no text.
 /// - `pending`: items that writers are about to change, with the stage of each writer, which is empty for

@@ -11,7 +11,7 @@ use super::{IndexError, Query};
 use crate::identity::{Prefix, RepositoryName};
 use crate::item::twins::fold;
 
-/// A part of a statement, with what is bound to it.
+/// A part of a statement, with its bound values.
 #[derive(Default)]
 struct Clauses {
     text: String,
@@ -27,18 +27,18 @@ impl Clauses {
     }
 }
 
-/// Which of the records that a query finds are wanted.
+/// The wanted part of the records that a query finds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which<'a> {
     /// All.
     All,
-    /// Those that come after this one.
+    /// Those after this one.
     After(&'a Position),
     /// Those of these numbers.
     Only(&'a [i64]),
 }
 
-/// Where a record is in the order of answers.
+/// The position of a record in the order of answers.
 #[derive(Clone, Debug)]
 pub(crate) struct Position {
     created: i64,
@@ -54,8 +54,8 @@ impl Position {
 }
 
 impl Tables<'_> {
-    /// Calls `visit` for each record of those that `query` finds, in order of date: its name, what is
-    /// kept of it, until that has enough.
+    /// Calls `visit` with the name and the row of each record that `query` finds, in order of date, until
+    /// `visit` breaks.
     pub(crate) fn search<E: From<IndexError>>(
         &self,
         query: &Query,
@@ -63,7 +63,7 @@ impl Tables<'_> {
         mut visit: impl FnMut(RepositoryName, ItemRow) -> Result<ControlFlow<()>, E>,
     ) -> Result<(), E> {
         let clauses = self.clauses(query, which)?;
-        // Few rows of many are sorted sooner than many are looked through in order.
+        // Sorting few rows takes less time than reading many in order.
         let order = if query.is_narrow() || matches!(which, Which::Only(_)) {
             "+item.created"
         } else {
@@ -161,7 +161,7 @@ impl Tables<'_> {
         Ok(clauses)
     }
 
-    /// The years of a prefix, however that is spelt.
+    /// The years of a prefix, in every spelling.
     pub(super) fn years_of(&self, prefix: &Prefix) -> Result<Vec<i64>, IndexError> {
         let (subdomain, word) = prefix.path_components();
         let below = format!("{subdomain}/{word}/").to_ascii_lowercase();

@@ -23,7 +23,7 @@ impl Index {
         act(Tables(&transaction))
     }
 
-    /// As [`Index::write`], and it outlasts a power cut.
+    /// The same as [`Index::write`], but the change survives a power cut.
     pub(crate) fn write_durably<T, E: From<IndexError>>(
         &mut self,
         act: impl FnOnce(Tables<'_>) -> Result<T, E>,
@@ -39,8 +39,7 @@ impl Index {
 
     /// Changes the tables, all or nothing, with no other writer beside.
     ///
-    /// What is taken in has to be read from the disk within `act`: so the last one to write is the last
-    /// one that has read.
+    /// Read the data from the disk within `act`: so the last writer is also the last reader.
     pub(crate) fn write<T, E: From<IndexError>>(
         &mut self,
         act: impl FnOnce(Tables<'_>) -> Result<T, E>,

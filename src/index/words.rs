@@ -1,17 +1,17 @@
-//! What a person types to find a description, as the full text search takes it.
+//! Search texts of people as expressions of the full-text search.
 //!
-//! Words are all wanted, in any order and whatever their case and accents; `"two words"` are wanted
-//! as they stand, `word*` is the beginning of a word, `-word` is not wanted, `title:word` is wanted
-//! in the title, and so for `creator`, `subject` and every other term.
+//! All words have to occur, in any order and whatever their case and accents. `"two words"` occur in this
+//! order, `word*` is the beginning of a word, `-word` must not occur, and `title:word` occurs in the title;
+//! so do `creator`, `subject` and every other term.
 
 use super::QueryError;
 
-/// The expressions that must match, those that must not, and terms to be looked at more closely.
+/// The expressions that must match, those that must not, and conditions on single terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub all_of: Vec<String>,
     pub none_of: Vec<String>,
-    /// A term that has no column of its own, and what its value contains.
+    /// A term without a column of its own, and the text that its value contains.
     pub terms: Vec<(String, String)>,
 }
 
@@ -30,7 +30,7 @@ impl Wanted {
                 }
                 wanted.terms.push((term.clone(), word.text));
             }
-            // A word of nothing but marks is in no text.
+            // A word of punctuation alone is in no text.
             if !word_has_letters(&expression) {
                 continue;
             }
@@ -62,12 +62,12 @@ fn without_nul(text: &str) -> String {
     text.replace('\0', " ")
 }
 
-/// Whether the quoted part has anything that can be a word.
+/// Whether the quoted part has a character of a word.
 fn word_has_letters(expression: &str) -> bool {
     expression.split_once('"').is_some_and(|(_, text)| text.chars().any(char::is_alphanumeric))
 }
 
-/// One thing that is wanted, or not.
+/// One element of a search text.
 struct Word {
     term: Option<String>,
     text: String,
@@ -77,7 +77,7 @@ struct Word {
 }
 
 impl Word {
-    /// The first thing in `text`, which does not begin with space, and what follows it.
+    /// The first element of `text`, which does not begin with a space, and the rest.
     fn take(text: &str) -> Result<(Word, &str), QueryError> {
         let (unwanted, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -105,7 +105,7 @@ impl Word {
         Ok((Word { term, text: content.to_owned(), unwanted, begins }, rest))
     }
 
-    /// As the full text search has it, and the column that says it all, if there is one.
+    /// The expression for the full-text search, with its column, if it is limited to one.
     fn expression(&self) -> (String, Option<&'static str>) {
         let quoted = format!("\"{}\"{}", self.text.replace('"', "\"\""), star(self.begins));
         let Some(term) = &self.term else { return (quoted, None) };

@@ -15,13 +15,13 @@ use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::{Sidecar, date_value};
 
-/// What is done with an Original that differs from the other one.
+/// Treatment of an Original that differs from the other one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DifferenceRule {
     /// It stays as it is.
     #[default]
     Refuse,
-    /// It goes to the trash as a whole.
+    /// It moves to the trash as a whole.
     Discard,
 }
 
@@ -96,8 +96,8 @@ impl Registrar<'_> {
         Ok(Some(Decision { item, read, step, witness, holders, event: Event { note, ..event } }))
     }
 
-    /// The sidecar of the Copy that `own` becomes: what `theirs` says, and what the own files have for
-    /// times and modes.
+    /// The sidecar of the Copy that `own` becomes: that of `theirs`, with the times and modes of the own
+    /// files.
     fn demoted(&self, own: &Sidecar, theirs: &Sidecar, original: &Collection) -> Sidecar {
         let mut copy = Sidecar {
             state: State::Copy,
@@ -119,7 +119,7 @@ fn gave_way_to(original: &Collection, line: &InventoryLine) -> bool {
     matches!(&line.change, InventoryChange::Left(Departure::Dropped(to)) if to.id == original.id())
 }
 
-/// Whether there is an Original to be demoted; not if it is a Copy of the other one already.
+/// Whether there is an Original to be demoted; `false` if it is already a Copy of the other one.
 fn may_be_demoted(
     item: &StoredItem,
     read: &ReadSidecar,

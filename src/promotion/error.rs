@@ -17,7 +17,7 @@ pub enum PromotionError {
     NotACopy {
         /// The item.
         name: RepositoryName,
-        /// What it is.
+        /// Its state.
         state: State,
     },
     /// Only an Original is demoted.
@@ -25,10 +25,10 @@ pub enum PromotionError {
     NotAnOriginal {
         /// The item.
         name: RepositoryName,
-        /// What it is.
+        /// Its state.
         state: State,
     },
-    /// Nothing says that a lost collection held the Original.
+    /// No record says that a lost collection held the Original.
     #[error("`{name}` is not a Copy from the lost collection")]
     OfAnother {
         /// The item.
@@ -96,19 +96,19 @@ pub enum PromotionError {
         /// What was found.
         summary: String,
     },
-    /// The item was not moved to the trash, and the inventory says that it was.
+    /// The item was not moved to the trash, though the inventory says so.
     #[error("`{name}` was not moved to the trash, though the inventory says so")]
     NotTakenBack {
         /// The item.
         name: RepositoryName,
-        /// Why that could not be taken back.
+        /// Why that record could not be corrected.
         #[source]
         source: PathError,
     },
-    /// An earlier failure of the whole group took this one with it.
+    /// The whole group failed before this item.
     #[error("not changed, because of the failure before it")]
     GroupFailed,
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
     /// Another collection holds the Original, or may hold it.

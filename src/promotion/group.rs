@@ -1,4 +1,4 @@
-//! Many items at once: decided and proven one by one, then locked, decided again and changed together.
+//! Many items at once: planned and verified one by one, then locked, planned again and changed together.
 
 use std::ops::ControlFlow;
 
@@ -11,16 +11,16 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{NewText, Sidecar, SidecarText};
 
-/// Hears what became of each item, in order, and says whether to go on.
+/// Receives the outcome for each item, in order, and returns whether to go on.
 pub type Report<'r> =
     dyn FnMut(&RepositoryName, Result<Change, PromotionError>) -> ControlFlow<()> + 'r;
 
-/// What is to be done with an item, by the sidecars as they are now.
+/// The decision about an item, by the present sidecars.
 pub(super) struct Decision<'c> {
     pub item: StoredItem,
     pub read: ReadSidecar,
     pub step: Step<'c>,
-    /// The item of another collection that has to be whole; the item itself unless given.
+    /// The item of another collection that has to be whole; by default, the item itself.
     pub witness: Option<(StoredItem, ReadSidecar)>,
     /// The other collections that hold the item.
     pub holders: Vec<&'c Collection>,
@@ -28,13 +28,13 @@ pub(super) struct Decision<'c> {
     pub event: Event,
 }
 
-/// What is done with an item.
+/// The change of an item.
 pub(super) enum Step<'c> {
     /// An earlier run has done it, and may have been killed before it recorded this state.
     Nothing(State),
     /// It gets this sidecar.
     Replace(Box<Sidecar>, Change),
-    /// It goes to the trash, because this collection has another one.
+    /// It moves to the trash, because this collection has another one.
     Discard(&'c Collection),
 }
 
@@ -48,7 +48,7 @@ impl Step<'_> {
     }
 }
 
-/// An item that is whole, and what was decided of it.
+/// A whole item, and the decision about it.
 struct Proven<'c> {
     name: RepositoryName,
     change: Change,
@@ -62,13 +62,12 @@ impl Decision<'_> {
     }
 }
 
-/// Decides what is to be done with the item of a name; nothing if an earlier run has taken it away.
+/// Decides about the item of a name; `None` if an earlier run has removed it.
 pub(super) type Decide<'d, 'c> =
     dyn Fn(&RepositoryName) -> Result<Option<Decision<'c>>, PromotionError> + 'd;
 
 impl Registrar<'_> {
-    /// Changes items, several with the same syncs, by what `decide` says of each before and after it is
-    /// locked.
+    /// Changes items, several with the same syncs, as `decide` decides before and after each is locked.
     pub(super) fn change_all(
         &self,
         names: &[RepositoryName],
@@ -165,7 +164,7 @@ impl Registrar<'_> {
                     ready.push(at);
                 }
                 Ok(Again::Discard(item, original, event)) => match self.discard(item, original) {
-                    // Whatever becomes of the others, this one is done.
+                    // This one is done, even if others fail.
                     Ok(()) => self.collection.note(&[event]),
                     Err(error) => outcomes[at] = Err(error),
                 },
@@ -210,7 +209,7 @@ impl Registrar<'_> {
         }
     }
 
-    /// Moves an item to the trash that gives way to the one in `original`.
+    /// Moves an item to the trash because of the Original in `original`.
     fn discard(&self, item: LockedItem<'_>, original: &Collection) -> Result<(), PromotionError> {
         let name = &item.name().clone();
         let left = InventoryChange::Left(Departure::Dropped(original.reference()));
@@ -220,7 +219,7 @@ impl Registrar<'_> {
             self.collection.record([(name.clone(), left)], clock).and_then(|()| item.throw_away());
         let Err(error) = gone else { return Ok(()) };
         if self.collection.item(name).is_ok() {
-            // One that was put back by hand had left before.
+            // An item that was put back by hand had left before.
             let before = before.unwrap_or(InventoryChange::Entered(State::Original));
             let is_here = (name.clone(), before);
             if let Err(source) = self.collection.record_staying(&[is_here], clock) {
@@ -231,9 +230,9 @@ impl Registrar<'_> {
     }
 }
 
-/// What is left to be done with a locked item.
+/// The remaining change of a locked item.
 enum Again<'c, 'l> {
-    /// Nothing: another run has taken it away.
+    /// None: another run has removed it.
     Gone,
     Recorded(State),
     Text(LockedItem<'l>, NewText, State, Event),

@@ -1,16 +1,16 @@
-//! Promotion: which collection holds the Original when that can no longer be handed over.
+//! Promotion: changing the holder of an Original that can no longer be handed over.
 //!
 //! [`Registrar::promote`] makes a Copy the Original when the collection of its Original is lost.
 //! [`Registrar::demote`] makes one of two Originals a Copy of the other, as when a lost disk comes back.
-//! Neither reads or writes a byte of the lost collection: a person says that it is lost.
+//! Neither reads or writes a byte of the lost collection: a person declares it lost.
 //!
 //! # The order of writes
 //!
 //! The item is verified without a lock, byte by byte from the disk: only a whole Copy becomes an Original,
 //! and an Original steps back only for a whole one. Then the item is locked in every collection that holds
-//! it, what was decided is looked at again, and one durable replacement of the sidecar is all that is
-//! written; several items share its syncs. So a run may be killed anywhere and repeated, and of two runs in two mirrors that know each
-//! other one is refused.
+//! it, and the decision is checked again. The only write is one durable replacement of the sidecar; several
+//! items share its syncs. So a run may be killed anywhere and repeated, and of two runs in two mirrors that
+//! know each other one is refused.
 //!
 //! # Files, in reading order
 //!
@@ -45,13 +45,13 @@ pub use promote::Loss;
 pub struct Registrar<'a> {
     /// The collection whose items change their state.
     pub collection: &'a Collection,
-    /// The right to change it; without it everything is checked and nothing is done.
+    /// The right to change it; without it, items are only checked.
     pub writer: Option<&'a Writer>,
     /// Who calls.
     pub caller: Caller<'a>,
 }
 
-/// What became of an item, or would.
+/// The outcome for an item, also of a dry run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The Copy is the Original now.
@@ -65,7 +65,7 @@ pub enum Change {
 }
 
 impl Registrar<'_> {
-    /// What became of the only item of a run.
+    /// The outcome for the only item of a run.
     fn one(
         &self,
         run: impl FnOnce(&mut Report<'_>) -> ControlFlow<()>,

@@ -1,4 +1,4 @@
-//! A Copy becomes the Original, because the collection that held that is lost.
+//! A Copy becomes the Original, because the collection of the Original is lost.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ pub struct Loss<'a> {
     pub collections: &'a [String],
     /// Why they count as lost.
     pub reason: &'a str,
-    /// All other collections that are known: none of them may hold the Original, or a later Copy.
+    /// All other known collections: none of them may hold the Original, or a later Copy.
     pub others: &'a [Collection],
     /// Whether a Copy is promoted though no inventory says where its Original went.
     pub untraced: UnseenRule,
@@ -42,8 +42,9 @@ impl Loss<'_> {
 impl Registrar<'_> {
     /// Makes the Copies called `names` Originals, several with the same syncs.
     ///
-    /// Every collection that may hold the Original, by [`Registrar::holders`], has to be lost, or known
-    /// not to hold it and to say where it went. A hand-over that is under way between this collection and a lost one ends here.
+    /// Every collection that may hold the Original, by [`Registrar::holders`], has to be lost, or known not
+    /// to hold it and to record where it went. A hand-over in progress between this collection and a lost one
+    /// ends here.
     pub fn promote_all(
         &self,
         names: &[RepositoryName],
@@ -62,9 +63,8 @@ impl Registrar<'_> {
         self.one(|report| self.promote_all(std::slice::from_ref(name), loss, report))
     }
 
-    /// The ids of the collections that may hold the Original of a Copy, by all that is known: where the
-    /// Copies were made, hand-overs under way, and where collections have recorded that the item went.
-    /// None if the item is no Copy.
+    /// The ids of the collections that may hold the Original of a Copy, by all records: where the Copies were
+    /// made, hand-overs in progress, and departures of the item. `None` if the item is not a Copy.
     pub fn holders(
         &self,
         name: &RepositoryName,
@@ -78,8 +78,8 @@ impl Registrar<'_> {
         Ok(self.trail(&read.sidecar, &others, &holdings(item.name(), &others))?.holders)
     }
 
-    /// Where the Original of `copy` may be. A lost collection cannot say where it went, but collections that
-    /// have held it since can.
+    /// Where the Original of `copy` may be. The records of a lost collection are lost, but collections that
+    /// have held the Original since have their own.
     fn trail(
         &self,
         copy: &Sidecar,
@@ -128,8 +128,8 @@ impl Registrar<'_> {
         Ok(Some(Decision { item, read, step, witness: None, holders, event }))
     }
 
-    /// Makes sure that an Original is still here by the inventory: of one that was put back by hand, a promotion
-    /// that is repeated would record that it is.
+    /// Makes sure that the inventory agrees with an Original here: a repeated promotion must not record one
+    /// that was put back by hand.
     fn refuse_put_back(&self, item: &StoredItem, sidecar: &Sidecar) -> Result<(), PromotionError> {
         let name = item.name();
         let departure = self.collection.departure(name)?;
@@ -186,7 +186,7 @@ impl Registrar<'_> {
             return Err(OriginalError::Untraced { name: name(), path }.into());
         }
         let own = own.filter(|id| loss.is_lost(id)).map(str::to_owned);
-        // Of an Original that nothing traces, a person says where it was.
+        // For an untraced Original, a person says where it was.
         let said = end.and_then(|_| loss.collections.first().cloned());
         own.or_else(|| trail.holders.into_iter().find(|id| loss.is_lost(id)))
             .or(said)
@@ -217,7 +217,7 @@ impl Registrar<'_> {
     }
 }
 
-/// Whether an Original is one because one of the lost collections was lost.
+/// Whether the Original was promoted because of one of the lost collections.
 fn was_promoted(sidecar: &Sidecar, loss: &Loss<'_>) -> bool {
     let history = sidecar.origin.get("handovers").and_then(Value::as_array);
     sidecar.state == State::Original

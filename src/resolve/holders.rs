@@ -15,8 +15,7 @@ use crate::sidecar::{Seal, Sidecar};
 
 /// The items of several collections.
 ///
-/// Of the holdings of an item, the one that is nearest to the Original answers for it; of equal ones, that of
-/// the first collection.
+/// The holding nearest to the Original answers for an item; among equal ones, that of the first collection.
 #[derive(Debug)]
 pub struct Holders<'a> {
     collections: &'a [Collection],
@@ -34,7 +33,7 @@ pub enum Alert {
         /// The collections, counted from 0.
         collections: Vec<usize>,
     },
-    /// A collection has the item, and its sidecar cannot be read.
+    /// A collection has the item, but its sidecar cannot be read.
     Unreadable {
         /// The item.
         name: RepositoryName,
@@ -43,7 +42,7 @@ pub enum Alert {
         /// Why.
         reason: String,
     },
-    /// The sidecar that answers is not as it was sealed.
+    /// The sidecar that answers does not match its seal.
     Unsealed {
         /// The item.
         name: RepositoryName,
@@ -63,7 +62,7 @@ pub struct HeldItem {
     pub collection: usize,
     /// The item's directory.
     pub path: PathBuf,
-    /// How the holding stands to the others.
+    /// The standing of the holding.
     pub standing: Standing,
     /// The collections that hold the Original, counted from 0: one if all is well.
     pub originals: Vec<usize>,
@@ -96,7 +95,7 @@ impl<'a> Holders<'a> {
         }
     }
 
-    /// The name of the item that carries a label.
+    /// The name of the item with a label.
     fn name(&self, label: &Identifier) -> Result<Option<RepositoryName>, CollectionError> {
         let mut names: Vec<RepositoryName> = Vec::new();
         let mut failed = None;
@@ -118,8 +117,8 @@ impl<'a> Holders<'a> {
         }
     }
 
-    /// The item called `name`, as one holding of it has it; nothing if there is none. Where the Original is
-    /// required, it answers if there is one.
+    /// The item called `name`, from its best holding; `None` if there is none. If the Original is required
+    /// and exists, it answers.
     pub(super) fn held(
         &self,
         name: &RepositoryName,
@@ -150,7 +149,7 @@ impl<'a> Holders<'a> {
         Ok(Some(item))
     }
 
-    /// Notes what is wrong with the holdings of an item.
+    /// Notes problems of the holdings of an item.
     fn alert_of(&self, item: &HeldItem, others: &[Holding], seal: Seal) {
         let name = || item.record.name.clone();
         for other in others {
@@ -175,8 +174,8 @@ fn removed(holding: &Holding) -> Option<Instant> {
     record.filter(|record| record.state == State::Deleted).map(|record| record.timestamp)
 }
 
-/// The lower, the nearer a holding is to the Original. Of the Original and its current Copies any will do, unless the
-/// Original is required; of outdated ones, the latest. A sidecar that does not match its seal comes last.
+/// The lower, the nearer a holding is to the Original. The Original and its current Copies are equal, unless
+/// the Original is required; of outdated ones, the latest. A sidecar that does not match its seal comes last.
 fn rank(holding: &Holding, required: RequiredStatus) -> (u8, u8, Reverse<Option<Instant>>) {
     let standing = match holding.standing {
         Standing::Original => 0,

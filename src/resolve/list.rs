@@ -14,7 +14,7 @@ const QUALIFIED: [&str; 5] = ["contenttype", "ibi", "state", "timestamp", "url"]
 /// A part of an item that a URL leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// What the item opens.
+    /// The file that the item opens.
     Target,
     /// A file, by its path without the first `/`.
     File(&'a [u8]),
@@ -22,7 +22,7 @@ pub enum Part<'a> {
     FileList,
 }
 
-/// What answers requests for the items that it holds.
+/// An Archive, which answers requests for the items that it holds.
 pub trait Archive: Items {
     /// Its address: a host and port.
     fn address(&self) -> String;
@@ -32,9 +32,9 @@ pub trait Archive: Items {
     fn software(&self) -> Forms;
     /// A new URL key.
     fn key(&self) -> Option<String>;
-    /// The relations that it answers for an item, the empty one among them, when it is asked for `verbs`.
+    /// The relations that it answers for an item and `verbs`, including the empty one.
     fn relations(&self, item: &ItemRecord, verbs: &Verbs) -> Result<Vec<Verbs>, Self::Error>;
-    /// The URL of a part of a destination, if there is one here.
+    /// The URL of a part of a destination, if that is here.
     fn url(
         &self,
         destination: &Destination<Self::Item>,
@@ -42,7 +42,8 @@ pub trait Archive: Items {
     ) -> Result<Option<String>, Self::Error>;
 }
 
-/// All that an Archive knows of an item, `MontarListaDeURL` of the standard; nothing if it does not hold it.
+/// Everything that an Archive knows about an item, `MontarListaDeURL` of the standard; `None` if it does not
+/// hold the item.
 pub fn list_of_urls<A: Archive>(
     archive: &A,
     identifier: &Identifier,
@@ -123,7 +124,7 @@ fn forms<I: Borrow<ItemRecord>>(destination: &Destination<I>, relation: &Verbs) 
         DestinationKind::Description { item, .. } => Forms::from(item.clone()?),
         _ => destination.item.borrow().forms(),
     };
-    // Example 9.2 has the repository name alone of a translation, also of the item itself.
+    // Example 9.2 gives only the repository name of a translation, even if it is the item itself.
     let is_translation = matches!(relation.steps().last(), Some(Verb::Translation(_)));
     Some(if is_translation && forms.repository.is_some() {
         Forms { ibip: None, ..forms }
@@ -132,7 +133,7 @@ fn forms<I: Borrow<ItemRecord>>(destination: &Destination<I>, relation: &Verbs) 
     })
 }
 
-/// Leaves the pairs that an answer to a request with `verbs` needs, `FiltrarListaDeURL` of the standard.
+/// Keeps the pairs that an answer to a request with `verbs` needs, `FiltrarListaDeURL` of the standard.
 pub fn filter(pairs: &mut Pairs, verbs: &Verbs) {
     if pairs.get("state") == Some("Deleted") {
         return;

@@ -14,7 +14,7 @@ use crate::identity::{
 };
 use crate::layout;
 
-/// What an Archive has besides its items, as far as it is known.
+/// The properties of an Archive besides its items, as far as they are known.
 #[derive(Clone, Debug, Default)]
 pub struct Announced {
     /// Its address. Without one, URLs are absolute paths.
@@ -63,8 +63,7 @@ impl<'a> LocalArchive<'a> {
         LocalArchive { items, collection, announced }
     }
 
-    /// The relations that `verbs` stand for, for the item called `name`: one for each language where
-    /// none is given.
+    /// The relations that `verbs` mean for the item called `name`: one for each language if none is given.
     fn expanded(&self, name: &Identifier, verbs: &Verbs) -> Result<Vec<Verbs>, CollectionError> {
         let none = LanguagePreferences::default();
         let mut found = vec![Verbs::default()];
@@ -76,7 +75,7 @@ impl<'a> LocalArchive<'a> {
                     && let Ok(at) = walk(self, name, before.steps(), &none)
                     && !matches!(at.kind, DestinationKind::Description { .. })
                 {
-                    // What has a language of its own is reached by that language.
+                    // A translation with a language is reached by that language.
                     if at.item.record.language.is_some() {
                         all.clear();
                     }
@@ -177,7 +176,7 @@ impl Archive for LocalArchive<'_> {
             Part::Target => {
                 let target = item.sidecar.target.as_ref();
                 let url = self.file(item, target.map_or(&[], |target| target.as_bytes()));
-                // So the programs of URLib are called.
+                // The programs of URLib have this extension.
                 Some(url + &format.map_or(String::new(), |format| format!("?choice={format}")))
             }
             Part::File(_) if matches!(destination.kind, DestinationKind::MetadataItem(_)) => None,

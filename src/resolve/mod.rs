@@ -1,9 +1,9 @@
 //! Resolving persistent URLs: from an identifier and a list of verbs to an item, its metadata, its files.
 //!
-//! [`walk()`] applies verbs to [`Items`], whatever they are stored in, and is pure. [`Holders`] makes the items
-//! of several collections [`Items`], by the reader rule of [`holdings`](crate::holdings). [`resolve`] answers
-//! a persistent URL from them. [`answer`] answers as an Archive does, with a list of pairs
-//! [resolution, 7], from anything that is an [`Archive`]. Nothing is ever written.
+//! [`walk()`] applies verbs to [`Items`], whatever their storage, and is pure. [`Holders`] makes the items of
+//! several collections [`Items`], by the reader rule of [`holdings`](crate::holdings). [`resolve`] answers a
+//! persistent URL from them. [`answer`] answers as an Archive does, with a list of pairs [resolution, 7],
+//! from anything that is an [`Archive`]. Nothing is ever written.
 //!
 //! # Files, in reading order
 //!

@@ -7,12 +7,12 @@ use std::str::FromStr;
 use crate::identity::ParseError;
 
 const KIND: &str = "list of pairs";
-/// A longer text is not read.
+/// Limit on the length of a text.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// A list of pairs: names, each with the words of its value, in the order of the names.
+/// A list of pairs, sorted by name, each with the words of its value.
 ///
-/// `Display` writes one pair on a line, with CRLF between, as an Archive answers.
+/// `Display` writes one pair on each line, separated by CRLF, in the form of an Archive's answer.
 ///
 /// ```
 /// # use urepo::resolve::Pairs;
@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 256 * 1024;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
-    /// Each value is its words with a space between.
+    /// Values are words separated by spaces.
     pairs: BTreeMap<String, String>,
 }
 
@@ -33,7 +33,7 @@ impl Pairs {
         self.pairs.insert(name.into(), value.to_string());
     }
 
-    /// The words of a value with a space between.
+    /// The words of a value, separated by spaces.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs.get(name).map(String::as_str)
     }
@@ -48,7 +48,7 @@ impl Pairs {
         self.pairs.len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What is known of an item, and where verbs lead.
+//! The record of an item, and the destinations of verbs.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,7 +7,7 @@ use crate::identity::{FormatName, Ibip, Identifier, Instant, Language, Repositor
 use crate::item::{Content, State, position};
 use crate::sidecar::{Relations, Sidecar};
 
-/// What resolving needs to know of an item.
+/// The record of an item, for resolving.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemRecord {
     /// The identifier.
@@ -22,9 +22,9 @@ pub struct ItemRecord {
     pub described: Instant,
     /// The language of the payload.
     pub language: Option<Language>,
-    /// The other items that it leads to.
+    /// Its related items.
     pub relations: Relations,
-    /// Whether the target is a program, which nobody runs here.
+    /// Whether the target is a program, which is not run here.
     pub is_program: bool,
 }
 
@@ -88,7 +88,7 @@ impl fmt::Display for Forms {
 
 /// Items that can be looked up, and how their metadata is served.
 pub trait Items {
-    /// An item: its record, and what the caller wants to know besides.
+    /// An item: its record, and further data for the caller.
     type Item: Borrow<ItemRecord>;
     /// Why an item cannot be looked up.
     type Error;
@@ -96,7 +96,7 @@ pub trait Items {
     /// The item that `identifier` names, if it is here.
     fn item(&self, identifier: &Identifier) -> Result<Option<Self::Item>, Self::Error>;
 
-    /// Whether the file of a metadata item is served as metadata, in the format asked for.
+    /// Whether the file of a metadata item is served as metadata, in the requested format.
     fn serves(&self, metadata: &ItemRecord, format: Option<&FormatName>) -> bool {
         format.is_none() && !metadata.is_program
     }
@@ -105,27 +105,27 @@ pub trait Items {
     fn renders(&self, format: &FormatName) -> bool;
 }
 
-/// Where verbs lead.
+/// The destination of verbs.
 #[derive(Clone, Debug)]
 pub struct Destination<I> {
     /// The item; of a description, the item described.
     pub item: I,
-    /// What of it.
+    /// The kind of destination.
     pub kind: DestinationKind,
 }
 
-/// What a destination is.
+/// The kind of a destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DestinationKind {
     /// An item that is not reached as metadata.
     Data,
-    /// A metadata item, in a format if one was asked for.
+    /// A metadata item, in a format if one was requested.
     MetadataItem(Option<FormatName>),
-    /// The description of an item, in a format if one was asked for.
+    /// The description of an item, in a format if one was requested.
     Description {
         /// The format.
         format: Option<FormatName>,
-        /// The metadata item that the item names, though it is not served.
+        /// The metadata item of the item, which is not served.
         item: Option<Identifier>,
     },
 }

@@ -12,7 +12,7 @@ const PATH: &str = "parsedibiurl.filepath";
 const IDENTIFIER: &str = "parsedibiurl.ibi";
 const VERBS: &str = "parsedibiurl.verblist";
 
-/// What an Archive is asked.
+/// A request to an Archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Whether it can be reached.
@@ -32,7 +32,7 @@ pub struct UrlRequest {
     pub path: Vec<u8>,
     /// The item.
     pub identifier: Identifier,
-    /// What is asked of it.
+    /// The request about it.
     pub verbs: Verbs,
 }
 
@@ -42,7 +42,7 @@ pub enum RequestError {
     /// The subject is not one of the three.
     #[error("unknown service subject")]
     UnknownSubject,
-    /// A pair is missing, or its value is not what it should be.
+    /// A pair is missing or has a wrong value.
     #[error("`{0}` is missing or invalid")]
     Pair(&'static str),
 }
@@ -102,7 +102,7 @@ fn decoded(query: &str, name: &'static str) -> Result<Option<String>, RequestErr
     text.filter(|_| values.next().is_none()).map(Some).ok_or(RequestError::Pair(name))
 }
 
-/// What an Archive answers, `MontarResposta` of the standard.
+/// The answer of an Archive, `MontarResposta` of the standard.
 pub fn answer<A: Archive>(request: &Request, archive: &A) -> Result<Pairs, A::Error> {
     let mut pairs = Pairs::default();
     match request {

@@ -1,4 +1,4 @@
-//! What a persistent URL leads to, in several collections.
+//! The destination of a persistent URL, in several collections.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use crate::identity::{
 use crate::item::{Content, PayloadPath};
 use crate::layout;
 
-/// What a persistent URL leads to.
+/// The destination of a persistent URL.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The item; of a description, the item described.
     pub item: HeldItem,
     /// Whether it is data or metadata.
     pub kind: DestinationKind,
-    /// What of the item.
+    /// The part of the item.
     pub target: Target,
 }
 
@@ -35,7 +35,7 @@ pub enum Target {
     Payload,
     /// The list of the files of the payload.
     Files(Vec<PayloadPath>),
-    /// The sidecar: the description as it is.
+    /// The sidecar: the description unchanged.
     Sidecar,
     /// The description in a format.
     Rendered(MetadataFormat),
@@ -47,13 +47,13 @@ pub enum ResolveError {
     /// The verbs lead nowhere.
     #[error(transparent)]
     Unresolved(#[from] Unresolved<CollectionError>),
-    /// The Original is wanted, and none of the collections holds it.
+    /// The Original is required, but none of the collections holds it.
     #[error("no collection holds the Original of `{name}`")]
     NoOriginal {
         /// The item.
         name: RepositoryName,
     },
-    /// The Original is wanted, and several collections say that they hold it.
+    /// The Original is required, and several collections say that they hold it.
     #[error("`{name}` has two Originals")]
     TwoOriginals {
         /// The item.
@@ -77,7 +77,7 @@ pub enum ResolveError {
     },
 }
 
-/// What `url` leads to; a translation without a language is the one that suits `preferences` best.
+/// The destination of `url`; a translation without a language is the one that suits `preferences` best.
 pub fn resolve(
     items: &Holders<'_>,
     url: &PersistentUrl,
@@ -147,7 +147,7 @@ impl HeldItem {
 }
 
 impl Resolved {
-    /// When what it is last changed.
+    /// The last change of the destination.
     pub fn timestamp(&self) -> Instant {
         self.kind.timestamp(&self.item.record)
     }

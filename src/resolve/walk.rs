@@ -13,7 +13,7 @@ use crate::sidecar::RelationKind;
 /// Why verbs lead nowhere.
 #[derive(Debug, thiserror::Error)]
 pub enum Unresolved<E> {
-    /// There is no such item.
+    /// The item does not exist.
     #[error("no item `{0}`")]
     NotFound(Identifier),
     /// An item was deleted.
@@ -24,27 +24,27 @@ pub enum Unresolved<E> {
         /// When.
         date: Instant,
     },
-    /// An item names another one that is not here.
+    /// An item names a missing one.
     #[error("the {relation} of `{name}` is `{to}`, which is not here")]
     Elsewhere {
         /// The item.
         name: RepositoryName,
-        /// What the other one is to it.
+        /// The relation of the other one.
         relation: &'static str,
         /// The other one.
         to: Identifier,
     },
-    /// There is no translation into a language.
+    /// The item has no translation into a language.
     #[error("`{name}` has no translation into `{language}`")]
     NoTranslation {
         /// The item.
         name: RepositoryName,
         /// The language.
         language: Language,
-        /// The languages that there are.
+        /// The existing languages.
         languages: Vec<Language>,
     },
-    /// There is no metadata in a format.
+    /// The item has no metadata in a format.
     #[error("`{name}` has no metadata in the format `{format}`")]
     NoFormat {
         /// The item.

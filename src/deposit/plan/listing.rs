@@ -6,13 +6,14 @@ use super::{Plan, Planned, PlannedKind};
 use crate::deposit::DepositError;
 use crate::sidecar::MAX_BYTES;
 
-/// What the entry of a file takes in a sidecar beside its path: keys, digest, the longest time and size.
+/// The size of a file's entry in a sidecar without its path: keys, digest, the longest time and size.
 const FILE_ENTRY_BYTES: usize = 192;
 
-/// The same of a link or a directory.
+/// The same for a link or a directory.
 const LEAST_ENTRY_BYTES: usize = 112;
 
-/// What a sidecar has beside its entries: descriptions are short, and the list of what was left out is cut.
+/// The size of a sidecar without its entries: descriptions are short, and the list of entries left out is
+/// limited.
 const HEAD_BYTES: u64 = 1024 * 1024;
 
 impl Plan {

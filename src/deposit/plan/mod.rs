@@ -16,56 +16,56 @@ use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
 use crate::progress::Progress;
 
-/// What an item will consist of.
+/// The plan of an item.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Files, links and directories, sorted by path.
     pub entries: Vec<Planned>,
     /// Bytes of all files.
     pub bytes: u64,
-    /// What the source has beyond them.
+    /// Other entries of the source.
     pub left_out: Vec<LeftOut>,
     pub(super) roots: Vec<SourceRoot>,
 }
 
-/// Something of a source that does not become part of the item.
+/// An entry of a source that is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Where it would have been, relative to `doc/`.
+    /// Its path as it would be, relative to `doc/`.
     pub path: PayloadPath,
     /// Why it is left out.
     pub rule: ExclusionRule,
 }
 
-/// Where the files of an item come from, for when they are to be removed there.
+/// The sources of the files of an item, for their removal.
 #[derive(Debug)]
 pub(super) struct Sources {
     pub roots: Vec<SourceRoot>,
-    /// Whether it is one directory, for which `doc` itself stands.
+    /// Whether the source is one directory, which becomes `doc` itself.
     pub is_one_directory: bool,
 }
 
-/// One entry to be made.
+/// A planned entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// Where it will be, relative to `doc/`.
+    /// Its path, relative to `doc/`.
     pub path: PayloadPath,
-    /// What it is.
+    /// Its kind.
     pub kind: PlannedKind,
-    /// Which of the plan's roots it comes from.
+    /// Its root, by number.
     pub(super) root: usize,
-    /// Where in `path` the part below that root starts: a plan of many entries holds each path once.
+    /// The offset in `path` of the part below that root: a plan of many entries holds each path once.
     below: usize,
 }
 
 impl Planned {
-    /// Where it is below its root; empty for the root itself.
+    /// Its path below its root; empty for the root itself.
     pub(super) fn relative(&self) -> &Path {
         Path::new(OsStr::from_bytes(self.path.as_bytes().get(self.below..).unwrap_or_default()))
     }
 }
 
-/// What an entry to be made is.
+/// The kind of a planned entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlannedKind {
     /// A file, with its size in bytes at the time of planning.
@@ -80,12 +80,12 @@ pub enum PlannedKind {
     },
     /// A directory.
     Directory {
-        /// Whether nothing is in it.
+        /// Whether it is empty.
         empty: bool,
     },
 }
 
-/// What decides about the entries of a plan.
+/// The rules for the entries of a plan.
 struct Planning<'a> {
     options: &'a Options,
     exclusion: &'a Exclusion,
@@ -94,9 +94,9 @@ struct Planning<'a> {
 }
 
 impl Plan {
-    /// Looks at what `request` names and decides what will be made of it, if it can be put in place.
+    /// Inspects the source of `request` and plans the item, if it can be published.
     ///
-    /// `progress` hears of each file.
+    /// `progress` receives each file.
     pub fn of_request(
         request: &Request,
         options: &Options,
@@ -109,7 +109,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Makes sure that the files are those that `checks` lists.
+    /// Makes sure that the files are exactly those in `checks`.
     fn check(&self, checks: &Checks) -> Result<(), DepositError> {
         let Some(files) = &checks.files else { return Ok(()) };
         let is_file = |path: &PayloadPath| {
@@ -122,9 +122,9 @@ impl Plan {
         }
     }
 
-    /// Looks at the source of `request` and decides what will be made of it.
+    /// Inspects the source of `request` and plans the item.
     ///
-    /// A stream has no plan: it is known when it ends.
+    /// A stream has no plan: its content is known only at its end.
     fn of(
         request: &Request,
         options: &Options,
@@ -180,8 +180,8 @@ impl Plan {
         let stamp = source.stat(options.links)?;
         match stamp.kind {
             Kind::Directory => {
-                // Before the walk: what has no room need not be looked at any closer. What may be left out
-                // needs no room.
+                // Before the walk: a source without room need not be inspected further. Its exclusions, if
+                // any, may make it smaller.
                 if !exclusion.may_leave_out() {
                     place.check_room(path, Footprint::at_least(source.bytes()?))?;
                 }
@@ -319,18 +319,18 @@ impl Plan {
             && !self.entries.iter().any(|entry| entry.relative().as_os_str().is_empty())
     }
 
-    /// Where the files come from.
+    /// The sources of the files.
     pub(super) fn sources(&self) -> Sources {
         Sources { roots: self.roots.clone(), is_one_directory: self.is_one_directory() }
     }
 
-    /// How many files will be made.
+    /// Number of files.
     pub fn files(&self) -> usize {
         self.entries.iter().filter(|entry| matches!(entry.kind, PlannedKind::File { .. })).count()
     }
 }
 
-/// The last name of a path: what a source is kept under.
+/// The last name of a path, under which a source is kept.
 fn own_name(path: &Path) -> Result<&OsStr, DepositError> {
     path.file_name().ok_or_else(|| DepositError::NoName { path: path.to_path_buf() })
 }

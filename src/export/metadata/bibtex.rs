@@ -1,6 +1,6 @@
 //! An entry for a bibliography, in BibTeX.
 //!
-//! `repository`, `ibi`, `targetfile` and most relations are the fields that `URLib` has in its `@reference.bib`.
+//! `repository`, `ibi`, `targetfile` and most relations are fields of the `@reference.bib` of `URLib`.
 
 use super::mapping::{RELATIONS, RelationMapping};
 use super::terms::{Terms, doi, year_of};
@@ -38,7 +38,7 @@ pub(super) fn render(sidecar: &Sidecar) -> String {
     let people = |field| values(field).iter().map(|name| person(name)).collect::<Vec<_>>();
     let texts = |field| values(field).iter().map(|text| escape(text)).collect::<Vec<_>>();
     let first = |field| texts(field).into_iter().next().unwrap_or_default();
-    // The outer braces keep the case of the title as it is.
+    // The outer braces preserve the case of the title.
     let title = first("title");
     add("title", &if title.is_empty() { title } else { format!("{{{title}}}") });
     add("author", &people("author").join(" and "));
@@ -74,13 +74,13 @@ fn related_item(relation: &Relation) -> String {
     }
 }
 
-/// What the entry is cited by: the name of the item, with no character that ends a key.
+/// The citation key: the name of the item, without characters that end a key.
 fn key(sidecar: &Sidecar) -> String {
     let stays = |c: char| c.is_ascii_alphanumeric() || ".-_+".contains(c);
     file_name(&sidecar.repository).chars().map(|c| if stays(c) { c } else { '-' }).collect()
 }
 
-/// A name in a list of names, whose parts are not taken for other names.
+/// A name in a list of names, protected from being split.
 fn person(name: &str) -> String {
     let name = escape(name);
     let is_ambiguous =
@@ -88,8 +88,8 @@ fn person(name: &str) -> String {
     if is_ambiguous { format!("{{{name}}}") } else { name }
 }
 
-/// Text that TeX prints as it is, in one line. Braces are named: BibTeX counts them even when they
-/// are escaped.
+/// Text that TeX prints unchanged, on one line. Braces are named: BibTeX counts them even when they are
+/// escaped.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,13 +1,13 @@
-//! References as they stand in a bibliography: ABNT NBR 6023:2018 and APA, 7th edition.
+//! References for a bibliography: ABNT NBR 6023:2018 and APA, 7th edition.
 //!
-//! Plain text, without italics. A name is `Family, Given`; one without a comma is that of an institution. The date
-//! of access, which ABNT wants of what is online, is for the reader to add.
+//! Plain text, without italics. A name is `Family, Given`; a name without a comma is that of an institution.
+//! The reader adds the date of access, which ABNT requires for online sources.
 
 use super::mapping::Datacite;
 use super::terms::{Terms, doi, persistent_url, year_of};
 use crate::sidecar::Sidecar;
 
-/// What a reference is made of.
+/// The parts of a reference.
 struct Work {
     names: Vec<String>,
     title: Option<String>,
@@ -45,12 +45,12 @@ pub(super) fn abnt(sidecar: &Sidecar) -> String {
     let mut text = String::new();
     match names.as_slice() {
         [] if title.starts_with('[') => push_sentence(&mut text, &title),
-        // Without an author, the first word of the title stands out.
+        // Without an author, the first word of the title is in capitals.
         [] => {
             let (first, rest) = title.split_at(title.find(' ').unwrap_or(title.len()));
             push_sentence(&mut text, &format!("{}{rest}", first.to_uppercase()));
         }
-        // From four authors on, the first one stands for all.
+        // From four authors on, only the first one is named.
         [first, _, _, _, ..] => push_sentence(&mut text, &format!("{first} et al")),
         names => push_sentence(&mut text, &names.join("; ")),
     }
@@ -105,7 +105,7 @@ fn apa_name(name: &str) -> String {
     if given.is_empty() { family.to_owned() } else { format!("{family}, {}", given.join(" ")) }
 }
 
-/// Appends a sentence with its period, and a space after it where another one follows.
+/// Appends a sentence with its period, and a space before the next one.
 fn push_sentence(text: &mut String, sentence: &str) {
     if !text.is_empty() && !text.ends_with(' ') {
         text.push(' ');

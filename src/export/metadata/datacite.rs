@@ -1,7 +1,6 @@
-//! What DataCite asks for, in the JSON of its schema 4.
+//! DataCite metadata, in the JSON of its schema 4.
 //!
-//! Five properties are mandatory; where the description has nothing, they are `:unav`, as the schema
-//! wants it.
+//! Five properties are mandatory; without a value they are `:unav`, as the schema requires.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +10,7 @@ use crate::sidecar::Sidecar;
 
 const UNAVAILABLE: &str = ":unav";
 
-/// The general types of the schema, by which a `type` is known; anything else is `Other`.
+/// The general types of the schema; any other `type` is `Other`.
 const GENERAL_TYPES: [&str; 29] = [
     "Audiovisual",
     "Book",
@@ -128,7 +127,7 @@ fn titles(terms: &Terms<'_>) -> Vec<Value> {
     main.chain(others.into_iter().map(other)).collect()
 }
 
-/// The values of the properties that have a type, each with that.
+/// The values of the typed properties, with their types.
 fn typed(
     terms: &Terms<'_>,
     kind_of: impl Fn(Datacite) -> Option<&'static str>,
@@ -152,7 +151,7 @@ fn dates(sidecar: &Sidecar, terms: &Terms<'_>) -> Vec<Value> {
         Datacite::Date(kind) => Some(kind),
         _ => None,
     });
-    // The schema takes dates of ISO 8601 only; another one is in the other formats.
+    // The schema takes dates of ISO 8601 only; other dates are in the other formats.
     dates.retain(|(date, _)| is_date(date));
     dates.push((sidecar.created.to_string(), "Submitted"));
     dates.dedup();
@@ -180,8 +179,8 @@ fn descriptions(terms: &Terms<'_>) -> Vec<Value> {
     described.into_iter().map(value).collect()
 }
 
-/// Related items by their persistent URLs, and of other terms that which the schema has a type of identifier
-/// for.
+/// Related items by their persistent URLs, and values of other terms that have a type of identifier in the
+/// schema.
 fn related(terms: &Terms<'_>) -> Vec<Value> {
     let items = terms
         .related()

@@ -4,7 +4,7 @@ use super::row::{Row, RowColumns};
 use super::{MetadataFormat, dublin_core};
 use crate::sidecar::Sidecar;
 
-/// What a document is written in.
+/// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentFormat {
     /// `[[item]]` tables.
@@ -15,17 +15,17 @@ pub enum DocumentFormat {
     Jsonl,
     /// Values between commas, below column names.
     Csv,
-    /// The same between tabs.
+    /// The same, with tabs.
     Tsv,
-    /// A format of others, which does not say all that a description does.
+    /// A foreign format, which has fewer terms than a description.
     Foreign(MetadataFormat),
 }
 
-/// Longer rows, and values of more lines, are not read back from a table.
+/// Limits on a row in bytes, and on a value in lines; more could not be read back from a table.
 const MAX_ROW_BYTES: usize = 1024 * 1024;
 const MAX_LINES: usize = 1000;
 
-/// That a table does not take a row which could not be read back, or for which there are no columns.
+/// Why a table refuses a row: it could not be read back, or columns are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RowTooLong {
     /// The row is too long.
@@ -41,7 +41,7 @@ pub enum RowTooLong {
 pub struct Document {
     format: DocumentFormat,
     columns: RowColumns,
-    /// Whether there may be several items: a single one needs nothing around it.
+    /// Whether there may be several items: a single one needs no list.
     is_list: bool,
     items: u64,
 }
@@ -54,12 +54,12 @@ impl DocumentFormat {
 }
 
 impl Document {
-    /// A document of one item, or where it `is_list` of any number. A table needs its `columns`.
+    /// A document of one item, or of any number if it `is_list`. A table needs its `columns`.
     pub fn new(format: DocumentFormat, columns: RowColumns, is_list: bool) -> Document {
         Document { format, columns, is_list, items: 0 }
     }
 
-    /// What stands before the items.
+    /// The text before the items.
     pub fn head(&self) -> Vec<u8> {
         match self.format {
             DocumentFormat::Csv | DocumentFormat::Tsv => {
@@ -116,7 +116,7 @@ impl Document {
         Ok(bytes)
     }
 
-    /// What stands after the items.
+    /// The text after the items.
     pub fn tail(&self) -> Vec<u8> {
         match self.format {
             DocumentFormat::Json => b"\n]\n".to_vec(),
@@ -142,7 +142,7 @@ fn guarded(cell: &str) -> String {
     if is_guarded(cell) { format!("'{cell}") } else { cell.to_owned() }
 }
 
-/// Whether a cell gets an apostrophe: also one that would lose its own when it is read.
+/// Whether a cell gets an apostrophe. So does a cell whose own apostrophe would be lost when it is read.
 fn is_guarded(cell: &str) -> bool {
     let rest = cell.trim_start_matches('\'');
     let apostrophes = cell.len() - rest.len();
@@ -169,7 +169,7 @@ fn json(row: &Row) -> String {
 fn toml(row: &Row) -> String {
     let mut text = "[[item]]\n".to_owned();
     for (name, values) in &row.0 {
-        // A name with a dot is quoted: `access` has a value, and `access.allow` as well.
+        // A name with a dot is quoted, because `access` has a value as well as `access.allow`.
         let key = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
         let value = match values.as_slice() {
             [value] => toml::Value::from(value.as_str()),

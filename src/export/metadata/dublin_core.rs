@@ -1,4 +1,4 @@
-//! Dublin Core in XML, as OAI-PMH has it: fifteen elements, all of them repeatable.
+//! Dublin Core in the XML of OAI-PMH: fifteen elements, all of them repeatable.
 
 use std::io;
 
@@ -38,11 +38,11 @@ const NAMESPACES: [(&str, &str); 4] = [
     ),
 ];
 
-/// What stands around several descriptions.
+/// The text around several descriptions.
 pub(super) const LIST_HEAD: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<descriptions>\n";
 pub(super) const LIST_TAIL: &str = "</descriptions>\n";
 
-/// A description without the declaration of XML, which stands once in a document.
+/// A description without the declaration of XML, which occurs once in a document.
 pub(super) fn bare(rendered: &[u8]) -> &[u8] {
     let end = rendered.windows(2).position(|two| two == b"?>").map_or(0, |at| at + 2);
     rendered[end..].trim_ascii_start()
@@ -88,7 +88,7 @@ fn values(sidecar: &Sidecar, element: &str) -> Vec<String> {
     values
 }
 
-/// XML 1.0 has no way to say most control characters.
+/// XML 1.0 cannot represent most control characters.
 fn sayable(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => {

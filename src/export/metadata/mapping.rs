@@ -1,8 +1,8 @@
-//! What the terms of a description and the relations of an item become in other formats: one table.
+//! The mapping of terms and relations to other formats, in one table.
 //!
 //! `docs/metadata.md` has the table as text, which a test compares with this one.
 
-/// What one term becomes.
+/// The mapping of one term.
 pub(super) struct TermMapping {
     pub term: &'static str,
     /// The element of simple Dublin Core.
@@ -77,7 +77,7 @@ pub(super) const TERMS: [TermMapping; 22] = [
     row("provenance", "", "", Datacite::Nothing),
 ];
 
-/// What one relation becomes; in simple Dublin Core, each is a `relation`.
+/// The mapping of one relation; in simple Dublin Core, each is a `relation`.
 pub(super) struct RelationMapping {
     /// The key in `[relations]`.
     pub key: &'static str,
@@ -106,12 +106,12 @@ const fn relation(
     RelationMapping { key, field, relation_type }
 }
 
-/// The terms for which `is_wanted` holds, in the order of the table.
+/// The terms that meet `is_wanted`, in the order of the table.
 pub(super) fn terms_of(is_wanted: impl Fn(&TermMapping) -> bool) -> Vec<&'static str> {
     TERMS.iter().filter(|row| is_wanted(row)).map(|row| row.term).collect()
 }
 
-/// What the relation of this key becomes.
+/// The mapping of the relation with this key.
 pub(super) fn of_relation(key: &str) -> Option<&'static RelationMapping> {
     RELATIONS.iter().find(|row| row.key == key)
 }

@@ -1,10 +1,10 @@
-//! The description of an item, in the formats of others.
+//! The description of an item in foreign formats.
 //!
-//! None of them says all that the sidecar does: the sidecar goes along where everything is wanted. All are
+//! None of them has every key of the sidecar, so a complete export contains the sidecar as well. All are
 //! written from the sidecar alone, so the same item gives the same bytes.
 //!
-//! A [`Document`] has the descriptions of many items: as rows of columns, which say all that a description
-//! does, or one after the other in one of these formats.
+//! A [`Document`] has the descriptions of many items: as rows of columns, which hold complete descriptions,
+//! or one after the other in one of these formats.
 
 mod bibtex;
 mod citation;
@@ -25,7 +25,7 @@ pub use row::{Row, RowColumns};
 /// A format for descriptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MetadataFormat {
-    /// Dublin Core, the fifteen elements, as OAI-PMH has them in XML.
+    /// Dublin Core, the fifteen elements in the XML of OAI-PMH.
     DublinCore,
     /// An entry for a bibliography.
     Bibtex,
@@ -37,7 +37,7 @@ pub enum MetadataFormat {
     Apa,
 }
 
-/// The formats, and the names that persistent URLs have for them.
+/// The formats, and their names in persistent URLs.
 const NAMES: [(MetadataFormat, &str); 5] = [
     (MetadataFormat::DublinCore, "oai_dc"),
     (MetadataFormat::Bibtex, "bibtex"),
@@ -47,7 +47,7 @@ const NAMES: [(MetadataFormat, &str); 5] = [
 ];
 
 impl MetadataFormat {
-    /// The format that a persistent URL calls `name`.
+    /// The format with this name in a persistent URL.
     pub fn named(name: &str) -> Option<MetadataFormat> {
         NAMES.into_iter().find(|(_, known)| *known == name).map(|(format, _)| format)
     }

@@ -1,4 +1,4 @@
-//! A description as a row: columns as manifests have them, each with its values.
+//! A description as a row: columns in the form of manifests, each with its values.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ pub struct Row(pub(super) Vec<(String, Vec<String>)>);
 pub struct RowColumns(BTreeMap<(usize, String), usize>);
 
 impl Row {
-    /// The row of the item of `sidecar`. Conditions are in it where they are not the usual ones. Keys that no
-    /// column is named by are not in it: someone else wrote them.
+    /// The row of the item of `sidecar`. Conditions are included unless they are the defaults. Unknown keys,
+    /// for which there is no column, are not.
     pub fn of(sidecar: &Sidecar) -> Row {
         let metadata = &sidecar.metadata;
         let conditions =
@@ -31,7 +31,7 @@ impl Row {
             }
         };
         for term in TERMS.map(|row| row.term) {
-            // The column of this name says which item it is.
+            // The column of this name identifies the item.
             let name = if term == IDENTIFIER { format!("dc.{term}") } else { term.to_owned() };
             add(name, metadata.values(term).unwrap_or_default());
         }
@@ -68,7 +68,7 @@ impl RowColumns {
         self.0.iter().flat_map(|((_, name), times)| std::iter::repeat_n(name.as_str(), *times))
     }
 
-    /// The cells of `row` under these columns; nothing if it does not fit.
+    /// The cells of `row` under these columns; `None` if it does not fit.
     pub(super) fn cells<'r>(&self, row: &'r Row) -> Option<Vec<&'r str>> {
         let mut cells = Vec::new();
         let mut taken = 0;
@@ -86,7 +86,7 @@ impl RowColumns {
     }
 }
 
-/// Where a column stands: the identifier, the terms, the conditions, one's own keys, the relations.
+/// The order of columns: the identifier, the terms, the conditions, keys below `x`, the relations.
 fn place(name: &str) -> usize {
     let term = name.strip_prefix("dc.").unwrap_or(name);
     let conditions = TERMS.len() + 1;

@@ -1,11 +1,11 @@
-//! The terms of a description, whatever shape their values have.
+//! The terms of a description, whatever the type of their values.
 
 use toml::{Table, Value};
 
 use super::mapping::{self, RelationMapping, TermMapping};
 use crate::sidecar::{Relation, Relations, Sidecar};
 
-/// The description in a sidecar, which somebody may have written by hand.
+/// The description in a sidecar, perhaps written by hand.
 pub(crate) struct Terms<'a> {
     table: &'a Table,
     relations: &'a Relations,
@@ -35,7 +35,7 @@ impl<'a> Terms<'a> {
         terms.iter().flat_map(|term| self.values(term)).collect()
     }
 
-    /// Keys of one's own, below `x`, with their values.
+    /// Keys below `x`, with their values.
     pub(crate) fn own(&self) -> Vec<(String, String)> {
         let mut pairs = Vec::new();
         for (key, value) in self.table.get("x").and_then(Value::as_table).into_iter().flatten() {
@@ -46,12 +46,12 @@ impl<'a> Terms<'a> {
         pairs
     }
 
-    /// The values of the terms that become something in a format, one term after the other.
+    /// The values of the terms that a format has, one term after the other.
     pub(super) fn mapped(&self, is_wanted: impl Fn(&TermMapping) -> bool) -> Vec<String> {
         self.all(&mapping::terms_of(is_wanted))
     }
 
-    /// Related items, each with what its relation becomes.
+    /// Related items, each with the mapping of its relation.
     pub(super) fn related(&self) -> impl Iterator<Item = (&'static RelationMapping, Relation)> {
         self.relations.iter().filter_map(|it| Some((mapping::of_relation(it.kind.key())?, it)))
     }
@@ -73,7 +73,7 @@ pub(crate) fn year(date: &str) -> Option<String> {
     (digits.len() == 4).then_some(digits)
 }
 
-/// The year of an item: that of its `issued` or `date`, else that of its label.
+/// The year of an item: the year of `issued` or `date`, else of its label.
 pub(crate) fn year_of(sidecar: &Sidecar) -> String {
     let terms = Terms::of(sidecar);
     let said = terms.all(&["issued", "date"]).iter().find_map(|date| year(date));
@@ -85,7 +85,7 @@ pub(super) fn persistent_url(identifier: &str) -> String {
     format!("http://urlib.net/{identifier}")
 }
 
-/// The DOI that a text is, however it is introduced.
+/// The DOI in a text that is a DOI, with or without a prefix.
 pub(super) fn doi(text: &str) -> Option<&str> {
     const INTRODUCTIONS: [&str; 3] = ["https://doi.org/", "http://doi.org/", "doi:"];
     let bare = INTRODUCTIONS.iter().find_map(|start| {
