@@ -1,13 +1,13 @@
 //! Depositing: files become items under new names.
 //!
-//! [`Plan::of_request`] looks at one request and refuses what cannot be kept, before a byte is copied; a dry
-//! run prints it. [`Depositor::run`] carries out many, in four steps that work at the same time on
-//! different requests: `stager` and `stage` copy the files of plans into the stage, several at a time, reading
-//! each byte once; `prepare` takes labels for a group of staged items at once and writes their sidecars; one
-//! sync forces the group to the disk; `publish` puts every item in place in one step, and only then `report`
-//! reports it. `crate::flow` lies between the first two. Creating files keeps the processor busy and syncs
-//! the disk: a group waits for the disk while the next ones are made.
-//! `source_removal` takes the sources away, once the items are proven to be whole.
+//! [`Plan::of_request`] inspects one request and refuses files that cannot be kept, before a byte is copied;
+//! a dry run prints the plan. [`Depositor::run`] carries out many requests, in four steps that work on
+//! different requests at the same time. `stager` and `stage` copy the files of plans into the stage, several
+//! at a time, and read each byte once. `prepare` takes labels for a group of staged items and writes their
+//! sidecars. One sync makes the group durable. `publish` publishes each item in one step, and only then
+//! `report` reports it. `crate::flow` connects the first two steps. Creating files keeps the processor busy
+//! and syncs keep the disk busy, so a group waits for the disk while the next ones are staged.
+//! `source_removal` removes the sources, once the items are proven whole.
 //!
 //! # The order of writing, and why it is not protocol.md's
 //!

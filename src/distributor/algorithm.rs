@@ -22,15 +22,15 @@ use std::time::Duration;
 use super::granularity::{Granularity, Setting};
 use crate::identity::Instant;
 
-/// What [Alg. 4] decides about one request.
+/// The decision of [Alg. 4] about one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextDate {
     /// The instant from which the date may be used; a multiple of the granularity.
     pub creation: Instant,
-    /// The date before, rounded down to the granularity; for a first label, one step before the
-    /// rounded request.
+    /// The previous date, rounded down to the granularity; for a first label, one step before the rounded
+    /// request.
     pub last: Instant,
-    /// How far the creation was rounded: the standard's s.
+    /// The granularity of the rounded creation: the standard's s.
     pub chosen: Granularity,
     /// The date of the label: later than every date before and not after `creation`.
     pub date: Instant,
@@ -40,7 +40,7 @@ pub struct NextDate {
 
 /// Decides the date of a label requested at `now`, by exactly the standard's rule [Alg. 4].
 ///
-/// `last` is the date given before, under any granularity. Both instants are within the range of
+/// `last` is the previous date, under any granularity. Both instants are within the range of
 /// [`Instant::from_seconds`].
 pub fn step(last: Option<Instant>, now: Instant, granularity: Granularity) -> NextDate {
     let r = granularity.nanoseconds();
@@ -81,7 +81,7 @@ fn shortest(last: Instant, creation: Instant, finest: Granularity) -> (Granulari
         .unwrap_or((finest, creation))
 }
 
-/// What a clock reading looks like beside the memory.
+/// The verdict on a clock reading, compared with the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// A label may be issued.
@@ -89,11 +89,11 @@ pub enum Verdict {
     /// The clock is behind the last date by more than the limit: it has gone back, or the last
     /// date was made under a clock that was ahead.
     ClockBehind {
-        /// The date of the label given before.
+        /// The date of the previous label.
         last: Instant,
         /// The time of the clock.
         now: Instant,
-        /// By how much the clock is behind.
+        /// The difference.
         behind: Duration,
     },
     /// The clock is before 1995-08-01, the beginning of the standard's time.
@@ -109,11 +109,11 @@ pub enum Verdict {
     /// The clock is more than 400 days ahead of the last date: a label of a far future would block
     /// all issuing until then.
     TooFarAhead {
-        /// The date of the label given before.
+        /// The date of the previous label.
         last: Instant,
         /// The time of the clock.
         now: Instant,
-        /// By how much the clock is ahead.
+        /// The difference.
         ahead: Duration,
     },
 }
@@ -121,14 +121,14 @@ pub enum Verdict {
 /// The first instant past the year 9999.
 const YEAR_10000: Instant = Instant::from_seconds(253_402_300_800);
 
-/// How far a clock may run ahead of the last date.
+/// Limit on the lead of the clock over the last date.
 const FARTHEST_AHEAD: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
 /// Judges whether the clock can be trusted with a label.
 ///
-/// `limit` is how far it may be behind the last date, in which case the request merely waits. A
-/// clock behind by more is reported first: issuing all the same would mean to wait that long, so it is
-/// the one finding that nobody can simply accept.
+/// `limit` is how far it may be behind the last date, in which case the request merely waits. A clock behind
+/// by more is reported first: issuing nevertheless would mean waiting that long, so it is the one finding
+/// that nobody can simply accept.
 pub fn judge(last: Option<Instant>, now: Instant, limit: Duration) -> Verdict {
     if let Some(last) = last {
         let behind = duration(now, last);

@@ -1,4 +1,4 @@
-//! A memory beside the names on disk: what the next date has to be later than.
+//! Comparing a memory with the names on disk, to find the lower bound of the next date.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use super::{DEFAULT_MAX_WAIT, Distributor, DistributorError, Notice, Patience};
 use crate::disk::PathError;
 use crate::identity::Instant;
 
-/// The names of one prefix on disk, with which a memory is compared.
+/// The names of one prefix on disk, for comparison with a memory.
 pub trait Names {
-    /// A token that changes whenever names are added or taken away that are dated up to `now` or later.
+    /// A token that changes whenever names are added or removed, also names dated later than `now`.
     fn state(&self, now: Instant) -> Result<String, PathError>;
 
     /// The dates of the newest name up to `limit` and of the newest beyond.
     fn newest(&self, limit: Instant) -> Result<Newest, PathError>;
 
-    /// The dates of the recorded names, those included that left: of years before that of `since`, none.
+    /// The dates of the recorded names, including names that left, from the year of `since` on.
     fn recorded(&self, since: Option<Instant>, now: Instant) -> Result<RecordedDates, PathError> {
         let _ = (since, now);
         Ok(RecordedDates::default())
@@ -28,15 +28,15 @@ pub trait Names {
 pub struct RecordedDates {
     /// The newest date that has passed.
     pub newest: Option<Instant>,
-    /// Dates that the clock has not reached, of names that left. Nothing on disk protects them.
+    /// Future dates of names that left. Nothing on disk protects them.
     pub ahead: BTreeSet<Instant>,
-    /// Dates of this year and the next that the clock has not reached, of names on disk. The names of a later
-    /// year are read again when that year begins, which changes [`Names::state`].
+    /// Future dates of this year and the next, of names on disk. The names of a later year are read again
+    /// when that year begins, which changes [`Names::state`].
     pub on_disk: BTreeSet<Instant>,
 }
 
 impl RecordedDates {
-    /// The dates that the clock has not reached.
+    /// The future dates.
     pub(super) fn future(mut self) -> BTreeSet<Instant> {
         self.ahead.append(&mut self.on_disk);
         self.ahead
@@ -46,9 +46,9 @@ impl RecordedDates {
 /// The newest names on disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Newest {
-    /// Of those that can have been given by now.
+    /// The latest name that can have been issued by now.
     pub date: Option<Instant>,
-    /// Of those dated in the future.
+    /// The latest name dated in the future.
     pub future: Option<Instant>,
 }
 
@@ -59,21 +59,21 @@ impl Newest {
         *newest = (*newest).max(Some(date));
     }
 
-    /// The newest of both.
+    /// The later of both.
     #[must_use]
     pub fn or(self, other: Newest) -> Newest {
         Newest { date: self.date.max(other.date), future: self.future.max(other.future) }
     }
 }
 
-/// The last date that is known, and what else the next one has to be later than.
+/// The last known date, and further lower bounds of the next one.
 pub(super) struct Basis {
     pub(super) last: Option<Instant>,
-    /// Now, where dates may have been given of which nothing is known.
+    /// The present, if unknown dates may have been issued.
     pub(super) floor: Option<Instant>,
-    /// The state of the names that all this was found in.
+    /// The state of the names when they were compared.
     pub(super) tree: String,
-    /// Dates of the future that recorded names have.
+    /// Future dates of recorded names.
     pub(super) skipped: BTreeSet<Instant>,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Basis {
 pub(super) const UNSETTLED: &str = "-";
 
 impl Distributor<'_> {
-    /// Now, and up to when a date can have been given by now.
+    /// The present, and the latest date that can have been issued by now.
     pub(super) fn now_and_limit(&self, patience: Patience) -> (Instant, Instant) {
         let now = self.clock.now();
         let wait = patience.date.unwrap_or(DEFAULT_MAX_WAIT).as_nanos();
@@ -89,8 +89,8 @@ impl Distributor<'_> {
         (now, limit.unwrap_or(now))
     }
 
-    /// The last date ever given, as far as memory, names on disk and this process know. The names are
-    /// not read if they are as they were.
+    /// The last date ever issued, according to memory, names on disk and this process. Unchanged names are
+    /// not read again.
     pub(super) fn compare(
         &self,
         memory: &mut HeldMemory<'_>,
@@ -113,7 +113,7 @@ impl Distributor<'_> {
         self.compare_all(memory, names, patience, notices)
     }
 
-    /// The same, the names read whether they have changed or not.
+    /// The same, but the names are always read.
     pub(super) fn compare_all(
         &self,
         memory: &mut HeldMemory<'_>,
@@ -141,16 +141,15 @@ impl Distributor<'_> {
             }
             _ => None,
         });
-        // Items that went away, by migration or by hand, are no reason for doubt: the memory knows
-        // their names. But a crash may have taken more than one sync, and without ctimes to rely on
-        // nothing else tells that the memory was restored.
+        // Items that left, by migration or by hand, are no reason for doubt: the memory covers their names.
+        // But a crash may have lost more than one sync, and without reliable ctimes nothing else shows that
+        // the memory was restored.
         let is_of_other_boot = record.is_some_and(|record| self.is_of_other_boot(record));
         let changed_over_a_boot =
             is_of_other_boot && record.is_some_and(|record| record.tree.as_str() != tree);
         let is_doubtful =
             !is_intact || is_behind || changed_over_a_boot || !self.dir.has_lasting_inodes()?;
-        // An intact memory may have been taken back behind these by a person; a lost one ended with them
-        // or later.
+        // A person may have reset an intact memory to before these; a lost one ended with them or later.
         let unknown = recorded.ahead.last().copied().filter(|_| !is_intact);
         let skipped = recorded.future();
         let tree = if skipped.is_empty() { tree } else { UNSETTLED.to_owned() };
@@ -164,7 +163,7 @@ impl Distributor<'_> {
     }
 
     /// When the machine started, if that was after `record` was written. A file system that was rolled back
-    /// before has forgotten only dates that are earlier.
+    /// before that start has lost only earlier dates.
     fn boot_since(&self, record: &MemoryRecord) -> Option<Instant> {
         if self.is_of_other_boot(record) { self.clock.booted() } else { None }
     }

@@ -1,4 +1,4 @@
-//! Why no date was given, and what was odd where one was.
+//! Why no date was issued, and warnings where one was.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use super::Verdict;
 use crate::disk::{LockError, PathError};
 use crate::identity::{Instant, Prefix};
 
-/// Why no date was given. Nothing was changed.
+/// Why no date was issued. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum DistributorError {
-    /// The clock is behind the last date by more than one is ready to wait.
+    /// The clock is behind the last date by more than the limit of the wait.
     #[error("no identifier was issued: the clock is {} behind the last identifier of `{prefix}`", Span(*behind))]
     ClockBehind {
-        /// Whose memory.
+        /// The prefix.
         prefix: Prefix,
         /// The last date.
         last: Instant,
@@ -22,30 +22,30 @@ pub enum DistributorError {
         /// The difference.
         behind: Duration,
     },
-    /// The granularity asks for a longer wait than one is ready for.
+    /// The granularity requires a longer wait than the limit.
     #[error("no identifier was issued: the next one of `{prefix}` is {} away", Span(*wait))]
     TooLong {
-        /// Whose memory.
+        /// The prefix.
         prefix: Prefix,
         /// The last date.
         last: Instant,
         /// The time of the clock.
         now: Instant,
-        /// How long the wait would be.
+        /// The length of the wait.
         wait: Duration,
     },
-    /// The clock says what is hard to believe.
+    /// The time of the clock is implausible.
     #[error("no identifier was issued: {}", doubt(verdict))]
     ClockDoubtful {
-        /// Whose memory.
+        /// The prefix.
         prefix: Prefix,
-        /// What is doubtful.
+        /// The doubt.
         verdict: Verdict,
     },
     /// The memory was last written elsewhere: a copied collection, a restored backup, a clone.
     #[error("no identifier was issued: the memory of `{prefix}` is a copy")]
     OtherMachine {
-        /// Whose memory.
+        /// The prefix.
         prefix: Prefix,
         /// The machine that wrote it.
         recorded: String,
@@ -55,15 +55,15 @@ pub enum DistributorError {
     /// The memory was written by a later version, which alone knows the last date.
     #[error("no identifier was issued: the memory of `{prefix}` was written by a newer urepo")]
     NewerMemory {
-        /// Whose memory.
+        /// The prefix.
         prefix: Prefix,
     },
     /// The memory belongs to another prefix.
     #[error("no identifier was issued: the memory of `{prefix}` is that of `{found}`")]
     WrongMemory {
-        /// Whose memory was asked for.
+        /// The requested prefix.
         prefix: Prefix,
-        /// Whose it is.
+        /// The prefix in the memory.
         found: String,
     },
     /// A stop was requested during the wait for a date.
@@ -71,7 +71,7 @@ pub enum DistributorError {
         "no identifier was issued: interrupted while waiting for the one of {date} of `{prefix}`"
     )]
     Interrupted {
-        /// Whose memory.
+        /// The prefix.
         prefix: Prefix,
         /// The date.
         date: Instant,
@@ -84,49 +84,49 @@ pub enum DistributorError {
     Disk(#[from] PathError),
 }
 
-/// Something odd about a memory that did not stop the request.
+/// A warning about a memory that did not stop the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// There are names but no memory.
+    /// Names exist, but the memory is missing.
     MemoryMissing {
-        /// Whose.
+        /// The prefix.
         prefix: Prefix,
-        /// The newest name on disk, or in the inventory.
+        /// The latest name on disk, or in the inventory.
         newest: Instant,
     },
     /// The memory cannot be read.
     MemoryDamaged {
-        /// Whose.
+        /// The prefix.
         prefix: Prefix,
-        /// The newest name on disk, or in the inventory.
+        /// The latest name on disk, or in the inventory.
         newest: Option<Instant>,
     },
-    /// There are names later than the memory knows.
+    /// Names are later than the memory.
     MemoryBehind {
-        /// Whose.
+        /// The prefix.
         prefix: Prefix,
-        /// The last date in the memory; `None` if none was given yet.
+        /// The last date in the memory; `None` before the first one.
         remembered: Option<Instant>,
-        /// The newest name on disk, or in the inventory.
+        /// The latest name on disk, or in the inventory.
         newest: Instant,
     },
-    /// Nothing keeps another collection from giving the same names.
+    /// Nothing keeps another collection from issuing the same names.
     NotRegistered {
-        /// Whose.
+        /// The prefix.
         prefix: Prefix,
-        /// Why not.
+        /// The reason.
         cause: String,
     },
-    /// Another collection may give the same IBIps: here, names have none.
+    /// Another collection may issue the same IBIps, so names here have none.
     NoIbips {
-        /// Whose.
+        /// The prefix.
         prefix: Prefix,
         /// The other collection.
         cause: String,
     },
-    /// There is a name that the clock has not reached.
+    /// A name is dated in the future.
     FutureName {
-        /// Whose.
+        /// The prefix.
         prefix: Prefix,
         /// Its date.
         date: Instant,

@@ -67,7 +67,7 @@ impl Granularity {
         })
     }
 
-    /// How many of it make a second: a power of ten, as text.
+    /// The number of steps in a second: a power of ten, as text.
     fn parts(self) -> String {
         (SECOND / self.nanoseconds).to_string()
     }
@@ -90,9 +90,9 @@ impl fmt::Display for Granularity {
 
 /// The setting of a subsystem's granularity.
 ///
-/// As text: `auto`, or the seconds as in `60`, `1`, `0.1`, `1/10`. It is written without the
-/// fraction bar. In TOML the text stands in quotes; `60` and `1` may also be integers, but `0.1`
-/// without quotes is refused, for a floating point number is never exactly that.
+/// As text: `auto`, or the seconds as in `60`, `1`, `0.1`, `1/10`. It is written without the fraction bar. In
+/// TOML the text stands in quotes; `60` and `1` may also be integers, but `0.1` without quotes is refused,
+/// because a floating-point number is never exactly that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Setting {
     /// A second, refined by tens when a request would have to wait.
@@ -125,7 +125,7 @@ impl FromStr for Setting {
     }
 }
 
-/// A text that names no granularity.
+/// A text that is not a granularity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid granularity `{}`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … \

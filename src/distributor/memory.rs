@@ -1,12 +1,11 @@
-//! The memory of one prefix on disk: the file is lock and memory in one.
+//! The memory of one prefix on disk: the file is both lock and memory.
 //!
 //! # A backup restored in place
 //!
-//! A memory that was replaced by an older one has the right machine, and often the right inode. But
-//! nobody can set the time at which a file was last changed (ctime). So the file ends in a line with
-//! its own ctime, the *mark*: every writer of the file puts the mark right again, and a file that was
-//! changed at another time was changed by somebody else. A process that was killed with the lock
-//! leaves a wrong mark too; both are handled alike.
+//! A memory that was replaced by an older one has the right machine, and often the right inode. But no
+//! program can set the change time (ctime) of a file. So the file ends in a line with its own ctime, the
+//! *mark*. Every writer updates the mark, so a wrong mark means that another program changed the file. A
+//! process that was killed with the lock leaves a wrong mark too; both cases are handled alike.
 
 use super::DistributorError;
 use super::granularity::Setting;
@@ -17,39 +16,38 @@ use crate::identity::{Instant, Prefix, SECOND};
 use crate::layout;
 use crate::wait::Waiter;
 
-/// The file is larger than its slots: behind them stands who holds the lock, and then the mark.
+/// The file is larger than its slots: the holder of the lock and the mark follow them.
 const LARGEST_FILE: u64 = 64 * 1024;
 
 /// The length of the mark.
 const MARK: usize = 64;
 
-/// How far the mark may be from the ctime: it is written after the ctime was asked for, and changes it.
+/// Tolerance between the mark and the ctime: writing the mark changes the ctime.
 const LEEWAY: i128 = SECOND / 100;
 
-/// How often the mark is written until it is near enough.
+/// Number of attempts to write a mark within the tolerance.
 const ATTEMPTS: usize = 5;
 
-/// What tells a memory from its copies: the machine, the file it is on that machine, and the file
-/// system where that has a name of its own.
+/// The identity of a memory, as opposed to its copies: the machine, the file on that machine, and the id of
+/// the file system, if it has one.
 ///
-/// A collection that was copied, restored or cloned brings a memory along that another one may still
-/// give dates from.
+/// A copied, restored or cloned collection has a memory from which another collection may still issue dates.
 pub(super) type Home = Token<{ slot::NAME }>;
 
-/// What the memory held when it was read.
+/// The contents of a memory when it was read.
 pub(super) enum MemoryState {
     /// Nothing was ever written.
     Missing,
     /// The last record.
     Record(MemoryRecord),
-    /// A record, and a reason to think that there was a later one.
+    /// A record, though a later one may have existed.
     Doubtful(MemoryRecord),
-    /// Something that cannot be read.
+    /// The contents cannot be read.
     Lost,
 }
 
 impl MemoryState {
-    /// The last record that can be read.
+    /// The last readable record.
     pub(super) fn record(&self) -> Option<&MemoryRecord> {
         match self {
             MemoryState::Record(record) | MemoryState::Doubtful(record) => Some(record),
@@ -58,20 +56,20 @@ impl MemoryState {
     }
 }
 
-/// The memory of a prefix, held alone.
+/// The memory of a prefix, held exclusively.
 pub(super) struct HeldMemory<'a> {
     lock: Lock,
     dir: &'a Dir,
     prefix: &'a Prefix,
     agent: &'a Agent,
-    /// What it held when the lock was taken.
+    /// Its contents when the lock was taken.
     pub(super) found: MemoryState,
-    /// Whether the mark was right then, and nothing but the holder was written since.
+    /// Whether the mark was right then, and only the holder has been written since.
     marked: bool,
 }
 
 impl<'a> HeldMemory<'a> {
-    /// Takes the memory of `prefix` in `dir` and reads it; the file is made if it is missing.
+    /// Locks and reads the memory of `prefix` in `dir`; the file is created if missing.
     pub(super) fn lock(
         dir: &'a Dir,
         prefix: &'a Prefix,
@@ -83,13 +81,13 @@ impl<'a> HeldMemory<'a> {
         let bytes = open(dir, &name, &mut lock)?.read_all(LARGEST_FILE)?;
         let changed = lock.file().stat()?.changed;
         let found = read(&bytes, changed, prefix, agent)?;
-        // Before this, nothing may change the file.
+        // Nothing may change the file before this.
         lock.sign(&agent.holder(waiter.clock))?;
         let marked = matches!(found, MemoryState::Record(_));
         Ok(HeldMemory { lock, dir, prefix, agent, found, marked })
     }
 
-    /// Reads a memory without its lock and without making it: for a person to look at.
+    /// Reads a memory for display, without locking or creating it.
     pub(super) fn look(
         dir: &Dir,
         prefix: &Prefix,
@@ -105,7 +103,7 @@ impl<'a> HeldMemory<'a> {
         }
     }
 
-    /// Where this memory is at home.
+    /// The home of this memory.
     pub(super) fn home(&mut self) -> Result<Home, DistributorError> {
         let mut home = format!("{:.40}", self.agent.machine_id);
         if self.dir.has_lasting_inodes()? {
@@ -118,7 +116,7 @@ impl<'a> HeldMemory<'a> {
         Ok(Token::sanitised(&home))
     }
 
-    /// Writes a record after the one that was found, over the older slot, and syncs it.
+    /// Writes the next record over the older slot, and syncs it.
     pub(super) fn write(
         &mut self,
         last: Option<Instant>,
@@ -142,8 +140,8 @@ impl<'a> HeldMemory<'a> {
             file.write_all_at(&slot::encode(record), offset)
         };
         if sequence == 0 {
-            // A new file, or one whose records are lost: nothing of it is worth keeping. From now on a
-            // slot without a record is one that was lost.
+            // A new file, or one without readable records: nothing in it is worth keeping. From now on, a
+            // slot without a record means a lost one.
             file.write_all_at(&slot::blank(), 0)?;
             write(&record)?;
             record.sequence += 1;
@@ -161,15 +159,15 @@ impl<'a> HeldMemory<'a> {
 impl Drop for HeldMemory<'_> {
     fn drop(&mut self) {
         if self.marked {
-            // The holder was written. An error leaves what a killed process would.
+            // The holder was written. After an error the mark is left, as by a killed process.
             let _ = mark(self.lock.file());
         }
     }
 }
 
-/// Opens the memory again and makes sure that it is the file that is locked.
+/// Opens the memory again and makes sure that it is the locked file.
 ///
-/// On some network file systems a descriptor that was open before still serves the old bytes.
+/// On some network file systems an older descriptor still returns the old bytes.
 fn open(dir: &Dir, name: &str, lock: &mut Lock) -> Result<StoredFile, DistributorError> {
     let file = dir.open_file(name)?;
     if file.stat()?.identity == lock.file().stat()?.identity {
@@ -179,7 +177,7 @@ fn open(dir: &Dir, name: &str, lock: &mut Lock) -> Result<StoredFile, Distributo
     Err(PathError::new("use the memory", file.path(), cause).into())
 }
 
-/// What a memory with these bytes, changed at that time, says.
+/// The contents of a memory with these bytes and this ctime.
 fn read(
     bytes: &[u8],
     changed: Instant,
@@ -200,12 +198,12 @@ fn read(
     }
     let is_marked = marked_time(bytes).is_some_and(|marked| {
         let later = changed.nanoseconds() - marked;
-        // When the power goes, a ctime may be lost that was newer than the last sync.
+        // A power cut may lose a ctime that was newer than the last sync.
         let rebooted = record.boot != Token::sanitised(&agent.boot_id);
         later <= LEEWAY && (later >= -LEEWAY || rebooted)
     });
-    // A slot that cannot be read was most likely cut short before its date was used, but it may have
-    // been a later record that went bad.
+    // An unreadable slot was most likely an interrupted write whose date was never used, but it may have been
+    // a later record that has rotted.
     Ok(if other.is_ok() && is_marked {
         MemoryState::Record(record)
     } else {
@@ -226,7 +224,7 @@ fn mark(file: &StoredFile) -> Result<(), PathError> {
     for _ in 0..ATTEMPTS {
         let line = format!("{:<width$}\n", format!("changed {changed}"), width = MARK - 1);
         match file.write_all_at(line.as_bytes(), HOLDER_END) {
-            // The next date is then found to be later than now, which costs nothing but digits.
+            // The next date is then later than the present, which only costs digits.
             Err(error) if error.is_full() => return Ok(()),
             outcome => outcome?,
         }

@@ -1,38 +1,36 @@
-//! The temporal distributor: dates that are never given twice [generation standard, section 6].
+//! The temporal distributor: dates that are never issued twice [generation standard, section 6].
 //!
-//! [`algorithm`] is the standard's rule as arithmetic, [`granularity`] what it rounds to, [`slot`]
-//! how the memory is written, `memory` the locked file that holds it. [`Distributor`] brings them
-//! together with a clock: lock, read, compare with the names on disk, decide, sync, unlock.
+//! [`algorithm`] is the standard's rule as arithmetic, [`granularity`] the rounding, [`slot`] the format of
+//! the memory, and `memory` its locked file. [`Distributor`] combines them with a clock: lock, read, compare
+//! with the names on disk, decide, sync, unlock.
 //!
 //! # What protects a date
 //!
 //! 1. The memory is written and synced before a date leaves this module.
 //! 2. The kernel lock on the memory puts processes in order.
-//! 3. A memory that may not be the last one (lost, damaged, changed by something else, behind the
-//!    names on disk) is not believed: the dates that were given and forgotten lie in the past, so the
-//!    next one is later than *now*.
-//!    After the start of the machine the next one is later than that: the file system, or the whole virtual
+//! 3. A memory that may not be the last one (lost, damaged, changed by another program, behind the names on
+//!    disk) is not believed: forgotten dates lie in the past, so the next one is later than *now*. The first
+//!    date after a start of the machine is later than the start: the file system, or the whole virtual
 //!    machine, may have been rolled back before it.
-//! 4. The first time a process issues, the memory is compared with the newest name on disk. The names
-//!    are not read again while the directory that holds them is as it was when they were last compared
-//!    (`tree` in the slot): a year may hold a million of them.
+//! 4. The first time a process issues, the memory is compared with the newest name on disk. The names are not
+//!    read again while their directory is unchanged since the last comparison (`tree` in the slot): a year
+//!    may hold a million names.
 //! 5. Publishing never replaces. So a name is looked up once, in the step that takes it, and not
 //!    also beforehand.
 //! 6. Every date lies in the past of a clock that has not gone back behind the last date.
 //!
-//! A name on disk that is dated beyond the clock was not given here by a clock that was right. It is
-//! reported and does not count: one wrong name must not end all naming until its date has come. The date of
-//! each such name that the inventory has recorded is skipped when the clock reaches it. Publishing alone
-//! protects a name that was put there by hand and is not recorded.
-//! Nothing on disk protects a name of the future that left, or that only another collection has: one with the same
-//! memory, or a mirror of a lost one. A memory that is not intact goes on above it, and
-//! so refuses to issue as the intact one would, until a person takes the memory back.
+//! A name on disk with a future date was not issued here by a correct clock. It is reported and does not
+//! count: one wrong name must not stop all issuing until its date has come. If the inventory has recorded
+//! such a name, its date is skipped when the clock reaches it. A name that was put there by hand and is not
+//! recorded is protected only by publishing. Nothing on disk protects a future name that left, or that only
+//! another collection has: one with the same memory, or a mirror of a lost one. A damaged memory continues
+//! above it, and so refuses to issue as the intact one would, until a person resets the memory.
 //!
 //! # Limits
 //!
-//! Nothing tells that a whole file system was rolled back while the machine ran, or a virtual machine together
-//! with its main memory: memory, names and ctimes go back together. Forgotten dates of the present minute can
-//! then be given again, as rounding gives a date that is up to a minute old.
+//! Nothing shows that a whole file system was rolled back while the machine ran, or a virtual machine
+//! together with its main memory: memory, names and ctimes go back together. Forgotten dates of the present
+//! minute can then be issued again, because rounding gives a date that is up to a minute old.
 
 pub mod algorithm;
 mod compare;
@@ -58,7 +56,7 @@ pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
 use memory::{HeldMemory, MemoryState};
 
-/// How far a clock may be behind the last date unless told otherwise: the wait is then this long.
+/// Default limit on the lag of the clock behind the last date, and so on the wait.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a request may take.
@@ -66,40 +64,40 @@ pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);
 pub struct Patience {
     /// For the lock of the memory.
     pub lock: Duration,
-    /// For a date. Unless given, a clock that is behind is waited for up to
-    /// [`DEFAULT_MAX_WAIT`], and a fixed granularity as long as the standard says.
+    /// For a date. By default, the wait for a clock that is behind is limited to [`DEFAULT_MAX_WAIT`], and
+    /// the wait for a fixed granularity is that of the standard.
     pub date: Option<Duration>,
 }
 
-/// What to do about a clock that the rules find hard to believe.
+/// The rule for an implausible clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockTrust {
     /// Refuse to issue.
     #[default]
     Judge,
-    /// A person has looked: the clock is right.
+    /// A person has confirmed that the clock is right.
     Accept,
 }
 
-/// What is known of the names that a new collection's prefix had before.
+/// The knowledge about earlier names of a new collection's prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Past {
-    /// There were none but those on disk.
+    /// There were no names except those on disk.
     Known,
-    /// Another collection may have given names that are nowhere on disk.
+    /// Another collection may have issued names that are not on disk.
     Unknown,
 }
 
-/// What becomes of a last date that the clock has not reached, when a person accepts the memory.
+/// Treatment of a last date in the future, when a person accepts the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FutureDate {
-    /// No date is given until then: the clock may be behind.
+    /// No date is issued until then: the clock may be behind.
     Keep,
-    /// It is forgotten: it was never given, or by a clock that was wrong.
+    /// It is forgotten: it was never issued, or a wrong clock issued it.
     Forget,
 }
 
-/// Gives the dates of one prefix.
+/// Issues the dates of one prefix.
 pub struct Distributor<'a> {
     /// The prefix, one identification subsystem.
     pub prefix: Prefix,
@@ -107,7 +105,7 @@ pub struct Distributor<'a> {
     pub setting: Setting,
     /// The directory of memories.
     pub dir: Dir,
-    /// Who asks.
+    /// The agent.
     pub agent: &'a Agent,
     /// The clock.
     pub clock: &'a dyn Clock,
@@ -115,18 +113,18 @@ pub struct Distributor<'a> {
     pub trust: ClockTrust,
     /// Ends a wait early.
     pub interrupt: Interrupt,
-    /// The last date this process gave; with it, the memory was compared with the names on disk.
+    /// The last date that this process issued, after which the memory was compared with the names on disk.
     given: Option<Instant>,
-    /// Dates of the future that recorded names have.
+    /// Future dates of recorded names.
     skipped: BTreeSet<Instant>,
 }
 
-/// Dates given, later than all before and in order.
+/// Issued dates, in order, later than all earlier ones.
 #[derive(Clone, Debug)]
 pub struct Issued {
     /// At least one date.
     pub dates: Vec<Instant>,
-    /// What was odd about the memory, to be told to a person.
+    /// Warnings about the memory, for a person.
     pub notices: Vec<Notice>,
 }
 
@@ -144,9 +142,9 @@ impl<'a> Distributor<'a> {
         Distributor { prefix, setting, dir, agent, clock, trust, interrupt, given, skipped }
     }
 
-    /// Gives up to `count` dates, at least one, durable in the memory.
+    /// Issues up to `count` dates, at least one, durable in the memory.
     ///
-    /// Fewer are given where the next one would have to wait: the caller can use the first ones.
+    /// Fewer are issued if the next one would have to wait: the caller can use the first ones.
     pub fn issue(
         &mut self,
         count: usize,
@@ -165,16 +163,16 @@ impl<'a> Distributor<'a> {
         Ok(Issued { dates, notices })
     }
 
-    /// Remembers that the names on disk, as they are now, are all known to the memory.
+    /// Notes that the memory covers all present names on disk.
     ///
-    /// Called after names were published, it saves the next process from reading them all. A name
-    /// that something else added in between is not noticed until the next change; publishing would
-    /// still refuse to repeat it.
+    /// Called after names were published, it saves the next process from reading them all. A name that
+    /// another program added in between is not noticed until the next change; publishing would still refuse
+    /// to repeat it.
     pub fn settle(&self, names: &dyn Names, patience: Patience) -> Result<(), DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
         if let MemoryState::Record(record) = &memory.found {
             let (last, granularity) = (record.last, record.granularity);
-            // Another process may have found names to skip.
+            // Another process may have found dates to skip.
             if record.tree.as_str() != UNSETTLED {
                 memory.write(last, granularity, &names.state(self.clock.now())?)?;
             }
@@ -182,8 +180,7 @@ impl<'a> Distributor<'a> {
         Ok(())
     }
 
-    /// Makes this machine the one that issues, after a person decided so. Dates that have passed are
-    /// never given again.
+    /// Makes this machine the issuer, by the decision of a person. Dates in the past are never issued again.
     pub fn adopt(
         &self,
         names: &dyn Names,
@@ -207,8 +204,8 @@ impl<'a> Distributor<'a> {
         Ok(self.future_name(newest).into_iter().collect())
     }
 
-    /// Begins the memory of a new collection: above the names that there are, and above now if others
-    /// may have been given.
+    /// Begins the memory of a new collection: above the existing names, and above the present if other names
+    /// may have been issued.
     pub fn begin(
         &self,
         names: &dyn Names,
@@ -223,14 +220,14 @@ impl<'a> Distributor<'a> {
         let newest = names.newest(limit)?;
         let follows = newest.date.is_some() || past == Past::Unknown;
         let last = newest.date.max(follows.then_some(now));
-        // The inventory, which has the names of the future, may not be there yet.
+        // The inventory, which has the future names, may not exist yet.
         let has_future = newest.future.is_some();
         let tree = if has_future { UNSETTLED.to_owned() } else { names.state(now)? };
         memory.write(last, self.setting, &tree)?;
         Ok(self.future_name(newest).into_iter().collect())
     }
 
-    /// Raises the memory to the newest name on disk if it is behind.
+    /// Raises the memory to the latest name on disk if it is behind.
     pub fn catch_up(
         &self,
         names: &dyn Names,
@@ -248,7 +245,7 @@ impl<'a> Distributor<'a> {
         let mut notices = Vec::new();
         let basis = self.compare_all(&mut memory, names, patience, &mut notices)?;
         let known = memory.found.record().and_then(|record| record.last);
-        // A clock that is not to be believed must not end naming until its date has come.
+        // An implausible clock must not stop issuing until its date has come.
         let believed = self.judged(basis.last, self.clock.now(), patience).is_ok();
         let last = basis.last.max(basis.floor.filter(|_| believed && basis.last.is_some()));
         if last > known {
@@ -257,7 +254,7 @@ impl<'a> Distributor<'a> {
         Ok(notices)
     }
 
-    /// Reads the memory without issuing, for a person to look at.
+    /// Reads the memory for display, without issuing.
     pub fn look(&self) -> Result<Option<slot::MemoryRecord>, DistributorError> {
         HeldMemory::look(&self.dir, &self.prefix)
     }
@@ -280,7 +277,7 @@ impl<'a> Distributor<'a> {
         let mut known = basis.last;
         while dates.len() < count.max(1) {
             let now = self.clock.now();
-            // The clock is judged by what is known: anything looks right beside the clock itself.
+            // The clock is judged by the known dates: compared with itself, it would always look right.
             let last = known.max(basis.floor);
             let decided = self.judged(known, now, patience).and_then(|()| {
                 let step = issue(last, now, self.setting);
@@ -292,7 +289,7 @@ impl<'a> Distributor<'a> {
             });
             let date = match decided {
                 Ok(Some(date)) => date,
-                // What was decided before can still be used.
+                // The dates decided so far can still be used.
                 Ok(None) | Err(_) if !dates.is_empty() => break,
                 Ok(None) => continue,
                 Err(error) => return Err(error),

@@ -17,13 +17,13 @@
 //! sha256 (64 hexadecimal digits over all that precedes in this slot)
 //! ```
 //!
-//! `last -` says that no date was given yet. A new memory has records in both slots, so a slot without
+//! `last -` means that no date has been issued yet. A new memory has records in both slots, so a slot without
 //! one always means that a record was lost.
 //!
-//! The checksum is the end of the slot, not of the text: no beginning of a new record in front of
-//! the rest of an old one is ever valid. A later format has to keep the first word, the size of the
-//! slots and the checksum, so that this program knows it for one ([`SlotError::OtherFormat`]) and
-//! does not take an older record beside it for the last.
+//! The checksum is at the end of the slot, not of the text: the beginning of a new record before the rest of
+//! an old one is never valid. A later format has to keep the first word, the size of the slots and the
+//! checksum, so that this program recognizes it ([`SlotError::OtherFormat`]) and does not take an older
+//! record beside it for the last.
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,8 +40,8 @@ pub const FILE: usize = 2 * STRIDE;
 
 /// From the beginning of a slot to that of the other.
 ///
-/// A disk with sectors of 4096 bytes rewrites a whole one for each write, even where it shows
-/// smaller ones. When the power goes just then, that sector may be lost, so no two slots share one.
+/// A disk with sectors of 4096 bytes rewrites a whole sector for each write, even if it reports smaller ones.
+/// A power cut during the write may destroy that sector, so no two slots share one.
 const STRIDE: usize = 4096;
 
 /// The part of a slot before the line of its checksum.
@@ -91,13 +91,12 @@ const _: () = assert!(LONGEST <= BODY, "every record fits its slot");
 pub struct MemoryRecord {
     /// The prefix whose memory this is.
     pub prefix: Token<PREFIX>,
-    /// The number of this record: 1 for the first, and one more for each that follows. A file that
-    /// claims to have come to 0 or to [`u64::MAX`] is not believed.
+    /// The number of this record, from 1. A file with the number 0 or [`u64::MAX`] is not believed.
     pub sequence: u64,
     /// The date of the last label, within the range of [`Instant::from_seconds`]; `None` before the
     /// first one.
     pub last: Option<Instant>,
-    /// The setting under which that label was given.
+    /// The setting under which that label was issued.
     pub granularity: Setting,
     /// The boot of the machine during which this record was written.
     pub boot: Token<NAME>,
@@ -109,8 +108,7 @@ pub struct MemoryRecord {
 
 /// A word of 1 to `MAX` printable ASCII characters, none of them a space.
 ///
-/// Nothing else can get into a line of the file, so no value can break its form. `-` stands for
-/// nothing known.
+/// No other character can occur in a line of the file, so no value can break its form. `-` means unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Token<const MAX: usize>(String);
 
@@ -133,14 +131,14 @@ impl<const MAX: usize> Token<MAX> {
     }
 }
 
-/// The token for nothing known: `-`.
+/// The token for an unknown value: `-`.
 impl<const MAX: usize> Default for Token<MAX> {
     fn default() -> Token<MAX> {
         Token(String::from("-"))
     }
 }
 
-/// Takes the text as it is or not at all.
+/// Takes a valid text unchanged, and refuses any other.
 impl<const MAX: usize> FromStr for Token<MAX> {
     type Err = TokenError;
 
@@ -160,7 +158,7 @@ impl<const MAX: usize> fmt::Display for Token<MAX> {
     }
 }
 
-/// A text that is no [`Token`].
+/// A text that is not a [`Token`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to {longest} printable ASCII characters without spaces")]
 pub struct TokenError {
@@ -177,7 +175,7 @@ pub enum SlotError {
     /// A whole record that this version of the program does not know how to read.
     #[error("the slot was written by another version of urepo")]
     OtherFormat,
-    /// A write was cut short, or the file was changed by something else.
+    /// A write was interrupted, or another program changed the file.
     #[error("the slot is damaged")]
     Damaged {
         /// The first thing found wrong.
@@ -189,13 +187,13 @@ pub enum SlotError {
 /// The damage of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// The file ends before the slot does, or goes on where it should end.
+    /// The file ends before the slot does, or is too long.
     #[error("it does not have its {SLOT} bytes")]
     Size,
     /// The checksum is not that of the bytes.
     #[error("its checksum does not match")]
     Checksum,
-    /// The checksum matches, yet it is no record of this program.
+    /// The checksum matches, but it is not a record of this program.
     #[error("its line `{line}` is missing or wrong")]
     Line {
         /// The word that begins the line.
@@ -215,19 +213,19 @@ pub enum Damage {
 pub enum Contents {
     /// The file is empty or blank: this memory was never written.
     Fresh,
-    /// There is a record.
+    /// A record was found.
     Valid {
         /// The valid record with the larger sequence number.
         record: MemoryRecord,
         /// The other slot: the record before, or why there is none.
         ///
-        /// A damaged one is most likely a write that was cut short, whose label was never used.
-        /// But it may also be a newer record that went bad later on.
+        /// A damaged one is most likely an interrupted write whose label was never used. But it may also be a
+        /// later record that has rotted.
         other: Result<MemoryRecord, SlotError>,
     },
-    /// A slot was written by a later version of the program, which alone knows what is the last.
+    /// A slot was written by a later version of the program; only that version can read the last date.
     OtherFormat,
-    /// Something was written, and no record can be read: the memory is lost, not fresh.
+    /// The file has content but no readable record: the memory is lost, not fresh.
     Damaged {
         /// The state of the first and the second slot.
         slots: [SlotError; 2],
@@ -243,8 +241,7 @@ pub fn blank() -> [u8; FILE] {
     file
 }
 
-/// Where the record after the one numbered `sequence` is to be written: over the older one. Zero
-/// stands for none yet.
+/// The offset of the record after number `sequence`: that of the older one. Zero means no record yet.
 pub const fn offset_for_next(sequence: u64) -> usize {
     if sequence.is_multiple_of(2) { 0 } else { STRIDE }
 }
@@ -356,7 +353,7 @@ fn checksum_line(body: &[u8]) -> String {
     format!("sha256 {}\n", Digest::of(body))
 }
 
-/// Whether nothing was ever written there: a file system may give zeros for it.
+/// Whether the slot was never written: a file system may return zeros for it.
 fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| matches!(byte, 0 | b' ' | b'\n'))
 }

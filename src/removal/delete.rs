@@ -23,7 +23,7 @@ pub struct Deletion<'r, 'o> {
     intent: Intent<'r>,
 }
 
-/// What was done to an item.
+/// The change of an item.
 pub type Deleted<'a> = Plan<'a>;
 
 impl Remover<'_> {
@@ -38,7 +38,7 @@ impl Remover<'_> {
 }
 
 impl<'o> Deletion<'_, 'o> {
-    /// Deletes one of the items that were said to be; on a full disk with the room that is reserved for it.
+    /// Deletes one of the announced items, on a full disk with the reserve.
     pub fn delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
         let before = self.intent.is_unfinished();
         let collection = self.remover.collection;
@@ -90,12 +90,12 @@ impl<'o> Deletion<'_, 'o> {
         collection.note(&[Event { note, ..event.with_digest_before(before) }]);
     }
 
-    /// Ends the run. What could not be finished stays on record.
+    /// Ends the run. Unfinished items stay recorded.
     pub fn finish(self) -> Result<(), RemovalError> {
         Ok(self.intent.finish()?)
     }
 
-    /// Locks the item, and the one that it can be spared for.
+    /// Locks the item, and the other holding that proves its bytes.
     fn lock_both(&self, planned: &Planned<'_>) -> Result<ItemLocks, CollectionError> {
         let Remover { collection, caller: Caller { agent, .. }, .. } = *self.remover;
         let name = &planned.plan.name;
@@ -122,7 +122,7 @@ impl<'o> Deletion<'_, 'o> {
     }
 }
 
-/// The locked item, if it and the one that it can be spared for are as they were.
+/// The locked item, if it and the other holding are unchanged.
 fn as_planned<'l>(
     collection: &'l Collection,
     locks: &'l ItemLocks,
@@ -152,7 +152,7 @@ fn as_planned<'l>(
     Err(changed(collection.path()).into())
 }
 
-/// The tombstone is sealed again, so it has to say that the sidecar was not as it had been sealed.
+/// The tombstone gets a new seal, so it has to record that the old seal was broken.
 fn reason(given: Option<&str>, seal: Seal) -> Option<String> {
     const CHANGED: &str = "the sidecar was not as it had been sealed";
     let given = given.filter(|reason| !reason.trim().is_empty());

@@ -1,4 +1,4 @@
-//! Why an item is not removed, or not brought back.
+//! Why an item is not deleted, or not restored.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::Party;
 
-/// Why an item is not removed, or not brought back.
+/// Why an item is not deleted, or not restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RemovalError {
-    /// There is a tombstone, and nothing is left to be done.
+    /// The item is already deleted.
     #[error("`{name}` is deleted already")]
     AlreadyDeleted {
         /// The item.
@@ -24,10 +24,10 @@ pub enum RemovalError {
     LastHolding {
         /// The item.
         name: RepositoryName,
-        /// Where another one was looked for, and what was found there.
+        /// The collections that were checked, and the results.
         looked_at: Vec<LookedAt>,
     },
-    /// The Original is on its way to another collection, or from there.
+    /// A hand-over of the Original is in progress.
     #[error("a hand-over of `{name}` is under way, {party}")]
     HandoverOpen {
         /// The item.
@@ -35,20 +35,20 @@ pub enum RemovalError {
         /// The other end.
         party: Party,
     },
-    /// It is not what its sidecar says.
+    /// It differs from its sidecar.
     #[error("`{name}` is damaged: {detail}")]
     Damaged {
         /// The item.
         name: RepositoryName,
-        /// What was found first, and how much more.
+        /// The first damage, and the number of others.
         detail: String,
     },
-    /// What is in the trash is not what was deleted.
+    /// The data in the trash differs from the deleted item.
     #[error("what is in the trash of `{name}` is damaged: {detail}")]
     TrashDamaged {
         /// The item.
         name: RepositoryName,
-        /// What was found first, and how much more.
+        /// The first damage, and the number of others.
         detail: String,
     },
     /// Its bytes are not in the trash.
@@ -56,18 +56,18 @@ pub enum RemovalError {
     NotInTrash {
         /// The item.
         name: RepositoryName,
-        /// Entries of the trash with what a repair replaced in it, or what its sidecar did not list.
+        /// Entries of the trash with files that a repair replaced or that its sidecar did not list.
         kept: Vec<PathBuf>,
     },
-    /// It is not here, but not because it was deleted.
+    /// It is not here, but was not deleted.
     #[error("{absence}")]
     NotDeleted {
         /// Why it is not here.
         absence: Box<CollectionError>,
-        /// Entries of the trash with what a repair replaced in it, or what its sidecar did not list.
+        /// Entries of the trash with files that a repair replaced or that its sidecar did not list.
         kept: Vec<PathBuf>,
     },
-    /// The trash holds what the item in place has lost.
+    /// The trash holds the only bytes of the item in place.
     #[error("`{name}` is {state} and has no payload; it may be the one in the trash")]
     Needed {
         /// The item.
@@ -75,16 +75,16 @@ pub enum RemovalError {
         /// What it is.
         state: State,
     },
-    /// The tombstone is in place, the payload is not in the trash yet.
+    /// The tombstone is in place, but the payload is not in the trash yet.
     #[error("`{name}` is deleted, but its files are still in place")]
     NotMoved {
         /// The item.
         name: RepositoryName,
-        /// What went wrong.
+        /// The failure.
         #[source]
         source: PathError,
     },
-    /// There is a tombstone, and the payload lies beside it.
+    /// The tombstone is in place, and the payload lies beside it.
     #[error(
         "`{name}` is deleted, but its files are still in place: a deletion or restoration was interrupted"
     )]
@@ -100,13 +100,13 @@ pub enum RemovalError {
         /// The fault.
         reason: String,
     },
-    /// The Original is not to leave its collection.
+    /// The Original is not transferable.
     #[error("`{name}` is marked as not transferable")]
     NotTransferable {
         /// The item.
         name: RepositoryName,
     },
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
     /// Another collection holds the Original, or may hold it.
@@ -120,33 +120,33 @@ pub enum RemovalError {
     Disk(#[from] PathError),
 }
 
-/// A collection that was looked at, and why the item in it is no proof.
+/// A collection that was checked, and why its item is not a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookedAt {
     /// Its root.
     pub path: PathBuf,
-    /// What is lacking.
+    /// The reason.
     pub lack: Lack,
 }
 
-/// Why an item elsewhere does not stand for the one here.
+/// Why an item in another collection is not a proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lack {
     /// It is the same collection, or a clone with the same id.
     SameCollection,
     /// The item there is the directory of the item here, which is mounted in both places.
     SameDirectory,
-    /// It has no such item.
+    /// It does not have the item.
     Absent,
     /// It has a tombstone.
     Deleted,
-    /// Its sidecar has another payload.
+    /// Its sidecar lists another payload.
     OtherPayload,
     /// It is being handed over.
     HandoverOpen,
-    /// It is damaged: what was found.
+    /// It is damaged, with the finding.
     Damaged(String),
-    /// It cannot be read: why.
+    /// It cannot be read, for this reason.
     Unreadable(String),
 }
 

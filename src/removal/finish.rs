@@ -1,8 +1,8 @@
-//! Items that interrupted runs have left between two states: a tombstone with its payload beside it.
+//! Completing interrupted runs, which leave items between two states: a tombstone with its payload beside it.
 //!
-//! An interrupted deletion is completed, and an interrupted restoration too. Where intents of both kinds name an item that
-//! is between two states, nothing shows which run left it so: its files stay where they are, out of reach of a purge, until
-//! a person restores or deletes it.
+//! An interrupted deletion is completed, and an interrupted restoration too. If intents of both kinds name an
+//! item between two states, nothing shows which run left it: its files stay in place, protected from purges,
+//! until a person restores or deletes it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,24 +24,24 @@ use crate::layout;
 pub struct Pending {
     /// The item.
     pub name: RepositoryName,
-    /// What its run was doing.
+    /// The work of its run.
     pub kind: IntentKind,
     /// Whether that run is at work.
     pub is_at_work: bool,
 }
 
-/// What became of interrupted runs.
+/// The results for interrupted runs.
 #[derive(Debug, Default)]
 pub struct Finished {
     /// Items that are deleted or restored now.
     pub items: Vec<Pending>,
     /// Runs that are still at work.
     pub at_work: u64,
-    /// What could not be finished, and is tried again the next time.
+    /// Items that could not be finished, and are tried again the next time.
     pub failed: Vec<RemovalError>,
 }
 
-/// Whether runs have left their intents, or are at work.
+/// Whether there are intents, of interrupted or present runs.
 pub fn has_pending(collection: &Collection) -> Result<bool, PathError> {
     let journal = collection.own_dir(layout::JOURNAL)?;
     journal.map_or(Ok(false), |journal| Ok(!intent_files(&journal)?.is_empty()))
@@ -54,7 +54,7 @@ pub fn pending(collection: &Collection) -> Result<(Vec<Pending>, Vec<RemovalErro
         return Ok((Vec::new(), failed));
     };
     for (kind, file) in intent_files(&journal)? {
-        // Gone since, with the run that wrote it.
+        // Removed since by the run that wrote it.
         let Some(mut opened) = journal.open_file_if_there(&file)? else { continue };
         let names = read_names(&mut opened);
         let is_at_work = Lock::is_held(opened)?;
@@ -81,7 +81,7 @@ pub fn pending(collection: &Collection) -> Result<(Vec<Pending>, Vec<RemovalErro
 /// `restoration`. An item that intents of both kinds name stays as it is, and so do all deletions while the intent of a
 /// restoration cannot be read, and the other way round.
 ///
-/// May be killed and repeated at any point. Costs one look at a directory if there is nothing to do.
+/// May be killed and repeated at any point. Without intents it only lists a directory.
 pub fn finish_pending(
     collection: &Collection,
     restoration: &Restoration<'_>,
@@ -93,7 +93,8 @@ pub fn finish_pending(
     if files.is_empty() {
         return Ok(finished);
     }
-    // A writer rebuilds a missing inventory, and waits for everybody else to do so: nothing is locked before.
+    // A writer rebuilds a missing inventory, for which it waits for all other processes, so nothing is locked
+    // before.
     let remover = if files.iter().any(|(kind, _)| *kind == IntentKind::Restoration) {
         let writer = collection.writer_to_delete(caller.agent, &caller.waiter());
         let noted = writer.map_err(|error| finished.failed.push(error.into()));
@@ -101,7 +102,7 @@ pub fn finish_pending(
     } else {
         None
     };
-    // Recovery would clear the trash up meanwhile. A deletion makes nothing on a full disk.
+    // Recovery would clean the trash meanwhile. On a full disk, nothing is written for it.
     let _lock = match &remover {
         Some(_) => None,
         None => Some(collection.keep_recovery_away(caller.agent, &caller.waiter())?),
@@ -124,7 +125,7 @@ struct Finishing<'a> {
     collection: &'a Collection,
     journal: Dir,
     restoration: &'a Restoration<'a>,
-    /// Restores; without it, the reason is among the failures.
+    /// The restorer; without it, the reason is among the failures.
     remover: Option<&'a Remover<'a>>,
     caller: &'a Caller<'a>,
     finished: Finished,

@@ -1,4 +1,4 @@
-//! What there is of a deleted item: found, read and compared, and left as it is.
+//! The remains of a deleted item: found, read and compared, without changing them.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::sidecar::{Seal, Sidecar};
 use crate::verify::{Depth, summarize_damage, verify_item, verify_payload};
 
-/// Looks for what can be brought back.
+/// Finds deleted data that can be restored.
 pub(super) struct Search<'a> {
     pub(super) collection: &'a Collection,
     pub(super) restoration: &'a Restoration<'a>,
@@ -24,13 +24,13 @@ pub(super) struct Search<'a> {
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// What can be brought back.
+/// Deleted data that can be restored.
 pub(super) enum Grave {
-    /// A tombstone, and where its payload is: beside it already unless in the trash.
+    /// A tombstone, and the place of its payload: in the trash, or already beside it.
     Tombstone { record: ReadSidecar, trashed: Option<Trashed> },
-    /// Nothing: the item is not deleted. The trash may keep what was replaced in it.
+    /// Nothing: the item is not deleted. The trash may hold files that were replaced in it.
     Empty { item: StoredItem, sidecar: Sidecar, kept: Vec<PathBuf> },
-    /// A Copy, whole, in the trash, which may keep others of the item.
+    /// A whole Copy in the trash, which may hold others of the item.
     Copy { sidecar: Sidecar, trashed: Trashed, kept: Vec<PathBuf> },
 }
 
@@ -46,7 +46,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Why there is nothing to restore where no item is.
+    /// The error for an absent item without deleted data.
     fn not_deleted(&self, name: &RepositoryName) -> Result<RemovalError, RemovalError> {
         let absence = self.collection.absent(name);
         let kept = self.collection.kept_in_trash(name)?;
@@ -56,7 +56,7 @@ impl<'a> Search<'a> {
         Ok(RemovalError::NotDeleted { absence: Box::new(absence), kept })
     }
 
-    /// The same, under the lock of the item now, unless another run has changed it since it was found.
+    /// The same under the lock of the item, unless another run has changed it since it was found.
     pub(super) fn unchanged(
         &self,
         name: &RepositoryName,
@@ -106,7 +106,7 @@ impl<'a> Search<'a> {
         if state_before(&record.sidecar) == State::Original {
             self.claim().check(name, Remains::Tombstone)?;
         }
-        // An earlier run was killed when it had moved it here, or before it had moved it away.
+        // An earlier run was killed after it moved the payload here, or before it moved the payload away.
         let trashed = if item.has_payload()? {
             let doc = item.dir().open_dir(Path::new(layout::PAYLOAD))?;
             match self.damage_of(doc, &record.sidecar)? {
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
         Ok(Grave::Tombstone { record, trashed })
     }
 
-    /// What is asked before an Original comes back.
+    /// The checks before an Original is restored.
     pub(super) fn claim(&self) -> Claim<'a> {
         Claim { own: self.collection, source: None, peers: &self.restoration.peers }
     }
@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
                     }
                 }
                 Err(CollectionError::Disk(error)) => return Err(error.into()),
-                // What cannot be used as a sidecar is found to be damaged next.
+                // The next check finds an unusable sidecar damaged.
                 Ok(_) | Err(_) => {}
             }
             let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
@@ -179,7 +179,7 @@ impl<'a> Search<'a> {
         Ok(Some(Grave::Copy { sidecar, trashed, kept }))
     }
 
-    /// The last update of the Copy that an entry holds, if that can be read, and when the entry came into the trash.
+    /// The last update of the Copy in an entry, if readable, and when the entry went to the trash.
     fn age(&self, trashed: &Trashed) -> (Option<Instant>, Option<Instant>) {
         let copy = self.collection.trashed_copy(trashed).ok().flatten();
         let updated =
@@ -224,7 +224,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What the item of a tombstone was. A Copy leaves none, so one that does not say is an Original's.
+/// The state of the item before its tombstone. A deleted Copy leaves none, so a tombstone without the state
+/// was an Original.
 pub(super) fn state_before(tombstone: &Sidecar) -> State {
     tombstone.removal.as_ref().map_or(State::Original, |removal| removal.was)
 }

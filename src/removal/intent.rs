@@ -1,9 +1,9 @@
-//! What a run is going to delete or restore, on the disk before anything changes: `.urepo/journal/delete-….toml` and
-//! `restore-….toml`.
+//! Intents: the items that a run is going to delete or restore, recorded before anything changes in
+//! `.urepo/journal/delete-….toml` and `restore-….toml`.
 //!
-//! The file holds identifiers and nothing else. What is left to do follows from the items: a tombstone with a payload
-//! beside it is between two states, anything else is left alone. A run holds a kernel lock on its file, so a
-//! file that can be locked is that of a run that has ended.
+//! The file holds identifiers and nothing else. The remaining work follows from the items: a tombstone with a
+//! payload beside it is between two states; any other item is left alone. A run holds a kernel lock on its
+//! file, so a file that can be locked belongs to a run that has ended.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub enum IntentKind {
 }
 
 impl IntentKind {
-    /// How the names of the files begin.
+    /// The beginning of the names of the files.
     fn begin(self) -> &'static str {
         match self {
             IntentKind::Restoration => "restore-",
@@ -46,10 +46,10 @@ impl IntentKind {
     }
 }
 
-/// How the names of the files end.
+/// The end of the names of the files.
 const END: &str = ".toml";
 
-/// Some two million names.
+/// Limit on the size of a file: some two million names.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// The intent of a run, written before its first change: a run that is refused leaves no trace.
@@ -89,7 +89,7 @@ impl<'r> Intent<'r> {
         self.is_unfinished
     }
 
-    /// An item was changed: what was unfinished before is all that is.
+    /// An item was changed completely: the unfinished items are those from before.
     pub(super) fn settle(&mut self, was_unfinished: bool) {
         self.is_unfinished = was_unfinished;
     }
@@ -103,7 +103,7 @@ impl<'r> Intent<'r> {
         Ok(())
     }
 
-    /// Ends the run. What could not be finished stays on record.
+    /// Ends the run. Unfinished items stay recorded.
     pub(super) fn finish(self) -> Result<(), PathError> {
         if let (Some(file), false) = (self.file, self.is_unfinished) {
             file.remove()?;
@@ -136,7 +136,7 @@ impl IntentFile {
         let journal = collection.ensure_own()?.ensure_lasting_dir(layout::JOURNAL)?;
         let random = random_hex::<8>().on("write to", journal.path())?;
         let file = PathBuf::from(format!("{}{random}{END}", kind.begin()));
-        // A name has no character that TOML would have escaped.
+        // A name has no character that TOML would escape.
         let mut text = format!("{}items = [\n", kind.comment());
         for name in names {
             text.push_str(&format!("    \"{name}\",\n"));
@@ -160,7 +160,7 @@ impl IntentFile {
     }
 }
 
-/// The files of all runs, under way or not, each with what its run does: restorations first.
+/// The files of all runs, present or interrupted, each with the work of its run: restorations first.
 pub(super) fn intent_files(journal: &Dir) -> Result<Vec<(IntentKind, PathBuf)>, PathError> {
     let mut files = Vec::new();
     for entry in journal.entries()? {
@@ -173,8 +173,8 @@ pub(super) fn intent_files(journal: &Dir) -> Result<Vec<(IntentKind, PathBuf)>, 
     Ok(files)
 }
 
-/// Whether a run of this kind, under way or interrupted, may have changed the item. A file that cannot be read may name
-/// any item.
+/// Whether a run of this kind, present or interrupted, may have changed the item. A file that cannot be read
+/// may name any item.
 ///
 /// The answer is exact while the caller has the lock of the item: a run locks an item before it writes its intent.
 pub(super) fn may_be_listed(

@@ -1,10 +1,9 @@
-//! Removal: deleting items, bringing them back, and removing their bytes permanently.
+//! Removal: deleting items, restoring them, and removing their bytes permanently.
 //!
-//! What deleting means depends on the state [resolution standard 5.2]. An Original leaves a tombstone:
-//! its sidecar stays, with all it said and who removed it, when and why. A Copy leaves nothing.
-//! Either way the bytes go to the trash and stay there until [`Purger`] removes them, so that
-//! [`Restorer::restore`] can undo a slip: one wrong name at a prompt must not cost an item. That is why
-//! deleting frees no room.
+//! What deleting means depends on the state [resolution standard 5.2]. An Original leaves a tombstone: its
+//! sidecar stays, and records who removed the item, when and why. A Copy leaves nothing. Either way the bytes
+//! go to the trash and stay there until [`Purger`] removes them, so that [`Restorer::restore`] can undo a
+//! mistake: one wrong name at a prompt must not cost an item. So deleting frees no room.
 //!
 //! # Files, in reading order
 //!
@@ -21,26 +20,26 @@
 //!
 //! # The order of writes
 //!
-//! *delete*: the intent is written and synced; the item is locked; its sidecar is replaced durably, which
-//! is the commit point; `doc` is moved to the trash and both directories are synced. Killed before
-//! the last step, there is a tombstone with a payload (`verify` says U212): deleting it again, or
+//! *delete*: the intent is written and synced; the item is locked; its sidecar is replaced durably, which is
+//! the commit point; `doc` is moved to the trash and both directories are synced. If the run is killed before
+//! the last step, a tombstone with a payload remains (`verify` reports U212): deleting it again, or
 //! [`finish_pending`], which reads the intent, finishes the move.
 //!
-//! *restore*: every byte in the trash is compared with the tombstone; the item is locked, an Original in every
-//! collection that holds it, and what was found is looked at again; the intent is written and synced; `doc` is moved
-//! back and synced; the sidecar is replaced durably, which is the commit point. Killed before that, there is a
-//! tombstone with a payload as well: restoring it again, or [`finish_pending`], completes the restoration. A Copy
-//! comes back whole, in one step.
+//! *restore*: every byte in the trash is compared with the tombstone; the item is locked, an Original in
+//! every collection that holds it, and everything is checked again; the intent is written and synced; `doc`
+//! is moved back and synced; the sidecar is replaced durably, which is the commit point. If the run is killed
+//! before that, a tombstone with a payload remains as well: restoring it again, or [`finish_pending`],
+//! completes the restoration. A Copy is restored whole, in one step.
 //!
-//! *purge*: what is purged is renamed first, so that what is left of it after a crash is never taken for
-//! a payload; recovery, or the next purge, removes the rest.
+//! **purge*: the data is renamed first, so that its remains after a crash are never taken for a payload;
+//! recovery, or the next purge, removes them.
 //!
 //! # The last holding
 //!
-//! An item is not deleted unless another collection holds the same bytes, proven now, or the caller says
-//! that it may be the last. The bytes are read without a lock, since that takes long; then both
-//! items are locked and nothing may have changed: two runs cannot each delete the item that the other one
-//! relies on. A collection that cannot be written is relied on without a lock.
+//! An item is deleted only if another collection holds the same bytes, as proven now, or if the caller allows
+//! deleting the last holding. The bytes are read without a lock, because that takes long; then both items are
+//! locked and must be unchanged, so two runs cannot each delete the item that the other one relies on. A
+//! collection that cannot be written is relied on without a lock.
 
 mod delete;
 mod error;
@@ -64,7 +63,7 @@ pub use proof::SecondHolding;
 pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable, unpurgeable};
 pub use restore::{Restored, Restorer, plan_restoration};
 
-/// Removes items of one collection, and brings them back.
+/// Deletes and restores items of one collection.
 pub struct Remover<'a> {
     /// The collection.
     pub collection: &'a Collection,

@@ -1,4 +1,4 @@
-//! How items are deleted and restored, and what deleting one would do: nothing is changed here.
+//! Options of deleting and restoring, and the plan of a deletion. Nothing is changed here.
 
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
@@ -10,72 +10,72 @@ use crate::item::State;
 use crate::progress::Progress;
 use crate::verify::{Depth, ProofError, prove};
 
-/// What is ordered, and which rules hold.
+/// Options of a deletion.
 #[derive(Clone, Debug)]
 pub struct Order<'a> {
-    /// Who deletes: a person on a machine.
+    /// The user and the machine.
     pub by: String,
-    /// Why, if that is said.
+    /// The reason, if given.
     pub reason: Option<String>,
     /// Other collections, which may hold the items too.
     pub others: &'a [Collection],
-    /// How closely the other holding is looked at.
+    /// The depth of the check of the other holding.
     pub depth: Depth,
-    /// Whether the last holding may go.
+    /// Whether the last holding may be deleted.
     pub last: LastRule,
-    /// Whether a damaged item may go.
+    /// Whether a damaged item may be deleted.
     pub damage: DamageRule,
-    /// Whether an Original may go that is not to leave its collection.
+    /// Whether an Original that is not transferable may be deleted.
     pub permanent: PermanentRule,
 }
 
-/// Whether an Original may go that is marked as not transferable.
+/// Whether an Original that is marked as not transferable may be deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PermanentRule {
-    /// It stays: it belongs to this collection, as the archive service does.
+    /// It stays, because it belongs to this collection.
     #[default]
     Refuse,
-    /// It may.
+    /// It may be deleted or restored.
     Accept,
 }
 
-/// Whether an item may go that no other collection is proven to hold.
+/// Whether an item may be deleted that no other collection is proven to hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LastRule {
     /// It stays.
     #[default]
     Keep,
-    /// It may go; nobody else is asked.
+    /// It may be deleted; other collections are not checked.
     Remove,
 }
 
-/// Whether an item may go, or come back, that is not what its sidecar says.
+/// Whether a damaged item may be deleted or restored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DamageRule {
-    /// It stays: somebody should look at it first.
+    /// It stays: a person should inspect it first.
     #[default]
     Refuse,
-    /// It may.
+    /// It may be deleted or restored.
     Accept,
 }
 
-/// How items are restored.
+/// Options of a restoration.
 #[derive(Clone, Copy, Debug)]
 pub struct Restoration<'a> {
-    /// Asked before an Original is restored.
+    /// The collections to check before an Original is restored.
     pub peers: Peers<'a>,
     /// Whether a damaged item is restored.
     pub damage: DamageRule,
 }
 
-/// What is done to an item.
+/// The step for an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// An Original becomes a tombstone, its payload goes to the trash.
     Bury,
     /// The payload of a tombstone goes to the trash: an earlier run was killed before that.
     FinishBurial,
-    /// A Copy goes to the trash whole.
+    /// The whole Copy goes to the trash.
     TakeAway,
 }
 
@@ -84,9 +84,9 @@ pub enum Step {
 pub struct Plan<'a> {
     /// The item, spelt as it is on disk.
     pub name: RepositoryName,
-    /// What is done.
+    /// The step.
     pub step: Step,
-    /// Who holds the same bytes, where that was asked.
+    /// The collection that holds the same bytes, if checked.
     pub proven_by: Option<SecondHolding<'a>>,
     /// Its files.
     pub files: u64,
@@ -106,7 +106,7 @@ pub fn plan<'a>(
     Planned::of(collection, &item, order, progress, interrupt).map(|planned| planned.plan)
 }
 
-/// A plan, with what it was made from.
+/// A plan, with the data it was made from.
 pub(super) struct Planned<'a> {
     pub(super) plan: Plan<'a>,
     pub(super) record: ReadSidecar,
@@ -125,7 +125,7 @@ impl<'a> Planned<'a> {
         let step = step(&record, item.has_payload()?)?;
         match step {
             Step::TakeAway => refuse_copy_in_place(item.name(), collection, &record.sidecar)?,
-            // Its tombstone would delete the Original that is elsewhere.
+            // Its tombstone would delete the Original in another collection.
             _ => refuse_put_back(item.name(), collection, &record.sidecar)?,
         }
         let is_permanent = step == Step::Bury && !record.sidecar.transferable;
@@ -160,7 +160,7 @@ impl<'a> Planned<'a> {
     }
 }
 
-/// What the state of an item asks for [resolution standard 5.2].
+/// The step for the state of an item [resolution standard 5.2].
 fn step(record: &ReadSidecar, has_payload: bool) -> Result<Step, RemovalError> {
     let sidecar = &record.sidecar;
     let name = || sidecar.repository.clone();

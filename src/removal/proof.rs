@@ -16,17 +16,17 @@ use crate::verify::{Depth, ProofError, prove};
 pub struct SecondHolding<'a> {
     /// The collection.
     pub collection: &'a Collection,
-    /// What it holds.
+    /// Its holding.
     pub state: State,
 }
 
-/// A holding, with the sidecar it was proven by.
+/// A holding, with the sidecar of the proof.
 pub(super) struct Proof<'a> {
     pub(super) holding: SecondHolding<'a>,
     pub(super) text: SidecarText,
 }
 
-/// Looks through `others` for one that holds the payload of `item`, with this `sidecar`, whole.
+/// Finds a collection among `others` that holds the whole payload of `item`, with this `sidecar`.
 pub(super) fn find<'a>(
     collection: &Collection,
     (item, sidecar): (&StoredItem, &Sidecar),
@@ -85,7 +85,7 @@ fn look(
     Some(Err(lack))
 }
 
-/// Whether both have one payload, by a directory that is mounted in two places.
+/// Whether both are the same directory, mounted in two places.
 fn is_same_directory(a: &StoredItem, b: &StoredItem) -> bool {
     let [a, b] = [a, b].map(|item| item.stat(layout::PAYLOAD).ok().flatten());
     a.zip(b).is_some_and(|(a, b)| a.identity == b.identity)

@@ -15,14 +15,14 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::wait::Waiter;
 
-/// What is to be purged.
+/// The selection of a purge.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Only what is left of these items; of all unless given.
+    /// Only data of these items; by default, of all.
     pub names: Option<Vec<RepositoryName>>,
-    /// Only what is left of items of these names.
+    /// Only data of items of these names.
     pub among: Names,
-    /// Only what came into the trash before this instant.
+    /// Only data that went to the trash before this instant.
     pub before: Option<Instant>,
 }
 
@@ -31,16 +31,16 @@ pub struct Wanted {
 pub struct Purgeable {
     /// The item.
     pub name: RepositoryName,
-    /// What is left of it.
+    /// Its data.
     pub held: TrashContents,
     /// Files in the trash.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The bytes on the disk that a purge frees: none of a file that has other names, as in an item that was
-    /// mended with it.
+    /// The bytes on the disk that a purge frees: none for a file with other names, such as one in a repaired
+    /// item.
     pub freed: u64,
-    /// When it came into the trash.
+    /// When it went to the trash.
     pub since: Instant,
     trashed: Trashed,
 }
@@ -48,15 +48,15 @@ pub struct Purgeable {
 /// The plan of a purge.
 #[derive(Debug, Default)]
 pub struct PurgePlan {
-    /// What would go, in order of names.
+    /// The entries to remove, in order of names.
     pub entries: Vec<Purgeable>,
-    /// Entries that cannot be looked at: they may belong to another user.
+    /// Entries that cannot be read: they may belong to another user.
     pub failed: Vec<RemovalError>,
 }
 
-/// What is in the trash of `collection`, as far as it is wanted.
+/// The wanted entries in the trash of `collection`.
 ///
-/// What recovery would put back is left out: it is on its way.
+/// Entries that recovery would put back are left out.
 pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<PurgePlan, RemovalError> {
     let mut plan = PurgePlan::default();
     let names: Option<BTreeSet<_>> = wanted.names.as_ref().map(|names| names.iter().collect());
@@ -67,7 +67,7 @@ pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<PurgePlan, 
     collection.visit_trash(|trashed| {
         let found = match trashed {
             Ok(trashed) if !is_wanted(&trashed.name) => return Ok(()),
-            // Whose it is, is not known.
+            // Its item is not known.
             Err(_) if !is_all => return Ok(()),
             trashed => trashed
                 .map_err(RemovalError::from)
@@ -83,7 +83,7 @@ pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<PurgePlan, 
     Ok(plan)
 }
 
-/// An entry that is to be purged, if it is there and wanted.
+/// An entry to be purged, if it exists and is wanted.
 fn look_at(
     collection: &Collection,
     wanted: &Wanted,
@@ -94,15 +94,15 @@ fn look_at(
         .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
     // A tombstone may have come here long after the deletion: its date is not that of the bytes.
     let (held, (size, since)) = match seen {
-        // Another run has just purged it, or brought it back.
+        // Another run has just purged or restored it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         outcome => outcome?,
     };
-    // An entry without a file is that of an interrupted run, and recovery removes it.
+    // An entry without a file was left by an interrupted run, and recovery removes it.
     if held == TrashContents::SetAside || (held == TrashContents::Remains && size.files == 0) {
         return Ok(None);
     }
-    // Of what has begun to go, the rest goes as well.
+    // The rest of a partly purged entry is purged as well.
     if held == TrashContents::Remains || wanted.before.is_none_or(|before| since < before) {
         let name = trashed.name.clone();
         let TreeSize { files, bytes, freed } = size;
@@ -111,8 +111,8 @@ fn look_at(
     Ok(None)
 }
 
-/// Why a purge leaves bytes in place: each item, as far as it is wanted, that has a tombstone and its payload beside it,
-/// because a deletion or a restoration could not be finished.
+/// Why a purge leaves bytes in place: each wanted item with a tombstone and its payload beside it, because a
+/// deletion or a restoration could not be finished.
 pub fn unpurgeable(
     collection: &Collection,
     wanted: &Wanted,
@@ -125,7 +125,8 @@ pub fn unpurgeable(
     };
     let is_left = |name: &RepositoryName| -> Result<bool, RemovalError> {
         let tombstone = match tombstone_with_payload(collection, name) {
-            // What is left of a living item goes without its sidecar. An age is that of a tombstone.
+            // Data of an item that is not deleted is purged without its sidecar. The age is that of a
+            // tombstone.
             Err(_) if wanted.before.is_none() => None,
             outcome => outcome?,
         };
@@ -145,7 +146,7 @@ pub fn unpurgeable(
     Ok(names.filter_map(|name| check(&name).err().map(|error| (name, error))).collect())
 }
 
-/// Removes what is in the trash of one collection. It makes nothing on the disk, so it works on a full one.
+/// Empties the trash of one collection. It creates nothing, so it works on a full disk.
 pub struct Purger<'a> {
     collection: &'a Collection,
     agent: &'a Agent,
@@ -166,14 +167,14 @@ impl<'a> Purger<'a> {
         Ok(Purger { collection, agent, waiter, interrupt, _lock: lock })
     }
 
-    /// Ends the purge. Part of the room that it made is reserved for deleting on a full disk.
+    /// Ends the purge. Part of the freed room is reserved for deleting on a full disk.
     pub fn finish(self) {
         self.collection.refill_reserve();
     }
 
     /// Removes an entry of the trash permanently, and returns how many bytes that has freed.
     ///
-    /// May be killed at any point; what is left is no payload any more and goes with the next purge.
+    /// May be killed at any point; the remains no longer count as a payload, and the next purge removes them.
     pub fn purge(&self, entry: &Purgeable) -> Result<u64, RemovalError> {
         let Purgeable { name, held, trashed, .. } = entry;
         if self.interrupt.requested() {
@@ -191,7 +192,7 @@ impl<'a> Purger<'a> {
             return Err(CollectionError::Changed { name: name.clone(), path }.into());
         }
         self.refuse_if_needed(entry)?;
-        // Another entry that shares its files may have gone since the plan.
+        // Another entry that shares its files may have been removed since the plan.
         let (TreeSize { freed, .. }, _) = collection.measure_trashed(trashed)?;
         collection.condemn(trashed, *held)?;
         collection.remove_trashed(trashed)?;
@@ -208,8 +209,7 @@ impl<'a> Purger<'a> {
         Ok(freed.unwrap_or(0))
     }
 
-    /// A sidecar that says Original, brought back by hand perhaps, but has no payload: the bytes in
-    /// the trash may be the only ones.
+    /// An Original without a payload, perhaps restored by hand: the bytes in the trash may be the only ones.
     fn refuse_if_needed(&self, entry: &Purgeable) -> Result<(), RemovalError> {
         if entry.held != TrashContents::Payload {
             return Ok(());

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
 
-/// An item that was restored, or would be.
+/// A restored item, also of a dry run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// The item.
@@ -25,8 +25,8 @@ pub struct Restored {
     pub state: State,
     /// Whether it was not deleted, so that nothing is done.
     pub was_here: bool,
-    /// Entries of the trash with what a repair replaced in an item that was here, or what its sidecar did not
-    /// list; of a Copy that was not here, those with other Copies of the item.
+    /// Entries of the trash with files that a repair replaced in an existing item, or that its sidecar did
+    /// not list; for a restored Copy, entries with other Copies of the item.
     pub kept: Vec<PathBuf>,
     /// Its files.
     pub files: u64,
@@ -89,12 +89,12 @@ impl<'r, 'o> Restorer<'r, 'o> {
         Restorer { remover: intent.remover(), restoration, intent }
     }
 
-    /// Restores the item `name`, after every byte in the trash was compared with its sidecar. An item that is
-    /// not deleted stays as it is.
+    /// Restores the item `name`, after comparing every byte in the trash with its sidecar. An item that is
+    /// not deleted stays unchanged.
     ///
     /// An Original is not restored while another collection holds the Original, or may hold it.
     ///
-    /// On a full disk it takes the room that is reserved for deleting: a restoration needs as little.
+    /// On a full disk it uses the reserve for deleting: a restoration needs as little room.
     pub fn restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
         let before = self.intent.is_unfinished();
         let restored = self.try_to_restore(name);
@@ -107,11 +107,12 @@ impl<'r, 'o> Restorer<'r, 'o> {
 
     fn try_to_restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
         let search = self.search()?;
-        // Others need not wait while every byte is read; what they change meanwhile is decided on again.
+        // Other processes need not wait while every byte is read; their changes are taken into account
+        // afterwards.
         let (grave, locks) = loop {
             let grave = search.find(name)?;
             if let Grave::Empty { item, .. } = &grave {
-                // A run that was killed may have put it there, and not have synced it.
+                // A killed run may have moved it there without a sync.
                 search.collection.confirm_names([item.name().as_str()])?;
                 return Ok(Restored::of(&grave));
             }
@@ -149,7 +150,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
         })
     }
 
-    /// Restores what was found, and is as it was under these locks.
+    /// Restores the data found, which is unchanged under these locks.
     fn bring_back(
         &mut self,
         name: &RepositoryName,
@@ -177,7 +178,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
     /// Completes the restoration of an item that was interrupted, and returns whether there was something to do. An item
     /// that an intent in `journal` lists as being deleted is left alone: its payload may be on its way into the trash.
     ///
-    /// The payload of a deleted item in the trash is nothing to do: the item was deleted since.
+    /// Nothing is to be done if the payload is in the trash: the item was deleted since.
     pub(super) fn complete(
         &mut self,
         journal: &Dir,
@@ -192,7 +193,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
         };
         while tombstone_with_payload(collection, name)?.is_some() {
             let locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;
-            // The run that had the lock has ended its deletion, or its restoration.
+            // The holder of the lock has completed its deletion or restoration.
             if tombstone_with_payload(collection, name)?.is_none() {
                 break;
             }
@@ -218,7 +219,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
         Ok(false)
     }
 
-    /// Ends the run. What could not be finished stays on record.
+    /// Ends the run. Unfinished items stay recorded.
     pub fn finish(self) -> Result<(), RemovalError> {
         Ok(self.intent.finish()?)
     }
@@ -233,7 +234,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
         let before = &record.sidecar;
         let mut after = before.clone();
         after.state = state_before(before);
-        // Nothing about it has changed, so its Copies are as current as they were.
+        // It has not changed, so its Copies stay current.
         let updated = before.removal.as_ref().and_then(|removal| removal.updated);
         after.timestamp =
             updated.unwrap_or_else(|| clock.now().floor(SECOND).max(before.timestamp));
@@ -245,7 +246,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
         self.record(item.name(), &InventoryChange::Became(after.state))?;
         match trashed {
             Some(trashed) => collection.remove_trashed(trashed)?,
-            // That run did not come to it.
+            // That run did not reach it.
             None => collection.remove_empty_entries(item.name())?,
         }
         Ok(())
@@ -254,7 +255,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
     fn put_copy_back(&self, trashed: &Trashed) -> Result<(), RemovalError> {
         let (collection, name) = (self.remover.collection, &trashed.name);
         collection.with_reserve(|| collection.put_copy_back(trashed))?;
-        // It may be an Original, which was put away because another collection had one too.
+        // It may be an Original, which was moved here because another collection had one too.
         let state = collection.item(name)?.read_sidecar()?.sidecar.state;
         self.record(name, &InventoryChange::Entered(state))?;
         Ok(collection.remove_trashed(trashed)?)
