@@ -1,4 +1,4 @@
-//! Differences between a sidecar that is accepted as it is and the records of its item.
+//! Differences between an accepted sidecar and other records of its item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,27 +13,27 @@ use crate::disk::PathError;
 use crate::identity::{Instant, RepositoryName};
 use crate::sidecar::{Access, KeyChange, Metadata, Relations, Sidecar, json_of};
 
-/// An unsealed sidecar that is accepted, compared with what else is known of the item.
+/// An unsealed sidecar that is accepted, compared with other records of the item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accepted {
-    /// What it was compared with.
+    /// The reference of the comparison.
     pub compared: Compared,
-    /// The keys of the description, and of one's own, that differ.
+    /// The keys of the description, and below `x`, that differ.
     pub changes: Vec<KeyChange>,
-    /// Values that nothing vouches for, each as one that was added.
+    /// Values that nothing confirms, each as an added value.
     pub unproven: Vec<KeyChange>,
-    /// The keys that are no description, and that are known to be otherwise: rot, or a slip of a hand.
+    /// The other keys that are known to be wrong, by rot or by mistake.
     pub damaged: Vec<String>,
     /// Whether the sidecar contradicts itself, the other holding or the log about the payload.
     pub is_payload_in_doubt: bool,
 }
 
-/// What an accepted sidecar was compared with.
+/// The reference of an accepted sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compared {
     /// The sealed sidecar of the same item in this collection.
     Holding(PathBuf),
-    /// The last values of those keys that the event log has. Other keys may have changed as well.
+    /// The last values in the event log. Keys that are not in the log may have changed as well.
     Log,
     /// Nothing: only the present values are known.
     Nothing,
@@ -96,7 +96,7 @@ fn read_log(
     Ok(read)
 }
 
-/// Compares what `own` became, `sidecar`, with what `donors` say, or else with the log of `collection`.
+/// Compares `sidecar`, made from `own`, with the sidecars of `donors`, or else with the log of `collection`.
 pub(super) fn compare(
     collection: &Collection,
     (own, sidecar): (&Written, &Sidecar),
@@ -130,7 +130,7 @@ pub(super) fn compare(
     Ok(Accepted { compared, changes, unproven, damaged, is_payload_in_doubt })
 }
 
-/// Whether what differs from a holding that is behind is not what the log has of it since then.
+/// Whether the differences from an older holding contradict the log since then.
 fn has_changed_since(
     logged: &BTreeMap<String, Option<serde_json::Value>>,
     change: &mut KeyChange,
@@ -161,7 +161,7 @@ fn table_changes(before: &Table, after: &Table) -> Vec<KeyChange> {
     changed.map(change).collect()
 }
 
-/// The values that the log knows otherwise. Those that it does not know go to `unproven`.
+/// The values that contradict the log. Values that the log does not have go to `unproven`.
 fn compare_with_log(
     logged: BTreeMap<String, Option<serde_json::Value>>,
     sidecar: &Sidecar,

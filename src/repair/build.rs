@@ -1,4 +1,4 @@
-//! The repaired item, built in the stage: good files by a second link, damaged ones from donors.
+//! Building the repaired item in the stage: good files by hard links, damaged ones from donors.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 
 /// The inputs of a repaired item.
 pub(super) struct Build<'a> {
-    /// The item as it is, unless it vanished.
+    /// The present item, unless it vanished.
     pub item: Option<&'a StoredItem>,
     pub plan: &'a Plan,
     pub donors: &'a [StoredItem],
@@ -24,7 +24,7 @@ pub(super) struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Makes the payload of the item. It is not synced.
+    /// Builds the payload of the item, without syncing it.
     pub(super) fn run(&self) -> Result<(), RepairError> {
         let entries = wanted(&self.plan.sidecar);
         let directories = directories(entries);
@@ -39,7 +39,7 @@ impl Build<'_> {
             let step = steps.next_if(|step| step.path == entry.path);
             self.entry(entry, step.map(|step| step.source))?;
         }
-        // Deepest first, now that nothing more is put into them.
+        // Deepest first, now that they are complete.
         for path in directories.iter().rev() {
             match empty_directory(entries, path) {
                 Some((modified, mode)) => {
@@ -51,7 +51,7 @@ impl Build<'_> {
         Ok(self.keep_attributes(Path::new(""))?)
     }
 
-    /// Makes an entry from `source`, or as it is in the item.
+    /// Builds an entry from `source`, or from the present item.
     fn entry(&self, entry: &Entry, source: Option<EntrySource>) -> Result<(), RepairError> {
         match (&entry.content, source) {
             (Content::EmptyDirectory { .. }, _) => Ok(()),
@@ -70,7 +70,7 @@ impl Build<'_> {
                     return self.copy(item.open(&entry.path)?, entry);
                 }
                 if source.is_some() {
-                    // Both names are of one file, so the old item has them right from now on as well.
+                    // Both names belong to one file, so the old item gets the right attributes as well.
                     let attributes = Attributes { modified: *modified, mode: *mode };
                     self.draft.open_file(&entry.path)?.set_attributes(attributes)?;
                 }
@@ -82,7 +82,7 @@ impl Build<'_> {
         }
     }
 
-    /// Copies a file whose bytes have to be those of `entry`.
+    /// Copies a file whose bytes must have the digest of `entry`.
     fn copy(&self, mut source: StoredFile, entry: &Entry) -> Result<(), RepairError> {
         let Content::File { bytes, digest, modified, mode } = entry.content else { return Ok(()) };
         let expected = (Measured { bytes, digest }, Attributes { mode, modified });
@@ -100,7 +100,7 @@ impl Build<'_> {
         })
     }
 
-    /// Keeps a damaged file as it is, if it is a file at all.
+    /// Keeps a damaged file unchanged, if it is a file.
     fn keep_damaged(&self, path: &PayloadPath) -> Result<(), RepairError> {
         let Some(item) = self.item else { return Ok(()) };
         let below = layout::in_payload(path.as_path());
@@ -120,16 +120,16 @@ impl Build<'_> {
         Ok(())
     }
 
-    /// Gives a file or link of the item a second name in the draft, where that can be done.
+    /// Hard-links a file or link of the item into the draft, if possible.
     fn reuse(&self, path: &PayloadPath) -> Result<bool, PathError> {
         self.item.map_or(Ok(false), |item| self.draft.reuse(item, path))
     }
 
-    /// Gives a directory of the payload the mode and time that it has in the item: no sidecar has
-    /// them of directories that are not empty.
+    /// Gives a directory of the payload the mode and time that it has in the item: sidecars record them for
+    /// empty directories only.
     fn keep_attributes(&self, path: &Path) -> Result<(), PathError> {
         let Some(item) = self.item else { return Ok(()) };
-        // What is missing there, or cannot be opened, has nothing to pass on.
+        // A directory that is missing or cannot be opened has no attributes to copy.
         match item.directory(&layout::in_payload(path)) {
             Ok(old) => self.draft.finish_dir(path, old.attributes()),
             Err(_) => Ok(()),

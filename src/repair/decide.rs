@@ -1,4 +1,5 @@
-//! The sidecar of the repaired item: its own, its own with a new seal, or one built from a donor's.
+//! Deciding on the sidecar of the repaired item: its own, its own with a new seal, or one built from a
+//! donor's.
 
 use toml::Value;
 
@@ -13,7 +14,7 @@ use crate::holdings::may_be_original;
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{COPY_KEYS, Sidecar};
 
-/// Decides which sidecar the item of `facts` shall have.
+/// Decides on the sidecar of the item of `facts`.
 pub(super) fn decide(
     facts: &Facts,
     donors: &[DonorFacts],
@@ -35,7 +36,7 @@ pub(super) fn decide(
                 if sidecar != own.sidecar || text.added() != own.text.added() {
                     return Ok(Decision { sidecar, text, action: SidecarAction::Restore { from } });
                 }
-                // Where only a comment differs, that is kept.
+                // If only a comment differs, the comment is kept.
                 proven_by = Some(from);
             }
             if is_deleted(&facts.record, facts.recorded.as_ref(), options) {
@@ -62,7 +63,7 @@ pub(super) fn decide(
             match confirmed {
                 Some((mut sidecar, action)) => {
                     if is_accepted(&sidecar, &action, options) {
-                        // Its Copies are behind it until they have the same description.
+                        // Its Copies are stale until they have the same description.
                         let records = facts.elsewhere(donors).filter_map(|it| it.record.as_ref());
                         let sidecars = records.map(|it| &it.sidecar).chain([&own.sidecar]);
                         let latest = sidecars.max_by_key(|it| it.timestamp).unwrap_or(&own.sidecar);
@@ -77,7 +78,7 @@ pub(super) fn decide(
     }
 }
 
-/// Whether an Original gets a new seal as it is.
+/// Whether an unchanged Original gets a new seal.
 pub(super) fn is_resealed(sidecar: &Sidecar, action: &SidecarAction, options: Options) -> bool {
     options.unsealed == Unsealed::Seal
         && sidecar.state == State::Original
@@ -121,7 +122,7 @@ fn confirmed(
     });
     let mut action = if let Some((at, record)) = agreeing {
         let other = &record.sidecar;
-        // What cannot differ between copies comes from the one that is sealed.
+        // Values that cannot differ between copies come from the sealed one.
         sidecar.files.clone_from(&other.files);
         sidecar.ibip.clone_from(&other.ibip);
         sidecar.created = other.created;
@@ -143,14 +144,14 @@ fn confirmed(
     sidecar.payload = Totals::of(&sidecar.files);
     sidecar.repository = facts.name.clone();
     if sidecar.handover.is_some() {
-        // A mark that nothing vouches for must not make an Original.
+        // A mark that nothing confirms must not make an Original.
         return match facts.reception {
             Some(_) => Ok(None),
             None => Err(RepairError::Handover { name: facts.name.clone() }),
         };
     }
     if !is_tombstone {
-        // Nor may a word that was changed by hand.
+        // Nor may a state that was edited by hand.
         let state = state(facts, donors, agreeing, options)?;
         match (sidecar.state, state, facts.foreign_original(donors)) {
             (State::Original, State::Copy, Some(holder)) => {
@@ -175,7 +176,7 @@ fn confirmed(
     Ok(Some((sidecar, action)))
 }
 
-/// Whether two lists of entries ask for the same bytes and links under the same names.
+/// Whether two lists of entries have the same bytes and links under the same names.
 fn same_content(a: &[Entry], b: &[Entry]) -> bool {
     let same = |a: &Entry, b: &Entry| {
         a.path == b.path
@@ -229,7 +230,7 @@ fn rebuilt(
     match (state, facts.foreign_original(donors)) {
         (State::Copy, Some(holder)) => sidecar.become_copy_of(&holder.collection),
         (State::Copy, None) => {
-            // The Original was here before it left; where it went, only the own sidecar may say.
+            // The Original was here before it left; only the item's own sidecar may show where it went.
             let was_here = |id: &str| id == facts.collection;
             if record.sidecar.state == State::Original || sidecar.made_of().is_some_and(was_here) {
                 sidecar.remove_copy_keys();
@@ -249,7 +250,7 @@ fn rebuilt(
     written(facts, sidecar, record, SidecarAction::Rebuild { from: at, state })
 }
 
-/// The donor whose sidecar is taken: of several that are as good, the newest.
+/// The donor whose sidecar is taken: the latest of equally good ones.
 fn chosen<'a>(
     facts: &Facts,
     donors: &'a [DonorFacts],
@@ -274,7 +275,7 @@ fn chosen<'a>(
     let date = best.iter().map(|(_, it)| it.sidecar.timestamp).max();
     let mut newest = best.iter().filter(|(_, it)| Some(it.sidecar.timestamp) == date);
     let first = *newest.next().expect("because one of them has that date");
-    // Nothing tells which of two payloads is right, nor which of two descriptions of one date.
+    // Nothing shows which of two payloads is right, nor which of two descriptions of one date.
     let agrees =
         |(_, it): &(usize, &Written)| same_content(&it.sidecar.files, &first.1.sidecar.files);
     let described = amend::Description::of(&first.1.sidecar);
@@ -286,7 +287,7 @@ fn chosen<'a>(
     }
 }
 
-/// The state that the item had, or has to have; `believed` is the donor whose sidecar it gets or agrees with.
+/// The former or required state of the item; `believed` is the donor whose sidecar it gets or agrees with.
 fn state(
     facts: &Facts,
     donors: &[DonorFacts],
@@ -325,16 +326,16 @@ fn state(
     }
 }
 
-/// The state that the item had by the inventory, or else by its own sidecar and those of donors. Nothing
-/// where the inventory contradicts the sidecar's word that it is a Copy: a Copy too many does no harm, but
-/// the only Original must not become one unnoticed.
+/// The state that the item had by the inventory, or else by its own sidecar and those of donors. `None` if
+/// the inventory contradicts a sidecar that says Copy: a superfluous Copy does no harm, but the only Original
+/// must not become a Copy unnoticed.
 fn evident_state(
     facts: &Facts,
     donors: &[DonorFacts],
     believed: Option<(usize, &Written)>,
 ) -> Option<State> {
     let own = facts.record.written().map(|own| own.sidecar.state);
-    // Anybody may have written that it is the Original.
+    // Anybody may have edited the state to Original.
     let copy = own.filter(|own| *own == State::Copy);
     if !facts.is_unrecorded() {
         return match recorded::believed(facts, donors) {
@@ -364,7 +365,7 @@ fn is_certain_copy(facts: &Facts) -> bool {
     facts.recorded.as_ref().is_some_and(|recorded| !may_be_original(recorded))
 }
 
-/// Whether the item was deleted here by the inventory. A person who says what it was says that it was not.
+/// Whether the item was deleted here, by the inventory. A person who gives a state overrules that.
 pub(super) fn is_deleted(
     record: &SidecarStatus,
     recorded: Option<&Recorded>,
@@ -376,14 +377,14 @@ pub(super) fn is_deleted(
         && recorded.is_some_and(|it| it.line.state() == Some(State::Deleted))
 }
 
-/// Whether an unsealed sidecar that says Deleted is believed: the inventory has to agree, or to be silent
-/// about an item that has no payload.
+/// Whether an unsealed sidecar that says Deleted is believed: the inventory has to agree, or to have no
+/// record of an item without a payload.
 fn is_tombstone(facts: &Facts, own: &Sidecar) -> bool {
     let is_recorded = facts.recorded_state() == Some(State::Deleted);
     own.state == State::Deleted && (is_recorded || (facts.is_unrecorded() && !facts.payload.exists))
 }
 
-/// The keys of a Copy's sidecar for how it came to be.
+/// The keys of a Copy's sidecar about its copying.
 fn copy_keys(copy: &Sidecar) -> impl Iterator<Item = (String, Value)> + '_ {
     COPY_KEYS.into_iter().filter_map(|key| Some((key.to_owned(), copy.origin.get(key)?.clone())))
 }

@@ -1,4 +1,4 @@
-//! Which donor has the bytes that are asked for, proven by reading them.
+//! Finding donors with the right bytes, proven by reading them.
 
 use super::scan::{EntryStatus, PayloadScan};
 use crate::collection::StoredItem;
@@ -8,7 +8,7 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry};
 use crate::progress::Progress;
 
-/// For each entry, the first donor that has its bytes; none is looked for where nothing is amiss.
+/// For each entry, the first donor that has its bytes; none for intact entries.
 pub(super) fn sources(
     entries: &[Entry],
     payload: &PayloadScan,
@@ -39,7 +39,7 @@ fn source_of(
     for (at, donor) in donors.iter().enumerate() {
         match read(donor, entry, bytes, progress, interrupt) {
             Ok(Some(found)) if found == (Measured { bytes, digest }) => return Ok(Some(at)),
-            // A donor that cannot be read is no donor.
+            // A donor that cannot be read does not count.
             Ok(_) => {}
             Err(CopyError::Disk(error)) if error.shortage().is_none() => {}
             Err(error) => return Err(error),

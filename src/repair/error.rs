@@ -9,10 +9,10 @@ use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 use crate::sidecar::SidecarError;
 
-/// Why an item is not mended. It is as it was, unless said otherwise.
+/// Why an item is not repaired. Unless stated otherwise, it is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum RepairError {
-    /// No donor has what is missing.
+    /// No donor has the missing files.
     #[error("no good copy of {} in `{name}`", if lost.len() == 1 { format!("`{}`", lost[0]) } else { format!("{} files", lost.len()) })]
     Lost {
         /// The item.
@@ -28,19 +28,19 @@ pub enum RepairError {
         /// The fault of its own.
         reason: String,
     },
-    /// The sidecar is lost, and those of donors differ in what the item should be.
+    /// The sidecar is lost, and the sidecars of donors contradict each other.
     #[error("the sidecar of `{name}` is lost, and copies differ in payload or description")]
     Disagreement {
         /// The item.
         name: RepositoryName,
     },
-    /// Nothing tells what state the item had.
+    /// Nothing shows the former state of the item.
     #[error("nothing tells whether `{name}` was an Original or a Copy here")]
     StateUnknown {
         /// The item.
         name: RepositoryName,
     },
-    /// The lost sidecar may have been that of a deleted item.
+    /// The lost sidecar may have been a tombstone.
     #[error("`{name}` may have been deleted here: it has neither a sidecar nor a payload")]
     PerhapsDeleted {
         /// The item.
@@ -52,7 +52,7 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
-    /// A hand-over is under way, so that nobody else may decide who has the Original.
+    /// A hand-over is in progress, which alone decides on the Original.
     #[error("the Original of `{name}` is being handed over")]
     Handover {
         /// The item.
@@ -82,20 +82,20 @@ pub enum RepairError {
         /// That collection.
         root: PathBuf,
     },
-    /// The seal is broken and only the payload bears the sidecar out.
+    /// The seal is broken, and only the payload confirms the sidecar.
     #[error("the sidecar of `{name}` is not as it was sealed, and no copy confirms it")]
     Unconfirmed {
         /// The item.
         name: RepositoryName,
     },
-    /// The seal is broken, a donor does not say the same, and nothing proves which is right.
+    /// The seal is broken, a donor disagrees, and nothing proves which is right.
     #[error("the sidecar of `{name}` is not as it was sealed, and `{}` does not confirm its {}: nothing proves which is right", root.display(), differs.join(", "))]
     Unproven {
         /// The item.
         name: RepositoryName,
         /// The donor's collection.
         root: PathBuf,
-        /// The keys of the sidecar that it does not confirm.
+        /// The keys that the donor does not confirm.
         differs: Vec<String>,
     },
     /// A later urepo wrote the sidecar.
@@ -116,7 +116,7 @@ pub enum RepairError {
         #[source]
         cause: SidecarError,
     },
-    /// Somebody else changed the item, or a donor, meanwhile.
+    /// Another process changed the item or a donor meanwhile.
     #[error("`{}` has changed while `{name}` was repaired", path.display())]
     Changed {
         /// The item.
@@ -124,20 +124,20 @@ pub enum RepairError {
         /// The changed path.
         path: PathBuf,
     },
-    /// The mended item, read back, is not as it should be.
+    /// The repaired item, read back, is damaged.
     #[error("`{name}` is not whole after its repair in the stage: {finding}")]
     NotWhole {
         /// The item.
         name: RepositoryName,
-        /// The first thing that was found.
+        /// The first finding.
         finding: String,
     },
-    /// The item was replaced, and then it did not verify.
+    /// The item was replaced, but its verification failed.
     #[error("`{name}` was repaired and does not verify: {finding}")]
     NotWholeInPlace {
         /// The item.
         name: RepositoryName,
-        /// The first thing that was found.
+        /// The first finding.
         finding: String,
     },
     /// The collection cannot be used, or another process works on the item.
@@ -146,7 +146,7 @@ pub enum RepairError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
 }
@@ -171,7 +171,7 @@ impl RepairError {
         disk.is_some_and(|error| error.shortage().is_some())
     }
 
-    /// Whether the item is damaged and stays so for want of a good copy or of a decision.
+    /// Whether the item stays damaged because a good copy or a decision is missing.
     pub fn is_damage(&self) -> bool {
         match self {
             RepairError::Lost { .. }

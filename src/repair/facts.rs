@@ -1,4 +1,4 @@
-//! What is there: the sidecar of the item as it is, and those of donors.
+//! The facts: the present sidecar of the item, and the sidecars of donors.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(super) struct Written {
     pub text: SidecarText,
 }
 
-/// What the sidecar in an item's directory is worth.
+/// The reliability of the sidecar in an item's directory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SidecarStatus {
     /// Its seal is intact and it agrees with itself.
@@ -50,18 +50,18 @@ pub(super) struct Facts {
     /// When it is repaired.
     pub now: Instant,
     pub record: SidecarStatus,
-    /// The inventory's record of it, where its own sidecar is not sealed.
+    /// The inventory's record of it, if its own sidecar is not sealed.
     pub recorded: Option<Recorded>,
-    /// The mark that it bears while it is being handed over to its collection, where its own sidecar is not sealed.
+    /// Its mark during a hand-over to its collection, if its own sidecar is not sealed.
     pub reception: Option<Handover>,
     /// The item in collections that give no files.
     pub witnesses: Vec<DonorFacts>,
     pub payload: PayloadScan,
-    /// What else lies in its directory.
+    /// Other entries of its directory.
     pub strays: Vec<PathBuf>,
 }
 
-/// The same item elsewhere.
+/// The same item in another collection.
 #[derive(Debug)]
 pub(super) struct DonorFacts {
     /// The root of its collection.
@@ -72,8 +72,8 @@ pub(super) struct DonorFacts {
     pub record: Option<Written>,
     /// Whether the item was deleted there, by its sealed sidecar.
     pub is_tombstone: bool,
-    /// Whether it calls itself the Original and its collection recorded that this left, or became something else: a
-    /// backup brought it back, and the Original is elsewhere.
+    /// Whether its sidecar says Original, but its collection recorded that the Original left or changed its
+    /// state: it comes from a backup, and the Original is elsewhere.
     pub is_put_back: bool,
     /// Whether its sidecar, which is not sealed, may be that of the Original.
     pub may_be_original: bool,
@@ -131,12 +131,12 @@ fn read(dir: &Dir) -> Result<Option<ReadFile>, SidecarFileError> {
     }
 }
 
-/// Whether totals and target are those of the entries.
+/// Whether totals and target agree with the entries.
 fn agrees_with_itself(sidecar: &Sidecar) -> bool {
     Totals::of(&sidecar.files) == sidecar.payload && has_target(sidecar)
 }
 
-/// Whether the target, if there is one, is a file or link of the payload.
+/// Whether the target, if any, is a file or link of the payload.
 pub(super) fn has_target(sidecar: &Sidecar) -> bool {
     sidecar.target.as_ref().is_none_or(|target| sidecar.files.can_open(target))
 }
@@ -153,8 +153,8 @@ impl Facts {
         })
     }
 
-    /// Whether that Original is as new as any holding: another one may be the last with a correction, where the
-    /// Original was put back from a backup.
+    /// Whether that Original is as new as any holding. If the Original was put back from a backup, another
+    /// holding may be the last with a correction.
     pub(super) fn original_is_newest(&self, own: &Written, donors: &[DonorFacts]) -> bool {
         let original = self.foreign_original(donors).and_then(|it| it.record.as_ref());
         let records = donors.iter().filter_map(|it| it.record.as_ref());
@@ -162,7 +162,7 @@ impl Facts {
         original.is_some_and(|original| Some(original.sidecar.timestamp) == newest)
     }
 
-    /// A collection that gives no files and has the item with a later date than `chosen`.
+    /// A collection that is not a donor and has the item with a later date than `chosen`.
     pub(super) fn later_witness(&self, chosen: &Sidecar) -> Option<&DonorFacts> {
         let is_later = |it: &Written| {
             it.sidecar.state != State::Deleted && it.sidecar.timestamp > chosen.timestamp
@@ -195,7 +195,7 @@ impl Facts {
         records.find_map(|record| record.sidecar.made_of().filter(|id| *id != self.collection))
     }
 
-    /// Whether the inventory says nothing of its state, nor that it left.
+    /// Whether the inventory has neither a state of it nor a departure.
     pub(super) fn is_unrecorded(&self) -> bool {
         let change = self.recorded.as_ref().map(|recorded| &recorded.line.change);
         matches!(change, None | Some(InventoryChange::Found(None)))
@@ -205,7 +205,7 @@ impl Facts {
 /// The identity of an item's directory, and the version of the sidecar in it.
 pub(super) type SidecarVersion = ((u64, u64), Option<Version>);
 
-/// What stands for the sidecar of `item`: equal later if nobody has changed it.
+/// The identity of the sidecar of `item`, which is the same later if the sidecar is unchanged.
 pub(super) fn seen(item: &StoredItem) -> Result<SidecarVersion, PathError> {
     Ok((item.dir().own_stat()?.identity, item.version()?))
 }
@@ -218,7 +218,7 @@ fn may_have_been_original(
     Ok(collection.last_record(name)?.is_none_or(|recorded| may_be_original(&recorded)))
 }
 
-/// The item `name` in `donor`, if it is there.
+/// The item `name` in `donor`, if it exists.
 ///
 /// A donor without a sealed sidecar may still have good files; one that cannot be read may hold the Original.
 pub(super) fn find(

@@ -1,4 +1,4 @@
-//! The values of an edited sidecar that nobody edits: names, dates, and where the item came from.
+//! The values of an edited sidecar that are not meant to be edited: names, dates, and the origin.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use super::facts::{Written, has_target};
 use crate::identity::Instant;
 use crate::sidecar::{COPY_KEYS, KeyChange, Sidecar};
 
-/// Keys of `[origin]` for what became of one holding alone.
+/// Keys of `[origin]` that concern one holding alone.
 const HISTORY: [&str; 3] = ["handovers", "removed", "restored"];
 
-/// The verdicts on the values that are no description.
+/// The verdicts on values outside the description.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// Keys whose values are known to be otherwise.
+    /// Keys with wrong values.
     pub damaged: Vec<String>,
-    /// Values for which nothing vouches.
+    /// Values that nothing confirms.
     pub unproven: Vec<KeyChange>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn judge(own: &Sidecar, sealed: &[&Written], now: Instant) -> Judged 
     };
     let named = own.repository.instant();
     let ibip = |it: &Sidecar| it.ibip.as_ref().map(ToString::to_string);
-    // Old archives gave some of another date.
+    // Old archives issued some with another date.
     let is_adopted = own.origin.contains_key("adopted");
     let is_dated = |date: Instant| is_adopted || date.seconds() == named.seconds();
     let dated = own.ibip.as_ref().is_none_or(|it| it.instant().map_or(true, is_dated));
@@ -104,7 +104,7 @@ fn timestamp(own: &Sidecar, sealed: &[&Written], now: Instant) -> Verdict {
     }
 }
 
-/// Whether `own` is the history `theirs` with what came since.
+/// Whether `own` continues the history `theirs`.
 fn is_continued(theirs: &Value, own: &Value) -> bool {
     match (theirs, own) {
         (Value::Array(theirs), Value::Array(own)) => own.starts_with(theirs),

@@ -1,10 +1,10 @@
-//! Repair: damaged, missing or added files of an item are made right from any good copy of it.
+//! Repair: damaged, missing and unlisted files of an item are corrected from any good copy of it.
 //!
 //! An item that the inventory records and that is missing is rebuilt from its donors, under its name and in
 //! the recorded state.
 //!
-//! A [`Repairer`] looks at an item and at the same item in other collections, the *donors*, makes a
-//! [`Plan`] of it, and carries it out: [`Repairer::examine`] only plans, [`Repairer::repair`] repairs.
+//! A [`Repairer`] inspects an item and the same item in other collections, the *donors*, makes a [`Plan`],
+//! and carries it out: [`Repairer::examine`] only plans, [`Repairer::repair`] repairs.
 //!
 //! # Files, in reading order
 //!
@@ -26,10 +26,11 @@
 //! # What is never done
 //!
 //! - A file is used only if its digest, taken now, is the one in the sidecar.
-//! - The item is replaced in one step, by one that was read back. The old item stays in the trash, with all
-//!   added and damaged files, until it is purged.
-//! - A sidecar is believed if its seal is intact, if the seal it had fits what a copy's says, or if a
-//!   copy's sealed one says the same of everything that the seal covers. No second Original is made where the first is known.
+//! - The item is replaced in one step, after the new one was read back. The old item stays in the trash, with
+//!   all unlisted and damaged files, until it is purged.
+//! - A sidecar is believed if its seal is intact, if its former seal fits together with a copy's text, or if
+//!   a copy's sealed sidecar agrees in everything that the seal covers. No second Original is made if the
+//!   first is known.
 
 mod accepted;
 mod build;
@@ -58,11 +59,11 @@ pub use plan::{Damage, EntrySource, EntryStep, Plan, SidecarAction};
 pub struct Repairer<'a> {
     /// The collection whose items are repaired.
     pub collection: &'a Collection,
-    /// Where good copies are looked for, in this order.
+    /// The donors, in the order of the search.
     pub donors: &'a [Collection],
-    /// Where the Original may be besides; no files are taken from these.
+    /// Other collections that may have the Original; no files are taken from these.
     pub witnesses: &'a [Collection],
-    /// How far it may go.
+    /// The limits of the repair.
     pub options: Options,
     /// The event log's record of the items.
     pub logged: &'a LoggedItems,
@@ -70,54 +71,54 @@ pub struct Repairer<'a> {
     pub caller: Caller<'a>,
 }
 
-/// How far a repair may go.
+/// The limits of a repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The treatment of an item that cannot be repaired completely.
     pub remainder: PartialRepair,
-    /// Whether a sidecar without an intact seal is believed when only the payload bears it out.
+    /// Whether an unsealed sidecar is believed if only the payload confirms it.
     pub unsealed: Unsealed,
-    /// The state that the item had, where its sidecar is lost or not sealed and nothing else tells.
+    /// The state of an item whose sidecar is lost or unsealed, if nothing else shows it.
     pub state: Option<State>,
-    /// Whether that state overrules an inventory which certainly says Copy.
+    /// Whether that state overrules an inventory that certainly says Copy.
     pub recorded: RecordedRule,
 }
 
-/// What is done about the state of an item whose sidecar is lost and that is certainly recorded as a Copy.
+/// The state of an item whose sidecar is lost and that is certainly recorded as a Copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecordedRule {
     /// It becomes a Copy.
     #[default]
     Believe,
-    /// It becomes what a person says of this very item.
+    /// It gets the state that a person gives for this item.
     Overrule,
 }
 
 /// The treatment of an item that cannot be repaired completely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialRepair {
-    /// It is left as it is.
+    /// It stays unchanged.
     #[default]
     Refuse,
-    /// It is repaired as far as possible; the rest stays as it is.
+    /// It is repaired as far as possible; the rest stays unchanged.
     Leave,
 }
 
-/// Whether a sidecar without an intact seal is believed when only the payload bears it out.
+/// Whether an unsealed sidecar is believed if only the payload confirms it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unsealed {
     /// Its description may have been damaged as well; a donor has to agree with all of it.
     #[default]
     Refuse,
-    /// It gets a new seal as it is.
+    /// It stays unchanged and gets a new seal.
     Seal,
 }
 
-/// How a repair ended.
+/// The result of a repair.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Nothing was wrong.
+    /// The item was intact.
     Sound,
-    /// The plan was carried out; what it could not repair is in [`Plan::lost`].
+    /// The plan was carried out; [`Plan::lost`] lists files that it could not repair.
     Repaired(Box<Plan>),
 }

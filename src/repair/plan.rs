@@ -1,4 +1,4 @@
-//! Where each entry of the repaired item comes from.
+//! The plan of a repair: the source of each entry.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,15 +20,15 @@ pub struct Plan {
     pub damage: Damage,
     /// The repair of its sidecar.
     pub action: SidecarAction,
-    /// One step for each entry of the sidecar that does not stay as it is, in the same order.
+    /// One step for each changed entry of the sidecar, in the same order.
     pub steps: Vec<EntryStep>,
     /// Paths that are moved from the item to the trash, relative to its directory.
     pub dropped: Vec<PathBuf>,
-    /// The differences, where the sidecar is accepted as it is.
+    /// The differences, if the sidecar is accepted unchanged.
     pub accepted: Option<Accepted>,
     /// The collections that steps count.
     pub donors: Vec<PathBuf>,
-    /// The sidecar that it will have, and its text.
+    /// The new sidecar, and its text.
     pub(super) sidecar: Sidecar,
     pub(super) text: NewText,
 }
@@ -38,33 +38,33 @@ pub struct Plan {
 pub enum Damage {
     /// Something in it.
     Within,
-    /// It should be here, and is not.
+    /// The item is missing.
     Vanished,
 }
 
 /// The repair of the sidecar. Donors are counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SidecarAction {
-    /// It stays as it is.
+    /// It stays unchanged.
     Keep,
-    /// It becomes what the seal it had belongs to: its own lines about state and origin, and the rest from a
-    /// donor's.
+    /// It gets the text of its former seal: its own lines about state and origin, and the rest from a donor's
+    /// sidecar.
     Restore {
         /// The donor.
         from: usize,
     },
-    /// It gets a new seal; keys and comments of others are kept.
+    /// It gets a new seal; unknown keys and comments are kept.
     Reseal {
-        /// The donor whose sidecar says the same of the payload.
+        /// The donor whose sidecar agrees about the payload.
         confirmed_by: Option<usize>,
-        /// The keys of the sidecar in which that donor differs.
+        /// The keys in which that donor differs.
         differs: Vec<String>,
     },
     /// It is built from a donor's.
     Rebuild {
         /// The donor.
         from: usize,
-        /// The state that the item has by it.
+        /// The state of the item in it.
         state: State,
     },
 }
@@ -77,31 +77,31 @@ pub(super) struct Decision {
     pub action: SidecarAction,
 }
 
-/// How an entry that does not stay as it is comes into the repaired item.
+/// The step for a changed entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryStep {
     /// The entry.
     pub path: PayloadPath,
-    /// Where it comes from.
+    /// Its source.
     pub source: EntrySource,
 }
 
-/// Where an entry comes from. Donors are counted from 0.
+/// The source of an entry. Donors are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntrySource {
-    /// The item's own is kept and gets its mode and time back.
+    /// The item's own entry is kept and gets its mode and time back.
     OwnAttributes,
     /// Its bytes come from a donor.
     Donor(usize),
-    /// A link or an empty directory is made as the sidecar has it.
+    /// A link or an empty directory is created from the sidecar.
     Sidecar,
-    /// There is no good copy; what is there stays.
+    /// No good copy exists; the present file stays.
     Lost,
 }
 
 impl Plan {
-    /// The plan by which the item of `facts` becomes what `decision` says; `sources` has, for each
-    /// entry, the donor that has its bytes.
+    /// The plan that carries out `decision` for the item of `facts`; `sources` has the donor of the bytes for
+    /// each entry.
     pub(super) fn new(
         facts: &Facts,
         damage: Damage,
@@ -137,25 +137,25 @@ impl Plan {
         let mut plan =
             Plan { name, damage, action, steps, dropped, accepted, donors, sidecar, text };
         if !plan.changes_nothing() {
-            // The directory that they are in is replaced.
+            // The directory that contains them is replaced.
             plan.dropped.extend(left);
             plan.dropped.sort();
         }
         plan
     }
 
-    /// The state of the mended item.
+    /// The state of the repaired item.
     pub fn state(&self) -> State {
         self.sidecar.state
     }
 
-    /// Whether everything stays, the good and what has no good copy.
+    /// Whether nothing changes, because every entry is good or has no good copy.
     pub fn changes_nothing(&self) -> bool {
         let kept = self.steps.iter().all(|step| step.source == EntrySource::Lost);
         self.action == SidecarAction::Keep && kept && self.dropped.is_empty()
     }
 
-    /// The files of which there is no good copy.
+    /// The files without a good copy.
     pub fn lost(&self) -> impl Iterator<Item = &PayloadPath> {
         let steps = self.steps.iter().filter(|step| step.source == EntrySource::Lost);
         steps.map(|step| &step.path)
@@ -167,7 +167,7 @@ impl Plan {
     }
 }
 
-/// The entries that are to be on disk: a deleted item has none.
+/// The entries that should be on disk: a deleted item has none.
 pub(super) fn wanted(sidecar: &Sidecar) -> &[crate::item::Entry] {
     match sidecar.state {
         State::Deleted => &[],
@@ -175,7 +175,7 @@ pub(super) fn wanted(sidecar: &Sidecar) -> &[crate::item::Entry] {
     }
 }
 
-/// One line for each thing that is done, what is merely kept left out.
+/// One line for each change.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let root = |at: usize| self.donors[at].display();

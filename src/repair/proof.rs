@@ -1,8 +1,8 @@
-//! The sidecar that a broken seal belongs to, found with the text of a donor.
+//! Restoring the sidecar of a broken seal, with the text of a donor.
 //!
-//! The seal covers every byte before it. What rot has changed in a description is still in the sidecars of
-//! other holdings: put together with the lines that only this holding has, they give the text that was
-//! sealed, and its digest proves it.
+//! The seal covers every byte before it. The sidecars of other holdings still have the description that has
+//! rotted here. Combined with the lines of this holding alone, they give the sealed text, and its digest
+//! proves it.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,17 @@ use crate::identity::SECOND;
 use crate::item::State;
 use crate::sidecar::{COPY_KEYS, NewText, Seal, Sidecar, SidecarText, date_value};
 
-/// A Copy is recorded within this number of seconds after its sidecar was written; its date is found then.
+/// Limit in seconds between the writing of a Copy's sidecar and its record, within which its date is
+/// searched.
 const RECORDED_WITHIN: i128 = 10;
 
-/// Of a longer text no dates are tried.
+/// Limit on a text for which dates are tried.
 const LONGEST_DATED: usize = 64 * 1024;
 
 /// At most this number of the 64 digits of the seal may have rotted: the others still prove the text.
 const MOST_ROTTEN: usize = 4;
 
-/// The first text made of `own` and one of `donors` that has the digest which `own` was sealed with, and
-/// the donor.
+/// The first text made of `own` and one of `donors` with the digest in the seal of `own`, and the donor.
 pub(super) fn as_sealed(
     facts: &Facts,
     own: &Written,
@@ -32,7 +32,7 @@ pub(super) fn as_sealed(
     let Seal::Broken { sealed, .. } = own.seal else { return None };
     let sealed = sealed.to_string();
     let copies = copies(facts, own, donors);
-    // A change of a text parses it, which takes long for many files: that comes last.
+    // Changing a text means parsing it, which takes long for many files, so that comes last.
     [Spelling::Plain, Spelling::OfOwn, Spelling::OfDonor].into_iter().find_map(|spelling| {
         donors.iter().enumerate().find_map(|(at, donor)| {
             let donor = donor.record.as_ref()?;
@@ -58,8 +58,8 @@ fn has_seal(text: &str, sealed: &str) -> bool {
     found.len() == sealed.len() && others.count() <= MOST_ROTTEN
 }
 
-/// What the sidecar may have said: all that holdings share as `donor` has it, the rest as it is in `own`,
-/// or as it has to be where rot has struck that. `copies` are what a Copy may have said of itself.
+/// Candidates for the former sidecar: shared values from `donor`, the others from `own`, or computed if they
+/// have rotted. `copies` are the possible values of a Copy about its copying.
 fn candidates<'a>(
     own: &'a Sidecar,
     donor: &'a Sidecar,
@@ -69,7 +69,7 @@ fn candidates<'a>(
     shared.remove_copy_keys();
     let mut kept = own.clone();
     kept.remove_copy_keys();
-    // Hand-overs, removals and returns may be known here alone.
+    // Hand-overs, removals and restorations may be recorded here alone.
     let mut both = kept.origin.clone();
     both.extend(shared.origin.clone());
     let mut heads = Vec::new();
@@ -102,7 +102,7 @@ fn candidates<'a>(
     })
 }
 
-/// What `[origin]` may have said of when and of what a Copy was made; nothing of an Original.
+/// The possible values in `[origin]` about the copying; empty for an Original.
 fn copies(facts: &Facts, own: &Written, donors: &[DonorFacts]) -> Vec<Table> {
     let own_origin = &own.sidecar.origin;
     let mut copies = vec![own_origin.clone(), Table::new()];
@@ -134,10 +134,10 @@ fn copies(facts: &Facts, own: &Written, donors: &[DonorFacts]) -> Vec<Table> {
     copies
 }
 
-/// How a text is spelt.
+/// The spelling of a text.
 #[derive(Clone, Copy)]
 enum Spelling {
-    /// As urepo writes it.
+    /// The form that urepo writes.
     Plain,
     /// With the comments and other keys of the item's own sidecar.
     OfOwn,
@@ -156,7 +156,8 @@ impl Spelling {
     }
 }
 
-/// The text of `candidate` in place of `written`. A long text is as urepo prints it, or cannot be changed.
+/// The text of `candidate` in place of `written`. A long text has the form that urepo prints, or cannot be
+/// changed.
 fn spell_like(candidate: &Sidecar, written: &Written) -> Option<String> {
     match &written.text {
         SidecarText::Held(text) => candidate.rewrite(text, &written.sidecar).ok(),

@@ -9,8 +9,8 @@ use crate::sidecar::{Handover, Party, Sidecar, date_value};
 
 /// The hand-over mark of the item `name` while it is being handed over to `collection`, read from the giver's sidecar.
 ///
-/// `None` unless `recorded` says for certain that the item is here and came by this hand-over: a Copy that came after
-/// the Original was passed on must not become the Original.
+/// `None` unless `recorded` certainly says that the item is here and arrived by this hand-over: a Copy that
+/// arrived after the Original was passed on must not become the Original.
 pub(super) fn reception(
     collection: &Collection,
     name: &RepositoryName,

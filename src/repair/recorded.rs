@@ -1,4 +1,4 @@
-//! What the inventory vouches for, of an item whose sidecar is not sealed or that is gone as a whole.
+//! The evidence of the inventory about an item that vanished or whose sidecar is not sealed.
 
 use super::facts::{DonorFacts, Facts, Written};
 use super::{RepairError, SidecarAction};
@@ -6,10 +6,10 @@ use crate::collection::Certainty;
 use crate::item::State;
 use crate::sidecar::Sidecar;
 
-/// The state that the item had, if the inventory says it and nothing speaks against it.
+/// The former state of the item, if the inventory has it and nothing contradicts it.
 ///
-/// The Original may have left since, where a damaged line may say so, or where a Copy has another
-/// collection's as its Original. A Copy too many does no harm.
+/// The Original may have left since, if a damaged line may be its departure, or if a Copy names another
+/// collection. A superfluous Copy does no harm.
 pub(super) fn believed(facts: &Facts, donors: &[DonorFacts]) -> Option<State> {
     let recorded = facts.recorded.as_ref()?;
     let state = recorded.line.state()?;

@@ -21,39 +21,38 @@ use crate::layout;
 use crate::progress::NoProgress;
 use crate::verify::{Code, Depth, Finding, Findings, Place, Severity, verify_item};
 
-/// An examined item, with all that its repair needs.
+/// An examined item, with everything that its repair needs.
 struct Examined {
-    /// What there is of it; nothing of one that vanished.
+    /// Its remains; `None` if it vanished.
     item: Option<StoredItem>,
-    /// The sidecar that the plan goes by.
+    /// The sidecar on which the plan is based.
     seen: Option<SidecarVersion>,
-    /// Those of all other collections, if the plan goes by them as well.
+    /// Those of all other collections, if the plan is based on them as well.
     seen_elsewhere: Option<Vec<Option<SidecarVersion>>>,
     donors: Vec<StoredItem>,
     plan: Plan,
 }
 
-/// What there is of an item.
+/// The remains of an item.
 struct LocatedItem {
     /// The name, as it is spelt on disk or in the inventory.
     name: RepositoryName,
     item: Option<StoredItem>,
     seen: Option<SidecarVersion>,
     record: SidecarStatus,
-    /// The inventory's record, where the sidecar is not sealed.
+    /// The inventory's record, if the sidecar is not sealed.
     recorded: Option<Recorded>,
 }
 
 impl Repairer<'_> {
-    /// What would make the item `name` whole; nothing if it is.
+    /// The plan for the item `name`; `None` if it is intact.
     pub fn examine(&self, name: &RepositoryName) -> Result<Option<Plan>, RepairError> {
         Ok(self.look_at(name)?.map(|examined| examined.plan))
     }
 
-    /// Repairs the item `name`. After any error, and wherever the process is killed, the old item or the repaired
-    /// one is in place.
+    /// Repairs the item `name`. After any error or kill, the old item or the repaired one is in place.
     ///
-    /// Everything is read and built without a lock: a lock is on many items, and reading takes long.
+    /// Everything is read and built without a lock: a lock covers many items, and reading takes long.
     pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
         let Some(examined) = self.look_at(name)? else { return Ok(Outcome::Sound) };
         let name = examined.plan.name.clone();
@@ -65,7 +64,7 @@ impl Repairer<'_> {
         let draft = writer.draft()?;
         let replaced = self.replace(&examined, writer, &draft);
         if replaced.is_err() {
-            // An item of any size need not wait in the stage for the end of a long run.
+            // Large items need not wait in the stage for the end of a long run.
             writer.discard(draft.staged());
         }
         match replaced {
@@ -101,7 +100,7 @@ impl Repairer<'_> {
         Ok(Outcome::Repaired(Box::new(examined.plan)))
     }
 
-    /// Looks at the item and its donors.
+    /// Examines the item and its donors.
     fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
         let LocatedItem { name, item, seen, record, recorded } = self.find(name)?;
         if let SidecarStatus::Sealed(own) = &record
@@ -109,7 +108,7 @@ impl Repairer<'_> {
         {
             return Ok(None);
         }
-        // Of a sealed item donors decide nothing.
+        // For a sealed item, donors decide nothing.
         let have_say = !matches!(record, SidecarStatus::Sealed(_));
         let seen_elsewhere = have_say.then(|| self.seen_elsewhere(&name)).transpose()?;
         let mut found = self.find_donors(&name, self.donors, have_say)?;
@@ -166,7 +165,7 @@ impl Repairer<'_> {
         Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
     }
 
-    /// What there is of the item `name`, or what the inventory says of it.
+    /// The remains of the item `name`, or the inventory's record of it.
     fn find(&self, name: &RepositoryName) -> Result<LocatedItem, RepairError> {
         match self.collection.item(name) {
             Ok(item) => {
@@ -204,11 +203,11 @@ impl Repairer<'_> {
         let mut found = Vec::new();
         for donor in collections {
             match facts::find(name, donor) {
-                // One that cannot be read and decides nothing is of no use, and no reason to stop.
+                // A donor that cannot be read and decides nothing is ignored.
                 Err(error) if have_say || error.is_shortage() => return Err(error),
                 Err(_) => {}
                 Ok(donor) => found.extend(donor.map(|(item, mut facts)| {
-                    // It may be about hundreds of thousands of files.
+                    // It may list hundreds of thousands of files.
                     facts.record = facts.record.filter(|_| have_say);
                     (item, facts)
                 })),
@@ -217,12 +216,12 @@ impl Repairer<'_> {
         Ok(found)
     }
 
-    /// The collections that may have a say.
+    /// The collections that may decide.
     fn others(&self) -> impl Iterator<Item = &Collection> {
         self.donors.iter().chain(self.witnesses)
     }
 
-    /// The sidecars of the item in the collections that may have a say, as they are now.
+    /// The present sidecars of the item in the collections that may decide.
     fn seen_elsewhere(
         &self,
         name: &RepositoryName,
@@ -234,7 +233,7 @@ impl Repairer<'_> {
         self.others().map(seen).collect()
     }
 
-    /// Reads the payload, as far as any sidecar knows it.
+    /// Reads the part of the payload that any sidecar lists.
     fn scan_payload(
         &self,
         item: &StoredItem,
@@ -262,7 +261,7 @@ impl Repairer<'_> {
         Ok(PayloadScan::take(&doc, &known, sidecar, progress, interrupt)?)
     }
 
-    /// Whether verification finds nothing wrong either; every byte was read just now.
+    /// Whether verification finds nothing either; every byte was read just now.
     fn is_sound(&self, item: &StoredItem) -> Result<bool, RepairError> {
         let report = verify_item(item, Depth::Quick, &NoProgress, self.caller.interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
@@ -313,8 +312,8 @@ impl Repairer<'_> {
         Ok(self.collection.record([(plan.name.clone(), change)], self.caller.clock)?)
     }
 
-    /// Whether the item stays in a state in which it was put back by hand, by the inventory: it left, or became
-    /// something else.
+    /// Whether the item stays in a state in which it was put back by hand: by the inventory it left, or
+    /// changed its state.
     fn is_contradicted(&self, plan: &Plan) -> Result<bool, RepairError> {
         let Plan { name, sidecar, action, .. } = plan;
         if !matches!(action, SidecarAction::Keep | SidecarAction::Restore { .. }) {
@@ -324,12 +323,12 @@ impl Repairer<'_> {
         Ok(has_left || self.collection.contradicted_by(name, sidecar)?.is_some())
     }
 
-    /// Locks the item, here and in the other collections that have a say.
+    /// Locks the item, here and in the other collections that may decide.
     fn lock(&self, examined: &Examined) -> Result<ItemLocks, RepairError> {
         let name = &examined.plan.name;
         let seen = examined.seen_elsewhere.iter().flatten();
         let theirs = self.others().zip(seen).filter(|(donor, seen)| {
-            // A backup has the same id, and by that the same locks.
+            // A backup has the same id, and therefore the same locks.
             seen.is_some() && donor.id() != self.collection.id()
         });
         let theirs = theirs.map(|(donor, _)| (donor, name));
@@ -337,7 +336,7 @@ impl Repairer<'_> {
         Ok(lock_items_with(ours, theirs, self.caller.agent, &self.caller.waiter())?)
     }
 
-    /// Makes sure that all sidecars that the plan goes by are as they were.
+    /// Makes sure that all sidecars on which the plan is based are unchanged.
     fn check_unchanged(&self, examined: &Examined) -> Result<(), RepairError> {
         let name = &examined.plan.name;
         let changed = |root: &Collection| {
@@ -357,7 +356,7 @@ impl Repairer<'_> {
         pairs.find(|(_, (before, now))| before != now).map_or(Ok(()), |(donor, _)| changed(donor))
     }
 
-    /// Every byte was read back in the stage, so its place is looked at and not its bytes again.
+    /// Every byte was read back in the stage, so only its place is checked.
     fn check_in_place(&self, plan: &Plan) -> Result<(), RepairError> {
         let item = self.collection.item(&plan.name)?;
         // The item is repaired: a stop requested now does not change that.
@@ -371,14 +370,14 @@ impl Repairer<'_> {
     }
 }
 
-/// Whether a repair mends it. A hand-over under way, and a relation that is not understood, are what the sealed
-/// sidecar says, and stay.
+/// Whether a repair solves it. A hand-over in progress, and a relation that is not understood, are part of
+/// the sealed sidecar, and stay.
 fn is_mendable(finding: &Finding) -> bool {
     finding.severity() > Severity::Notice
         && !matches!(finding.code, Code::HandoverPending | Code::RelationUnclear)
 }
 
-/// The first thing found that is no file without a good copy.
+/// The first finding other than a file without a good copy.
 fn unexpected(findings: &Findings, plan: &Plan) -> Option<String> {
     let lost: std::collections::BTreeSet<_> = plan.lost().collect();
     let is_lost = |place: &Place| matches!(place, Place::Payload(path) if lost.contains(path));
@@ -388,7 +387,7 @@ fn unexpected(findings: &Findings, plan: &Plan) -> Option<String> {
         let place = finding.place.to_path();
         return Some(format!("{}: {}: {}", finding.code, place.display(), finding.in_words()));
     }
-    // More than are kept: as many as there are lost files, and not one more.
+    // More findings than are kept: exactly as many as there are lost files.
     (findings.count(Severity::Damage) > lost.len() as u64)
         .then(|| format!("{} problems", findings.count(Severity::Damage)))
 }

@@ -1,4 +1,4 @@
-//! What is below `doc/`, read now.
+//! Scanning the files below `doc/`.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -11,52 +11,52 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::Progress;
 
-/// How what is there compares with an entry of a sidecar.
+/// The comparison of a file with an entry of a sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryStatus {
-    /// It is as it should be.
+    /// The file is good.
     Good,
-    /// Only its mode or time is another.
+    /// Only its mode or time differs.
     Attributes,
-    /// It is there as a file, with other bytes or unreadable.
+    /// It is a file with other bytes, or unreadable.
     Damaged,
-    /// It is not there, or something of another kind is.
+    /// It is missing, or of another kind.
     Missing,
 }
 
-/// What is below `doc/`: the paths that any sidecar knows, and which others there are.
+/// The entries below `doc/`: those that any sidecar lists, and others.
 ///
-/// What no sidecar knows is neither read nor descended into, so that memory is bounded by them.
+/// Unlisted entries are neither read nor entered, so memory is bounded by the sidecars.
 #[derive(Debug, Default)]
 pub(super) struct PayloadScan {
-    /// Whether there is a directory at all.
+    /// Whether the directory exists.
     pub exists: bool,
-    /// What was found at the paths that are known; directories as if they were empty.
+    /// The entries at listed paths; directories as if they were empty.
     found: BTreeMap<PayloadPath, FoundEntry>,
-    /// What no sidecar knows, relative to `doc/`.
+    /// Unlisted entries, relative to `doc/`.
     pub unknown: Vec<PathBuf>,
     /// The modes of the item's files and directories.
     shown: ShownModes,
-    /// What the file system keeps of times and modes.
+    /// The precision of times and modes on the file system.
     fidelity: Option<Fidelity>,
 }
 
 #[derive(Debug)]
 enum FoundEntry {
-    /// What every sidecar that knows the path has there.
+    /// An entry that agrees with every sidecar that lists the path.
     AsKnown,
     Content(Box<FoundContent>),
-    /// A file whose bytes cannot be had, or are more than they should be.
+    /// A file that cannot be read, or is too long.
     Unread,
-    /// Something that no payload has.
+    /// A kind of file that no payload has.
     Special,
 }
 
-/// A file, link or directory, as it was read.
+/// A file, link or directory.
 #[derive(Debug)]
 struct FoundContent {
     content: Content,
-    /// Of a file or directory.
+    /// The metadata of a file or directory.
     stamp: Option<FileStat>,
 }
 
@@ -66,15 +66,15 @@ impl FoundEntry {
     }
 }
 
-/// The paths that sidecars know.
+/// The paths that sidecars list.
 #[derive(Debug, Default)]
 pub(super) struct KnownPaths<'a>(BTreeMap<&'a [u8], KnownEntry<'a>>);
 
-/// What sidecars have at a path.
+/// The entries of sidecars at a path.
 #[derive(Clone, Copy, Debug)]
 enum KnownEntry<'a> {
     Same(&'a Content),
-    /// Several things, with the largest size.
+    /// Different entries, with the largest size.
     Various(u64),
 }
 
@@ -108,12 +108,12 @@ impl<'a> KnownPaths<'a> {
 }
 
 impl PayloadScan {
-    /// Of a payload that is there and cannot be entered.
+    /// The scan of a payload that cannot be entered.
     pub(super) fn unreadable() -> PayloadScan {
         PayloadScan { exists: true, ..PayloadScan::default() }
     }
 
-    /// Looks below `doc` and reads what is `known`. `sidecar` is the stamp of the item's sidecar.
+    /// Scans `doc` and reads the `known` paths. `sidecar` is the metadata of the item's sidecar.
     ///
     /// A file that cannot be listed or read counts as damaged, never as good.
     pub(super) fn take(
@@ -129,7 +129,7 @@ impl PayloadScan {
             let (dir, entry, path) = match met {
                 Met::Entry(dir, entry, path) => (dir, entry, path),
                 Met::Unlisted(_, error) if is_of_the_item(&error) => return Ok(true),
-                // What is closed to this user is not damaged.
+                // A file closed to this user is not damaged.
                 Met::Unlisted(_, error) => return Err(CopyError::Disk(error)),
             };
             let bytes = path.as_os_str().as_bytes();
@@ -171,7 +171,7 @@ impl PayloadScan {
         Ok(())
     }
 
-    /// How what is there compares with `entry`, which a known sidecar has.
+    /// The comparison of the file with `entry` of a known sidecar.
     pub(super) fn status(&self, entry: &Entry) -> EntryStatus {
         let FoundContent { content, stamp } = match self.found.get(&entry.path) {
             None | Some(FoundEntry::Special) => return EntryStatus::Missing,
@@ -197,8 +197,7 @@ impl PayloadScan {
         }
     }
 
-    /// Whether what was found with `stamp` has the time and mode of `wanted`, as far as the file system keeps
-    /// them.
+    /// Whether a file with `stamp` has the time and mode of `wanted`, as far as the file system keeps them.
     fn has_attributes(&self, stamp: Option<&FileStat>, wanted: &Content) -> bool {
         match (&self.fidelity, stamp, wanted.attributes()) {
             (Some(fidelity), Some(stamp), Some((modified, mode))) => {
@@ -208,14 +207,14 @@ impl PayloadScan {
         }
     }
 
-    /// Whether every one of `entries` is there with the right bytes.
+    /// Whether all `entries` exist with the right bytes.
     pub(super) fn matches_all(&self, entries: &[Entry]) -> bool {
         let is_there =
             |entry| matches!(self.status(entry), EntryStatus::Good | EntryStatus::Attributes);
         entries.iter().all(is_there)
     }
 
-    /// What is there and has no place among `entries`, which are sorted; relative to `doc/`.
+    /// Files that are not among the sorted `entries`; relative to `doc/`.
     pub(super) fn added(&self, entries: &[Entry]) -> Vec<PathBuf> {
         let mut known = KnownPaths::default();
         known.add(entries);
@@ -225,7 +224,7 @@ impl PayloadScan {
         let others = self.found.keys().filter(|path| !is_placed(path)).cloned().map(PathBuf::from);
         let mut added: Vec<_> = self.unknown.iter().cloned().chain(others).collect();
         added.sort();
-        // What lies in an added directory goes with it.
+        // An unlisted directory is moved with its contents.
         let mut last: Option<PathBuf> = None;
         added.retain(|path| {
             let is_below = last.as_ref().is_some_and(|last| path.starts_with(last));
@@ -238,7 +237,7 @@ impl PayloadScan {
     }
 }
 
-/// What an entry is; a file of more than `size` bytes is damaged, however long it would take to read it.
+/// Reads an entry; a file of more than `size` bytes is damaged, and is not read to its end.
 fn measure(
     dir: &Dir,
     entry: &DirEntry,
@@ -275,7 +274,7 @@ fn measure(
     })
 }
 
-/// The payload of an item, or nothing where there is no directory.
+/// The payload of an item; `None` if it is not a directory.
 pub(super) fn open_payload(item: &Dir) -> Result<Option<Dir>, PathError> {
     match item.open_dir_if_there(crate::layout::PAYLOAD) {
         Err(error) if is_no_directory(&error) => Ok(None),
@@ -283,12 +282,12 @@ pub(super) fn open_payload(item: &Dir) -> Result<Option<Dir>, PathError> {
     }
 }
 
-/// Whether an error says that a link or a file is where a directory should be.
+/// Whether an error means that a link or a file is in the place of a directory.
 pub(super) fn is_no_directory(error: &PathError) -> bool {
     error.is_link() || error.kind() == std::io::ErrorKind::NotADirectory
 }
 
-/// Whether an error says something of what was read, and not of who reads it.
+/// Whether an error concerns the file and not its reader.
 pub(super) fn is_of_the_item(error: &PathError) -> bool {
     error.kind() != std::io::ErrorKind::PermissionDenied && error.shortage().is_none()
 }

@@ -52,12 +52,12 @@ pub(super) fn keys(
     keys
 }
 
-/// Whether a Copy gets this key with the description of its Original, or does without it.
+/// Whether a Copy gets this key, or its absence, with the description of its Original.
 pub(super) fn comes_with_original(key: &str) -> bool {
     DESCRIPTION.contains(&key) || key == "origin.copied"
 }
 
-/// Whether a key that only a Copy has is as it has to be, though the donor has another value.
+/// Whether a key that only a Copy has is right, though the donor has another value.
 fn is_confirmed(
     key: &str,
     facts: &Facts,

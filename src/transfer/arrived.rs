@@ -1,4 +1,4 @@
-//! Items that are at the destination already.
+//! Items that already arrived at the destination.
 
 use super::reading::sealed;
 use super::shared::Shared;
@@ -9,8 +9,9 @@ use crate::item::State;
 use crate::layout;
 
 impl Shared<'_> {
-    /// An item that is at the destination, and not at the source, because an earlier run took it there. An item
-    /// that vanished from the source, or went elsewhere, did not arrive: this is a Copy. Nor did a tombstone.
+    /// An item that is at the destination, and not at the source, because an earlier run moved it. An item
+    /// that vanished from the source, or went to another collection, did not arrive: the item at the
+    /// destination is a Copy. Nor did a tombstone arrive.
     pub(super) fn arrived(&self, item: &StoredItem) -> Result<Option<Staged>, TransferError> {
         let was_taken = match self.from.absent(item.name()) {
             CollectionError::Left { line, .. } => is_to(&line.change, self.to.id()),

@@ -1,4 +1,4 @@
-//! Deletions travel: the destination learns that an Original was deleted.
+//! Deletions travel: recording at the destination that an Original was deleted.
 
 use super::look::Locks;
 use super::publish::{Group, Items};
@@ -13,15 +13,15 @@ use crate::item::State;
 use crate::sidecar::Sidecar;
 
 impl Shared<'_> {
-    /// Whether the inventory of the source agrees with its tombstone of `name`, or knows nothing of the item.
+    /// Whether the inventory of the source agrees with its tombstone of `name`, or has no record of the item.
     ///
-    /// The tombstone of an item that left, or was restored, was put back by hand: it would delete an item that
-    /// is alive elsewhere.
+    /// The tombstone of an item that left, or was restored, was put back by hand: it would delete a living
+    /// item in another collection.
     pub(super) fn is_deletion_recorded(
         &self,
         name: &RepositoryName,
     ) -> Result<bool, TransferError> {
-        // A run records a deletion after it put the tombstone in place: that deletion travels with a later copy.
+        // A run records a deletion after it published the tombstone: that deletion travels with a later copy.
         let may_follow = self.from.has_writers()?;
         let Some(recorded) = self.from.last_record(name)? else { return Ok(true) };
         let line = recorded.line;
@@ -36,8 +36,8 @@ impl Shared<'_> {
         Ok(!is_contradicted)
     }
 
-    /// Makes sure that no collection that is asked has the Original, or may have it, if `tombstone` was brought to
-    /// the source: the deletion may have been undone since.
+    /// If `tombstone` was brought to the source, makes sure that no peer has the Original, or may have it:
+    /// the deletion may have been undone since.
     pub(super) fn check_not_undone(&self, tombstone: &Sidecar) -> Result<(), TransferError> {
         if tombstone.made_of().is_none() {
             return Ok(());
@@ -64,7 +64,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Stages the record of a deletion for a destination that has nothing under the name.
+    /// Stages the record of a deletion for a destination that does not have the name.
     pub(super) fn stage_tombstone(
         &self,
         source: &ReadSidecar,
@@ -99,7 +99,7 @@ impl Shared<'_> {
             let text = sidecars::text(item.name(), &read, &buried)?;
             self.writer().replace_sidecar(&item, &text)?;
         }
-        // A run that was cut short may not have come to that.
+        // An interrupted run may not have done that.
         let became = InventoryChange::Became(State::Deleted);
         self.to.record([(item.name().clone(), became)], self.caller.clock)?;
         Ok(item.bury()?)

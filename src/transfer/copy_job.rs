@@ -1,4 +1,4 @@
-//! One item on its way: read on both sides, decided upon, copied into the stage.
+//! The job of one item: read on both sides, decided, copied into the stage.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,13 +21,13 @@ pub(super) struct CopyJob<'a> {
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
     draft: Draft<'a>,
-    /// Until its sidecar is written.
+    /// Present until its sidecar is written.
     _reserved: Reservation,
     failure: Mutex<Option<TransferError>>,
 }
 
 impl<'a> Shared<'a> {
-    /// Reads, decides and copies one item; what becomes of it goes into the flow.
+    /// Reads, decides and copies one item; the result goes into the flow.
     pub(super) fn work<'scope>(
         &'scope self,
         number: usize,
@@ -132,7 +132,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Hands on an item whose files are all copied.
+    /// Passes on an item whose files are all copied.
     fn copied(&self, job: &CopyJob<'_>) {
         let failure = job.failure().take();
         let finished = match failure {
@@ -211,7 +211,7 @@ impl CopyJob<'_> {
             _ => sidecars::text(&self.staged.name, &self.source, &copy)?,
         };
         self.draft.write_sidecar(&text)?;
-        // Looked up again by name: the directory that was opened may have been moved away whole.
+        // Looked up again by name: the open directory may have been moved away.
         shared.at_source(&self.staged)?;
         Ok(self.staged.clone())
     }

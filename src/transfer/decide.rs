@@ -1,4 +1,4 @@
-//! What is to be done with one item: the table of states, as a function [design: state rules].
+//! Deciding about one item: the table of states, as a function [design: state rules].
 
 use toml::Value;
 
@@ -6,27 +6,28 @@ use super::{Refusal, Rules, Verb};
 use crate::item::State;
 use crate::sidecar::Sidecar;
 
-/// What is done with one item.
+/// The step for one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The destination has it already, the same: nothing is done.
+    /// The destination already has the same item: nothing is done.
     Skip,
     /// The destination gets a Copy.
     Copy(Replaces),
     /// The Original is handed over.
     HandOver(Replaces),
-    /// The Copy goes to the destination, which has none.
+    /// The Copy moves to the destination, which has none.
     MoveCopy,
-    /// The destination has the same Copy: once that is proven, this one goes.
+    /// The destination has the same Copy: once that is proven, this one is removed.
     DropCopy,
-    /// The destination deleted the Original, and gets it back with the bytes of its Copy.
+    /// The destination deleted the Original, and it is restored there with the bytes of its Copy.
     Revive,
-    /// The destination learns that the Original was deleted; the payload of its Copy goes to the trash.
+    /// The deletion of the Original is recorded at the destination; the payload of its Copy goes to the
+    /// trash.
     Bury(Replaces),
 }
 
 impl Step {
-    /// What the staged item takes the place of.
+    /// The item that the staged item replaces.
     pub(super) fn over(self) -> Replaces {
         match self {
             Step::Copy(over) | Step::HandOver(over) => over,
@@ -36,7 +37,7 @@ impl Step {
     }
 }
 
-/// What the new item at the destination takes the place of.
+/// The item that the new item at the destination replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaces {
     /// Nothing.
@@ -47,12 +48,12 @@ pub enum Replaces {
     Tombstone,
 }
 
-/// A sidecar, and the ids of the collections that held it: first the one where it is now, then
-/// those that handed it over to that one, as far as its sidecar does not name them.
+/// A sidecar, and the ids of its holders: first the present collection, then earlier givers that its sidecar
+/// does not name.
 pub(super) type HeldSidecar<'a> = (&'a Sidecar, &'a [&'a str]);
 
-/// Decides about one item: what the source says, what the collection with the id `destination` has, and what
-/// is wanted.
+/// Decides about one item, by the sidecar of the source, the holding of the collection with the id
+/// `destination`, and the options.
 pub(super) fn decide(
     verb: Verb,
     rules: Rules,
@@ -63,7 +64,7 @@ pub(super) fn decide(
     if state == State::Deleted {
         return Err(Refusal::SourceDeleted);
     }
-    // Without a mark of a hand-over on either side, the reader rule asks for the state alone.
+    // Without a mark of a hand-over on either side, the reader rule needs only the state.
     if from.handover.is_some() || to.is_some_and(|to| to.handover.is_some()) {
         return Err(Refusal::HandoverPending);
     }
@@ -91,8 +92,8 @@ pub(super) fn decide(
     })
 }
 
-/// A Copy meets the tombstone of its Original: with its bytes the Original comes back, in the
-/// collection that deleted it. Anywhere else it would be a Copy of nothing.
+/// A Copy meets the tombstone of its Original: in the collection that deleted it, the Original is restored
+/// with the bytes of the Copy. Anywhere else it would be a Copy without an Original.
 fn from_copy(copy: &Sidecar, (tombstone, holder): (&Sidecar, &str)) -> Result<Step, Refusal> {
     if tombstone.origin.contains_key("collection") {
         return Err(Refusal::DeletedElsewhere);
@@ -103,7 +104,8 @@ fn from_copy(copy: &Sidecar, (tombstone, holder): (&Sidecar, &str)) -> Result<St
     if is_same_content(copy, tombstone) { Ok(Step::Revive) } else { Err(Refusal::OtherContent) }
 }
 
-/// Decides what the deletion that `tombstone` records at the source means for the destination. Only a Copy of the deleted Original goes, and none that is newer than the deletion.
+/// Decides on the effect of `tombstone` at the source on the destination. Only a Copy of the deleted Original
+/// is removed, and only if it is not newer than the deletion.
 pub(super) fn decide_deleted(
     (tombstone, source): HeldSidecar<'_>,
     to: Option<&Sidecar>,
@@ -136,11 +138,11 @@ fn over_copy(
     let behind = to.timestamp < from.timestamp;
     match (behind, is_same_content(from, to)) {
         (false, false) => return Err(Refusal::OtherContent),
-        // What may only call itself the Original must not replace what is a Copy of another one.
+        // An unproven Original must not replace a Copy of another one.
         (true, _) if !is_copy_of(to, (from, source)) => return Err(Refusal::OtherOriginal),
         _ => {}
     }
-    // An Original that was handed over is as old as it was, but its Copies name the giver.
+    // A hand-over does not change the date of an Original, but its Copies name the giver.
     let names_giver = to.made_of() != source.first().copied() && is_copy_of(to, (from, source));
     let is_current = !(behind || names_giver && to.timestamp == from.timestamp);
     match verb {
@@ -153,8 +155,8 @@ fn over_copy(
     }
 }
 
-/// A Copy meets what the destination holds as `held`. A Copy is refreshed from its Original only, so
-/// either both are the same or nothing is done.
+/// A Copy meets the holding `held` of the destination. A Copy is refreshed from its Original only, so nothing
+/// is done unless both are the same.
 fn beside(
     verb: Verb,
     rules: Rules,
@@ -176,12 +178,12 @@ fn beside(
     }
 }
 
-/// Whether two sidecars say the same of payload and description.
+/// Whether two sidecars agree about payload and description.
 fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
     a.payload == b.payload && a.files == b.files && a.has_description_of(b)
 }
 
-/// Whether `copy` was made of `original`: where that is now, or in a collection that has handed it over since.
+/// Whether `copy` was made of `original`, in its present collection or in one that has handed it over since.
 fn is_copy_of(copy: &Sidecar, (original, holders): HeldSidecar<'_>) -> bool {
     let Some(made_of) = copy.made_of() else { return false };
     let handovers = original.origin.get("handovers").and_then(Value::as_array);

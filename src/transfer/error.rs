@@ -9,8 +9,8 @@ use crate::holdings::{Giver, OriginalError};
 use crate::identity::RepositoryName;
 use crate::sidecar::SidecarError;
 
-/// Why an item was not transferred. Unless it says otherwise, the source is as it was, and so is the
-/// destination, but for a Copy that a hand-over may have left there.
+/// Why an item was not transferred. Unless stated otherwise, the source is unchanged, and so is the
+/// destination, except for a Copy that a hand-over may have left there.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     /// The states on both sides do not allow it.
@@ -22,12 +22,13 @@ pub enum TransferError {
         refusal: Refusal,
         /// The item at the source.
         from: PathBuf,
-        /// The item at the destination, if it is there.
+        /// The item at the destination, if it exists.
         to: Option<PathBuf>,
-        /// Who gives it away, if a hand-over of it is open.
+        /// The giver, if a hand-over of it is open.
         giver: Option<Box<Giver>>,
     },
-    /// The receiver of a hand-over was lost, another Original was made, and the receiver is back with its own.
+    /// The receiver of a hand-over was lost, another Original was made, and the receiver is back with its own
+    /// Original.
     #[error("`{}`, which was lost, is back and says that it holds the Original of `{name}`", path.display())]
     Returned {
         /// The item.
@@ -35,7 +36,8 @@ pub enum TransferError {
         /// The receiver.
         path: PathBuf,
     },
-    /// The giver has the Original back, as from a backup, and the receiver had it since and has passed it on or deleted it.
+    /// The giver has the Original again, as from a backup, and the receiver had it since and has passed it on
+    /// or deleted it.
     #[error("`{}` has an older state of `{name}`, which went to `{}`: by the inventory there, {line}", from.display(), to.display())]
     PassedOn {
         /// The item.
@@ -44,7 +46,7 @@ pub enum TransferError {
         from: PathBuf,
         /// The root of the receiver.
         to: PathBuf,
-        /// What became of it there.
+        /// The departure or deletion there.
         line: Box<InventoryLine>,
     },
     /// The source has a tombstone of an item that left or is alive by the inventory of the same collection.
@@ -54,7 +56,7 @@ pub enum TransferError {
         name: RepositoryName,
         /// The source.
         path: PathBuf,
-        /// What became of the item.
+        /// The last record of the item.
         line: Box<InventoryLine>,
     },
     /// The source has a tombstone that was brought there, and another collection has the Original.
@@ -67,7 +69,7 @@ pub enum TransferError {
         /// The collection that has the Original.
         original: PathBuf,
     },
-    /// What is at the source, or at the destination, is not what its sidecar says.
+    /// The item at the source, or at the destination, differs from its sidecar.
     #[error("`{}` is damaged: {detail}", path.display())]
     Damaged {
         /// The file.
@@ -113,7 +115,7 @@ pub enum TransferError {
         /// The root of the receiver.
         to: PathBuf,
     },
-    /// The written data does not read back.
+    /// The written data differs when read back.
     #[error("`{}` does not read back as it was written", path.display())]
     NotProven {
         /// The file.
@@ -121,27 +123,27 @@ pub enum TransferError {
         /// The root of the collection in which it is.
         collection: PathBuf,
     },
-    /// There is less room than the item takes.
+    /// There is too little room.
     #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", collection.display())]
     NoRoom {
         /// The item.
         name: RepositoryName,
-        /// What it takes.
+        /// The room needed.
         needed: u64,
         /// Bytes or inodes.
         unit: &'static str,
-        /// What there is.
+        /// The room available.
         free: u64,
         /// The destination.
         collection: PathBuf,
     },
-    /// Somebody else changed the item meanwhile.
+    /// Another process changed the item meanwhile.
     #[error("`{name}` was changed by another process meanwhile")]
     Changed {
         /// The item.
         name: RepositoryName,
     },
-    /// The item is in place, but the disk did not confirm it.
+    /// The item is published, but the disk did not confirm it.
     #[error("`{name}` was put in place, but the disk did not confirm it")]
     NotDurable {
         /// The item.
@@ -150,7 +152,7 @@ pub enum TransferError {
         #[source]
         source: PathError,
     },
-    /// The hand-over has begun and was not finished; recovery does that.
+    /// The hand-over has begun and is not finished; recovery finishes it.
     #[error("the hand-over of `{name}` is not finished")]
     Unfinished {
         /// The item.
@@ -159,10 +161,10 @@ pub enum TransferError {
         #[source]
         source: Box<TransferError>,
     },
-    /// Both collections are one.
+    /// Both collections are the same.
     #[error("source and destination are one collection: `{}`", .0.display())]
     SameCollection(PathBuf),
-    /// One collection is a copy of the other made by hand: nothing tells the two apart.
+    /// One collection is a manual copy of the other: nothing distinguishes the two.
     #[error("`{}` and `{}` have the same collection id", from.display(), to.display())]
     SameId {
         /// The source.
@@ -179,7 +181,7 @@ pub enum TransferError {
         #[source]
         cause: JournalError,
     },
-    /// Where the receiver of a hand-over was is another collection now.
+    /// Another collection is now at the path of the receiver of a hand-over.
     #[error("`{}` is another collection than `{id}`, which gets the item", path.display())]
     OtherReceiver {
         /// Where it was.
@@ -199,10 +201,10 @@ pub enum TransferError {
     /// Nothing can be done without the right to write.
     #[error("`{}` was not opened for writing", .0.display())]
     NoWriter(PathBuf),
-    /// A stop was asked for.
+    /// A stop was requested.
     #[error("interrupted before it was transferred")]
     Interrupted,
-    /// An earlier failure of the whole group or run took this one with it.
+    /// The whole group or run failed before this item.
     #[error("not transferred, because of the failure before it")]
     GroupFailed,
     /// Another collection holds the Original, or may hold it.
@@ -221,7 +223,7 @@ pub enum TransferError {
 #[error("{0}")]
 pub struct JournalError(pub String);
 
-/// Why the states of an item do not allow what was asked for.
+/// Why the states of an item do not allow the transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The source has a tombstone.
@@ -233,25 +235,25 @@ pub enum Refusal {
     /// The destination has a tombstone.
     #[error("it was deleted at the destination")]
     Tombstone,
-    /// The destination knows that the Original was deleted in another collection.
+    /// The destination has recorded that the Original was deleted in another collection.
     #[error("its Original was deleted in another collection, and only comes back there")]
     DeletedElsewhere,
-    /// The Copy at the destination is behind its Original.
+    /// The Copy at the destination is stale.
     #[error("the Copy at the destination is older than its Original")]
     Stale,
-    /// The Copy at the destination is behind another Copy.
+    /// The Copy at the destination is older than another Copy.
     #[error("the Copy at the destination is older, but a Copy is refreshed from its Original only")]
     OnlyFromOriginal,
-    /// The same name stands for other files, or is described otherwise, and neither side is known to be the older one.
+    /// The two sides have other files or descriptions under the same name, and neither is known to be older.
     #[error("the destination has other content, or another description, under this identifier")]
     OtherContent,
-    /// The Copy was made of an Original that another collection holds, or nothing says of which.
+    /// The Copy was made of an Original in another collection, or of an unknown one.
     #[error("the Copy at the destination is not known to be made of this Original")]
     OtherOriginal,
     /// The files of the deleted item are still beside its tombstone.
     #[error("it was deleted at the destination, but its files are still there")]
     Unburied,
-    /// A Copy does not move to where the Original is.
+    /// A Copy does not move to the collection of the Original.
     #[error("the destination holds the Original")]
     HoldsOriginal,
     /// The Original may not migrate.
@@ -264,7 +266,7 @@ pub enum Refusal {
 
 impl From<CollectionError> for TransferError {
     fn from(error: CollectionError) -> TransferError {
-        // It is much larger than anything else here.
+        // It is much larger than the other variants.
         TransferError::Collection(Box::new(error))
     }
 }

@@ -1,17 +1,17 @@
 //! Handing Originals over: never two of them, never none [protocol: migrate].
 //!
-//! 1. The staged Copies are synced and read back from the receiver's disk. Nothing is locked for that.
+//! 1. The staged Copies are synced and read back from the receiver's disk, without locks.
 //! 2. Both sides' locks are taken, and the decision is checked against both sidecars again.
 //! 3. A record goes to the giver's journal. 4. The receiver gets the Copies, with a mark.
-//! 5. The giver's sidecars say Copy, with the same mark. *From here on the Originals are at the
-//!    receiver*, for every reader that knows the mark.
-//! 6. The receiver's sidecars say Original. 7. The giver's copies go, or lose their mark; then the record
-//!    goes.
+//! 5. The giver's sidecars say Copy, with the same mark. *From here on the receiver has the Originals*, for
+//!    every reader that knows the mark.
+//! 6. The receiver's sidecars say Original. 7. The giver's copies are removed, or lose their mark; then the
+//!    record is removed.
 //!
-//! Each of these is one step for many items, synced before the next. From 5 on the work is the same as
-//! after a crash: [`settle`] does it in both cases; but then the receiver's items are read once more before
-//! the giver's copies go. A crash before 5 leaves the Originals where they were. While the locks are held, no
-//! payload is read.
+//! Each of these is one step for many items, synced before the next. From 5 on the work is the same as after
+//! a crash, and [`settle`] does it in both cases; after a crash, the receiver's items are read once more
+//! before the giver's copies are removed. A crash before 5 leaves the Originals with the giver. While the
+//! locks are held, no payload is read.
 
 use super::journal::{self, JournalRecord};
 use super::look::Locks;
@@ -153,10 +153,10 @@ impl Shared<'_> {
         })
     }
 
-    /// Reads a staged Copy back and compares it with what the giver's sidecar says.
+    /// Reads a staged Copy back and compares it with the giver's sidecar.
     fn prove_staged(&self, staged: &Staged) -> Result<(), TransferError> {
         let item = self.writer().staged_item(&staged.name, staged.in_stage())?;
-        // Both lists are gone again before the proof reads one of its own: they may be long.
+        // Both lists are dropped before the proof reads its own: they may be long.
         {
             let giving = self.at_source(staged)?;
             let giving = sealed(&giving, giving.read_sidecar(), self.from.path())?.sidecar;
@@ -168,7 +168,7 @@ impl Shared<'_> {
         self.prove(&item)
     }
 
-    /// Keeps the items for which `check` succeeds, which is asked in order.
+    /// Keeps the items for which `check` succeeds; it is called in order.
     fn keep(
         &self,
         items: Items,
@@ -210,7 +210,7 @@ impl Shared<'_> {
     }
 }
 
-/// What a thread returned; its panic goes on in this one.
+/// The result of a thread; its panic continues in this one.
 fn join<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

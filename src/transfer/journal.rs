@@ -1,7 +1,7 @@
-//! Hand-overs under way: a record of each, on the disk before anything of it shows.
+//! Hand-overs in progress: a record of each, durable before the first visible change.
 //!
-//! A file in `.urepo/journal` of the giver. It names the collections by their ids; the path of the
-//! receiver is only a hint where to look for it.
+//! A file in `.urepo/journal` of the giver. It names the collections by their ids; the path of the receiver
+//! is only a hint.
 
 use std::path::{Path, PathBuf};
 
@@ -16,26 +16,26 @@ use crate::layout;
 /// The start of the names of these files: other records may lie beside them.
 const PREFIX: &str = "handover-";
 
-/// A record larger than this is none: a group has at most some thousand names.
+/// Limit on a record: a group has at most some thousand names.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Items that are being handed over together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JournalRecord {
-    /// What the marks in the sidecars have in common with this.
+    /// The token, which the marks in the sidecars have, too.
     pub token: String,
     /// The id of the receiver.
     pub to: String,
-    /// Where the receiver was.
+    /// The path of the receiver.
     pub to_path: PathBuf,
     /// Whether the giver keeps a Copy.
     pub leave_copy: bool,
-    /// Whether the Originals are renamed as they are, within one file system: no sidecar bears a mark.
+    /// Whether the Originals are renamed unchanged, within one file system: no sidecar has a mark.
     pub renames: bool,
-    /// Whether the receiver counts as lost: nobody waits for it, but it may come back with its marks.
+    /// Whether the receiver counts as lost: no run waits for it, but it may come back with its marks.
     pub is_lost: bool,
     pub items: Vec<RepositoryName>,
-    /// The receiver's last lines of the inventory about the items, before it got them.
+    /// The last lines of the receiver's inventory about the items before the hand-over.
     pub before: Vec<InventoryLine>,
 }
 
@@ -55,7 +55,7 @@ struct RawRecord {
     before: Vec<String>,
 }
 
-/// A token of a run: no two are the same.
+/// A unique token of a run.
 pub(super) fn token(place: &Path) -> Result<String, PathError> {
     random_hex::<16>().on("draw a random token for", place)
 }
@@ -70,13 +70,13 @@ pub(super) fn lines_before<'n>(
 }
 
 impl JournalRecord {
-    /// Whether `line`, the receiver's last one about an item, is older than the departure of the item from the giver on
-    /// `date`: of one second the dates do not say, and clocks go back.
+    /// Whether `line`, the receiver's last one about an item, is older than the departure of the item from
+    /// the giver on `date`. Dates alone do not decide within one second, and clocks go back.
     pub(super) fn is_older(&self, line: &InventoryLine, date: Option<Instant>) -> bool {
         self.before.contains(line) || date.is_some_and(|date| line.date < date)
     }
 
-    /// Puts the record on the disk of the giver and returns its name there.
+    /// Writes the record to the disk of the giver and returns its name there.
     pub(super) fn begin(&self, giver: &Collection) -> Result<String, PathError> {
         let journal = giver.ensure_own()?.ensure_lasting_dir(layout::JOURNAL)?;
         let name = format!("{PREFIX}{}.toml", token(journal.path())?);
@@ -84,7 +84,7 @@ impl JournalRecord {
         Ok(name)
     }
 
-    /// Puts the record in the place of the one called `name`, unless that has been taken away since.
+    /// Replaces the record called `name`, unless that has been removed since.
     pub(super) fn replace(&self, giver: &Collection, name: &str) -> Result<(), PathError> {
         let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
         match journal.stat(name)? {
@@ -93,7 +93,8 @@ impl JournalRecord {
         }
     }
 
-    /// Leaves only the items of `outcomes` that failed in the record called `name`, and takes it away where none did.
+    /// Keeps only the failed items of `outcomes` in the record called `name`, and removes the record if none
+    /// failed.
     pub(super) fn keep_failed<T, E>(
         &self,
         giver: &Collection,
@@ -109,7 +110,7 @@ impl JournalRecord {
         }
     }
 
-    /// Forces the names of the items, and those in their directories, to the disk of `collection`.
+    /// Syncs the names of the items, and those in their directories, in `collection`.
     pub(super) fn sync_names(&self, collection: &Collection) -> Result<(), PathError> {
         let lookup = Lookup::new(collection);
         let places = self.items.iter().map(|name| lookup.place_of(name));
@@ -163,7 +164,7 @@ impl JournalRecord {
     }
 }
 
-/// Takes records away: their hand-overs are finished.
+/// Removes records whose hand-overs are finished.
 pub(super) fn end(giver: &Collection, names: &[String]) -> Result<(), PathError> {
     let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
     for name in names {
@@ -172,7 +173,7 @@ pub(super) fn end(giver: &Collection, names: &[String]) -> Result<(), PathError>
     journal.sync()
 }
 
-/// The names of the records there are.
+/// The names of the existing records.
 pub(super) fn names(giver: &Collection) -> Result<Vec<String>, PathError> {
     let Some(journal) = giver.own_dir(layout::JOURNAL)? else {
         return Ok(Vec::new());
@@ -190,7 +191,7 @@ pub(super) fn names(giver: &Collection) -> Result<Vec<String>, PathError> {
     Ok(names)
 }
 
-/// The record `name`, unless it has been taken away since.
+/// The record `name`, unless it has been removed since.
 pub(super) fn read(giver: &Collection, name: &str) -> Result<Option<JournalRecord>, TransferError> {
     let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
     let Some(mut file) = journal.open_file_if_there(name)? else { return Ok(None) };

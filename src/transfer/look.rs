@@ -1,4 +1,4 @@
-//! What is to be done with one item, by what both sides say of it now.
+//! The decision about one item, by its present sidecars on both sides.
 
 use std::path::{Path, PathBuf};
 
@@ -18,16 +18,16 @@ use crate::item::State;
 use crate::layout;
 use crate::sidecar::{Party, Sidecar};
 
-/// What is to be done with an item.
+/// The decision about an item.
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
 pub(super) enum Decision {
-    /// Nothing has to be read for it.
+    /// A decision that needs no further reading.
     Prepared(Prepared),
     /// A step of the table.
     Step(Box<Chosen>),
 }
 
-/// An item as both sides have it, and the step that follows from that.
+/// An item on both sides, and the step that follows.
 pub(super) struct Chosen {
     pub from: StoredItem,
     pub source: ReadSidecar,
@@ -103,7 +103,7 @@ impl Shared<'_> {
         let burial = burial(to.as_ref())?;
         let step = step.and_then(|step| step.map(|step| check_burial(step, burial)).transpose());
         let step = match step {
-            // The deletion has not travelled to this Copy yet: no failure of a copy of everything.
+            // The deletion has not travelled to this Copy yet, which is not a failure of copying all items.
             Err(Refusal::Tombstone)
                 if state == State::Copy && self.options.tombstones == Tombstones::Bring =>
             {
@@ -120,7 +120,7 @@ impl Shared<'_> {
         let Some(step) = step else { return Ok(Decision::Prepared(Prepared::Passed)) };
         match step {
             Step::Revive => self.claim().check(from.name(), Remains::Tombstone)?,
-            // A Copy of it does no harm: the Original that it became is later, or the same.
+            // A Copy of it does no harm: the Original made from it has the same date or a later one.
             Step::HandOver(_) | Step::Copy(Replaces::Tombstone) => {
                 refuse_put_back(from.name(), self.from, &source.sidecar)?;
             }
@@ -149,8 +149,8 @@ impl Shared<'_> {
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
     }
 
-    /// Whether the collection `giver`, or those that it handed the Original to, say that it went to the source.
-    /// An item that was renamed before its sidecar told of that does not say so itself.
+    /// Whether the records of the collection `giver`, or of its successors, say that the Original went to the
+    /// source. An item that was renamed before its sidecar recorded that does not say so itself.
     fn came_from(&self, giver: &str, name: &RepositoryName) -> Result<bool, PathError> {
         let others: Vec<_> = self.peers.collections.iter().collect();
         if others.iter().all(|other| other.id() != giver) {
@@ -161,8 +161,8 @@ impl Shared<'_> {
         Ok(trail.holders.contains(self.from.id()))
     }
 
-    /// The version of the sidecar of `item`, at the destination, if its text shows that nothing is to be done. Where
-    /// it does not, or cannot be read, the sidecar is read whole.
+    /// The version of the sidecar of `item` at the destination, if its text shows that nothing is to be done.
+    /// Otherwise the whole sidecar is read.
     fn copy_there(&self, source: &ReadSidecar, item: &StoredItem) -> Option<Version> {
         let Options { verb, rules, .. } = self.options;
         if verb == Verb::Migrate || rules.checksum || source.sidecar.state != State::Original {
@@ -172,7 +172,7 @@ impl Shared<'_> {
         text.is_copy_of(&source.text, self.from.id()).then_some(version)
     }
 
-    /// Makes sure that what has to be moved within a collection can be, before anything is copied.
+    /// Makes sure that all moves within a collection are possible, before anything is copied.
     fn check_reach(
         &self,
         step: Step,
@@ -193,7 +193,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Which collection gives the item away, by the mark on either side.
+    /// The giver of the item, by the mark on either side.
     fn giver(&self, source: &ReadSidecar, there: Option<&ReadSidecar>) -> Option<Box<Giver>> {
         let sides = [(self.from, Some(source)), (self.to, there)];
         let (holder, mark) = sides
@@ -210,8 +210,8 @@ impl Shared<'_> {
         )))
     }
 
-    /// Makes sure that the destination has not lost what may be an Original or a tombstone of this name: what
-    /// comes would hide that. A Copy that it lost may come back.
+    /// Makes sure that the destination has not lost an Original or a tombstone of this name: the new item
+    /// would hide that loss. A lost Copy may be replaced.
     fn check_not_lost(&self, name: &RepositoryName) -> Result<(), TransferError> {
         let absence = self.to.absent(name);
         let is_lost = match &absence {
@@ -221,8 +221,8 @@ impl Shared<'_> {
         if is_lost { Err(absence.into()) } else { Ok(()) }
     }
 
-    /// Decides once more after `error`, if another process may have caused it: once that process lets go
-    /// of the item, the same command may find everything done.
+    /// Decides once more after `error`, if another process may have caused it: once that process releases the
+    /// item, everything may be done.
     pub(super) fn decide_again(
         &self,
         name: &RepositoryName,
@@ -232,9 +232,9 @@ impl Shared<'_> {
         let may_pass = match &error {
             TransferError::Changed { .. }
             | TransferError::Damaged { .. }
-            // An item that is being renamed is recorded as gone a moment before.
+            // An item that is about to be renamed is recorded as gone a moment before.
             | TransferError::Original(OriginalError::Departed { .. }) => true,
-            // Both say Original where it migrated between the two looks.
+            // Both sides say Original if the item migrated between the two readings.
             TransferError::Refused { refusal, .. } => {
                 matches!(refusal, Refusal::HandoverPending | Refusal::TwoOriginals)
             }
@@ -259,8 +259,8 @@ impl Shared<'_> {
         self.decide_on(name)
     }
 
-    /// What is left to be done with an item that another process has changed meanwhile: nothing, or
-    /// only to take it away from the source.
+    /// The remaining work on an item that another process has changed meanwhile: none, or only its removal
+    /// from the source.
     pub(super) fn done_by_others(
         &self,
         name: &RepositoryName,
@@ -283,10 +283,10 @@ impl Shared<'_> {
     }
 }
 
-/// What has become of the payload of what the destination has.
+/// The state of the payload at the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Burial {
-    /// It is no tombstone.
+    /// The item is not a tombstone.
     NoTombstone,
     Done,
     /// Files still lie beside the tombstone.
@@ -299,8 +299,8 @@ fn burial(to: Option<&(StoredItem, ReadSidecar)>) -> Result<Burial, PathError> {
     Ok(if item.has_payload()? { Burial::Open } else { Burial::Done })
 }
 
-/// Files that still lie beside a tombstone must not go with it when it is replaced. A tombstone that was
-/// brought here by a run that was killed gets its payload buried.
+/// Files that still lie beside a tombstone must not be lost when it is replaced. If a killed run brought the
+/// tombstone, its payload is moved to the trash.
 fn check_burial(step: Step, burial: Burial) -> Result<Step, Refusal> {
     match step {
         Step::Skip if burial == Burial::Open => Ok(Step::Bury(Replaces::Tombstone)),

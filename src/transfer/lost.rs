@@ -1,4 +1,4 @@
-//! Hand-overs to collections that are lost.
+//! Hand-overs to lost collections.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use crate::collection::{Collection, CollectionError, lock_items};
 use crate::identity::RepositoryName;
 use crate::wait::Waiter;
 
-/// Sets the hand-overs from `giver` to the `lost` collections aside, where no item here bears their marks
-/// any more: nobody waits for them. A receiver that comes back after all may have the marks still, so
-/// their records stay, to be settled then. Those of a process that still runs are left to it.
+/// Sets the hand-overs from `giver` to the `lost` collections aside, if no item here has their marks any
+/// more: no run waits for them. A receiver that comes back may still have the marks, so the records stay, to
+/// be settled then. Those of a running process are left to it.
 ///
 /// An item that cannot be read keeps the hand-overs that it is part of open, and stops no others.
 pub fn end_lost(
@@ -23,7 +23,7 @@ pub fn end_lost(
 ) -> Result<Vec<(RepositoryName, TransferError)>, TransferError> {
     let mut failed = Vec::new();
     for name in journal::names(giver)? {
-        // What cannot be read is reported by those who finish hand-overs.
+        // Finishing hand-overs reports items that cannot be read.
         let Ok(Some(record)) = journal::read(giver, &name) else { continue };
         if record.is_lost || !lost.contains(&record.to) {
             continue;

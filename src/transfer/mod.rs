@@ -1,7 +1,7 @@
 //! Copying and migrating items between collections.
 //!
-//! [`Transfer::run`] takes the names of items and does with each what `decide` says of its states on
-//! both sides: pure, the table of the design. A dry run ends there. The rest is like depositing:
+//! [`Transfer::run`] takes the names of items and carries out the step that `decide`, a pure function,
+//! chooses by the states on both sides. A dry run ends there. The rest is like depositing:
 //!
 //! | file | subject |
 //! |---|---|
@@ -24,25 +24,25 @@
 //!
 //! # Locks, and why a copy takes none
 //!
-//! A copy only reads its source, which may be on a read-only disk, and makes a new name, which only
-//! one can take. Once an item is staged, it looks again whether the source's sidecar, found by its name,
-//! is still the one it copied by. What changes an item that exists takes its lock ([`lock_items`]), on both sides at once.
+//! A copy only reads its source, which may be on a read-only disk, and creates a new name, which only one
+//! process can take. Once an item is staged, the source's sidecar is looked up again by name and must be
+//! unchanged. A change of an existing item takes its lock ([`lock_items`]), on both sides at once.
 //!
 //! # What makes a Copy stale
 //!
-//! A Copy keeps the `timestamp` of its original. So it is behind when the Original's is later; if the
-//! content differs without that, something else is wrong and nothing is touched.
+//! A Copy keeps the `timestamp` of its Original, so it is stale if the Original's is later. If the content
+//! differs at the same date, something else is wrong and nothing is touched.
 //!
 //! # Deletions travel
 //!
 //! A copy of whole collections brings tombstones as well ([`Tombstones::Bring`]), so that a site that is
-//! rebuilt from its mirror does not bring deleted items back. Where the destination has nothing, it gets
-//! the record. A Copy of the deleted Original becomes a tombstone, and its payload goes to the trash;
-//! a Copy of another Original, or a newer one, stays. Such a tombstone says in `[origin]` whose it is.
-//! A tombstone stays where it is if the inventory beside it says that the item left or is alive, and one that was
-//! brought there buries no Copy while a known collection has the Original.
-//! The Original only comes back in the collection that deleted it, out of its trash or with the bytes of
-//! a Copy ([`Step::Revive`]).
+//! rebuilt from its mirror does not bring deleted items back. A destination without the item gets the
+//! tombstone. A Copy of the deleted Original becomes a tombstone, and its payload goes to the trash; a Copy
+//! of another Original, or a newer one, stays. Such a tombstone names the collection of the deletion in
+//! `[origin]`. A tombstone does not travel if the inventory beside it says that the item left or is alive.
+//! One that was brought there replaces no Copy while a known collection has the Original. The Original is
+//! restored only in the collection that deleted it, from its trash or with the bytes of a Copy
+//! ([`Step::Revive`]).
 //!
 //! [`lock_items`]: crate::collection::lock_items
 
@@ -83,24 +83,24 @@ pub use recovery::{Finished, PeerLookup, finish_pending, has_pending, pending};
 pub use run::NameFeed;
 pub use settle::HandoverEnd;
 
-/// What is done with items.
+/// The kind of transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// The destination gets Copies.
     Copy,
-    /// The Originals go to the destination, and Copies do.
+    /// Originals and Copies move to the destination.
     Migrate,
-    /// The Copies that the destination has are brought up to their Originals; no others are made.
+    /// The Copies at the destination are updated from their Originals; no others are made.
     Refresh,
 }
 
-/// What is allowed beyond the ordinary.
+/// Additional permissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own that may be given")]
 pub struct Rules {
-    /// Copies that are behind are brought up to date.
+    /// Stale Copies are updated.
     pub refresh: bool,
-    /// A tombstone at the destination is no obstacle.
+    /// A tombstone at the destination is replaced.
     pub revive: bool,
     /// A migrated Original leaves a Copy.
     pub leave_copy: bool,
@@ -111,15 +111,15 @@ pub struct Rules {
 /// How items are transferred.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What is done.
+    /// The kind of transfer.
     pub verb: Verb,
-    /// What is allowed.
+    /// Additional permissions.
     pub rules: Rules,
     /// Whether the run only plans.
     pub mode: RunMode,
     /// Only items that the source has in this state.
     pub state: Option<State>,
-    /// How items are treated that are deleted at the source.
+    /// Treatment of items that are deleted at the source.
     pub tombstones: Tombstones,
     /// How many files are copied at a time.
     pub jobs: usize,
@@ -141,10 +141,10 @@ pub struct Transfer<'a> {
     pub source_writer: Option<Writer>,
     /// How items are transferred.
     pub options: Options,
-    /// Asked, as the source is, before a deleted Original comes back ([`Rules::revive`]), and where the Original
-    /// of a Copy went that was made in another collection.
+    /// Other collections, checked like the source before a deleted Original is restored ([`Rules::revive`]),
+    /// and for the path of the Original of a Copy that was made in another collection.
     pub peers: Peers<'a>,
-    /// Asked before a deletion of a third collection buries a Copy: it may have been undone there since.
+    /// Checked before a deletion in a third collection replaces a Copy: it may have been undone there since.
     pub witnesses: Peers<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
@@ -153,7 +153,7 @@ pub struct Transfer<'a> {
 /// The report of one item.
 #[derive(Clone, Debug)]
 pub struct Transferred {
-    /// What.
+    /// The step.
     pub step: Step,
     /// Its directory at the destination.
     pub place: PathBuf,
@@ -161,27 +161,27 @@ pub struct Transferred {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Files in the removed directories that no sidecar lists; they move to the trash.
+    /// Unlisted files in the removed directories, which move to the trash.
     pub unlisted: Vec<PathBuf>,
 }
 
 /// The outcome of one item.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The item, as it was asked for.
+    /// The item, as requested.
     pub name: RepositoryName,
-    /// What was done, or why not.
+    /// The report, or the error.
     pub result: Result<Transferred, TransferError>,
 }
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Items that were transferred, or would be.
+    /// Items transferred, also in a dry run.
     pub transferred: u64,
-    /// Items that were there already.
+    /// Items that the destination already had.
     pub skipped: u64,
-    /// Deletions that the destination has learnt of, or would.
+    /// Deletions recorded at the destination, also in a dry run.
     pub buried: u64,
     /// Items that failed or were refused.
     pub failed: u64,

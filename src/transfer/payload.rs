@@ -1,4 +1,4 @@
-//! Copying the payload of an item into the stage, each byte read once and compared on the way.
+//! Copying the payload of an item into the stage, reading and comparing each byte once.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,19 +12,19 @@ use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
 use crate::layout;
 use crate::progress::Progress;
 
-/// Where a payload comes from and goes to.
+/// The source and the destination of a payload.
 pub(super) struct PayloadCopy<'a> {
     pub from: &'a StoredItem,
     /// The root of the source, for messages.
     pub root: &'a Path,
-    /// What the destination has of it already.
+    /// The part that the destination already has.
     pub old: Option<Base<'a>>,
     pub draft: &'a Draft<'a>,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
 }
 
-/// An older state of the item at the destination, whose unchanged files are taken over.
+/// An older state of the item at the destination, whose unchanged files are reused.
 #[derive(Clone, Copy)]
 pub(super) struct Base<'a> {
     pub item: &'a StoredItem,
@@ -33,7 +33,7 @@ pub(super) struct Base<'a> {
 }
 
 impl PayloadCopy<'_> {
-    /// Makes every directory that `entries` name or imply.
+    /// Creates every directory that `entries` name or imply.
     pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
         directories(entries).into_iter().try_for_each(|directory| self.draft.make_dir(directory))
     }
@@ -59,15 +59,14 @@ impl PayloadCopy<'_> {
         Ok(())
     }
 
-    /// Gives a file of the old item a second name in the new one, if it is the same there: in the
-    /// sidecar, and by its bytes.
+    /// Hard-links a file of the old item into the new one, if it is the same in the sidecar and by its bytes.
     fn take_over(&self, entry: &Entry, wanted: &Expected<'_>) -> Result<bool, TransferError> {
         let Some(Base { item, entries }) = self.old else { return Ok(false) };
         let at = entries.binary_search_by(|old| old.path.cmp(&entry.path));
         if at.ok().map(|at| &entries[at]) != Some(entry) {
             return Ok(false);
         }
-        // What is missing, of another kind or behind a link is copied like what differs.
+        // A file that is missing, of another kind or behind a link is copied, like one that differs.
         let Ok(mut old) = item.open(&entry.path) else { return Ok(false) };
         let stat = old.stat()?;
         if stat.kind != Kind::File || stat.bytes != wanted.measured.bytes {
@@ -77,7 +76,7 @@ impl PayloadCopy<'_> {
             && item.stat(layout::in_payload(entry.path.as_path()))? == Some(stat);
         let linked = is_same && self.draft.reuse(item, &entry.path)?;
         if linked && stat.attributes() != wanted.attributes {
-            // Both names are of one file, so the item that goes has them right from now on as well.
+            // Both names belong to one file, so the replaced item gets the right attributes as well.
             self.draft.open_file(&entry.path)?.set_attributes(wanted.attributes)?;
         }
         Ok(linked)
@@ -116,14 +115,14 @@ impl PayloadCopy<'_> {
         )
     }
 
-    /// Gives empty directories the mode and time of the sidecar, and all others those that they have at the source,
-    /// now that nothing more is put into them.
+    /// Gives empty directories the mode and time of the sidecar, and all others the attributes of the source,
+    /// now that they are complete.
     pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), TransferError> {
         // Deepest first: a directory sorts before everything below it.
         for directory in directories(entries).into_iter().rev() {
             match empty_directory(entries, directory) {
                 Some((modified, mode)) => {
-                    // For its error only: no link may stand on the way at the source.
+                    // For its error only: the path at the source must not lead through a link.
                     self.attributes(directory)?;
                     self.draft.finish_empty_dir(directory, Attributes { mode, modified })?;
                 }
@@ -140,7 +139,7 @@ impl PayloadCopy<'_> {
         }
     }
 
-    /// Those that the directory `below` of the payload has at the source, if it is there.
+    /// The attributes of the directory `below` of the payload at the source, if it exists.
     fn attributes(&self, below: &Path) -> Result<Option<Attributes>, TransferError> {
         let path = layout::in_payload(below);
         match self.from.stat(&path) {
@@ -155,7 +154,7 @@ impl PayloadCopy<'_> {
         self.damaged_at(&layout::in_payload(path.as_path()), detail)
     }
 
-    /// The same of what is at `path` in the item's directory.
+    /// The same for `path` in the item's directory.
     fn damaged_at(&self, path: &Path, detail: impl Into<String>) -> TransferError {
         TransferError::Damaged {
             path: self.from.path_of(path),
@@ -166,7 +165,7 @@ impl PayloadCopy<'_> {
     }
 }
 
-/// A file as the sidecar has it.
+/// A file of the sidecar.
 struct Expected<'a> {
     path: &'a PayloadPath,
     measured: Measured,

@@ -16,10 +16,10 @@ use crate::holdings::Remains;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-/// The outcomes of a group, in its order, and what went wrong for all.
+/// The outcomes of a group, in its order, and the error of the whole group.
 pub(super) struct Group {
     outcomes: BTreeMap<usize, Outcome>,
-    /// What is to be noted in the event logs.
+    /// Events for the logs.
     done: Vec<Staged>,
     /// Copies at the source that another run has made superfluous meanwhile.
     late_drops: Items,
@@ -41,14 +41,14 @@ impl Group {
         self.outcomes.insert(at, outcome);
     }
 
-    /// The item was not transferred, for a reason that may have been told.
+    /// The item was not transferred; the reason may have been reported already.
     pub(super) fn failed_unless_told(&mut self, at: usize, staged: &Staged) {
         if !self.outcomes.contains_key(&at) {
             self.failed(at, staged, TransferError::GroupFailed);
         }
     }
 
-    /// Every one of `items` fails because of `error`, which later groups would meet as well.
+    /// All `items` fail because of `error`, which would also stop later groups.
     pub(super) fn all_failed(&mut self, items: &[(usize, Staged)], error: TransferError) {
         for (at, staged) in items {
             self.failed(*at, staged, TransferError::GroupFailed);
@@ -56,8 +56,8 @@ impl Group {
         self.fatal.get_or_insert(error);
     }
 
-    /// The hand-overs of `items` stay open because of `error`: the disk may have some of them and not the rest,
-    /// and nothing may rely on either before all is looked at again.
+    /// The hand-overs of `items` stay open because of `error`: some may be on the disk and others not, so
+    /// everything has to be checked again.
     pub(super) fn all_unfinished<'s>(
         &mut self,
         items: impl IntoIterator<Item = (usize, &'s Staged)>,
@@ -74,7 +74,7 @@ impl Group {
 impl Shared<'_> {
     /// Publishes a group: everything in it is durable when this returns, or has its reason why not.
     ///
-    /// The error is one that later groups would meet as well.
+    /// An error would also stop later groups.
     pub(super) fn publish(&self, ready: Vec<Prepared>) -> (Vec<Outcome>, Option<TransferError>) {
         let mut group = Group {
             outcomes: BTreeMap::new(),
@@ -125,7 +125,7 @@ impl Shared<'_> {
         (group.outcomes.into_values().collect(), group.fatal)
     }
 
-    /// Tells the indexes of both sides what is going to change there.
+    /// Announces the changes to the indexes of both sides.
     fn announce(&self, arriving: &Items, leaving: &Items) -> Vec<IndexUpdate<'_>> {
         let moved = arriving.iter().filter(|(_, staged)| staged.step == Step::MoveCopy);
         let named = |(_, staged): &(usize, Staged)| staged.name.clone();
@@ -139,7 +139,7 @@ impl Shared<'_> {
             .collect()
     }
 
-    /// Removes what the group has replaced, taken away from the source, or could not publish: a long run
+    /// Removes items that the group has replaced, removed from the source, or could not publish: a long run
     /// needs the room.
     fn make_room<'a>(&self, staged: impl Iterator<Item = &'a StagedItem>) {
         staged.for_each(|item| self.writer().discard(item));
@@ -148,14 +148,14 @@ impl Shared<'_> {
         }
     }
 
-    /// Makes sure that what is reported to be there already is on the disk: a run that was killed, or one
-    /// that is at work now, may have put it there and not have synced it.
+    /// Makes sure that existing items are durable before they are reported: another run, killed or at work,
+    /// may have published them without a sync.
     fn sync_what_is_there(&self, group: &mut Group) {
         let mut skipped = group.done.iter().filter(|staged| staged.step == Step::Skip).peekable();
         if self.options.mode == RunMode::Plan || skipped.peek().is_none() {
             return;
         }
-        // Its bytes were on the disk before it was put there.
+        // Its bytes were synced before it was published.
         if let Err(error) = self.to.confirm_names(skipped.map(Staged::at)) {
             for outcome in group.outcomes.values_mut() {
                 if matches!(&outcome.result, Ok(done) if done.step == Step::Skip) {
@@ -166,8 +166,8 @@ impl Shared<'_> {
         }
     }
 
-    /// Reports an item that could not be transferred as decided. If another process was faster, what
-    /// that process left decides.
+    /// Reports an item that could not be transferred as decided. If another process was faster, the present
+    /// state decides.
     pub(super) fn missed(
         &self,
         at: usize,
@@ -176,7 +176,7 @@ impl Shared<'_> {
         locks: Locks<'_>,
         group: &mut Group,
     ) {
-        // What goes away while it is read looks damaged as well.
+        // An item that is removed while it is read looks damaged as well.
         let error = match (error, self.at_source(staged)) {
             (TransferError::Damaged { .. }, Err(changed @ TransferError::Changed { .. })) => {
                 changed
@@ -191,7 +191,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Notes what was done in the event logs of both sides.
+    /// Notes the changes in the event logs of both sides.
     fn note(&self, done: &[Staged]) {
         let now = self.caller.clock.now();
         let event = |kind, staged: &Staged| {
@@ -224,7 +224,7 @@ impl Shared<'_> {
         self.to.note(&there);
     }
 
-    /// Forces staged items to the disk, wherever they were made.
+    /// Syncs staged items, wherever they were built.
     pub(super) fn sync_staged(&self, items: &Items) -> Result<(), PathError> {
         let staged = items.iter().map(|(_, staged)| (staged.place.0.as_path(), staged.in_stage()));
         self.writer().sync_staged(self.to, staged)
@@ -256,10 +256,9 @@ impl Shared<'_> {
         self.drop_all(&moved, group);
     }
 
-    /// Puts synced items in place and syncs the directories that got them. Returns those that
-    /// are durable.
+    /// Publishes synced items and syncs their directories. Returns the durable ones.
     ///
-    /// What takes the place of something needs its lock, which is taken here unless it is held.
+    /// Replacing an item needs its lock, which is taken here unless it is held.
     pub(super) fn place(&self, items: Items, group: &mut Group, locks: Locks<'_>) -> Items {
         let mut by_year: BTreeMap<PathBuf, Items> = BTreeMap::new();
         for (at, staged) in items {
@@ -307,7 +306,7 @@ impl Shared<'_> {
         published.placed
     }
 
-    /// Puts one item in place.
+    /// Publishes one item.
     fn put(&self, year: &Year<'_>, staged: &Staged, locks: Locks<'_>) -> Result<(), TransferError> {
         if staged.step.over() == Replaces::Nothing {
             let put = self.writer().put_new(staged.in_stage(), year, &staged.place.1);
@@ -353,7 +352,7 @@ impl Arriving for (usize, Staged) {
             }
             Step::Revive => State::Original,
             Step::Bury(_) => State::Deleted,
-            // An item that is handed over is a Copy until the hand-over is settled.
+            // An item in a hand-over is a Copy until the hand-over is settled.
             Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => State::Copy,
         };
         Some(InventoryChange::Entered(state))
@@ -365,7 +364,7 @@ pub(super) fn not_durable(name: &RepositoryName, error: &PathError) -> TransferE
 }
 
 impl Transferred {
-    /// Whether anything was done, or would be.
+    /// Whether anything was changed, or would be.
     pub fn is_change(&self) -> bool {
         self.step != Step::Skip
     }

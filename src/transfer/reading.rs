@@ -1,4 +1,4 @@
-//! Sidecars that can be relied on: sealed, and in agreement with themselves.
+//! Reliable sidecars: sealed and consistent.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::item::Totals;
 use crate::layout;
 use crate::sidecar::Seal;
 
-/// What was read of the sidecar of `item`, in the collection at `root`, if it can be relied on.
+/// The sidecar of `item`, in the collection at `root`, if it is reliable.
 pub(super) fn sealed(
     item: &StoredItem,
     read: Result<ReadSidecar, CollectionError>,
@@ -26,7 +26,7 @@ pub(super) fn sealed(
     Err(damaged(item, detail.to_owned(), root))
 }
 
-/// What it means that a sidecar cannot be used.
+/// The error for an unusable sidecar.
 pub(super) fn unusable(item: &StoredItem, error: CollectionError, root: &Path) -> TransferError {
     let detail = match error {
         CollectionError::Sidecar { cause, .. } => cause.to_string(),

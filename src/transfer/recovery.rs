@@ -1,4 +1,4 @@
-//! Hand-overs that were begun: finished or withdrawn, whichever the sidecars say.
+//! Recovery of hand-overs: finished or withdrawn, as the sidecars require.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,30 +17,30 @@ use crate::progress::NoProgress;
 use crate::verify::{self, Depth, ProofError};
 use crate::wait::Waiter;
 
-/// A hand-over that was found unfinished, and how it ended.
+/// An unfinished hand-over, and its outcome.
 #[derive(Debug)]
 pub struct Finished {
-    /// The item; none for a record that cannot be used at all.
+    /// The item; `None` for an unusable record.
     pub name: Option<RepositoryName>,
-    /// How it ended, or why it cannot be ended now.
+    /// The outcome, or why it cannot be ended now.
     pub result: Result<HandoverEnd, TransferError>,
 }
 
-/// Whether hand-overs from `giver` wait to be finished, or for a lost receiver to come back.
+/// Whether hand-overs from `giver` are unfinished, or wait for a lost receiver to come back.
 pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
     Ok(!journal::names(giver)?.is_empty())
 }
 
-/// Where receivers are looked for.
+/// The places of receivers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PeerLookup<'a> {
-    /// Those that a command names.
+    /// The collections that a command names.
     pub named: &'a [&'a Collection],
-    /// These collections, after the place where each one was. One of them may have the Original by now.
+    /// These collections, after the recorded place of each. One of them may have the Original by now.
     pub others: Peers<'a>,
 }
 
-/// The items whose hand-over from `giver` waits to be finished, or why a record of some cannot be read.
+/// The items with an unfinished hand-over from `giver`, or why a record cannot be read.
 pub fn pending(
     giver: &Collection,
 ) -> Result<Vec<Result<RepositoryName, TransferError>>, PathError> {
@@ -57,8 +57,8 @@ pub fn pending(
     Ok(pending)
 }
 
-/// Finishes the hand-overs from `giver` that were cut short. Those of a process that still runs are
-/// left to it, and a record that cannot be used does not stop the others.
+/// Finishes the interrupted hand-overs from `giver`. Those of a running process are left to it, and an
+/// unusable record does not stop the others.
 pub fn finish_pending(
     giver: &Collection,
     reach: PeerLookup<'_>,
@@ -92,7 +92,7 @@ impl Finish<'_> {
         if let Some(receiver) = named.iter().find(|other| other.id() == record.to) {
             return self.with(receiver, journal);
         }
-        // Where it was, first: another one of its id may be a copy made by hand.
+        // Its recorded place first: another collection with its id may be a manual copy.
         let opened = open_receiver(self.giver, &record);
         let known = others.collections.iter().find(|other| other.id() == record.to);
         match (opened, known) {
@@ -106,7 +106,7 @@ impl Finish<'_> {
     fn with(&self, receiver: &Collection, name: &str) -> Result<Vec<Finished>, TransferError> {
         let Finish { giver, reach, agent, waiter } = *self;
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
-        // Reading takes long, and nobody has to wait for it; nor is read what a process at work reads.
+        // Reading takes long, so no lock is held; items of a process at work are not read.
         let Some(locks) = self.lock(receiver, &record)? else { return Ok(Vec::new()) };
         drop(locks);
         let mut proofs = self.read_back(receiver, &record)?;
@@ -155,7 +155,8 @@ impl Finish<'_> {
         }
     }
 
-    /// Reads the receiver's items where the giver's may go because of them. What cannot be looked at has no proof.
+    /// Reads the receiver's items if the giver's may be removed because of them. An item that cannot be read
+    /// is not proven.
     fn read_back(
         &self,
         receiver: &Collection,
@@ -166,7 +167,7 @@ impl Finish<'_> {
             return Ok(proofs);
         }
         for name in &record.items {
-            // The remains of a damaged sidecar may bear the mark.
+            // The remains of a damaged sidecar may contain the mark.
             match bears_mark(self.giver, name, &record.token) {
                 Ok(true) | Err(TransferError::Damaged { .. }) => {}
                 Ok(false) | Err(_) => continue,
@@ -191,10 +192,10 @@ impl Finish<'_> {
     }
 }
 
-/// The proofs of the receiver's items, and the versions of their sidecars then.
+/// The proofs of the receiver's items, and the versions of their sidecars.
 type Proofs = BTreeMap<RepositoryName, (Version, Result<(), TransferError>)>;
 
-/// Notes in the event logs what a run before could not.
+/// Adds missing events of an earlier run to the logs.
 fn note(
     sides: &Sides<'_>,
     outcomes: &[(RepositoryName, Result<HandoverEnd, TransferError>)],
@@ -237,7 +238,7 @@ fn open_receiver(giver: &Collection, record: &JournalRecord) -> Result<Collectio
     Err(TransferError::OtherReceiver { path: record.to_path.clone(), id: record.to.clone() })
 }
 
-/// The outcomes of a record whose receiver cannot be reached: the first tells why.
+/// The outcomes of a record whose receiver cannot be reached: the first has the reason.
 fn unreachable(record: &JournalRecord, error: TransferError) -> Vec<Finished> {
     let mut error = Some(error);
     let tell = |name: &RepositoryName| Finished {

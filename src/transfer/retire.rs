@@ -1,4 +1,4 @@
-//! Items leave the source: moved within one file system, or removed once the destination is verified.
+//! Removing items from the source: by a move within one file system, or after the destination was verified.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,10 @@ use crate::layout;
 const MOVED_AT_A_TIME: usize = 128;
 
 impl<'a> Shared<'a> {
-    /// Moves items as they are: each by one rename. Nothing of their payload is read.
+    /// Moves unchanged items, each by one rename, without reading their payload.
     pub(super) fn move_all(&self, items: Items, group: &mut Group) {
         let items = self.stage_histories(items, group);
-        // Each takes descriptors for its two locks, and those of two years unless others share them.
+        // Each takes descriptors for its two locks, and for two years unless others share them.
         let mut ending = Ending::default();
         for items in items.chunks(open_at_most(MOVED_AT_A_TIME)) {
             self.move_some(items, &mut ending, group);
@@ -35,15 +35,15 @@ impl<'a> Shared<'a> {
         if ending.journals.is_empty() {
             return;
         }
-        // One sync for many sidecars: the journal has what a power cut takes back until then.
+        // One sync for many sidecars: until then, the journal covers a power cut.
         let synced = self.to.confirm_names(ending.renewed);
         if let Err(error) = synced.and_then(|()| journal::end(self.from, &ending.journals)) {
             group.fatal.get_or_insert(error.into());
         }
     }
 
-    /// Stages the sidecars that tell of the hand-overs, synced: once the Originals have moved, no room may be
-    /// left for them.
+    /// Stages and syncs the sidecars that record the hand-overs: after the Originals have moved, there may be
+    /// no room for them.
     fn stage_histories(&self, items: Items, group: &mut Group) -> Items {
         let mut ready = Items::new();
         for (at, mut staged) in items {
@@ -101,9 +101,9 @@ impl<'a> Shared<'a> {
         self.move_locked(items, &locks, ending, group);
     }
 
-    /// Moves items whose locks are held. What may be refused, or may lack room, comes before the lines of the
-    /// inventory by which they leave. Until the items that did not go are recorded as staying, and those that
-    /// went tell of it, the journal says that they may be here all the same.
+    /// Moves locked items. Steps that may be refused, or need room, come before the lines of the inventory
+    /// about their departure. The journal says that the items may still be here, until items that stayed are
+    /// recorded as staying and moved ones have their new sidecars.
     fn move_locked(
         &self,
         items: &[(usize, Staged)],
@@ -130,7 +130,7 @@ impl<'a> Shared<'a> {
         let left = InventoryChange::Left(Departure::Migrated(self.to.reference()));
         let leaving = ready.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
         if let Err(error) = self.from.record(leaving, clock) {
-            // The lines may be there all the same.
+            // The lines may have been written nevertheless.
             let staying: Vec<_> = ready.iter().map(|(_, staged)| entered(staged)).collect();
             if self.from.record_staying(&staying, clock).is_err() {
                 let open = ready.iter().map(|(at, staged)| (*at, staged));
@@ -149,7 +149,7 @@ impl<'a> Shared<'a> {
         let arrived = moved.iter().map(|(_, staged)| entered(staged));
         let told = self.put_histories(&moved, locks, ending);
         let synced = years.sync().and_then(|()| self.to.record(arrived, clock));
-        // One that is not there any more may have moved all the same: its record in the journal stays.
+        // A missing item may have moved nevertheless, so its record in the journal stays.
         let is_there = |it: &&(usize, &Staged, TransferError)| self.at_source(it.1).is_ok();
         let staying: Vec<_> = stayed.iter().filter(is_there).map(|it| entered(it.1)).collect();
         let taken_back = self.from.record_staying(&staying, clock);
@@ -184,7 +184,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Puts the Originals among `items` on record, before the inventory says that they left.
+    /// Records the Originals among `items` in the journal, before the inventory says that they left.
     fn begin_moves(&self, items: &Items) -> Result<Option<String>, PathError> {
         let is_original = |(_, staged): &&(usize, Staged)| matches!(staged.step, Step::HandOver(_));
         let originals = items.iter().filter(is_original).map(|(_, staged)| staged.name.clone());
@@ -206,7 +206,7 @@ impl<'a> Shared<'a> {
         record.begin(self.from).map(Some)
     }
 
-    /// Makes sure that an item can be moved: makes the directory of its year, and clears its own.
+    /// Makes sure that an item can be moved: creates the directory of its year, and clears its own directory.
     fn prepare_move(
         &self,
         staged: &Staged,
@@ -242,7 +242,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Gives Originals that have moved the sidecars that tell of it. They are not synced.
+    /// Gives moved Originals the sidecars that record the hand-over, without syncing them.
     fn put_histories(
         &self,
         moved: &[(usize, &Staged)],
@@ -259,10 +259,10 @@ impl<'a> Shared<'a> {
         Ok(())
     }
 
-    /// Takes Copies away from the source, after the same Copies at the destination were read back.
+    /// Removes Copies from the source, after the same Copies at the destination were read back.
     pub(super) fn drop_all(&self, items: &Items, group: &mut Group) {
         let Some(writer) = self.source_writer.filter(|_| !items.is_empty()) else { return };
-        // What another run put there may be in memory only.
+        // Items published by another run may not be synced.
         let staying = items.iter().map(|(_, staged)| staged.at());
         if let Err(error) = self.to.sync_items(staying) {
             return group.all_failed(items, error.into());
@@ -286,7 +286,7 @@ impl<'a> Shared<'a> {
             return Err(staged.changed());
         }
         self.prove(&staying)?;
-        // Reading takes long, and nobody has to wait for it; so both are looked at again.
+        // Reading takes long, so no lock is held, and both are checked again.
         let locks = self.lock([(self.from, &staged.name), (self.to, &staged.name)])?;
         let leaving = self.locked_at_source(&locks, staged)?;
         let staying = self.destination_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
@@ -302,23 +302,23 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Work that is left once the items of a group have moved.
+/// The remaining work after the items of a group have moved.
 #[derive(Default)]
 struct Ending {
-    /// Items at the destination whose sidecars are new, and not synced.
+    /// Items at the destination with new, unsynced sidecars.
     renewed: Vec<PathBuf>,
-    /// Records in the journal that end then.
+    /// Records in the journal to remove then.
     journals: Vec<String>,
 }
 
-/// The way of an item that is moved: its years, by their numbers in [`Years`], and its name in the first.
+/// The move of an item: its years, by their numbers in [`Years`], and its name in the first.
 struct Route {
     from: usize,
     leaf: PathBuf,
     to: usize,
 }
 
-/// The inventory's entry for an item that was moved as it is.
+/// The inventory's record of a moved item.
 fn entered(staged: &Staged) -> (RepositoryName, InventoryChange) {
     let state = match staged.step {
         Step::HandOver(_) => State::Original,
@@ -328,8 +328,8 @@ fn entered(staged: &Staged) -> (RepositoryName, InventoryChange) {
     (staged.name.clone(), InventoryChange::Entered(state))
 }
 
-/// Moves items out of `collection` in one step each, recorded and synced. Their bytes go when the writer
-/// removes what is retired; what no sidecar lists has moved to the trash before.
+/// Moves items out of `collection` in one step each, recorded and synced. The writer removes the bytes of
+/// retired items later; unlisted files have moved to the trash before.
 pub(super) fn retire(
     collection: &Collection,
     writer: &Writer,
@@ -343,16 +343,16 @@ pub(super) fn retire(
     Ok(writer.retire(items)?)
 }
 
-/// Directories that items are moved out of or into, each opened once and synced at the end.
+/// Source and destination directories of moves, each opened once and synced at the end.
 #[derive(Default)]
 struct Years<'c> {
     all: Vec<Year<'c>>,
-    /// Where each stands, by collection and path.
+    /// The number of each, by collection and path.
     at: BTreeMap<(String, PathBuf), usize>,
 }
 
 impl<'c> Years<'c> {
-    /// Where the directory `year` of `collection` stands; it is made if it is missing.
+    /// The number of the directory `year` of `collection`, which is created if missing.
     fn of(&mut self, collection: &'c Collection, year: &Path) -> Result<usize, PathError> {
         let key = (collection.id().to_owned(), year.to_path_buf());
         if let Some(at) = self.at.get(&key) {

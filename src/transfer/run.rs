@@ -14,18 +14,18 @@ use std::sync::Arc;
 /// Limit on items in flight.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
 
-/// Hands the names of items to the function it is given, until that has enough.
+/// Passes the names of items to the given function, until it breaks.
 pub type NameFeed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError>
     + Send
     + 'a;
 
 impl Names {
-    /// All items of `collection` that are wanted, as a feed.
+    /// All wanted items of `collection`, as a feed.
     pub fn feed<'a>(&'a self, collection: &'a Collection) -> Box<NameFeed<'a>> {
         Box::new(|take| collection.visit_names(self, |name| Ok(take(name))))
     }
 
-    /// Finds the totals of all items of `collection` that are wanted, from their sidecars.
+    /// Finds the totals of all wanted items of `collection`, from their sidecars.
     ///
     /// Items that cannot be read add no bytes: the run reports them.
     pub fn measure(&self, collection: &Collection, scan: &Scan<'_>) -> Option<()> {
@@ -45,8 +45,8 @@ impl Transfer<'_> {
     /// Transfers the items that `feed` names and calls `report` with the outcomes, in order, group by
     /// group.
     ///
-    /// Every item reported as transferred is durable. `report` says whether to go on: it fails when
-    /// nobody listens.
+    /// Every item reported as transferred is durable. `report` returns whether to go on; it fails if its
+    /// output is closed.
     pub fn run(
         self,
         feed: Box<NameFeed<'_>>,
@@ -89,7 +89,7 @@ impl Transfer<'_> {
     fn shared(&self) -> Result<Shared<'_>, PathError> {
         let one_file_system = match (&self.source_writer, &self.writer) {
             (Some(source), Some(writer)) => source.can_rename_to(writer)?,
-            // As far as can be told without trying.
+            // As far as it is known without trying.
             _ if self.options.verb == Verb::Migrate => self.from.device()? == self.to.device()?,
             _ => false,
         };
@@ -113,7 +113,7 @@ impl Transfer<'_> {
 }
 
 impl Shared<'_> {
-    /// Hands names to the threads, as fast as the publishing side takes what they make.
+    /// Passes names to the threads, as fast as the publishing side takes the results.
     fn feed<'scope>(
         &'scope self,
         feed: Box<NameFeed<'_>>,
@@ -151,7 +151,7 @@ impl Collector<'_> {
         let count = group.len();
         let halted = match &self.summary.fatal {
             Some(_) => Some(TransferError::GroupFailed),
-            // Staged Copies are finished: only they would have to be made again.
+            // Staged Copies are published: otherwise they would have to be made again.
             None if self.shared.caller.interrupt.requested()
                 && self.shared.options.verb == Verb::Migrate =>
             {
@@ -204,7 +204,7 @@ impl Collector<'_> {
     }
 }
 
-/// The outcomes of a group that is not published any more.
+/// The outcomes of a group that is no longer published.
 fn halt(group: Vec<Prepared>, reason: &TransferError) -> Vec<Outcome> {
     let error = || match reason {
         TransferError::Interrupted => TransferError::Interrupted,
@@ -222,7 +222,7 @@ fn halt(group: Vec<Prepared>, reason: &TransferError) -> Vec<Outcome> {
     group.into_iter().filter_map(outcome).collect()
 }
 
-/// Makes sure that the two are not one.
+/// Makes sure that the two collections differ.
 fn check_apart(from: &Collection, to: &Collection) -> Result<(), TransferError> {
     if from.has_same_root(to)? {
         return Err(TransferError::SameCollection(from.path().to_path_buf()));

@@ -1,4 +1,4 @@
-//! One hand-over from the commit point on: completed or withdrawn, as the sidecars of both sides say.
+//! Settling a hand-over from the commit point on: completed or withdrawn, by the sidecars of both sides.
 
 mod changes;
 mod damaged;
@@ -30,30 +30,31 @@ pub(super) struct Sides<'a> {
     pub to: &'a Collection,
     pub giver: &'a Writer,
     pub receiver: &'a Writer,
-    /// Those of the items, on both sides.
+    /// The locks on the items, on both sides.
     pub locks: &'a ItemLocks,
     /// Other collections, one of which may have the Original by now.
     pub others: Peers<'a>,
-    /// Where the receiver was when the hand-over began, if it is elsewhere now: then it may be a copy made by hand.
+    /// The path of the receiver when the hand-over began, if it has changed: the present one may be a manual
+    /// copy.
     pub moved_from: Option<&'a Path>,
     pub clock: &'a dyn Clock,
 }
 
-/// How the hand-over of an item ended.
+/// The outcome of the hand-over of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandoverEnd {
     /// The receiver has the Original.
     HandedOver,
     /// The giver still has it.
     Withdrawn,
-    /// The giver has it again: the receiver does not have what it got.
+    /// The giver has it again: the receiver has lost it.
     TakenBack,
-    /// Neither has it: it went, and the receiver does not have what it got.
+    /// Neither has it: it left the giver, and the receiver has lost it.
     Vanished,
 }
 
 impl NextStep<'_> {
-    /// The receiver's sidecar, where the giver's bytes may go because of the bytes that it describes.
+    /// The receiver's sidecar, if its bytes allow removing the giver's.
     fn relies_on(&self) -> Option<&ReadSidecar> {
         match self {
             NextStep::Receive { received: (_, read), .. }
@@ -80,28 +81,28 @@ impl NextStep<'_> {
     }
 }
 
-/// An item as one side has it.
+/// The item on one side.
 type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
 
-/// What an item's sidecars call for.
+/// The action that an item's sidecars require.
 enum NextStep<'l> {
-    /// The receiver's sidecar is to say Original, then the giver's copy ends.
+    /// The receiver's sidecar becomes Original, then the giver's copy ends.
     Receive { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
-    /// The receiver's Original, which was renamed, is to tell of the hand-over.
+    /// The receiver's Original, which was renamed, records the hand-over.
     Note { renamed: (LockedItem<'l>, ReadSidecar) },
-    /// The giver's copy is to end.
+    /// The giver's copy ends.
     End { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
-    /// The giver's copy is to lose its mark and stay; the receiver's is to lose the mark that it may have.
+    /// The giver's copy loses its mark and stays; the receiver's copy loses its mark, if any.
     Keep { given: (LockedItem<'l>, ReadSidecar), received: OneSide<'l> },
-    /// The giver's copy is to be the Original again; the receiver's is to lose the mark that it may have.
+    /// The giver's copy becomes the Original again; the receiver's copy loses its mark, if any.
     TakeBack { given: (LockedItem<'l>, ReadSidecar), received: OneSide<'l> },
-    /// The receiver's Copy is to lose its mark.
+    /// The receiver's Copy loses its mark.
     Withdraw { received: (LockedItem<'l>, ReadSidecar) },
-    /// The giver's inventory is to say that the item is still there.
+    /// The giver's inventory records that the item stays.
     Stay,
-    /// The same of an item that is missing; the receiver's Copy is to lose the mark that it may have.
+    /// The same for a missing item; the receiver's Copy loses its mark, if any.
     Vanish { received: OneSide<'l> },
-    /// The receiver had the Original; what has become of it since, its own inventory says.
+    /// The receiver had the Original; its own inventory records later changes.
     PassedOn,
     /// Nothing more.
     Nothing(HandoverEnd),
@@ -111,17 +112,17 @@ enum NextStep<'l> {
 pub(super) type Prove<'p> =
     dyn FnMut(&RepositoryName, &ReadSidecar) -> Result<(), TransferError> + 'p;
 
-/// Brings every item of `record` to an end. The locks of all are held. What `prove` refuses stays as it is: it is
-/// asked before the giver's bytes go.
+/// Settles every item of `record`, with all locks held. `prove` is called before the giver's bytes are
+/// removed; an item that it refuses stays unchanged.
 ///
-/// May be cut short anywhere and repeated.
+/// May be interrupted anywhere and repeated.
 pub(super) fn settle(
     sides: &Sides<'_>,
     record: &JournalRecord,
     prove: &mut Prove<'_>,
 ) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
-    // What a run that was cut short has renamed may be in memory only. It is acted upon below, so it
-    // has to be on the disk first.
+    // Renames of an interrupted run may not be synced. The steps below rely on them, so they are synced
+    // first.
     let synced = record.sync_names(sides.from).and_then(|()| record.sync_names(sides.to));
     let mut outcomes = Vec::new();
     match synced {
@@ -203,7 +204,7 @@ fn look<'l>(
         Ok(Some((item, read)))
     };
     let at_receiver = held(sides.to).map_err(|error| match error {
-        // The giver's files mend that too.
+        // The giver's files repair that too.
         TransferError::Damaged { name, detail, .. } => {
             let (from, to) = (sides.from.path().to_path_buf(), sides.to.path().to_path_buf());
             let summary = format!("`{}`: {detail}", layout::SIDECAR);
@@ -223,7 +224,7 @@ fn look<'l>(
     Ok((at_giver?, at_receiver?))
 }
 
-/// What is to be done, by what both sidecars say.
+/// The action required by both sidecars.
 fn next<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -235,7 +236,7 @@ fn next<'l>(
     let is_received = |sidecar: &Sidecar| is_received(sides, record, sidecar);
     let is_given = |sidecar: &Sidecar| match sidecar.mark() {
         Some(mark) => mark.given_to(sides.to.id()) == token,
-        // The Copy that stays loses its mark before the record goes.
+        // The Copy that stays loses its mark before the record is removed.
         None => {
             record.leave_copy
                 && !record.is_lost
@@ -258,7 +259,7 @@ fn next<'l>(
         (Some(given), Some(received))
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
         {
-            // It has an older state back, as from a backup.
+            // It was restored to an older state, as from a backup.
             if was_passed_on(sides, &given.1.sidecar) {
                 NextStep::Keep { given, received: Some(received) }
             } else {
@@ -271,10 +272,10 @@ fn next<'l>(
             }
             receiver => not_received(sides, record, given, receiver)?,
         },
-        // Without the mark the giver never said that it handed the item over: it still has the
-        // Original, or has deleted it or handed it to another collection since.
+        // Without the mark the giver never committed the hand-over: it still has the Original, or has deleted
+        // it or handed it to another collection since.
         (_, Some(received)) if is_received(&received.1.sidecar) => NextStep::Withdraw { received },
-        // The giver went on without the receiver, which was lost.
+        // The giver continued without the lost receiver.
         (giver, receiver)
             if record.is_lost && is_original(&receiver) && !is_copy_of(&giver, sides.to.id()) =>
         {
@@ -310,7 +311,7 @@ fn next<'l>(
     })
 }
 
-/// Whether the receiver's `sidecar` bears the mark of this hand-over.
+/// Whether the receiver's `sidecar` has the mark of this hand-over.
 fn is_received(sides: &Sides<'_>, record: &JournalRecord, sidecar: &Sidecar) -> bool {
     let token = sidecar.mark().and_then(|mark| mark.received_from(sides.from.id()));
     token == Some(&*record.token)
@@ -324,7 +325,7 @@ fn is_copy_of(side: &OneSide<'_>, collection: &str) -> bool {
 }
 
 impl Sidecar {
-    /// The mark of a hand-over on a Copy: nobody else's counts.
+    /// The mark of a hand-over on a Copy; marks of other states do not count.
     fn mark(&self) -> Option<&Handover> {
         self.handover.as_ref().filter(|_| self.state == State::Copy)
     }

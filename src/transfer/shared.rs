@@ -1,4 +1,4 @@
-//! What the threads of a run share.
+//! The shared state of the threads of a run.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::identity::RepositoryName;
 use crate::progress::NoProgress;
 use crate::verify::{self, ProofError};
 
-/// What has become of an item before its group is published.
+/// The state of an item before its group is published.
 #[derive(Debug)]
 pub(super) enum Prepared {
-    /// It is not wanted.
+    /// It is not selected.
     Passed,
-    /// Nothing is to be done, or only to be told.
+    /// Nothing is to be done, except perhaps a report.
     Planned(Staged),
-    /// It is in the stage.
+    /// It is staged.
     Staged(Staged),
-    /// It is to be moved as it is, within one file system.
+    /// It is to be renamed unchanged, within one file system.
     Move(Staged),
-    /// It is to go from the source, once the Copy at the destination is proven.
+    /// It is to be removed from the source, once the Copy at the destination is proven.
     Drop(Staged),
     /// The Copy at the destination is to become a tombstone.
     Bury(Staged),
-    /// There is nothing to publish.
+    /// Nothing is to be published.
     Failed(RepositoryName, TransferError),
 }
 
-/// What the threads share.
+/// The shared state of the threads.
 pub(super) struct Shared<'a> {
     pub from: &'a Collection,
     pub to: &'a Collection,
@@ -47,21 +47,21 @@ pub(super) struct Shared<'a> {
     /// Who calls.
     pub caller: Caller<'a>,
     pub flow: Flow<Prepared>,
-    /// Room that items under way will still take at the destination.
+    /// Room that items in flight still need at the destination.
     pub pending: Arc<Reservations>,
     /// Whether items can be moved from one collection to the other by renaming.
     pub one_file_system: bool,
-    /// What the hand-overs of this run have in common.
+    /// The token of the hand-overs of this run.
     pub token: String,
 }
 
 impl<'a> Shared<'a> {
-    /// The right to write at the destination. Where it is needed there is one: a plan ends before.
+    /// The right to write at the destination. It is never missing here: a plan ends before.
     pub(super) fn writer(&self) -> &'a Writer {
         self.writer.expect("because `run` refuses to act without a writer")
     }
 
-    /// What is asked before the destination gets a deleted Original back.
+    /// The checks before a deleted Original is restored at the destination.
     pub(super) fn claim(&self) -> Claim<'_> {
         Claim { own: self.to, source: Some(self.from), peers: self.peers }
     }
@@ -88,7 +88,7 @@ impl<'a> Shared<'a> {
         })
     }
 
-    /// The locked item that is to be replaced, if it is still the one it was decided by.
+    /// The locked item to replace, if it has not changed since the decision.
     pub(super) fn at_destination<'l>(
         &'l self,
         locks: &'l ItemLocks,
@@ -102,7 +102,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// The item at the source, if it is still the one it was decided by.
+    /// The item at the source, if it has not changed since the decision.
     pub(super) fn at_source(&self, staged: &Staged) -> Result<StoredItem, TransferError> {
         let item = self.source_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
         if item.has_version(staged.source)? { Ok(item) } else { Err(staged.changed()) }

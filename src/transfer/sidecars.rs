@@ -8,9 +8,10 @@ use crate::identity::{Instant, RepositoryName};
 use crate::item::State;
 use crate::sidecar::{Handover, NewText, Party, Removal, Sidecar, date_value, read_date};
 
-/// The sidecar of a Copy of what `source` describes in `from`.
+/// The sidecar of a Copy of the item with the sidecar `source` in `from`.
 ///
-/// `[origin]` names the collection of the Original, and where the Copy came from if that was a Copy.
+/// `[origin]` names the collection of the Original and, if the source was a Copy, the collection of that
+/// Copy.
 pub(super) fn copy(source: &Sidecar, from: &Collection, now: Instant) -> Sidecar {
     let mut copy = Sidecar { state: State::Copy, handover: None, ..source.clone() };
     let from = Value::String(from.id().to_owned());
@@ -24,7 +25,7 @@ pub(super) fn copy(source: &Sidecar, from: &Collection, now: Instant) -> Sidecar
     copy
 }
 
-/// Keeps what the tombstone says that `copy` takes the place of.
+/// Keeps the record of the tombstone that `copy` replaces.
 pub(super) fn remember_removal(copy: &mut Sidecar, tombstone: &Sidecar) {
     let Some(removal) = &tombstone.removal else { return };
     let mut kept = toml::Table::new();
@@ -45,20 +46,20 @@ pub(super) fn brought(tombstone: &Sidecar, from: &Collection) -> Sidecar {
     brought
 }
 
-/// The tombstone that a Copy becomes when its Original was deleted.
+/// The tombstone of a Copy whose Original was deleted.
 pub(super) fn buried(copy: &Sidecar, tombstone: &Sidecar) -> Sidecar {
     as_brought(copy, tombstone)
 }
 
-/// No Original was deleted here, so none can come back here.
+/// No Original was deleted here, so none can be restored here.
 fn as_brought(before: &Sidecar, tombstone: &Sidecar) -> Sidecar {
     let removal = tombstone.removal.clone().map(|removal| Removal { was: State::Copy, ..removal });
     let timestamp = tombstone.timestamp;
     Sidecar { state: State::Deleted, handover: None, removal, timestamp, ..before.clone() }
 }
 
-/// The Original that comes back in place of its tombstone, with the bytes of `copy`. Nothing of it has
-/// changed, so its Copies are as current as they were.
+/// The Original that replaces its tombstone, with the bytes of `copy`. It has not changed, so its Copies stay
+/// current.
 pub(super) fn revived(tombstone: &Sidecar, copy: &Sidecar, now: Instant) -> Sidecar {
     let (state, timestamp) = (State::Original, copy.timestamp);
     let mut revived =
@@ -67,13 +68,13 @@ pub(super) fn revived(tombstone: &Sidecar, copy: &Sidecar, now: Instant) -> Side
     revived
 }
 
-/// The Copy that stands for an Original while it is handed over.
+/// The Copy at the receiver during a hand-over.
 pub(super) fn received(copy: Sidecar, token: &str, from: &Collection) -> Sidecar {
     let party = Party::From(from.id().to_owned());
     Sidecar { handover: Some(Handover { token: token.to_owned(), party }), ..copy }
 }
 
-/// The giver's sidecar from the moment of the hand-over: a Copy of what `to` has.
+/// The giver's sidecar from the commit point on: a Copy of the Original in `to`.
 pub(super) fn given(original: &Sidecar, token: &str, to: &Collection, now: Instant) -> Sidecar {
     let party = Party::To(to.id().to_owned());
     let handover = Some(Handover { token: token.to_owned(), party });
@@ -83,7 +84,7 @@ pub(super) fn given(original: &Sidecar, token: &str, to: &Collection, now: Insta
     given
 }
 
-/// The Original that a received Copy becomes. The hand-over goes to its history.
+/// The Original made from a received Copy, with the hand-over in its history.
 pub(super) fn original(received: &Sidecar, to: &Collection, now: Instant) -> Sidecar {
     let mut original = Sidecar { state: State::Original, handover: None, ..received.clone() };
     original.remove_copy_keys();
@@ -93,7 +94,7 @@ pub(super) fn original(received: &Sidecar, to: &Collection, now: Instant) -> Sid
     original
 }
 
-/// The Original that was renamed as it is, with the hand-over in its history.
+/// The renamed Original, with the hand-over in its history.
 pub(super) fn renamed(
     original: &Sidecar,
     (from, to): (&Collection, &Collection),
@@ -138,7 +139,7 @@ fn note_handover(original: &mut Sidecar, from: &str, to: &Collection, now: Insta
     }
 }
 
-/// The Original that the giver has again.
+/// The Original back at the giver.
 pub(super) fn taken_back(given: &Sidecar) -> Sidecar {
     let mut original = Sidecar { state: State::Original, handover: None, ..given.clone() };
     original.remove_copy_keys();
@@ -150,7 +151,7 @@ pub(super) fn unmarked(marked: &Sidecar) -> Sidecar {
     Sidecar { handover: None, ..marked.clone() }
 }
 
-/// The text of `after` in place of what was read.
+/// The text of `after` in place of the text read before.
 pub(super) fn text(
     name: &RepositoryName,
     before: &ReadSidecar,

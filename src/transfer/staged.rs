@@ -1,4 +1,4 @@
-//! An item that is whole in the stage, and where it goes.
+//! A complete item in the stage, and its destination.
 
 use std::path::{Path, PathBuf};
 
@@ -9,31 +9,32 @@ use crate::digest::Digest;
 use crate::disk::Version;
 use crate::identity::RepositoryName;
 
-/// An item that is whole in the stage, with the sidecar it will have.
+/// A complete item in the stage, with its new sidecar.
 #[derive(Clone, Debug)]
 pub(super) struct Staged {
     /// The name as the source spells it.
     pub name: RepositoryName,
     pub step: Step,
-    /// The item in the stage, once it is there.
+    /// The item in the stage, once it is staged.
     pub item: Option<StagedItem>,
-    /// The new sidecar of an Original that is renamed as it is, in the stage.
+    /// The staged new sidecar of an Original that is renamed.
     pub history: Option<PathBuf>,
-    /// Where it belongs: the year, relative to the root of the destination, and the name in it.
+    /// Its place: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
-    /// The versions of the sidecars it was decided by: at the source, and at the destination if there is one.
+    /// The versions of the sidecars on which the decision is based: at the source, and at the destination if
+    /// there is one.
     pub source: Version,
     pub replaced: Option<Version>,
     pub files: u64,
     pub bytes: u64,
-    /// Of the manifest, if it was looked at that closely.
+    /// The digest of the manifest, if it was computed.
     pub digest: Option<Digest>,
-    /// What moves to the trash because no sidecar lists it.
+    /// Unlisted files, which move to the trash.
     pub unlisted: Vec<PathBuf>,
 }
 
 impl Staged {
-    /// What `step` is to do with the item `from`, at its `place` in the destination. It is not staged yet.
+    /// The item `from` with its `step`, at its `place` in the destination. It is not staged yet.
     pub(super) fn of(
         from: &StoredItem,
         source: &ReadSidecar,
@@ -65,17 +66,17 @@ impl Staged {
         self.item.as_ref().expect("because only items that were staged are published")
     }
 
-    /// That the item is not the one it was decided by.
+    /// The error for an item that has changed since the decision.
     pub(super) fn changed(&self) -> TransferError {
         TransferError::Changed { name: self.name.clone() }
     }
 
-    /// Where it belongs, relative to the root of the destination.
+    /// Its place, relative to the root of the destination.
     pub(super) fn at(&self) -> PathBuf {
         self.place.0.join(&self.place.1)
     }
 
-    /// The report of the item once it is in place.
+    /// The report of the published item.
     pub(super) fn transferred(&self, root: &Path) -> Transferred {
         let place = root.join(self.at());
         let Staged { step, files, bytes, .. } = *self;

@@ -1,9 +1,9 @@
-//! What is in an item's directory and not in its sidecar: it does not travel, and it is not destroyed.
+//! Unlisted files in an item's directory: they do not travel, and they are not destroyed.
 //!
-//! Before the directory of an item goes, because the item migrates or a newer state takes its place,
-//! everything that the sidecar does not list moves to the trash of the same collection. The plan names
-//! it first. An item that migrates by renaming keeps its `doc/` as it is; what stands beside that,
-//! such as the `service/`, `.reserved/` or `not_sent/` of an adopted item, stays behind in either case.
+//! Before the directory of an item is removed, because the item migrates or is replaced, everything that the
+//! sidecar does not list moves to the trash of the same collection. The plan names it first. An item that
+//! migrates by renaming keeps its `doc/` unchanged; entries beside `doc/`, such as the `service/`,
+//! `.reserved/` or `not_sent/` of an adopted item, stay behind in either case.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,7 @@ use crate::collection::{LockedItem, ReadSidecar, StoredItem};
 use crate::interrupt::Interrupt;
 
 impl Shared<'_> {
-    /// What `step` moves to the trash, by its path: of the item at the source, and of the one that is
-    /// replaced.
+    /// The paths that `step` moves to the trash: of the item at the source, and of the replaced item.
     pub(super) fn unlisted(
         &self,
         step: Step,
@@ -36,7 +35,7 @@ impl Shared<'_> {
         Ok(paths)
     }
 
-    /// Whether an item takes `step` by being renamed, as it is.
+    /// Whether `step` renames the unchanged item.
     pub(super) fn renames(&self, step: Step) -> bool {
         self.one_file_system
             && !self.options.rules.leave_copy
@@ -46,7 +45,7 @@ impl Shared<'_> {
 
 /// Moves everything in the directory of `item` that its sidecar does not list to the trash.
 pub(super) fn keep_unlisted(item: &LockedItem<'_>) -> Result<(), TransferError> {
-    // It has to be finished: half of it kept is no better than none.
+    // It has to be finished: keeping half of it is no better than none.
     let interrupt = Interrupt::default();
     let unlisted = item.unlisted(item.read_sidecar()?.listed(), &interrupt)?;
     Ok(item.throw_away_unlisted(&unlisted)?)

@@ -1,4 +1,4 @@
-//! The sidecars and lines of the inventory by which hand-overs end.
+//! The changes that end hand-overs: sidecars and lines of the inventory.
 
 use super::{HandoverEnd, JournalRecord, NextStep, OneSide, Sides, TransferError, sidecars};
 use crate::collection::{Departure, InventoryChange, LockedItem, ReadSidecar};
@@ -8,12 +8,12 @@ use crate::item::State;
 use crate::sidecar::NewText;
 use crate::transfer::retire::retire;
 
-/// The sidecars and lines of the inventory that are to be written.
+/// Sidecars and lines of the inventory to write.
 #[derive(Default)]
 pub(super) struct Changes<'l> {
     /// The receiver's sidecars.
     pub received: Vec<(LockedItem<'l>, NewText)>,
-    /// The giver's copies; those without a text go.
+    /// The giver's copies; those without a text are removed.
     pub given: Vec<(LockedItem<'l>, Option<NewText>)>,
     /// The sidecars of the giver's Originals.
     pub taken_back: Vec<(LockedItem<'l>, NewText)>,
@@ -24,7 +24,7 @@ pub(super) struct Changes<'l> {
 }
 
 impl<'l> Changes<'l> {
-    /// Adds what is to be written of an item, and says how it will have ended.
+    /// Adds the changes for an item, and returns its outcome.
     pub(super) fn prepare(
         &mut self,
         sides: &Sides<'_>,
@@ -95,7 +95,7 @@ impl<'l> Changes<'l> {
     }
 }
 
-/// Records the receiver's Originals: a run that was cut short may not have come to that.
+/// Records the receiver's Originals: an interrupted run may not have done that.
 pub(super) fn record_originals(
     sides: &Sides<'_>,
     names: Vec<RepositoryName>,
@@ -104,7 +104,7 @@ pub(super) fn record_originals(
     sides.to.record(names.into_iter().map(|name| (name, became.clone())), sides.clock)
 }
 
-/// Ends the giver's copies: those with a text stay and get it, the others go.
+/// Ends the giver's copies: those with a text get it and stay, the others are removed.
 pub(super) fn end_copies(
     sides: &Sides<'_>,
     given: Vec<(LockedItem<'_>, Option<NewText>)>,
@@ -119,7 +119,7 @@ pub(super) fn end_copies(
             None => going.push(item),
         }
     }
-    // That is what they are since the commit point, whatever their mark says.
+    // They are Copies since the commit point, whatever their mark says.
     sides.from.record(staying, sides.clock)?;
     sides.giver.replace_sidecars(&texts)?;
     let departure = Departure::Migrated(sides.to.reference());

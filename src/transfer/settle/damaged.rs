@@ -1,4 +1,4 @@
-//! The giver's sidecar is damaged while the hand-over is open.
+//! A damaged sidecar of the giver during an open hand-over.
 
 use super::{
     JournalRecord, Sides, TransferError, is_put_back, is_received, record_originals, sidecars,
@@ -8,8 +8,8 @@ use crate::item::State;
 use crate::layout;
 use crate::sidecar::Party;
 
-/// Gives the giver its sidecar of the commit point again, made of the one `received`, if what is left of it shows that
-/// the commit point was passed: only then is a mark in it.
+/// Rebuilds the giver's sidecar of the commit point from `received`, if the remains of the damaged one have a
+/// mark: only then the commit point was passed.
 ///
 /// Without a mark it counts as gone: the receiver's Copy loses its mark, so that the giver's item can be repaired from
 /// it, and the hand-over stays open until it is.
@@ -31,7 +31,7 @@ pub(super) fn mend_given(
         return Ok(sides.giver.replace_sidecar(&given, &text)?);
     }
     if received.sidecar.state == State::Original && !is_put_back(sides, record, name)? {
-        // A run that was cut short may not have come to that, and the repair of the giver's item goes by it.
+        // An interrupted run may not have done that, and the repair of the giver's item depends on it.
         record_originals(sides, vec![name.clone()])?;
     }
     if is_marked {
@@ -46,7 +46,8 @@ pub(super) fn mend_given(
     })
 }
 
-/// Whether the damaged sidecar of `given` bears a mark of this hand-over. One half of it may be damaged as well.
+/// Whether the damaged sidecar of `given` has a mark of this hand-over. Half of the mark may be damaged as
+/// well.
 fn bears_remains(given: &LockedItem<'_>, sides: &Sides<'_>, record: &JournalRecord) -> bool {
     let mark = given.read_sidecar().ok().and_then(|read| read.sidecar.handover);
     mark.is_some_and(|mark| {

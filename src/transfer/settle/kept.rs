@@ -1,4 +1,4 @@
-//! Originals that a hand-over did not take where it should have: what becomes of them, by what the receiver says.
+//! Originals that did not reach the receiver of a hand-over: their outcome, by the records of the receiver.
 
 use super::{HandoverEnd, NextStep, OneSide, Sides, TransferError, is_copy_of, sidecars};
 use crate::collection::{
@@ -13,9 +13,9 @@ use crate::sidecar::{Handover, Party, Seal, Sidecar};
 use crate::transfer::arrived::is_to;
 use crate::transfer::journal::JournalRecord;
 
-/// What becomes of an Original that was to be renamed and is at the giver. Where the giver's inventory says that
-/// it left, either it never went, or it went, was put back by hand, and has left the receiver since: only what
-/// the receiver says tells the two apart.
+/// The outcome for an Original at the giver that should have been renamed. If the giver's inventory says that
+/// it left, either the rename never happened, or it happened, the item was put back by hand, and it has left
+/// the receiver since: only the receiver's records distinguish the two.
 pub(super) fn not_moved<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -41,8 +41,8 @@ pub(super) fn not_moved<'l>(
     Err(OriginalError::Departed { name, path, line: Box::new(line) }.into())
 }
 
-/// Whether what the receiver has was copied from the giver after `line`, by which the Original left. Any other Copy
-/// may be of the Original that it passed on.
+/// Whether the receiver's Copy was made from the giver after `line`, the departure of the Original. Any other
+/// Copy may be of the Original that the receiver passed on.
 fn was_copied_since(
     sides: &Sides<'_>,
     name: &RepositoryName,
@@ -54,7 +54,7 @@ fn was_copied_since(
     if !is_later || read.sidecar.handover.is_some() || !is_copy_of(receiver, sides.from.id()) {
         return Ok(false);
     }
-    // Where the Original was put back at the giver by hand, the receiver may have had it meanwhile.
+    // If the Original was put back at the giver by hand, the receiver may have had it meanwhile.
     if sides.to.may_have_passed_on(name, sides.from.id())? || is_elsewhere(sides, name)? {
         return Ok(false);
     }
@@ -62,11 +62,11 @@ fn was_copied_since(
     Ok(true)
 }
 
-/// What becomes of an Original that left the giver by `line`, where the receiver does not have it.
+/// The outcome for an Original that left the giver by `line`, if the receiver does not have it.
 ///
-/// The receiver has recorded since that it came or went. Or it has an older state back, as from a backup, in which the
-/// item had not come, or it came back to the giver, which has an older state back: then it is nowhere, and the giver's
-/// inventory is to say so, since nothing else would.
+/// Either the receiver has recorded its arrival or departure since. Or the receiver was restored to an older
+/// state without the item, or the item came back to the giver, which was restored to an older state: then the
+/// item is nowhere, and the giver's inventory has to record that, because nothing else shows it.
 pub(super) fn not_arrived<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -76,7 +76,8 @@ pub(super) fn not_arrived<'l>(
     let name = &line.name;
     let mark = receiver.as_ref().and_then(|(_, read)| read.sidecar.handover.as_ref());
     if let Some(Handover { party: Party::To(_), .. }) = mark {
-        // It has an older state back, in which it was handing the item over itself: that is to end first.
+        // It was restored to an older state, in which it was handing the item over itself: that hand-over has
+        // to end first.
         let path = sides.to.path().to_path_buf();
         let (name, giver) = (name.clone(), Giver::At(path.clone()));
         return Err(OriginalError::HandedOver { name, path, giver }.into());
@@ -99,8 +100,8 @@ pub(super) fn not_arrived<'l>(
     Ok(NextStep::Vanish { received: receiver })
 }
 
-/// Whether the Original that the receiver has was put back there by hand: by its inventory, the receiver has passed the
-/// item on or deleted it since the hand-over, or made it a Copy. That is not to be contradicted.
+/// Whether the receiver's Original was put back by hand: by its inventory, the receiver has passed the item
+/// on, deleted it or made it a Copy since the hand-over. That record must not be contradicted.
 pub(super) fn is_put_back(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -118,11 +119,12 @@ pub(super) fn is_put_back(
     Ok(is_less && !record.is_older(&line, departed))
 }
 
-/// What becomes of an item that the giver has marked as handed over, where the receiver does not have the Original.
+/// The outcome for an item that the giver has marked as handed over, if the receiver does not have the
+/// Original.
 ///
-/// The receiver has passed it on or deleted it since: then nothing proves that the bytes exist elsewhere. Or it has
-/// an older state back, as from a backup, in which the item had not come: then the Original is at the giver. The same
-/// if it came back to the giver, which has lost that.
+/// Either the receiver has passed it on or deleted it since: then nothing proves that the bytes exist
+/// elsewhere. Or the receiver was restored to an older state without the item: then the giver has the
+/// Original. The same applies if the item came back to the giver, which has lost that record.
 pub(super) fn not_received<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -165,7 +167,7 @@ pub(super) fn not_received<'l>(
     Ok(NextStep::TakeBack { given, received: receiver })
 }
 
-/// Whether a third collection has the Original that the receiver got by this hand-over: its sidecar tells of that.
+/// Whether a third collection has the Original of this hand-over, by its sidecar.
 pub(super) fn was_passed_on(sides: &Sides<'_>, given: &Sidecar) -> bool {
     sides.others.collections.iter().any(|other| {
         let read = other.item(&given.repository).and_then(|item| item.read_sidecar());
@@ -179,14 +181,14 @@ pub(super) fn was_passed_on(sides: &Sides<'_>, given: &Sidecar) -> bool {
     })
 }
 
-/// Makes sure that the receiver did not have the Original since, where the giver has it unmarked: that has an older
-/// state back, as from a backup.
+/// If the giver has an unmarked Original, makes sure that the receiver has not had it since: then the giver
+/// was restored to an older state.
 pub(super) fn refuse_passed_on(
     sides: &Sides<'_>,
     record: &JournalRecord,
     name: &RepositoryName,
 ) -> Result<(), TransferError> {
-    // One that was never more than a Copy there proves nothing.
+    // An item that was never more than a Copy there proves nothing.
     if !is_put_back(sides, record, name)? || sides.to.departures(name)?.is_none() {
         return Ok(());
     }
@@ -196,8 +198,8 @@ pub(super) fn refuse_passed_on(
     Err(TransferError::PassedOn { name, from, to, line })
 }
 
-/// Whether the Original went on from the receiver, from collection to collection, and came back to the giver: that
-/// has an older state of its own back.
+/// Whether the Original went on from the receiver, from collection to collection, and came back to the giver,
+/// which was then restored to an older state.
 fn came_back(sides: &Sides<'_>, name: &RepositoryName) -> Result<bool, PathError> {
     let others: Vec<_> = sides.others.collections.iter().chain([sides.to]).collect();
     let found = holdings(name, &others);
@@ -206,8 +208,8 @@ fn came_back(sides: &Sides<'_>, name: &RepositoryName) -> Result<bool, PathError
     Ok(trail.ends.is_empty() && trail.holders.iter().all(is_seen))
 }
 
-/// Makes sure that no collection was passed over that may have the Original: the receiver itself, where another one
-/// of its id is in its place, or a known collection that cannot be opened.
+/// Makes sure that no collection that may have the Original was skipped: the receiver itself, if another
+/// collection with its id is in its place, or a known collection that cannot be opened.
 fn check_all_are_seen(sides: &Sides<'_>, name: &RepositoryName) -> Result<(), OriginalError> {
     let moved = sides.moved_from.map(|path| format!("the collection at `{}`", path.display()));
     let missing = || sides.others.missing.first().map(|it| format!("the collection `{it}`"));
