@@ -76,7 +76,7 @@ codes! {
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
     // The Original may be where the item went, so this may be a second one.
-    ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it left for another collection";
+    ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it left for another collection or was given up";
     // The Original is in another collection, or was replaced here by an older state of the item.
     StateContradicted = 113, Damage, "the sidecar and the inventory contradict each other about which state an item is in";
 

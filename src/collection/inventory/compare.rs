@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::year::{Known, YearInventory};
-use super::{Certainty, Collection, InventoryChange, InventoryLine, file_of};
+use super::{Certainty, Collection, Departure, InventoryChange, InventoryLine, file_of};
 use crate::clock::Clock;
 use crate::collection::TrashContents;
 use crate::collection::list::{Listing, Names, years};
@@ -29,7 +29,8 @@ pub enum Discrepancy {
     Missing(RepositoryName, Option<State>, Certainty),
     /// Items that exist, but have no record, or only a record that they left.
     Unrecorded(Vec<RepositoryName>),
-    /// An Original or tombstone whose last line says that it left for another collection.
+    /// An Original or tombstone whose last line says that it left for another collection, or an Original that was
+    /// given up.
     Returned(RepositoryName, InventoryLine),
     /// An item in another state than the recorded one, with both states. Finding it takes every sidecar: only
     /// [`Collection::inventory_corrections`] does that.
@@ -66,9 +67,9 @@ impl Collection {
 
     /// Records the items that killed processes had published. No other process writes.
     ///
-    /// An Original that left for another collection and is here is not recorded: a person may have put it
-    /// back, and the other collection holds it. If a killed migration recorded the departure without removing
-    /// the item, the journal has a record of it.
+    /// An Original that left for another collection or was given up, and is here, is not recorded: a person may
+    /// have put it back, and another collection may hold it. If a killed migration recorded the departure without
+    /// removing the item, the journal has a record of it.
     pub(in crate::collection) fn record_what_is_there(
         &self,
         clock: &dyn Clock,
@@ -114,8 +115,8 @@ impl Collection {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The line by which the item `name` left for another collection, if it is nevertheless here as an
-    /// Original or a tombstone.
+    /// The line by which the item `name` left for another collection or was given up, if it is nevertheless here
+    /// as an Original or a tombstone.
     ///
     /// `None` while other processes may be changing the collection: a run records a departure before it
     /// removes the item, and an arrival after it published the item.
@@ -141,9 +142,15 @@ impl Collection {
             }
             found => found?,
         };
-        let may_be_original =
-            found.is_some_and(|it| it != InventoryChange::Found(Some(State::Copy)));
-        Ok(may_be_original.then_some(line))
+        let is_odd = match found {
+            None | Some(InventoryChange::Found(Some(State::Copy))) => false,
+            // Nobody made another Original of a tombstone that was given up.
+            Some(InventoryChange::Found(Some(State::Deleted))) => {
+                line.change != InventoryChange::Left(Departure::Lost)
+            }
+            Some(_) => true,
+        };
+        Ok(is_odd.then_some(line))
     }
 
     /// Whether a process is changing the collection, or was killed and not yet recovered.

@@ -8,7 +8,7 @@ use super::line::InventoryLine;
 use super::reader::{Departures, FileChange, InventoryReader, OpenYear, ReadYear};
 use super::recorded::Recorded;
 use super::year::visit_lines;
-use super::{Collection, CollectionRef, Departure, InventoryChange, year_file};
+use super::{Collection, CollectionRef, InventoryChange, year_file};
 use crate::collection::CollectionError;
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, Prefix, RepositoryName};
@@ -62,17 +62,14 @@ impl Collection {
         self.inventory_reader().state_read(name)
     }
 
-    /// The last line about the item `name`, if by that line the item left for another collection, or was a
-    /// deleted Copy: its Original is elsewhere.
+    /// The last line about the item `name`, if by that line the item left or was given up: its Original may be in
+    /// another collection.
     pub(crate) fn departure(
         &self,
         name: &RepositoryName,
     ) -> Result<Option<InventoryLine>, PathError> {
         let line = self.last_record(name)?.map(|recorded| recorded.line);
-        Ok(line.filter(|line| {
-            let change = &line.change;
-            matches!(change, InventoryChange::Left(departure) if *departure != Departure::Lost)
-        }))
+        Ok(line.filter(|line| matches!(line.change, InventoryChange::Left(_))))
     }
 
     /// The collections that the item `name` left for since its Original was last here. Perhaps none of them

@@ -115,7 +115,9 @@ pub(super) fn is_put_back(
         InventoryChange::Entered(state) => *state == State::Deleted,
         InventoryChange::Found(_) => false,
     };
-    let departed = sides.from.departure(name)?.map(|line| line.date);
+    let departure = sides.from.departure(name)?;
+    let departure = departure.filter(|line| line.change != InventoryChange::Left(Departure::Lost));
+    let departed = departure.map(|line| line.date);
     Ok(is_less && !record.is_older(&line, departed))
 }
 

@@ -229,3 +229,36 @@ fn no_repair_makes_it_a_second_original() {
     assert_eq!((ran.code, ran.stdout.lines().count()), (20, 1), "{}", ran.stdout);
     assert!(ran.stdout.starts_with("U112"), "{}", ran.stdout);
 }
+
+/// Another collection may have promoted its Copy since.
+#[test]
+fn an_original_that_was_given_up_and_is_back() {
+    for is_promoted in [true, false] {
+        let (sites, name) = put_back_after(&["copy ITEM --to mirror"]);
+        let item = sites.path("archive").join(&name);
+        std::fs::remove_dir_all(&item).unwrap();
+        sites.run("-c archive recover --inventory --yes").succeeded();
+        if is_promoted {
+            let line = format!("-c mirror promote {name} --lost archive --reason fire -y");
+            sites.run(&line).succeeded();
+        }
+        copy_tree(&sites.path("backup"), &item);
+        for line in ["-c archive verify".to_owned(), format!("-c archive verify {name}")] {
+            for _ in 0..2 {
+                let ran = sites.run(&line);
+                assert_eq!(ran.code, 20, "{}{}", ran.stdout, ran.stderr);
+                assert!(ran.stdout.starts_with(&format!("U112  damage   {name}  ")), "{line}");
+                assert!(ran.stdout.contains("it was given up as lost on "), "{}", ran.stdout);
+            }
+        }
+        if is_promoted {
+            sites.run(&format!("-c archive demote {name} --to-copy-of mirror -y")).succeeded();
+        } else {
+            let ran = sites.run(&format!("-c archive migrate {name} --to mirror"));
+            assert_eq!(ran.code, 23, "{}", ran.stderr);
+            assert!(ran.stderr.contains("given up as lost"), "{}", ran.stderr);
+            sites.run("-c archive recover --inventory --yes").succeeded();
+        }
+        assert!(!sites.run("verify archive mirror").succeeded().contains("U4"));
+    }
+}
