@@ -1,4 +1,5 @@
-//! What becomes of a source that is an item: it goes only when the item was read back from the disk.
+//! Treatment of a source after it became an item: it is removed or moved only after the item was read back
+//! from the disk.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,13 +13,13 @@ use crate::deposit::{DepositError, SourcePlace, in_words};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
 
-/// A directory that takes sources: those that became items, or those that cannot.
+/// A directory for sources that became items, or that cannot.
 #[derive(Clone, Debug)]
 pub struct ArchiveDirectory {
     dir: Arc<Dir>,
 }
 
-/// Sources of one name are numbered up to here.
+/// Limit on the numbers of sources with the same name.
 const MOST_OF_A_NAME: usize = 100_000;
 
 impl ArchiveDirectory {
@@ -27,13 +28,12 @@ impl ArchiveDirectory {
         Ok(ArchiveDirectory { dir: Dir::open(&resolved(path)?, watcher.clone())?.into() })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Moves what is called `name` in `from` here, below the same directories as in its source; what has
-    /// the name already stays.
+    /// Moves `name` in `from` here, below the same directories as in its source, without replacing anything.
     fn take(&self, place: &SourcePlace, from: &Dir, name: &Path) -> Result<PathBuf, PathError> {
         let mut to = self.dir.try_clone()?;
         if let SourcePlace::Beneath { relative, .. } = place {
@@ -60,14 +60,14 @@ impl ArchiveDirectory {
     }
 }
 
-/// Moves a source that cannot become an item into `rejected`, and returns where it is now.
+/// Moves a source that cannot become an item into `rejected`, and returns its new path.
 pub(super) fn reject(
     rejected: &ArchiveDirectory,
     place: &SourcePlace,
     looker: &Scanner,
 ) -> Result<PathBuf, ImportError> {
     let (from, own) = place.parent(&looker.watcher)?;
-    // A directory that cannot be listed gets here without a decision.
+    // A directory that cannot be listed arrives here without a decision.
     let above = resolved(from.path())?;
     let found = discover::around(&above)?;
     match found.map_or_else(|| discover::within(&above.join(&own)), |found| Ok(Some(found)))? {
@@ -78,9 +78,8 @@ pub(super) fn reject(
     }
 }
 
-/// What systems put beside the files of people, and files of patterns: these move with a directory though they are
-/// not in its item. Whatever else is left out of a source keeps it where it is, above all a file that is not
-/// complete yet, such as `film.part`.
+/// System files and files of patterns, which move with a directory though they are not in its item. Any other
+/// excluded file keeps a source in place, above all an incomplete one such as `film.part`.
 fn moves_along(path: &Path, kind: Kind) -> bool {
     const NAMES: [&str; 6] =
         [PATTERN_FILE, ".DS_Store", "Thumbs.db", "thumbs.db", "Desktop.ini", "desktop.ini"];
@@ -89,10 +88,10 @@ fn moves_along(path: &Path, kind: Kind) -> bool {
         && (NAMES.iter().any(|it| *it == name) || name.as_encoded_bytes().starts_with(b"._"))
 }
 
-/// Does with the source of the item `name` what was asked for, and says what it could not.
+/// Removes or moves the source of the item `name` as requested, and returns failures.
 ///
-/// `source` is what it is as a whole, and where the files of the item came from. What was dropped again has other
-/// `times` than the item.
+/// `source` is the whole source, with the place of the item's files. A source that was dropped again has
+/// other `times` than the item.
 pub(super) fn release(
     after: &After,
     remover: &SourceRemover<'_>,
@@ -106,8 +105,8 @@ pub(super) fn release(
         After::Move(done) => move_to(done, remover, name, source, (looker, times)),
         After::Remove => remove(remover, name, source, (looker, times)),
     };
-    // It may have gone with a directory above it, which became an item of its own. Any other error is of what is left
-    // of it under its hidden name.
+    // It may have gone with a directory above it, which became an item of its own. Any other error concerns
+    // its remains under the hidden name.
     let is_gone = |error: &SourceKept| {
         error.may_be_gone()
             && looker.kind(source.0).is_err_and(|it| it.kind() == ErrorKind::NotFound)

@@ -1,4 +1,4 @@
-//! What is to become an item, as its source names it.
+//! Candidates: sources that are to become items.
 
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -11,26 +11,26 @@ use crate::disk::{Exclusion, ExclusionRule, PathError};
 use crate::identity::RepositoryName;
 use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
-/// One thing to be imported.
+/// A source to import.
 #[derive(Debug)]
 pub struct Candidate {
-    /// Where it is.
+    /// Its place.
     pub place: SourcePlace,
-    /// What is left out of it, a directory.
+    /// The exclusions from it, if it is a directory.
     pub exclusion: Exclusion,
-    /// Why it is left out as a whole.
+    /// Why the whole source is left out.
     pub left_out: Option<ExclusionRule>,
-    /// Whether a list or a manifest names it; else it was found in a directory.
+    /// Whether a list or a manifest names it; otherwise it was found in a directory.
     pub is_named: bool,
     /// The row of the manifest that names it.
     pub row: Option<RowText>,
     /// The description.
     pub metadata: Metadata,
-    /// The name that it has already.
+    /// Its existing name.
     pub label: Option<Label>,
-    /// What its bytes are to be: of a file, or of a whole payload.
+    /// The expected digest of its file, or of its whole payload.
     pub sha256: Option<Digest>,
-    /// What may be done with it.
+    /// Its conditions.
     pub conditions: Conditions,
     /// The keys of the conditions that its row gives.
     pub condition_keys: Vec<&'static str>,
@@ -40,21 +40,21 @@ pub struct Candidate {
     pub references: Vec<(RelationKind, PathBuf)>,
 }
 
-/// A row of a manifest as it stands there.
+/// A row of a manifest, unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowText {
     /// The line it begins on, from 1.
     pub line: u64,
-    /// Its bytes, as far as they could be held.
+    /// Its bytes, up to a limit.
     pub bytes: Vec<u8>,
 }
 
-/// Something that is not imported, found before anything was tried.
+/// A source that is refused before any attempt to import it.
 #[derive(Debug)]
 pub struct Refused {
-    /// What it is, in words.
+    /// The source, in words.
     pub source: String,
-    /// Its path, where it has one.
+    /// Its path, if any.
     pub path: Option<PathBuf>,
     /// Its row.
     pub row: Option<RowText>,
@@ -62,11 +62,11 @@ pub struct Refused {
     pub error: ImportError,
 }
 
-/// What a source gives: something to be imported, or why it is not.
+/// A candidate, or the reason why a source is not one.
 pub type FoundCandidate = Result<Candidate, Box<Refused>>;
 
 impl Candidate {
-    /// The candidate at `place`, of which nothing else is known.
+    /// The candidate at `place`, without further properties.
     pub fn new(place: SourcePlace) -> Candidate {
         Candidate {
             place,
@@ -84,20 +84,20 @@ impl Candidate {
         }
     }
 
-    /// Whether it may have become the item `name`: it has that name, or none.
+    /// Whether it may have become the item `name`: it has that name, or no given name.
     pub(super) fn may_be(&self, name: &RepositoryName) -> bool {
         self.label.as_ref().is_none_or(|label| label.name == *name)
     }
 }
 
-/// Gives the keys under which the ledger knows sources: absolute paths without links on the way.
+/// Computes the keys of sources in the ledger: absolute paths with links resolved.
 #[derive(Debug, Default)]
 pub(super) struct Keys(SourceResolver);
 
 impl Keys {
     pub(super) fn of(&mut self, place: &SourcePlace) -> Result<Vec<u8>, PathError> {
         let path = match place {
-            // The directory was resolved when it was opened, and no link is passed beneath it.
+            // The directory was resolved when it was opened, and no link is followed beneath it.
             SourcePlace::Beneath { .. } => place.path(),
             SourcePlace::Path(path) => self.0.resolved(path)?,
         };
@@ -105,7 +105,7 @@ impl Keys {
     }
 }
 
-/// The path that a key of the ledger is.
+/// The path of a key of the ledger.
 pub(super) fn path_of_key(key: &[u8]) -> &Path {
     Path::new(std::ffi::OsStr::from_bytes(key))
 }

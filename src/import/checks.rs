@@ -1,5 +1,5 @@
-//! Checks of a source against its row or bag, also of one that is an item already: by the known digests of the item.
-//! Files are read only for digests of other kinds.
+//! Checking a source against its row or bag. A source that is already an item is checked by the known digests
+//! of the item; files are read only for digests of other algorithms.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::item::{Content, PayloadPath};
 use crate::progress::NoProgress;
 use crate::sidecar::{Metadata, RelationKind, Sidecar, brought};
 
-/// The checks of the bytes of a candidate, where its row gives any.
+/// The checks of the bytes of a candidate, if its row has any.
 pub(super) fn checks(candidate: &Candidate, look: &SourceScan) -> Checks {
     let Some(sha256) = candidate.sha256 else { return Checks::default() };
     if look.kind == Kind::Directory {
@@ -46,7 +46,7 @@ pub(super) struct KnownSource<'a> {
 }
 
 impl KnownSource<'_> {
-    /// Makes sure that it is what its row says. There is no `look` at one that has gone.
+    /// Makes sure that it agrees with its row. For a missing source there is no `look`.
     ///
     /// The line has the digest: no sidecar is read, except of a directory that differs from it.
     pub(super) fn check_row(&self, look: Option<&SourceScan>) -> Result<(), ImportError> {
@@ -58,7 +58,7 @@ impl KnownSource<'_> {
         {
             return Err(mismatch(&path, Algorithm::Sha256));
         }
-        // Of a directory with one file, the line has the digest of that file.
+        // For a directory with one file, the line has the digest of that file.
         let is_it = match self.sidecar()? {
             Some(sidecar) => sidecar.payload.digest == sha256,
             None => look.is_none_or(|it| it.files == 1),
@@ -67,7 +67,7 @@ impl KnownSource<'_> {
         if is_it { Ok(()) } else { Err(DepositError::PayloadMismatch { path }.into()) }
     }
 
-    /// Makes sure that the item has what the `bag` says now. One that has left is not here to be compared.
+    /// Makes sure that the item agrees with the present `bag`. An item that has left cannot be compared.
     pub(super) fn check_bag(&self, bag: &Bag) -> Result<(), ImportError> {
         let (Some(sidecar), Some(listed)) = (self.sidecar()?, &bag.checks.files) else {
             return Ok(());
@@ -138,9 +138,9 @@ fn mismatch(path: &PayloadPath, algorithm: Algorithm) -> ImportError {
     DepositError::Mismatch { path: path.clone(), algorithm }.into()
 }
 
-/// Makes sure that a row which is a translation, or has one, can be related at both ends.
+/// Makes sure that the relation of a row that is a translation, or has one, can be set at both ends.
 ///
-/// The language of a row that is no item yet is not known: such rows are compared when they are related.
+/// The language of a row without an item is not known yet: such rows are compared when they are related.
 pub(super) fn check_translations(
     candidate: &Candidate,
     metadata: &Metadata,

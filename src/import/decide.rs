@@ -1,4 +1,4 @@
-//! What is done with a candidate: the plan, which a dry run prints and an import carries out.
+//! Deciding about a candidate: the plan, which a dry run prints and an import carries out.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -28,15 +28,15 @@ use crate::item::{PayloadPath, Shape, escape};
 use crate::progress::Progress;
 use crate::sidecar::{Metadata, brought};
 
-/// What is done with a candidate.
+/// The decision about a candidate.
 #[derive(Debug)]
 pub(super) enum Decision {
     /// It becomes an item.
     Deposit(Box<PlannedItem>),
-    /// It is this item already. The line is one that the ledger lacks.
+    /// It is already this item. The line is missing from the ledger.
     There(RepositoryName, Option<Entry>),
-    /// It is this item already, which was made by other rules of links and patterns. The line is one that the
-    /// ledger lacks.
+    /// It is already this item, made by other rules of links and patterns. The line is missing from the
+    /// ledger.
     OtherRules(Entry),
     /// It became an item that has left since.
     Left(Box<InventoryLine>),
@@ -44,19 +44,19 @@ pub(super) enum Decision {
     LeftOut(ExclusionRule),
     /// It was changed a moment ago.
     Unsettled,
-    /// It is where sources go that are done with.
+    /// It is in the directory of finished or rejected sources.
     Done,
     /// It became this item, and an earlier run has moved or removed it.
     Taken(RepositoryName),
-    /// It is what a killed run has left of a source that it was removing.
+    /// It is the remains of a source that a killed run was removing.
     Aside,
 }
 
-/// What is to become an item.
+/// A source that is to become an item.
 #[derive(Debug)]
 pub(super) struct PlannedItem {
     pub request: Request,
-    /// Where its files come from: of a bag its payload.
+    /// The place of its files: for a bag, its payload.
     pub payload: SourcePlace,
     pub files: u64,
     pub bytes: u64,
@@ -68,23 +68,23 @@ pub(super) struct Planner<'a> {
     lookup: Lookup<'a>,
     target: DepositTarget<'a>,
     keys: Keys,
-    /// The prefixes that this collection gives names of.
+    /// The prefixes that this collection issues.
     own: HashSet<String>,
     begun: Instant,
     pub rules: Criteria,
-    /// Hears of sources that need not be read.
+    /// Receives the progress for sources that need not be read.
     progress: &'a dyn Progress,
     interrupt: &'a Interrupt,
 }
 
-/// What decides.
+/// The context of a decision.
 pub(super) struct Criteria {
     pub looker: Scanner,
     pub deposit: deposit::Options,
     pub dedupe: Dedupe,
     pub bags: Bags,
     pub settle: Option<Duration>,
-    /// Where sources go that are done with, or that cannot become items.
+    /// Directories for finished and rejected sources.
     pub done: Vec<PathBuf>,
     /// Whether sources of items are moved or removed.
     pub takes_sources: bool,
@@ -116,14 +116,14 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Under which key the ledger knows a candidate.
+    /// The key of a candidate in the ledger.
     pub(super) fn key(&mut self, candidate: &Candidate) -> Result<Vec<u8>, ImportError> {
         Ok(self.keys.of(&candidate.place)?)
     }
 
-    /// Decides about a candidate. It is looked at, not read.
+    /// Decides about a candidate, which is inspected but not read.
     ///
-    /// A source that is still written may be wrong for the moment only.
+    /// A source that is still being written may have temporary faults.
     pub(super) fn decide(
         &self,
         candidate: &Candidate,
@@ -155,7 +155,7 @@ impl<'a> Planner<'a> {
         if let Some(rule) = &candidate.left_out {
             return Ok(Decision::LeftOut(rule.clone()));
         }
-        // Before anything else can fail: a source that fails is moved, too.
+        // Before anything else can fail, because a failed source may be moved, too.
         if self.rules.takes_sources || !self.rules.done.is_empty() {
             self.target.check_takeable(&candidate.place.path(), path_of_key(key))?;
         }
@@ -232,9 +232,9 @@ impl<'a> Planner<'a> {
         Ok(Decision::Deposit(Box::new(PlannedItem { request, payload: place, files, bytes })))
     }
 
-    /// Finds out what else would be refused, without doing it.
+    /// Makes the remaining checks of a deposit, without depositing.
     ///
-    /// Returns what would be left out.
+    /// Returns the entries that would be left out.
     pub(super) fn rehearse(&self, wanted: &PlannedItem) -> Result<Vec<LeftOut>, ImportError> {
         let (options, place) = (&self.rules.deposit, &self.target);
         Ok(Plan::of_request(&wanted.request, options, place, self.progress)?.left_out)
@@ -272,7 +272,7 @@ impl<'a> Planner<'a> {
         Ok(Some(bag))
     }
 
-    /// The item of a source that has gone: a list still names it.
+    /// The item of a missing source that a list still names.
     fn taken(
         &self,
         candidate: &Candidate,
@@ -311,7 +311,7 @@ impl<'a> Planner<'a> {
         KnownSource { candidate, entry, lookup, looker, interrupt }
     }
 
-    /// The item that a candidate is already, with its line.
+    /// The existing item of a candidate, with its line.
     fn there(
         &self,
         (candidate, place, exclusion): (&Candidate, &SourcePlace, &Exclusion),
@@ -348,7 +348,7 @@ impl<'a> Planner<'a> {
             self.target.check_never_held(&label.name)?;
             return Ok(None);
         };
-        // Put in place by an import that came to its end before its line was written.
+        // Published by an import that ended before its line was written.
         let entry = entry_of(&item.sidecar()?.0, LineKind::Kept);
         match entry.filter(|entry| entry.source == key && entry.shape == look.shape) {
             Some(entry) => {
@@ -359,7 +359,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether the source that became the item of `entry` is unchanged, and only the rules are others now.
+    /// Whether the source of the item of `entry` is unchanged, and only the rules differ now.
     fn is_by_other_rules(
         &self,
         entry: &Entry,

@@ -14,22 +14,22 @@ use crate::identity::{Identifier, Language, RepositoryName};
 use crate::item::State;
 use crate::relation::RelateError;
 
-/// Why something was not imported, or the import as a whole cannot go on.
+/// Why a source was not imported, or the whole import cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Another import has the ledger.
+    /// Another import holds the ledger.
     #[error("another import into the collection `{collection}` is at work")]
     Locked {
         /// The name of the collection.
         collection: String,
-        /// Who it is.
+        /// The holder.
         #[source]
         holder: HeldBy,
     },
     /// A row of a manifest cannot be used.
     #[error(transparent)]
     Row(Box<RowError>),
-    /// A bag is not what it says.
+    /// A bag contradicts its manifests.
     #[error("`{}` is no valid bag", path.display())]
     Bag {
         /// The bag.
@@ -38,13 +38,13 @@ pub enum ImportError {
         #[source]
         cause: Box<BagError>,
     },
-    /// The name that a row gives is that of an item from elsewhere.
+    /// The name in a row belongs to a foreign item.
     #[error("there is an item `{name}` already, made of something else")]
     NameExists {
         /// The name.
         name: RepositoryName,
     },
-    /// The name that a row gives lies in the future of a subsystem of this collection.
+    /// The name in a row is dated in the future of a subsystem of this collection.
     #[error("`{name}` has not been issued yet: its date lies ahead")]
     NameAhead {
         /// The name.
@@ -55,10 +55,10 @@ pub enum ImportError {
     RelationLost {
         /// The kind of the relation.
         kind: String,
-        /// The row it leads to.
+        /// The other row.
         to: String,
     },
-    /// An item becomes no translation while its language is not known: the other end could not say it.
+    /// An item without a known language cannot become a translation: the other end needs the language.
     #[error("`{name}` cannot be a translation of `{to}` while its language is not known")]
     NoLanguage {
         /// The item.
@@ -66,7 +66,7 @@ pub enum ImportError {
         /// The item that it would be a translation of.
         to: Identifier,
     },
-    /// A row is a translation, and its language is not known.
+    /// A row is a translation, but its language is not known.
     #[error("it is a translation of `{to}`, and its language is not known")]
     TranslationLanguage {
         /// The item or row that it is a translation of.
@@ -83,7 +83,7 @@ pub enum ImportError {
     /// The relations of a row are refused.
     #[error(transparent)]
     Relate(#[from] Box<RelateError>),
-    /// An item does not take its end of a relation.
+    /// An item refuses its end of a relation.
     #[error(transparent)]
     Amend(#[from] Box<AmendError>),
     /// A row contradicts that of the other end of a relation.
@@ -105,7 +105,7 @@ pub enum ImportError {
         /// Its state in this collection.
         state: State,
     },
-    /// What a killed run left of a source that it was removing is still there.
+    /// Remains of a source that a killed run was removing still exist.
     #[error("the rest of an imported source is still at `{}`: {reason}", path.display())]
     NotRemoved {
         /// Where it is.
@@ -113,7 +113,7 @@ pub enum ImportError {
         /// Why.
         reason: String,
     },
-    /// The ledger is something else than a list of lines.
+    /// The ledger is not a list of lines.
     #[error("the ledger `{}` is damaged: {reason}", path.display())]
     Ledger {
         /// Where it is.
@@ -121,22 +121,22 @@ pub enum ImportError {
         /// The fault.
         reason: &'static str,
     },
-    /// The list of paths is not one.
+    /// The list of paths is invalid.
     #[error("the list `{name}` is not one of NUL-ended paths")]
     NotAList {
-        /// Where the list comes from.
+        /// The name of the list.
         name: String,
     },
     /// The list or manifest cannot be read.
     #[error("cannot read `{name}`")]
     Read {
-        /// What was read.
+        /// The list or manifest.
         name: String,
         /// Why.
         #[source]
         source: std::io::Error,
     },
-    /// What is done cannot be moved where it is to go.
+    /// Finished sources cannot be moved to their directory.
     #[error("`{}` cannot take what was imported: {reason}", path.display())]
     ArchiveDirectory {
         /// The directory.

@@ -1,4 +1,4 @@
-//! How long the names of many items take.
+//! Estimating the time for the names of many items.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use crate::collection::{Collection, CollectionError};
 use crate::distributor::Setting;
 use crate::identity::SECOND;
 
-/// How long one has to wait for `count` names of the subsystems of a collection, or of the one that is
-/// `wanted`, with `granularity` in place of theirs if it is given.
+/// The wait for `count` names of the subsystems of a collection, or of the `wanted` one, with `granularity`
+/// in place of theirs if given.
 ///
-/// A subsystem of a fixed granularity gives one name in that time; several give their names side by side.
-/// With `auto` there is nothing to wait for.
+/// A subsystem with a fixed granularity issues one name in that time; several issue their names in parallel.
+/// With `auto` there is no wait.
 pub fn waiting(
     collection: &Collection,
     wanted: Option<&str>,
     granularity: Option<Setting>,
     count: u64,
 ) -> Result<Duration, CollectionError> {
-    // Names in a second, as a multiple of 1 in 60 seconds: whole numbers, for granularities are.
+    // Names in 60 seconds, an integer for every granularity.
     let mut pace: u128 = 0;
     for subsystem in &collection.settings().subsystems {
         if !subsystem.is_wanted(wanted)? {
@@ -31,7 +31,7 @@ pub fn waiting(
         }
     }
     let minute = 60 * SECOND.unsigned_abs();
-    // The first one of each is there at once.
+    // The first one of each is issued at once.
     let nanoseconds = (u128::from(count.saturating_sub(1)) * minute).checked_div(pace).unwrap_or(0);
     Ok(Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX)))
 }

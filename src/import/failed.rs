@@ -1,4 +1,5 @@
-//! Writing down what was not imported, so that it can be imported when it is mended.
+//! Writing the sources that were not imported to a file, so that they can be imported after they are
+//! corrected.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Became, Event};
 use crate::disk::{NewFile, PathError, Watcher};
 
-/// The content of a file of sources that became no items.
+/// The content of a file of failed sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailedKind {
     /// Rows of a manifest.
@@ -15,9 +16,9 @@ pub enum FailedKind {
     Paths,
 }
 
-/// A file of sources that became no items: rows as they stand in the manifest, or paths ended by NUL.
+/// A file of failed sources: unchanged rows of the manifest, or paths ended by NUL.
 ///
-/// It is made only when something failed, appears whole when it is finished, and replaces nothing.
+/// It is created only after a failure, appears when it is complete, and replaces nothing.
 #[derive(Debug)]
 pub struct FailedFile {
     file: NewFile,
@@ -27,7 +28,7 @@ pub struct FailedFile {
 }
 
 impl FailedFile {
-    /// Prepares the file at `path`, where nothing may be; `header` is put before rows.
+    /// Prepares the file at `path`, which must not exist; `header` precedes rows.
     pub fn new(
         path: &Path,
         header: Option<Vec<u8>>,
@@ -37,7 +38,7 @@ impl FailedFile {
         Ok(FailedFile { file, path, written: None, header })
     }
 
-    /// Adds what failed among `events`.
+    /// Adds the failures among `events`.
     pub fn add(&mut self, events: &[Event]) -> Result<(), PathError> {
         let mut bytes = Vec::new();
         for event in events.iter().filter(|event| matches!(event.became, Became::Failed(_))) {
@@ -62,7 +63,7 @@ impl FailedFile {
         if bytes.is_empty() { Ok(()) } else { self.file.write_all(&bytes) }
     }
 
-    /// Puts the file in its place, if anything failed, and returns where it is and what it has.
+    /// Publishes the file after a failure, and returns its path and content.
     pub fn finish(self) -> Result<Option<(PathBuf, FailedKind)>, PathError> {
         self.file.finish()?;
         Ok(self.written.map(|written| (self.path, written)))

@@ -1,4 +1,4 @@
-//! Which failures are those of a source: they last until somebody changes it.
+//! Failures of a source, which last until somebody changes the source.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::deposit::{DepositError, SourcePlace};
 use crate::digest::Digest;
 use crate::disk::{Exclusion, PathError};
 
-/// Whether an error is that of the source at `path`, and not of the disk, the collection or another process.
+/// Whether an error concerns the source at `path`, and not the disk, the collection or another process.
 pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
     use DepositError as Deposit;
     match error {
@@ -36,7 +36,7 @@ pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
     }
 }
 
-/// Whether a source does not have the bytes or files that its row or bag says.
+/// Whether the bytes or files of a source differ from its row or bag.
 pub(super) fn is_contradiction(error: &ImportError) -> bool {
     use DepositError::{Mismatch, NotListed, NotThere, PayloadMismatch};
     match error {
@@ -49,13 +49,14 @@ pub(super) fn is_contradiction(error: &ImportError) -> bool {
     }
 }
 
-/// Whether the system refuses something of the source. A bad sector is not the fault of a source, nor is a shortage of memory.
+/// Whether the system refuses access to the source. A bad sector or a shortage of memory is not a fault of
+/// the source.
 fn is_refused(error: &PathError, path: &Path) -> bool {
     let lasts = matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound);
     (lasts || error.is_link()) && error.path().starts_with(path)
 }
 
-/// The failure of a source for a `reason`: another one when the source or the reason changes.
+/// The failure of a source for a `reason`. It differs if the source or the reason changes.
 pub(super) fn reported(place: &SourcePlace, reason: &str, looker: &Scanner) -> ReportedFailure {
     use std::os::unix::ffi::OsStringExt;
     let changed = looker.times(place).ok().map(|[_, changed]| changed);

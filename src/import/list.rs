@@ -8,17 +8,17 @@ use super::candidate::{Candidate, FoundCandidate, Refused};
 use crate::deposit::SourcePlace;
 use crate::disk::{NoPath, Paths};
 
-/// A list as it is read.
+/// A list that is being read.
 pub struct SourceList {
-    /// None when it has come to its end.
+    /// `None` at its end.
     paths: Option<Paths>,
     name: String,
-    /// What relative paths are relative to.
+    /// The directory that relative paths start at.
     base: PathBuf,
 }
 
 impl SourceList {
-    /// The list that `reader` gives, called `name` in messages.
+    /// The list from `reader`, called `name` in messages.
     pub fn new(reader: Box<dyn BufRead + Send>, name: String, base: PathBuf) -> SourceList {
         SourceList { paths: Some(Paths::new(reader)), name, base }
     }

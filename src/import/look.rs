@@ -1,4 +1,4 @@
-//! A look at a source: how much it is, and what tells it from what it was before. Nothing is read.
+//! Inspecting a source: its size, and a shape that shows changes. Nothing is read.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::item::{Entry, PayloadPath, Shape};
 use crate::progress::Scan;
 
-/// What is seen of a source.
+/// The result of inspecting a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SourceScan {
     pub kind: Kind,
@@ -27,7 +27,7 @@ pub(super) struct SourceScan {
     pub is_recent: bool,
 }
 
-/// How sources are looked at.
+/// The context of inspections.
 #[derive(Clone, Debug)]
 pub(super) struct Scanner {
     pub links: Links,
@@ -49,26 +49,26 @@ impl Scanner {
         stamp.ok_or_else(|| place.absent("find"))
     }
 
-    /// What kind of thing is at `place`.
+    /// The kind of `place`.
     pub(super) fn kind(&self, place: &SourcePlace) -> Result<Kind, PathError> {
         Ok(self.stat(place)?.kind)
     }
 
-    /// When `place` itself was last modified and last changed, whatever is in it.
+    /// When `place` itself was last modified and last changed, without its contents.
     pub(super) fn times(&self, place: &SourcePlace) -> Result<[Instant; 2], PathError> {
         let stamp = self.stat(place)?;
         Ok([stamp.modified, stamp.changed])
     }
 
-    /// Where the files of what is at `place` are: of a bag in its payload.
+    /// The place of the files of `place`: for a bag, its payload.
     pub(super) fn payload(&self, place: &SourcePlace) -> Result<SourcePlace, PathError> {
         let is_directory = self.kind(place)? == Kind::Directory;
         let is_bag = is_directory && bag::is_bag(&place.dir(self.links, &self.watcher)?)?;
         Ok(if is_bag { place.join(bag::PAYLOAD) } else { place.clone() })
     }
 
-    /// The bytes of all files of a candidate, unless `scan` ends before. What cannot be read adds none: the run
-    /// reports it.
+    /// The bytes of all files of a candidate, unless `scan` ends before. Unreadable files add none: the run
+    /// reports them.
     pub(super) fn measure(&self, candidate: &Candidate, scan: &Scan<'_>) -> Option<u64> {
         let Candidate { place, exclusion, left_out, .. } = candidate;
         match self.payload(place) {
@@ -98,10 +98,10 @@ impl Scanner {
         Ok(compared.shape(entries))
     }
 
-    /// Looks at everything at `place`. Each time is recent or not by itself: a file of the future says nothing about
-    /// the others.
+    /// Inspects everything at `place`. Each time is judged by itself: a file dated in the future says nothing
+    /// about the others.
     ///
-    /// Of what is below `place`, the files suffice: whatever puts one there sets a time of it.
+    /// Below `place`, files suffice: adding a file sets one of its times.
     pub(super) fn look(
         &self,
         place: &SourcePlace,
@@ -133,7 +133,7 @@ impl Scanner {
                 }
                 (files, bytes) = (1, stamp.bytes);
             }
-            // A deposit refuses it, and says so.
+            // A deposit refuses it with an error.
             Kind::Link | Kind::Special(_) => {}
         }
         let (kind, shape) = (stamp.kind, shape.finish());
@@ -164,7 +164,7 @@ impl ScannedEntry {
     }
 }
 
-/// The entries that an item made of the directory would have, sorted by path.
+/// The entries of an item made from the directory, sorted by path.
 fn entries(walk: &SourceWalk, exclusion: &Exclusion) -> Result<Vec<ScannedEntry>, PathError> {
     use std::os::unix::ffi::OsStringExt;
     let (mut found, mut directories, mut filled) = (Vec::new(), Vec::new(), HashSet::new());

@@ -1,12 +1,11 @@
 //! Importing: many sources become items, each once, however often the import is run or killed.
 //!
-//! [`SourceTree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` says what is done with
-//! each, by a look at it (`look`) and at the [`Ledger`]: that is the plan, which [`plan`] tells. An
-//! [`Importer`] carries it out: a [`Depositor`](crate::deposit::Depositor) makes the items in groups, and
-//! when a group is durable, its lines are written into the ledger, and then it is reported. `after` moves or
-//! removes sources that became items, `relate` links the items of rows, `update`
-//! corrects those that were there, `estimate` says how long their
-//! names take.
+//! [`SourceTree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` plans each,
+//! by inspecting it (`look`) and the [`Ledger`]; [`plan`] reports the plan. An [`Importer`] carries it out: a
+//! [`Depositor`](crate::deposit::Depositor) makes the items in groups. When a group is durable, its lines are
+//! written into the ledger, and then it is reported. `after` moves or removes sources that became items,
+//! `relate` links the items of rows, `update` corrects existing items, `estimate` estimates the time for
+//! names.
 
 mod after;
 mod bag;
@@ -63,7 +62,7 @@ pub enum Dedupe {
     /// When it was imported before and has not changed since.
     #[default]
     Source,
-    /// When anything that was imported has the same content.
+    /// When any imported source has the same content.
     Content,
     /// Never.
     None,
@@ -79,10 +78,10 @@ pub enum Bags {
     Only,
 }
 
-/// What becomes of sources that are items.
+/// Treatment of sources that became items.
 #[derive(Clone, Debug, Default)]
 pub enum After {
-    /// They stay.
+    /// Sources stay.
     #[default]
     Keep,
     /// They are removed, once the item was read back from the disk.
@@ -91,20 +90,20 @@ pub enum After {
     Move(ArchiveDirectory),
 }
 
-/// What the title of an item is that has none.
+/// The default title of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DefaultTitle {
-    /// It has none.
+    /// No title.
     #[default]
     None,
     /// The name of its source.
     SourceName,
 }
 
-/// How an import is done.
+/// Options of an import.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How items are made; what is done with sources is said by `after`.
+    /// Options of deposits, except the treatment of sources, which is in `after`.
     pub deposit: deposit::Options,
     /// When a source is not imported again.
     pub dedupe: Dedupe,
@@ -112,19 +111,19 @@ pub struct Options {
     pub bags: Bags,
     /// Sources that changed so recently are left alone.
     pub settle: Option<Duration>,
-    /// Nothing is begun after so long.
+    /// The time after which no item is begun.
     pub time_limit: Option<Duration>,
-    /// What becomes of the sources.
+    /// Treatment of the sources.
     pub after: After,
-    /// Where sources are moved that cannot become items.
+    /// The directory for sources that cannot become items.
     pub rejected: Option<ArchiveDirectory>,
     /// The description of all items; a row wins over it.
     pub metadata: Metadata,
-    /// The title of items that neither it nor a row gives one.
+    /// The title of items without one in it or in a row.
     pub title: DefaultTitle,
 }
 
-/// What became of one source.
+/// The outcome for one source.
 #[derive(Debug)]
 pub struct Event {
     /// The source in words.
@@ -133,11 +132,11 @@ pub struct Event {
     pub path: Option<PathBuf>,
     /// Its row in the manifest.
     pub row: Option<RowText>,
-    /// What became of it.
+    /// The outcome.
     pub became: Became,
-    /// Why the source, or a part of it, is still where it was though that was not asked for.
+    /// Why the source, or a part of it, could not be removed or moved as requested.
     pub left: Vec<String>,
-    /// Where a source is now that was to be moved because it cannot become an item, or why it is not there.
+    /// The new path of a rejected source, or why it could not be moved.
     pub rejected: Option<Result<PathBuf, String>>,
     /// Whether an earlier run reported the same failure of the same source.
     pub is_known: bool,
@@ -149,23 +148,23 @@ impl Event {
     }
 }
 
-/// What became of a source.
+/// The outcome for a source.
 #[derive(Debug)]
 pub enum Became {
     /// It would become an item.
     Planned {
-        /// How many files.
+        /// Number of files.
         files: u64,
         /// Their bytes.
         bytes: u64,
-        /// What of the source would not be part of it.
+        /// The entries that would be left out.
         left_out: Vec<LeftOut>,
     },
     /// An item.
     Item(Deposited),
-    /// It was this item already.
+    /// It was already this item.
     There(RepositoryName),
-    /// It was this item already, which was made by other rules of links and patterns.
+    /// It was already this item, made by other rules of links and patterns.
     OtherRules(RepositoryName),
     /// It became an item before, which has left since.
     Left(Box<InventoryLine>),
@@ -173,7 +172,7 @@ pub enum Became {
     LeftOut(ExclusionRule),
     /// It is named twice, and counted once.
     Twice,
-    /// Its item was corrected by its row, or would be.
+    /// Its item was corrected by its row, also in a dry run.
     Updated {
         /// The item.
         name: RepositoryName,
@@ -189,7 +188,7 @@ pub enum Became {
     },
     /// It changed a moment ago; the next import takes it.
     Unsettled,
-    /// It is named, and lies where sources go that are done with.
+    /// It is named, but lies in the directory of finished or rejected sources.
     Done,
     /// Nothing.
     Failed(ImportError),
@@ -206,7 +205,7 @@ pub enum NotUpdated {
     Failed(ImportError),
 }
 
-/// What is done with rows that differ from their items.
+/// Treatment of rows that differ from their items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Update {
     /// They are counted.
@@ -217,9 +216,9 @@ pub enum Update {
     Act,
 }
 
-/// Hears what became of each source: of those that became items when they are durable.
+/// Receives the outcome for each source; for new items, after they are durable.
 pub trait Tell: Send {
-    /// Says whether to go on: it fails when nobody listens.
+    /// Returns whether to go on; it fails if its output is closed.
     fn tell(&mut self, events: Vec<Event>) -> Result<(), ImportError>;
 }
 

@@ -1,8 +1,8 @@
 //! Relations of the rows of a manifest: set at both ends when all rows have their identifiers.
 //!
-//! A row may lead to one after it, and two rows to each other, so the identifiers are not known when the items
-//! are made. A relation that exists is left alone, so that this can be repeated. Only Originals are
-//! changed: a Copy follows its Original, wherever that is, and a tombstone keeps the date of the removal.
+//! A row may refer to a later one, and two rows to each other, so the identifiers are not known when the
+//! items are made. Existing relations stay, so that this can be repeated. Only Originals are changed: a Copy
+//! follows its Original, and a tombstone keeps the date of the deletion.
 
 use std::ops::ControlFlow;
 
@@ -19,17 +19,17 @@ use crate::relation::{LeftReason, RelationAction, RelationRequest, plan};
 use crate::sidecar::Relation;
 use crate::wait::Waiter;
 
-/// What became of the relations of rows.
+/// The outcomes for the relations of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Related {
     /// Rows that could not be related.
     pub failed: u64,
-    /// Rows of items that were there already, and lacked a relation.
+    /// Rows of existing items without the relation.
     pub completed: u64,
 }
 
-/// Sets the relations between rows, if `update` says so; `rows` are those of the whole manifest. Rows that are refused
-/// have been reported before, and are passed over. Reports each row that is counted.
+/// Sets the relations between rows, if `update` allows it; `rows` are those of the whole manifest. Refused
+/// rows have been reported before, and are skipped. Reports each counted row.
 pub fn relate(
     ledger: &Ledger<'_>,
     rows: impl Iterator<Item = FoundCandidate>,
@@ -68,7 +68,7 @@ pub fn relate(
     Ok(done)
 }
 
-/// The item that a row became, and whether it did in this run.
+/// The item of a row, and whether this run made it.
 fn named(
     ledger: &Ledger<'_>,
     candidate: &Candidate,
@@ -76,7 +76,7 @@ fn named(
 ) -> Result<Option<(RepositoryName, bool)>, ImportError> {
     let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
     let imported = ledger.of_source(&key, &|entry| candidate.may_be(&entry.name))?;
-    // What left has taken its relations along; that one vanished has been told.
+    // An item that left keeps its relations; a vanished one has been reported.
     let imported = imported.filter(|it| matches!(it.standing, ItemPresence::Here));
     Ok(imported.map(|it| (it.entry.name, it.is_new)))
 }
@@ -95,7 +95,7 @@ fn relate_one(
         if let Some(other) = item_of_source(&|key, fits| ledger.of_source(key, fits), path)? {
             relations.push(Relation { kind: kind.clone(), to: other.into() });
         } else if writer.is_some() {
-            // Before a run, that row may be one that becomes an item.
+            // In a dry run, that row may be one that would become an item.
             let (kind, to) = (kind.to_string(), path.display().to_string());
             unset = Err(ImportError::RelationLost { kind, to });
         }

@@ -1,4 +1,4 @@
-//! Carrying out an import, or telling what it would do.
+//! Carrying out an import, or reporting its plan.
 
 mod failures;
 mod feed;
@@ -26,21 +26,21 @@ use feed::RequestFeed;
 
 /// Imports into a collection.
 pub struct Importer<'a, 'l> {
-    /// Which source is which item.
+    /// The ledger.
     pub ledger: Ledger<'l>,
-    /// Gives the labels.
+    /// The issuer of labels.
     pub issuer: Issuer<'a>,
     /// The right to write.
     pub writer: Writer,
-    /// How it is done.
+    /// Options of the import.
     pub options: Options,
-    /// Asked about identifiers that rows give.
+    /// The collections to check for identifiers in rows.
     pub peers: Peers<'a>,
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// Hears how far it has come.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
-    /// Asks for a stop.
+    /// The request to stop.
     pub interrupt: &'a Interrupt,
 }
 
@@ -49,12 +49,12 @@ struct Begun {
     key: Vec<u8>,
     kind: LineKind,
     place: SourcePlace,
-    /// Where the files of the item come from: of a bag its payload.
+    /// The place of the item's files: for a bag, its payload.
     payload: SourcePlace,
     row: Option<RowText>,
 }
 
-/// What the two sides of a run share.
+/// The shared state of the two sides of a run.
 struct RunState<'a, 'l, 't> {
     ledger: Mutex<Ledger<'l>>,
     under_way: Mutex<InFlight>,
@@ -74,11 +74,11 @@ struct InFlight {
     next: usize,
     begun: BTreeMap<usize, Begun>,
     keys: HashSet<Vec<u8>>,
-    /// What is being published, by its content.
+    /// Items that are being published, by their content.
     contents: HashMap<Digest, usize>,
 }
 
-/// Who hears what became of sources, and how many of each there were.
+/// The receiver of outcomes, and their counts.
 struct Output<'a> {
     tell: &'a mut dyn Tell,
     summary: Summary,
@@ -100,8 +100,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'l> Importer<'_, 'l> {
-    /// Makes an item of each candidate that is none yet, and tells what became of each: of an item when
-    /// it is durable, and in the ledger, which is given back.
+    /// Makes an item of each candidate without one, and reports the outcome of each. An item is reported
+    /// after it is durable and in the ledger, which is returned.
     pub fn run(
         self,
         candidates: impl Iterator<Item = FoundCandidate> + Send,
@@ -110,7 +110,7 @@ impl<'l> Importer<'_, 'l> {
         let Importer { ledger, issuer, writer, mut options, peers, clock, progress, interrupt } =
             self;
         let collection = ledger.collection();
-        // Sources go when their lines are in the ledger, and not before.
+        // Sources are removed only after their lines are in the ledger.
         options.deposit.sources = SourceRule::Keep;
         let deposit = options.deposit;
         let deadline = deadline(clock, options.time_limit);
@@ -155,7 +155,7 @@ impl<'l> Importer<'_, 'l> {
     }
 }
 
-/// Tells what an import would do with each candidate.
+/// Reports the plan for each candidate.
 pub fn plan(
     ledger: &Ledger<'_>,
     options: Options,
@@ -190,7 +190,7 @@ pub fn plan(
                 judge.decide(&candidate, &key, &|key, fits| ledger.of_source(key, fits))?;
             if let Decision::Deposit(wanted) = &decision {
                 left_out = judge.rehearse(wanted)?;
-                // Each source once, however often it is named.
+                // Each source counts once, however often it is named.
                 if !keys.insert(fingerprint(&key)) {
                     return Ok(None);
                 }
@@ -216,7 +216,7 @@ pub fn plan(
     output.summary
 }
 
-/// Finds the totals of an import. Sources that are items already count.
+/// Finds the totals of an import, including sources that are already items.
 pub fn measure(
     collection: &Collection,
     options: &Options,

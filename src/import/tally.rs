@@ -1,4 +1,4 @@
-//! How an import ended.
+//! The result of an import.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,44 +8,44 @@ use super::failure::is_contradiction;
 use super::{Became, Event, ImportError, Related, Updated};
 use crate::distributor::Notice;
 
-/// How an import ended.
+/// The result of an import.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Sources that became items, or would.
+    /// Sources that became items, also in a dry run.
     pub imported: u64,
     /// Their files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Sources that were items already, wherever those are now, or are named twice.
+    /// Sources that were already items, wherever those are now, or are named twice.
     pub there: u64,
     /// Sources that changed a moment ago.
     pub unsettled: u64,
-    /// Sources that became no items.
+    /// Sources that did not become items.
     pub failed: u64,
-    /// Sources that are still where they were, though that was not asked for.
+    /// Sources that could not be removed or moved as requested.
     pub left: u64,
     /// Of the failed ones, those that an earlier run reported.
     pub known_failed: u64,
-    /// Of those that are still where they were, those that an earlier run reported.
+    /// Of the sources that stayed, those that an earlier run reported.
     pub known_left: u64,
-    /// Whether there was no time for all of them.
+    /// Whether the time limit ended the run.
     pub out_of_time: bool,
-    /// What was odd about the memories.
+    /// Warnings about the memories.
     pub notices: Vec<Notice>,
-    /// What became of rows whose items were there already and differ.
+    /// The outcomes for rows that differ from existing items.
     pub rows: Updated,
-    /// Of the failed ones, rows whose items are there: their relations were not set.
+    /// Of the failed ones, rows of existing items whose relations were not set.
     pub unrelated: u64,
-    /// The paths of rows of which nothing more is taken: their sources do not have the bytes that were given, or their
+    /// The paths of rows that are not processed further: their sources contradict the given digests, or their
     /// items could not be updated.
     pub refused: BTreeSet<PathBuf>,
-    /// What ended the run before its time.
+    /// The error that ended the run early.
     pub fatal: Option<ImportError>,
 }
 
 impl Summary {
-    /// `rows` without those that are refused.
+    /// `rows` without the refused ones.
     pub fn without_refused<I: Iterator<Item = FoundCandidate>>(
         &self,
         rows: I,
@@ -57,7 +57,7 @@ impl Summary {
         })
     }
 
-    /// Adds what became of the relations of rows.
+    /// Adds the outcomes for the relations of rows.
     pub fn add(&mut self, related: Related) {
         self.unrelated += related.failed;
         self.failed += related.failed;
@@ -79,7 +79,7 @@ impl Summary {
             Became::There(_) | Became::OtherRules(_) | Became::Left(_) | Became::Twice => {
                 self.there += 1;
             }
-            // Those who tell count what is left out, in items and beside them, and what is done with.
+            // The reporting side counts entries left out, and finished sources.
             Became::LeftOut(_)
             | Became::Done
             | Became::Updated { .. }

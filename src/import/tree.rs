@@ -1,4 +1,4 @@
-//! Sources that are directories: what is in them becomes items.
+//! Sources that are directories, whose entries become items.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::disk::{
     Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, resolved, stat_of,
 };
 
-/// What of a directory becomes an item.
+/// The entries of a directory that become items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
     /// Entries this many levels below it; a file higher up is an item too.
@@ -26,27 +26,27 @@ impl Default for Units {
     }
 }
 
-/// A directory on the way.
+/// A directory on the path of the walk.
 struct OpenLevel {
-    /// What is still to come, in reverse.
+    /// The remaining entries, in reverse.
     entries: Vec<(PathBuf, Kind)>,
-    /// What is left out of it.
+    /// The exclusions from it.
     exclusion: Exclusion,
 }
 
-/// Walks a directory: in the order of names, with one level in memory for each that is open.
+/// Walks a directory in the order of names, with the entries of each open level in memory.
 pub struct SourceTree {
     root: Arc<Dir>,
     units: Units,
     links: Links,
     /// The directories on the way.
     open: Vec<OpenLevel>,
-    /// A source that is an item by itself.
+    /// A source that is a single item.
     alone: Option<Candidate>,
 }
 
 impl SourceTree {
-    /// The items of `path`: what is in it if it is a directory, and it alone if it is a file or a bag.
+    /// The items of `path`: the entries of a directory, or a single file or bag.
     pub fn open(
         path: &Path,
         units: Units,
@@ -73,7 +73,7 @@ impl SourceTree {
         Ok(SourceTree { root, units, links, open: Vec::new(), alone })
     }
 
-    /// Lists a directory; what is in it comes next.
+    /// Lists a directory, whose entries come next.
     fn enter(&mut self, relative: &Path, exclusion: &Exclusion) -> Result<(), PathError> {
         let below = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let dir = self.root.open_dir(below)?;
@@ -88,7 +88,7 @@ impl SourceTree {
         Ok(())
     }
 
-    /// The kind of an entry as patterns see it: that of what it leads to where links are followed.
+    /// The kind of an entry for patterns: if links are followed, the kind of the target.
     fn seen(&self, relative: &Path, kind: Kind) -> Kind {
         if kind != Kind::Link || self.links != Links::Follow {
             return kind;
@@ -97,7 +97,7 @@ impl SourceTree {
         stat_of(&self.root.path_of(relative), Links::Follow).map_or(kind, |stamp| stamp.kind)
     }
 
-    /// Whether a directory at this level holds items and is none.
+    /// Whether a directory at this level contains items and is not one.
     fn goes_into(&self) -> bool {
         match self.units {
             Units::EachFile => true,
@@ -148,7 +148,7 @@ impl Iterator for SourceTree {
     }
 }
 
-/// Where links are followed, a path may lead anywhere.
+/// If links are followed, a path may lead anywhere.
 pub(super) fn place(root: &Arc<Dir>, relative: PathBuf, links: Links) -> SourcePlace {
     match links {
         Links::Follow => SourcePlace::Path(root.path_of(relative)),

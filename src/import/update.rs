@@ -1,4 +1,4 @@
-//! Rows of a manifest whose items are there already: their descriptions are compared, and corrected on request.
+//! Rows of a manifest with existing items, whose descriptions are compared, and corrected on request.
 //!
 //! A column replaces all values of its term, as in `described`. An empty cell leaves them.
 
@@ -21,12 +21,12 @@ use crate::item::State;
 use crate::progress::NoProgress;
 use crate::wait::Waiter;
 
-/// How many rows differ from their items, and what became of them.
+/// The number of rows that differ from their items, by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Updated {
     /// Rows that differ and were only counted.
     pub differing: u64,
-    /// Rows whose items were corrected or got relations, or would.
+    /// Rows whose items were corrected or got relations, also in a dry run.
     pub updated: u64,
     /// Rows of items that are not Originals here.
     pub not_updated: u64,
@@ -37,7 +37,7 @@ pub struct Updated {
 /// Rows that are carried out together.
 const ROWS: usize = 256;
 
-/// Compares the rows of a manifest with the items that they became, and does what `update` says.
+/// Compares the rows of a manifest with their items, and corrects these as `update` allows.
 pub fn update(
     ledger: &Ledger<'_>,
     rows: impl Iterator<Item = FoundCandidate>,
@@ -62,7 +62,7 @@ pub fn update(
         }
         let Some((candidate, correction)) = run.differing(candidate, &mut keys)? else { continue };
         match update {
-            // Relations that are missing are set without being asked for.
+            // Missing relations are set without `--update`.
             Update::Count if correction.edits.is_empty() && correction.unlink.is_empty() => {}
             Update::Count => run.done.differing += 1,
             _ if correction.has_relations() => {
@@ -100,7 +100,7 @@ struct UpdateRun<'a, 'l, 't> {
 }
 
 impl UpdateRun<'_, '_, '_> {
-    /// The row with what it changes in its item; nothing if it changes nothing, or nothing that is an Original here.
+    /// The row with its changes; `None` if it changes nothing, or the item is not an Original here.
     fn differing(
         &mut self,
         candidate: Candidate,
@@ -118,7 +118,7 @@ impl UpdateRun<'_, '_, '_> {
         let reason = match standing {
             ItemPresence::Here => match self.compare(&candidate, &entry.name) {
                 Ok((_, correction)) if correction.is_empty() => return Ok(None),
-                // The source was changed and imported again: which item the row means is not clear.
+                // The source was changed and imported again, so the item of the row is ambiguous.
                 Ok(_) if count > 1 => {
                     let path = candidate.place.path();
                     NotUpdated::Failed(ImportError::SeveralItems { path, count })
@@ -127,7 +127,7 @@ impl UpdateRun<'_, '_, '_> {
                 Ok((state, _)) => NotUpdated::State(state),
                 Err(error) => NotUpdated::Failed(error),
             },
-            // Nothing is known here that the row could differ from.
+            // There is no description here to compare with the row.
             ItemPresence::Left(line) => NotUpdated::Left(line),
             // The import has reported it.
             ItemPresence::Vanished(_) => return Ok(None),
@@ -166,7 +166,7 @@ impl UpdateRun<'_, '_, '_> {
             new.relate(relation.kind, relation.to);
         }
         for (kind, path) in references {
-            // A row that became no item has been reported.
+            // A row without an item has been reported.
             if let Some(name) = item_of_source(&|key, fits| self.ledger.of_source(key, fits), path)?
             {
                 new.relate(kind.clone(), name.into());

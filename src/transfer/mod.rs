@@ -108,7 +108,7 @@ pub struct Rules {
     pub checksum: bool,
 }
 
-/// How items are transferred.
+/// Options of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The kind of transfer.
@@ -139,7 +139,7 @@ pub struct Transfer<'a> {
     pub writer: Option<Writer>,
     /// The right to write at the source; only migrating needs it.
     pub source_writer: Option<Writer>,
-    /// How items are transferred.
+    /// Options of a transfer.
     pub options: Options,
     /// Other collections, checked like the source before a deleted Original is restored ([`Rules::revive`]),
     /// and for the path of the Original of a Copy that was made in another collection.

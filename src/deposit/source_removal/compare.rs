@@ -13,23 +13,23 @@ use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, Shape, implies, position};
 use crate::progress::NoProgress;
 
-/// How closely a source is compared with its item.
+/// The depth of the comparison of a source with its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closeness {
     /// By sizes, and by times unless any time is allowed.
     Stamps,
-    /// By the bytes of files that have another time than in the item as well.
+    /// Also by the bytes of files whose time differs from the item.
     BytesOfTouched,
-    /// By every byte as well.
+    /// Also by every byte.
     Bytes,
 }
 
-/// Which times the files of a source may have.
+/// The allowed times of the files of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Times {
-    /// Those of the item, which has just been made of it: another time is a change.
+    /// Those of the item, which has just been made from it: another time means a change.
     OfItem,
-    /// Any: the item was there already, and the bytes alone tell that it is the same.
+    /// Any: the item existed before, and the bytes alone decide.
     Any,
 }
 
@@ -41,13 +41,14 @@ pub(crate) struct SourceComparison<'a> {
     /// The directory of the payload that a source directory became.
     pub within: &'a Path,
     pub times: Times,
-    /// For a source that does not go piece by piece: what may be in it besides. A link counts as what it leads to
-    /// where the item has a file or a directory in its place, whatever the rule of links is now.
+    /// For a source that is moved or removed as a whole: the other entries that it may have. If the item has
+    /// a file or a directory in the place of a link, the link counts as its target, whatever the present rule
+    /// of links.
     pub besides: Option<&'a dyn Fn(&Path, Kind) -> bool>,
     pub interrupt: &'a Interrupt,
 }
 
-/// A source as it was when it was compared: its files and links, and the directories in it.
+/// A compared source: its files and links, and its directories.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ComparedSource {
     leaves: BTreeMap<PathBuf, FileStat>,
@@ -55,7 +56,7 @@ pub(crate) struct ComparedSource {
 }
 
 impl SourceComparison<'_> {
-    /// Makes sure that all of the directory `top` is in the item.
+    /// Makes sure that everything in the directory `top` is in the item.
     pub(crate) fn tree(
         &self,
         top: &Dir,
@@ -123,7 +124,7 @@ impl SourceComparison<'_> {
         Ok(())
     }
 
-    /// Makes sure that the source `name` in `dir`, which is not a directory, is what the item holds under its name.
+    /// Makes sure that the source `name` in `dir`, which is not a directory, is in the item under its name.
     pub(crate) fn single(
         &self,
         (dir, name): (&Dir, &Path),
@@ -136,7 +137,7 @@ impl SourceComparison<'_> {
         Ok(ComparedSource { leaves, directories: BTreeSet::new() })
     }
 
-    /// Makes sure that `entry` of `dir` is the file or link that the item holds at `held`.
+    /// Makes sure that `entry` of `dir` is the file or link at `held` in the item.
     fn leaf(
         &self,
         (dir, entry): (&Dir, &DirEntry),
@@ -192,7 +193,7 @@ impl SourceComparison<'_> {
         position(self.entries, path).map(|at| &self.entries[at].content)
     }
 
-    /// Whether the item has a directory at `path`: an empty one, or one with something in it.
+    /// Whether the item has a directory at `path`, empty or not.
     fn has_directory(&self, path: &Path) -> bool {
         match self.content(path) {
             Some(content) => matches!(content, Content::EmptyDirectory { .. }),
@@ -203,7 +204,7 @@ impl SourceComparison<'_> {
 }
 
 impl ComparedSource {
-    /// The shape of what was compared, if it is all that the item with these `entries` has.
+    /// The shape of the compared source, if it has all `entries` of the item.
     pub(crate) fn shape(&self, entries: &[Entry]) -> Option<Digest> {
         let mut shape = Shape::default();
         for Entry { path, content } in entries {
@@ -220,8 +221,8 @@ impl ComparedSource {
         Some(shape.finish())
     }
 
-    /// Removes `name` in `parent`, which is the directory that was compared. Anything that came into it or changed
-    /// since stays: that is an error, which names it as being at `path`.
+    /// Removes the compared directory `name` in `parent`. New or changed entries stay: that is an error,
+    /// which names them below `path`.
     pub(super) fn remove(
         &self,
         (parent, name): (&Dir, &Path),
@@ -232,7 +233,7 @@ impl ComparedSource {
             top.open_up(directory)?;
         }
         for (below, found) in &self.leaves {
-            // Removing one hard link of a file changes the ctime that the others show.
+            // Removing one hard link of a file changes the ctime of the others.
             let is_same = |now: FileStat| FileStat { changed: found.changed, ..now } == *found;
             if top.stat(below)?.is_some_and(is_same) {
                 top.remove_file(below)?;
@@ -251,7 +252,7 @@ impl ComparedSource {
     }
 }
 
-/// Removes the directory `name` in `dir` if nothing is in it, and says whether it is gone.
+/// Removes the directory `name` in `dir` if it is empty, and returns whether it is gone.
 fn remove_if_empty(dir: &Dir, name: &Path) -> Result<bool, PathError> {
     match dir.remove_dir(name) {
         Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => Ok(false),
@@ -260,7 +261,7 @@ fn remove_if_empty(dir: &Dir, name: &Path) -> Result<bool, PathError> {
     }
 }
 
-/// Anything in `top`, but for directories with something in them.
+/// Any entry in `top`, except directories that are not empty.
 fn first_of(top: &Dir) -> Result<PathBuf, PathError> {
     let mut path = PathBuf::new();
     loop {
@@ -274,7 +275,7 @@ fn first_of(top: &Dir) -> Result<PathBuf, PathError> {
     }
 }
 
-/// Whether a `file` that was `found` has the bytes of `digest`, and does not change while it is read.
+/// Whether the `file` with the metadata `found` has the `digest`, and does not change while it is read.
 fn holds(
     file: &mut StoredFile,
     found: &FileStat,

@@ -1,10 +1,10 @@
-//! Removing sources once the items made of them are proven whole on the disk.
+//! Removing sources once their items are proven whole on the disk.
 //!
-//! A directory that is to go is first renamed, in one step, to a hidden name beside it that says which item
-//! it became. A kill leaves the whole source under its own name or nothing there, never a part that a rerun
-//! would take for another source. What is left under the hidden name is removed by the next run, after the
-//! same check: everything in it must be in the item. Only what was compared is removed, piece by piece: anything that
-//! comes into the directory at the last moment stays.
+//! A directory is first renamed, in one step, to a hidden name beside it that names its item. So a kill
+//! leaves the whole source under its own name or nothing, never a part that a rerun would take for another
+//! source. The next run removes the rest under the hidden name, after the same check: everything in it must
+//! be in the item. Only compared entries are removed, one by one: an entry that is added at the last moment
+//! stays.
 
 mod compare;
 
@@ -27,7 +27,7 @@ use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, ProofError, prove};
 
-/// How the hidden names begin.
+/// The beginning of the hidden names.
 const ASIDE: &str = ".urepo-removing-";
 
 /// Why a source was not removed.
@@ -76,11 +76,12 @@ impl SourceKept {
 pub(crate) struct SourceRemover<'a> {
     collection: &'a Collection,
     pub(crate) interrupt: &'a Interrupt,
-    /// The last directory that was cleared of what killed runs left: sources come side by side.
+    /// The last directory from which remains of killed runs were removed: consecutive sources are often in
+    /// one directory.
     cleared: Mutex<PathBuf>,
 }
 
-/// Whether `name` is one that sources get while they are removed.
+/// Whether `name` is a hidden name of a source that is being removed.
 pub(crate) fn is_aside(name: &Path) -> bool {
     name.as_os_str().as_bytes().starts_with(ASIDE.as_bytes())
 }
@@ -89,7 +90,7 @@ fn aside_of(item: &RepositoryName) -> PathBuf {
     format!("{ASIDE}{}", item.as_str().replace('/', "+")).into()
 }
 
-/// The item that a source with this hidden name became.
+/// The item of a source with this hidden name.
 fn item_of(aside: &Path) -> Option<RepositoryName> {
     let name = aside.to_str()?.strip_prefix(ASIDE)?.replace('+', "/");
     Some(RepositoryName::parse_as_found(&name).ok()?.0)
@@ -100,7 +101,7 @@ impl<'a> SourceRemover<'a> {
         SourceRemover { collection, interrupt, cleared: Mutex::default() }
     }
 
-    /// Reads the item back from the disk, on which it is durable by then, and returns its entries.
+    /// Reads the durable item back from the disk, and returns its entries.
     pub(crate) fn prove(&self, item: &RepositoryName) -> Result<Files, SourceKept> {
         let item = self.collection.named_item(item)?;
         let (sidecar, seal) = item.sidecar()?;
@@ -111,7 +112,7 @@ impl<'a> SourceRemover<'a> {
             return Err(SourceKept::Deleted);
         }
         if self.collection.settings().durability == Durability::None {
-            // A collection that is made again from its sources needs no syncs, but its source goes.
+            // A collection without durability can be recreated from its sources, but this source is removed.
             let watcher = self.collection.watcher().with_sync();
             let root = Dir::open(self.collection.path(), watcher)?;
             root.sync_trees([item.name().as_str()])?;
@@ -120,7 +121,7 @@ impl<'a> SourceRemover<'a> {
         Ok(sidecar.files)
     }
 
-    /// Removes all that a staged item was made of, and says what was left and why.
+    /// Removes all sources of a staged item, and returns which were left and why.
     pub(super) fn remove_all(&self, staged: &Staged, item: &RepositoryName) -> Vec<SourceKept> {
         let entries = match self.prove(item) {
             Ok(entries) => entries,
@@ -148,8 +149,8 @@ impl<'a> SourceRemover<'a> {
         self.remove((&parent, &own), item, (entries, within), Times::OfItem)
     }
 
-    /// Removes the source `own` of `parent`, which became `item` with these entries. The files of a directory are the
-    /// entries below `within`.
+    /// Removes the source `own` of `parent`, whose item is `item` with these entries. The files of a
+    /// directory are the entries below `within`.
     ///
     /// Nothing is removed unless all of it is in the item, byte by byte.
     pub(crate) fn remove(
@@ -172,11 +173,11 @@ impl<'a> SourceRemover<'a> {
             Some(Kind::Link) => return Err(SourceKept::Followed(path)),
             Some(Kind::Special(_)) | None => return Err(SourceKept::Changed(path)),
         }
-        // Somebody may still be working in it: then it stays where it is.
+        // Somebody may still be working in it: then it stays in place.
         comparison.tree(&parent.open_dir(own)?, Closeness::Stamps)?;
         let aside = aside_of(item);
         parent.rename_new(own, parent, &aside)?;
-        // Before anything in it goes: after a power cut the rename must not be undone alone.
+        // Before anything in it is removed: after a power cut the rename must not be undone alone.
         let proven = parent.sync().map_err(SourceKept::from).and_then(|()| {
             let dir = parent.open_dir(&aside)?;
             let read = comparison.tree(&dir, Closeness::Bytes)?;
@@ -187,14 +188,16 @@ impl<'a> SourceRemover<'a> {
             Ok(compared) => compared.remove((parent, &aside), &path)?,
             Err(error) => Err(error),
         };
-        // Give the rest its name back: all of it, or what somebody added at the last moment, a new source from now on.
+        // Give the rest its name back: the whole source, or entries that somebody added at the last moment,
+        // which are a new source.
         removed.or_else(|error| {
             parent.rename_new(&aside, parent, own)?;
             Err(error)
         })
     }
 
-    /// Removes what killed runs left of sources in `parent`, once for sources that lie side by side.
+    /// Removes remains of sources that killed runs left in `parent`, once for consecutive sources in one
+    /// directory.
     fn clear(&self, parent: &Dir) -> Result<(), SourceKept> {
         let mut cleared = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
         if *cleared == parent.path() {
@@ -202,7 +205,7 @@ impl<'a> SourceRemover<'a> {
         }
         for entry in parent.entries()?.collect::<Result<Vec<_>, _>>()? {
             if is_aside(Path::new(&entry.name)) {
-                // The error is not lost: an import comes to this entry itself, and reports it.
+                // The error is not lost: an import reaches this entry itself, and reports it.
                 let _ = self.finish(parent, Path::new(&entry.name));
             }
         }
@@ -210,7 +213,7 @@ impl<'a> SourceRemover<'a> {
         Ok(())
     }
 
-    /// Removes what a killed run left under the hidden name `aside`, and returns which item it became.
+    /// Removes the remains of a source under the hidden name `aside`, and returns its item.
     pub(crate) fn finish(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, SourceKept> {
         let foreign = || SourceKept::Foreign(parent.path_of(aside));
         let item = item_of(aside).ok_or_else(foreign)?;

@@ -7,13 +7,13 @@ use crate::sidecar::MetadataError;
 /// The faults of a bag.
 #[derive(Debug, thiserror::Error)]
 pub enum BagError {
-    /// It is not known to be one.
+    /// It does not declare itself a bag.
     #[error("`bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8")]
     Declaration,
-    /// There are no digests, or none of a kind that can be checked.
+    /// It has no digests of a known algorithm.
     #[error("it has no manifest of SHA-2, SHA-1 or MD5")]
     NoManifest,
-    /// There is nothing in it.
+    /// It is empty.
     #[error("it has no directory `data`")]
     NoPayload,
     /// A tag file is a link, a directory or a device.
@@ -30,7 +30,7 @@ pub enum BagError {
         /// The line, from 1.
         line: usize,
     },
-    /// A path leads elsewhere.
+    /// A path leads out of the bag.
     #[error("line {line} of `{file}` leads out of the bag")]
     Outside {
         /// The tag file.
@@ -38,43 +38,43 @@ pub enum BagError {
         /// The line, from 1.
         line: usize,
     },
-    /// A file of the payload is still elsewhere.
+    /// A file of the payload has not been fetched.
     #[error("`{file}` is not there; `fetch.txt` has its address")]
     NotFetched {
         /// The file.
         file: String,
     },
-    /// A manifest has not all files.
+    /// A manifest does not list all files.
     #[error("`{file}` lists {listed} of {files} files")]
     Incomplete {
         /// The manifest.
         file: String,
-        /// How many it lists.
+        /// The number of files in it.
         listed: usize,
-        /// How many there are in all manifests.
+        /// The number of files in all manifests.
         files: usize,
     },
-    /// A tag file is not what it was.
+    /// A tag file has changed.
     #[error("the {algorithm} of `{file}` is not the one in its list")]
     Tag {
         /// The tag file.
         file: String,
-        /// Whose digest differs.
+        /// The algorithm of the digest.
         algorithm: Algorithm,
     },
-    /// There is more or less than was sent.
+    /// The payload has another size than stated.
     #[error("it holds {files} files of {bytes} bytes, and says {files_told} of {bytes_told}")]
     Counts {
-        /// Bytes there are.
+        /// The actual bytes.
         bytes: u64,
-        /// Files there are.
+        /// The actual files.
         files: u64,
-        /// Bytes that `bag-info.txt` tells.
+        /// The bytes in `bag-info.txt`.
         bytes_told: u64,
-        /// Files that it tells.
+        /// The files in `bag-info.txt`.
         files_told: u64,
     },
-    /// A description cannot be taken.
+    /// A description is refused.
     #[error("`bag-info.txt` cannot be taken")]
     Description(#[from] MetadataError),
     /// It cannot be read.

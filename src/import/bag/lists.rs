@@ -11,10 +11,10 @@ use crate::disk::{Dir, Kind};
 use crate::item::PayloadPath;
 use crate::item::bagit::EscapeRules;
 
-/// What is to be fetched from elsewhere.
+/// The list of files to fetch.
 const FETCHES: &str = "fetch.txt";
 
-/// One list: the file it is, and what it says.
+/// A manifest: its file name, and its digests.
 struct BagList {
     file: String,
     lines: Vec<(PayloadPath, Checksum)>,
@@ -44,7 +44,7 @@ pub(super) fn payload(
             files.entry(below).or_default().push(checksum);
         }
     }
-    // Before 1.0 it was enough that each file was in one of the lists.
+    // Before 1.0, each file had to be in only one of the manifests.
     if version >= (1, 0)
         && let Some((file, listed)) = counts.into_iter().find(|(_, count)| *count < files.len())
     {
@@ -78,8 +78,7 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
     Ok(())
 }
 
-/// Makes sure that `fetch.txt`, where there is one, names files of the payload only, and that these are there: nothing
-/// is fetched.
+/// Makes sure that `fetch.txt`, if present, names only existing files of the payload: nothing is fetched.
 pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError> {
     if dir.stat(FETCHES)?.is_none() {
         return Ok(());
@@ -116,9 +115,9 @@ fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<BagList>, B
         let entry = entry?;
         let Some(name) = entry.name.to_str() else { continue };
         let algorithm = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(".txt"));
-        // What cannot be checked is passed over where something else can.
+        // A manifest of an unknown algorithm is skipped if another one can be checked.
         let Some(algorithm) = algorithm.and_then(Algorithm::named) else { continue };
-        // Passed over, it would leave files unchecked.
+        // Skipping it would leave files unchecked.
         if entry.kind != Kind::File {
             return Err(BagError::NotAFile { file: name.to_owned() });
         }
@@ -144,7 +143,7 @@ fn read(
         let wrong = || BagError::Line { file: file.to_owned(), line: at + 1 };
         let (digest, path) = line.split_once([' ', '\t']).ok_or_else(wrong)?;
         let checksum = Checksum::new(algorithm, digest).ok_or_else(wrong)?;
-        // Two blanks, or one and a star, stand between them where `md5sum` wrote it.
+        // The separator is two blanks, or a blank and a star, as written by `md5sum`.
         let path = path.trim_start_matches([' ', '\t']);
         let path = path.strip_prefix('*').unwrap_or(path);
         let path = path.strip_prefix("./").unwrap_or(path);
@@ -155,10 +154,9 @@ fn read(
     Ok(lines)
 }
 
-/// The path that is meant by `text`; nothing if it leads out of the bag.
+/// The path in `text`; `None` if it leads out of the bag.
 ///
-/// There are programs that escape less than they should: where there is nothing of the name that is
-/// meant, `text` is the name.
+/// Some programs escape too little: if the unescaped name does not exist, `text` is the name.
 fn meant(dir: &Dir, text: &str, version: Version) -> Result<Option<PayloadPath>, BagError> {
     let path_of = |text: &str| PayloadPath::new(Path::new(text)).ok();
     if !text.contains('%') {

@@ -1,9 +1,9 @@
 //! `BagIt` bags (RFC 8493): a payload with the digests of its files.
 //!
-//! What can be told without reading the payload is checked first: the declaration, the manifests, the
-//! tag files with their digests. The digests of the payload are handed to the deposit, which checks them
-//! on the way: each byte is read once, and nothing is published that differs. They are kept in the
-//! sidecar ([`brought`](crate::sidecar::brought)), and an exported bag has them again.
+//! The parts other than the payload are checked first: the declaration, the manifests, the tag files with
+//! their digests. The deposit gets the digests of the payload and checks them on the way: each byte is read
+//! once, and a file that differs is never published. They are kept in the sidecar
+//! ([`brought`](crate::sidecar::brought)), and an exported bag has them again.
 
 mod error;
 mod lists;
@@ -20,18 +20,18 @@ const DECLARATION: &str = "bagit.txt";
 /// The payload.
 pub(super) const PAYLOAD: &str = "data";
 
-/// A bag whose tag files are as they should be.
+/// A bag with correct tag files.
 #[derive(Debug)]
 pub(super) struct Bag {
-    /// What its payload has to be.
+    /// The expected checksums of its payload.
     pub checks: Checks,
     /// The description in `bag-info.txt`.
     pub metadata: Metadata,
-    /// Bytes and files, where `bag-info.txt` says them.
+    /// Bytes and files, if `bag-info.txt` states them.
     oxum: Option<(u64, u64)>,
 }
 
-/// Whether a directory says that it is a bag.
+/// Whether a directory declares itself a bag.
 pub(super) fn is_bag(dir: &Dir) -> Result<bool, PathError> {
     Ok(dir.stat(DECLARATION)?.is_some_and(|stamp| stamp.kind == Kind::File))
 }

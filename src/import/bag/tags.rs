@@ -4,15 +4,15 @@ use super::{BagError, DECLARATION, Version};
 use crate::disk::{Dir, Kind};
 use crate::sidecar::{Metadata, MetadataError};
 
-/// A tag file larger than this is none.
+/// Limit on the size of a tag file.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 const INFO: &str = "bag-info.txt";
 
-/// Labels that may repeat what a term says.
+/// Labels that may repeat a term.
 const REPEATS: [&str; 3] = ["External-Description", "External-Identifier", "Source-Organization"];
 
-/// Labels of `bag-info.txt` that have a term of Dublin Core under another name.
+/// Labels of `bag-info.txt` for terms of Dublin Core with other names.
 const TERMS: [(&str, &str); 2] =
     [("External-Description", "description"), ("External-Identifier", "identifier")];
 
@@ -61,7 +61,7 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
         return Ok((metadata, oxum));
     }
     let mut pairs = pairs(&text_of(dir, INFO)?)?;
-    // A value that the bags of `urepo export` have twice is taken once, as the term that it is.
+    // A value that bags of `urepo export` contain twice is taken once, as a term.
     pairs.sort_by_key(|(_, label, _)| term_of(label).is_none());
     for (at, label, value) in pairs {
         match label.as_str() {
@@ -72,7 +72,7 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
                 let wrong = || BagError::Line { file: INFO.to_owned(), line: at };
                 oxum = Some(numbers.ok_or_else(wrong)?);
             }
-            // It says the same for people.
+            // It repeats the bytes for people.
             "Bag-Size" => {}
             _ if value.is_empty() => {}
             _ if REPEATS.iter().any(|it| it.eq_ignore_ascii_case(&label))
@@ -83,7 +83,7 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
     Ok((metadata, oxum))
 }
 
-/// Takes what is a term of Dublin Core as that, everything else as a key of its own.
+/// Takes a term of Dublin Core as a term, and any other label as a key below `x`.
 fn add(metadata: &mut Metadata, label: &str, value: &str) -> Result<(), MetadataError> {
     let known = TERMS.iter().find(|(known, _)| known.eq_ignore_ascii_case(label));
     let term = known.map(|(_, term)| (*term).to_owned()).or_else(|| term_of(label));
@@ -97,7 +97,7 @@ fn add(metadata: &mut Metadata, label: &str, value: &str) -> Result<(), Metadata
     metadata.add(&format!("x.{own}"), value)
 }
 
-/// The term that a label such as `DC-Bibliographic-Citation` spells.
+/// The term of a label such as `DC-Bibliographic-Citation`.
 fn term_of(label: &str) -> Option<String> {
     let (prefix, term) = label.split_once('-')?;
     prefix.eq_ignore_ascii_case("DC").then(|| term.replace('-', ""))
@@ -111,7 +111,7 @@ fn says(metadata: &Metadata, text: &str) -> bool {
     })
 }
 
-/// Labels and values with their lines; a value goes on in lines that begin with a blank.
+/// Labels and values with their lines; lines that begin with a blank continue a value.
 fn pairs(text: &str) -> Result<Vec<(usize, String, String)>, BagError> {
     let mut pairs: Vec<(usize, String, String)> = Vec::new();
     for (at, line) in text.lines().enumerate() {

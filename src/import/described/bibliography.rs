@@ -7,7 +7,7 @@ use crate::correction::NewValues;
 use crate::export::MetadataFormat;
 use crate::sidecar::{Metadata, Sidecar};
 
-/// Fields that an export writes and nothing reads: relations that no other program knows.
+/// Fields that are exported but never read back: relations that other programs do not know.
 const WRITTEN_ONLY: [&str; 2] = ["x.translation", "x.related"];
 
 /// The key for fields that the reader of BibTeX does not understand.
@@ -27,7 +27,7 @@ pub(super) fn rows(bytes: &[u8]) -> Result<Vec<DescribedRow>, DescribedError> {
     Ok(entries.into_iter().map(row).collect())
 }
 
-/// What `entry` changes in the item of `sidecar`.
+/// The changes that `entry` makes in the item of `sidecar`.
 pub(super) fn new_values(
     entry: &BibliographyEntry,
     sidecar: &Sidecar,

@@ -1,7 +1,7 @@
 //! Rows of Dublin Core in XML: an element `dc`, at any depth of the document, is a row.
 //!
-//! There is no way to harm with entities: a document type is refused, and so is every reference but those to
-//! single characters. Depth and size are bounded.
+//! Entities cannot do harm: a document type is refused, and so is every reference except to single
+//! characters. Depth and size are bounded.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
@@ -14,7 +14,7 @@ use crate::export::metadata::ELEMENTS;
 use crate::identity::Identifier;
 use crate::sidecar::Sidecar;
 
-/// No document is nested deeper.
+/// Limit on the depth of a document.
 const MAX_DEPTH: usize = 32;
 
 /// The root of a description.
@@ -34,7 +34,7 @@ pub(super) fn rows(bytes: &[u8]) -> Result<Vec<DescribedRow>, DescribedError> {
     Ok(rows.collect())
 }
 
-/// What the elements in `after` change in the item of `sidecar`.
+/// The changes that the elements in `after` make in the item of `sidecar`.
 pub(super) fn new_values(
     after: &ForeignValues,
     sidecar: &Sidecar,
@@ -43,7 +43,7 @@ pub(super) fn new_values(
     let written = MetadataFormat::DublinCore.render(sidecar);
     let mut before = read(&written)?.pop().map(|(_, values)| values).unwrap_or_default();
     let mut after = after.clone();
-    // These elements hold more than terms: the identifiers of the item and of related ones, and a date.
+    // These elements also contain the identifiers of the item and of related ones, and a date.
     for (element, terms) in [
         ("identifier", &["identifier", "bibliographicCitation"][..]),
         ("relation", &["relation"]),
@@ -70,7 +70,7 @@ pub(super) fn new_values(
             values.insert("alternative".to_owned(), others);
         }
     }
-    // An element that is there says all of its values.
+    // A present element has all of its values.
     let is_titled = after.contains_key("title") && before.contains_key("alternative");
     if is_titled && !after.contains_key("alternative") {
         after.insert("alternative".to_owned(), Vec::new());
@@ -83,7 +83,7 @@ struct OpenElement {
     line: usize,
     depth: usize,
     values: ForeignValues,
-    /// The element at hand, with its text so far.
+    /// The present element, with its text so far.
     element: Option<(String, String)>,
 }
 
@@ -146,7 +146,7 @@ fn name_of(bytes: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(bytes.as_ref()).into_owned()
 }
 
-/// An element begins at `depth`.
+/// Begins an element at `depth`.
 fn begin(
     open: &mut Option<OpenElement>,
     name: &str,
@@ -173,7 +173,7 @@ fn begin(
     }
 }
 
-/// The element at `depth` ends.
+/// Ends the element at `depth`.
 fn end(open: &mut Option<OpenElement>, depth: usize, found: &mut Vec<(usize, ForeignValues)>) {
     if open.as_ref().is_some_and(|it| it.depth == depth) {
         found.extend(open.take().map(|it| (it.line, it.values)));
@@ -181,7 +181,7 @@ fn end(open: &mut Option<OpenElement>, depth: usize, found: &mut Vec<(usize, For
         && let Some((name, text)) = element.take()
     {
         let text = text.trim();
-        // An element that is there and empty says that there is no value.
+        // An empty element means that there is no value.
         let values = values.entry(name).or_default();
         if !text.is_empty() {
             values.push(text.to_owned());
@@ -198,7 +198,7 @@ fn push(open: &mut Option<OpenElement>, more: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The character that a reference stands for.
+/// The character of a reference.
 fn character(reference: &BytesRef<'_>) -> Option<char> {
     let name = reference.xml10_content();
     Some(match &*name {

@@ -1,11 +1,11 @@
-//! Why a document, or one of its rows, corrects nothing.
+//! Why a document, or one of its rows, is refused.
 
 use crate::correction::CorrectionError;
 use crate::identity::RepositoryName;
 use crate::import::ImportError;
 use crate::sidecar::MetadataError;
 
-/// Why a document, or one of its rows, corrects nothing.
+/// Why a document, or one of its rows, is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum DescribedError {
     /// A row of a table cannot be used, or the table cannot.
@@ -28,12 +28,12 @@ pub enum DescribedError {
     /// The row names no item.
     #[error("it names no item")]
     NoItem,
-    /// An earlier row is of the same item.
+    /// An earlier row concerns the same item.
     #[error("`{name}` has an earlier row, {first}")]
     Twice {
         /// The item.
         name: RepositoryName,
-        /// Where that row is.
+        /// The place of that row.
         first: RowPlace,
     },
     /// No item was made of the source.
@@ -47,19 +47,19 @@ pub enum DescribedError {
         /// The number of items.
         count: usize,
     },
-    /// A field of the format stands for terms that cannot be told from each other.
+    /// A field of the format stands for several terms, which cannot be distinguished.
     #[error("`{field}` holds several terms of the item, and it was changed")]
     Several {
         /// The field.
         field: String,
     },
-    /// A field is written and not read.
+    /// A field is exported but never read back.
     #[error("`{field}` was changed, and it is not read from this format")]
     NotRead {
         /// The field.
         field: String,
     },
-    /// A value is not taken.
+    /// A value is refused.
     #[error(transparent)]
     Value(#[from] MetadataError),
     /// The item is not corrected.
@@ -73,7 +73,7 @@ impl From<CorrectionError> for DescribedError {
     }
 }
 
-/// Where a row stands in its document.
+/// The place of a row in its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowPlace {
     /// On this line, from 1.

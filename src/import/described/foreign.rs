@@ -1,7 +1,7 @@
-//! Rows in formats that say less than a description does.
+//! Rows in formats that have fewer terms than a description.
 //!
-//! The description of the item is written in the format and read back. What differs between that and the row was
-//! changed; everything else stays, so that no value is lost which the format has no room for.
+//! The description of the item is written in the format and read back. Differences from the row are changes;
+//! everything else stays, so that values without a place in the format are not lost.
 
 use std::collections::BTreeMap;
 
@@ -20,19 +20,19 @@ const SHARED: [(&str, [&str; 2]); 4] = [
     ("rights", ["license", "rights"]),
 ];
 
-/// A row, and what the item would be written as.
+/// A row, and the present form of the item in the format.
 pub(super) struct ForeignRow<'a> {
-    /// The values that the format has for the item.
+    /// The values of the item in the format.
     pub before: &'a ForeignValues,
     /// The values in the row.
     pub after: &'a ForeignValues,
-    /// Whether fields that are not in the row lose their values.
+    /// Whether fields that are missing from the row lose their values.
     pub clears: bool,
 }
 
 impl ForeignRow<'_> {
-    /// The terms that were changed, for the item of `sidecar`. `term_of` gives the key of a field: terms that a
-    /// field shares are found by what the item has.
+    /// The changed terms, for the item of `sidecar`. `term_of` returns the key of a field: among terms that
+    /// share a field, the item decides.
     pub(super) fn new_values(&self, sidecar: &Sidecar) -> Result<NewValues, DescribedError> {
         let mut new = NewValues::default();
         let none = Vec::new();
@@ -56,7 +56,7 @@ impl ForeignRow<'_> {
     }
 }
 
-/// The key that a field changes: of terms that share it, the one that the item has.
+/// The key that a field changes: among terms that share it, the one that the item has.
 fn term_of(field: &str, sidecar: &Sidecar) -> Result<String, DescribedError> {
     let Some((_, terms)) = SHARED.iter().find(|(shared, _)| *shared == field) else {
         return Ok(field.to_owned());
@@ -74,11 +74,11 @@ fn term_of(field: &str, sidecar: &Sidecar) -> Result<String, DescribedError> {
     }
 }
 
-/// The values that `held` become where `before`, what a format makes of them, becomes `after`. `None` where it
-/// is not clear which value was changed.
+/// The new values for `held`, if `before`, their form in a format, becomes `after`. `None` if it is not clear
+/// which value was changed.
 fn merged(held: &[String], before: &[String], after: &[String]) -> Option<Vec<String>> {
     if held.len() == before.len() {
-        // A value that stays keeps its spelling.
+        // An unchanged value keeps its spelling.
         let value = |text: &String| {
             let at = before.iter().position(|it| it == text);
             at.map_or_else(|| text.clone(), |at| held[at].clone())

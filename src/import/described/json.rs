@@ -4,8 +4,8 @@ use serde_json::value::RawValue;
 
 use super::DescribedError;
 
-/// The objects of a JSON document, a list or one object, each on a line: the line that it begins on, if no two begin
-/// on one.
+/// The objects of a JSON document, a list or one object, one on each line. If no two begin on the same line,
+/// line numbers are kept.
 pub(super) fn lines(bytes: &[u8]) -> Result<Vec<u8>, DescribedError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|_| DescribedError::NotUtf8)?;
@@ -13,9 +13,9 @@ pub(super) fn lines(bytes: &[u8]) -> Result<Vec<u8>, DescribedError> {
         line: error.line().max(1),
         reason: error.to_string(),
     };
-    // A line end stands between values only.
+    // Line ends occur only between values.
     let one_line = |text: &str| text.replace(['\n', '\r'], " ").into_bytes();
-    // The document as a whole, so that nothing of a broken one is taken.
+    // The whole document is parsed first, so that nothing of a broken one is taken.
     let document: &RawValue = serde_json::from_str(text).map_err(syntax)?;
     if !document.get().starts_with('[') {
         return Ok([one_line(document.get()), b"\n".to_vec()].concat());

@@ -1,9 +1,9 @@
-//! Documents that describe items which are there already: tables, bibliographies and Dublin Core.
+//! Documents that describe existing items: tables, bibliographies and Dublin Core.
 //!
-//! `rows` reads a document as [`DescribedRow`]s, each of which names its item. A [`DescriptionImport`] finds the items
-//! (`resolve`), compares them with the rows, checks all rows before anything changes, and carries out what
-//! differs (`run`). A table says whole columns. `bibliography` and `dublin_core` say less than a description
-//! does: `foreign` finds what was changed in them.
+//! `rows` reads a document as [`DescribedRow`]s, each of which names its item. A [`DescriptionImport`] finds
+//! the items (`resolve`), compares them with the rows, checks all rows before anything changes, and carries
+//! out the differences (`run`). A column of a table has all values of its term. `bibliography` and
+//! `dublin_core` have fewer terms than a description: `foreign` finds the changes in them.
 
 mod bibliography;
 mod dublin_core;
@@ -26,10 +26,10 @@ pub use fault::{DescribedError, RowPlace};
 pub use resolve::ItemFinder;
 pub use run::{CheckedRows, DescriptionImport, RowOutcome, RowReport};
 
-/// A document that has to be held as a whole is no larger.
+/// Limit on a document that has to be held as a whole.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What a document is written in.
+/// The format of a document.
 #[derive(Clone, Debug)]
 pub enum DocumentKind {
     /// A table of rows, or TOML or JSON Lines with the same columns.
@@ -42,7 +42,7 @@ pub enum DocumentKind {
     DublinCore,
 }
 
-/// A row: the item that it describes, and what it says of it.
+/// A row: an item and its description.
 pub struct DescribedRow {
     /// Where it stands.
     pub place: RowPlace,
@@ -52,11 +52,11 @@ pub struct DescribedRow {
 
 /// The item of a row.
 enum RowItem {
-    /// A text that means it.
+    /// A text that refers to it.
     Text(String),
-    /// The path of the source that it was made of.
+    /// The path of its source.
     Path(String),
-    /// The first identifier in the row: others may be those of other items.
+    /// The first identifier in the row: others may belong to other items.
     Identifier(Option<Identifier>),
 }
 
@@ -64,7 +64,7 @@ enum RowItem {
 enum Content {
     Columns {
         new: NewValues,
-        /// The values to remove where empty cells mean removal.
+        /// The values to remove if empty cells mean removal.
         emptied: NewValues,
         /// Relations to items by the paths of their sources.
         references: Vec<(RelationKind, String)>,
@@ -73,11 +73,11 @@ enum Content {
     Elements(foreign::ForeignValues),
 }
 
-/// The rows of a document, each read when it is asked for. An error without a place ends the document.
+/// The rows of a document, read one by one. An error without a place ends the document.
 pub type DescribedRows =
     Box<dyn Iterator<Item = Result<DescribedRow, (Option<RowPlace>, DescribedError)>>>;
 
-/// Reads the document that `reader` gives, called `name` in messages.
+/// Reads a document from `reader`, called `name` in messages.
 pub fn rows(
     reader: Box<dyn BufRead + Send>,
     name: &str,
@@ -142,7 +142,7 @@ fn content(fields: RowFields) -> Content {
     let references: Vec<_> = references.into_iter().map(|(kind, path, _)| (kind, path)).collect();
     let mut emptied = NewValues::default();
     for key in said.emptied_keys {
-        // Of several columns with one name, one that is filled counts.
+        // Among columns of the same name, a filled one counts.
         if !new.values.iter().any(|(known, _)| *known == key) {
             emptied.values.push((key, Vec::new()));
         }
@@ -158,7 +158,7 @@ fn content(fields: RowFields) -> Content {
 }
 
 impl DescribedRow {
-    /// All relations that it has, besides those in `new`: a bibliography changes only what differs in it.
+    /// All relations of the row, besides those in `new`: a bibliography changes only differences.
     fn all_relations(&self, name: &RepositoryName, new: &NewValues) -> NewValues {
         let mut all = NewValues { values: Vec::new(), relations: new.relations.clone() };
         if let Content::Entry(entry) = &self.content {

@@ -1,4 +1,4 @@
-//! The item that a row is of.
+//! Finding the item of a row.
 
 use std::cell::OnceCell;
 use std::os::unix::ffi::OsStrExt;
@@ -14,9 +14,9 @@ use crate::import::Ledger;
 /// Finds the items that rows are of.
 pub struct ItemFinder<'a> {
     collection: &'a Collection,
-    /// The directory that the paths of sources are beneath.
+    /// The directory above the paths of sources.
     root: PathBuf,
-    /// Read when the first path is met.
+    /// Read at the first path.
     ledger: OnceCell<Ledger<'a>>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> ItemFinder<'a> {
         self.collection
     }
 
-    /// The name of the item of a row. A whole name need not be there.
+    /// The name of the item of a row. An item with a complete name need not exist.
     pub(super) fn name_of(&self, item: &RowItem) -> Result<RepositoryName, DescribedError> {
         match item {
             RowItem::Text(text) => self.meant_by(text),
@@ -56,7 +56,7 @@ impl<'a> ItemFinder<'a> {
             self.ledger.get_or_init(|| ledger)
         };
         let source = self.root.join(path);
-        // The source itself may be gone, and is not followed if it is a link.
+        // The source itself may be missing, and is not followed if it is a link.
         let source = match (source.parent().map(resolved), source.file_name()) {
             (Some(Ok(parent)), Some(name)) => parent.join(name),
             _ => source,

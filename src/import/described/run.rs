@@ -1,4 +1,4 @@
-//! All rows are checked, then those that differ from their items are carried out.
+//! Running a document: all rows are checked, then those that differ from their items are carried out.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -16,7 +16,7 @@ use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::sidecar::{Seal, Sidecar};
 
-/// A row as it was read, or why there is none.
+/// A row, or why it could not be read.
 type ReadRow = Result<DescribedRow, (Option<RowPlace>, DescribedError)>;
 
 /// Corrects the descriptions of items by the rows of a document.
@@ -29,16 +29,16 @@ pub struct DescriptionImport<'a, 'f> {
     pub clears: bool,
 }
 
-/// What becomes of a row, or of an item that it relates its own to.
+/// The outcome for a row, or for an item related to its item.
 #[derive(Debug)]
 pub enum RowOutcome {
-    /// The item is changed as planned, or would be; nothing changes in an item that is as its row says.
+    /// The item is changed as planned, also in a dry run; nothing changes if it agrees with its row.
     Item(Box<Plan>),
-    /// The item is as its row says.
+    /// The item agrees with its row.
     Unchanged(RepositoryName),
     /// The row changes nothing.
     Refused {
-        /// Where it stands, unless the document ends there.
+        /// Its place, unless the document ends there.
         place: Option<RowPlace>,
         /// The item, if it is known.
         name: Option<RepositoryName>,
@@ -47,10 +47,10 @@ pub enum RowOutcome {
     },
 }
 
-/// Hears what becomes of each row, and says whether to go on.
+/// Receives the outcome for each row, and returns whether to go on.
 pub type RowReport<'r> = dyn FnMut(RowOutcome) -> ControlFlow<()> + 'r;
 
-/// What a check of all rows found.
+/// The result of checking all rows.
 #[derive(Debug, Default)]
 pub struct CheckedRows {
     /// The number of rows.
@@ -62,7 +62,7 @@ pub struct CheckedRows {
 }
 
 impl CheckedRows {
-    /// How many rows are refused.
+    /// The number of refused rows.
     pub fn refused(&self) -> u64 {
         self.refused.len() as u64
     }
@@ -155,7 +155,7 @@ impl DescriptionImport<'_, '_> {
         let report = RefCell::new(report);
         let told = |outcome| (report.borrow_mut())(outcome);
         let corrections = (0_u64..).zip(rows).filter_map(|(number, row)| {
-            // What was added to the document since the check is not carried out.
+            // Rows that were added to the document since the check are not carried out.
             if checked.refused.contains(&number) || number >= checked.rows {
                 return None;
             }
@@ -169,7 +169,7 @@ impl DescriptionImport<'_, '_> {
             };
             match found {
                 Ok((_, correction, _)) if related.contains(&correction.name.folded()) => None,
-                // One that nothing changes may be a Copy, or edited by hand.
+                // An unchanged item may be a Copy, or edited by hand.
                 Ok((false, correction, _)) if correction.is_empty() => {
                     Some(Err(RowOutcome::Unchanged(correction.name)))
                 }
@@ -177,7 +177,7 @@ impl DescriptionImport<'_, '_> {
                 Err(error) => Some(Err(RowOutcome::Refused { place, name: None, error })),
             }
         });
-        // A closed reader of reports ends the run with the next group.
+        // If the output is closed, the run ends with the next group.
         let corrections = corrections.filter_map(|it| match it {
             Ok(correction) => Some(correction),
             Err(outcome) => {
@@ -208,7 +208,8 @@ impl DescriptionImport<'_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// What differs between a row and its item, whether the item could be changed at all, and all relations of the row.
+    /// The differences between a row and its item, whether the item can be changed at all, and all relations
+    /// of the row.
     fn correction(
         &self,
         row: &DescribedRow,

@@ -1,4 +1,4 @@
-//! Items that were put in place, and of which a crash kept the ledger from knowing.
+//! Adding items to the ledger that were published just before a crash.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -11,19 +11,19 @@ use crate::import::ImportError;
 use crate::item::{Shape, content, unescape};
 use crate::sidecar::Sidecar;
 
-/// The key of `[origin]` that only imports write: since when the run was at work.
+/// The key of `[origin]` that only imports write: the beginning of the run.
 pub(crate) const IMPORTED: &str = "imported";
-/// The key of `[origin]` that says where the source was.
+/// The key of `[origin]` with the path of the source.
 pub(crate) const SOURCE: &str = "source";
 
 /// Lines that are added at a time.
 const LINES: usize = 4096;
 
 impl Ledger<'_> {
-    /// Adds what imports have put in place since the last line.
+    /// Adds items that imports have published since the last line.
     ///
-    /// Names are given in the order of their dates, and lines are written in that order. So what has a
-    /// line, or was looked at, is not looked at again, unless its date has not come yet.
+    /// Names are issued in the order of their dates, and lines are written in that order. So items that have
+    /// a line, or were checked, are not checked again, unless they are dated in the future.
     pub(super) fn catch_up(&mut self) -> Result<(), ImportError> {
         let mut prefixes: BTreeMap<String, Prefix> = BTreeMap::new();
         for subsystem in &self.collection.settings().subsystems {
@@ -60,7 +60,7 @@ impl Ledger<'_> {
             Ok::<_, ImportError>(ControlFlow::Continue(()))
         })?;
         self.confirm(&names)?;
-        // Others deposit as well: what they made is not to be looked at each time.
+        // Other commands deposit as well: their items must not be checked each time.
         let is_import = found.last().is_some_and(|entry| Some(&entry.name) == last.as_ref());
         if let Some(name) = last.filter(|_| !is_import) {
             let none = Digest::of(b"");
@@ -77,8 +77,8 @@ impl Ledger<'_> {
         self.add(&found)
     }
 
-    /// Forces the names of items to the disk: a killed run may not have come to that, and what has a line may lose its
-    /// source.
+    /// Syncs the names of items: a killed run may not have done that, and the source of an item with a line
+    /// may be removed.
     pub(crate) fn confirm(&self, names: &[RepositoryName]) -> Result<(), ImportError> {
         if names.is_empty() || self.lock.is_none() {
             return Ok(());
@@ -98,13 +98,13 @@ fn imported(collection: &Collection, name: &RepositoryName) -> Result<Option<Ent
     let item = collection.item(name)?;
     match item.read_sidecar() {
         Ok(read) => Ok(entry_of(&read.sidecar, LineKind::Item)),
-        // That is for `verify` to tell.
+        // `verify` reports that.
         Err(CollectionError::Disk(error)) => Err(error.into()),
         Err(_) => Ok(None),
     }
 }
 
-/// The line that the sidecar of an item stands for, if an import made it.
+/// The line for the sidecar of an item, if an import made it.
 pub(crate) fn entry_of(sidecar: &Sidecar, kind: LineKind) -> Option<Entry> {
     sidecar.origin.get(IMPORTED)?;
     let source = unescape(sidecar.origin.get(SOURCE)?.as_str()?)?;

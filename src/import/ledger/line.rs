@@ -9,11 +9,11 @@ use crate::item::{escape, unescape};
 pub(crate) enum LineKind {
     /// The source became an item with a new name.
     Item,
-    /// The source became an item with the name that it had already.
+    /// The source became an item with a given name.
     Kept,
-    /// The source is the same as an item that was there.
+    /// The source is the same as an existing item.
     Existing,
-    /// Every name of the prefix up to this one was looked at.
+    /// Every name of the prefix up to this one has been checked.
     Seen,
 }
 
@@ -32,22 +32,22 @@ pub(crate) struct Entry {
     pub kind: LineKind,
     /// The item.
     pub name: RepositoryName,
-    /// What is seen of the source without reading it.
+    /// The shape of the source, without reading it.
     pub shape: Digest,
-    /// What was read of it, as [`content`](crate::item::content) says it.
+    /// The digest of its [`content`](crate::item::content).
     pub content: Digest,
     /// The bytes of all files.
     pub bytes: u64,
-    /// Where the source is: an absolute path.
+    /// The absolute path of the source.
     pub source: Vec<u8>,
 }
 
-/// A line about a source that did not become an item, or that is still where it was.
+/// A line about a source that did not become an item, or could not be moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedFailure {
     /// The failure and the state of the source: another digest is another failure.
     pub state: Digest,
-    /// Where the source is: an absolute path.
+    /// The absolute path of the source.
     pub source: Vec<u8>,
 }
 
@@ -61,7 +61,7 @@ impl ReportedFailure {
         checked(&format!("{FAILED}\t{state}\t{}", one_line(source)))
     }
 
-    /// The content of `line`, without its end; nothing if it is torn or of another kind.
+    /// Parses a line without its end; `None` if it is torn or of another kind.
     pub(crate) fn read(line: &[u8]) -> Option<ReportedFailure> {
         let mut fields = whole(line)?.split('\t');
         if fields.next()? != FAILED {
@@ -72,7 +72,7 @@ impl ReportedFailure {
     }
 }
 
-/// One line each, whatever the source is called.
+/// One line each, whatever the name of the source.
 fn one_line(source: &[u8]) -> String {
     escape(source).replace('\t', "\\x09").replace('\n', "\\x0a")
 }
@@ -82,13 +82,13 @@ fn checked(text: &str) -> String {
     format!("{text}\t{}\n", &check[..CHECK_DIGITS])
 }
 
-/// The text of a line that is whole.
+/// The text of a complete line.
 fn whole(line: &[u8]) -> Option<&str> {
     let (text, check) = std::str::from_utf8(line).ok()?.rsplit_once('\t')?;
     (Digest::of(text.as_bytes()).to_string().get(..CHECK_DIGITS) == Some(check)).then_some(text)
 }
 
-/// Digits of the digest that tells a whole line from a torn one.
+/// Digits of the digest that distinguishes a complete line from a torn one.
 const CHECK_DIGITS: usize = 16;
 
 impl Entry {
@@ -100,7 +100,7 @@ impl Entry {
         checked(&format!("{kind}\t{name}\t{shape}\t{content}\t{bytes}\t{source}"))
     }
 
-    /// What `line`, without its end, says; nothing if it is torn or of no kind that is known.
+    /// Parses a line without its end; `None` if it is torn or of an unknown kind.
     pub(crate) fn read(line: &[u8]) -> Option<Entry> {
         let mut fields = whole(line)?.split('\t');
         let kind = fields.next()?;

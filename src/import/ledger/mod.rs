@@ -1,15 +1,15 @@
 //! The ledger: which source became which item, so that nothing is imported twice.
 //!
-//! One text file in the collection, `.urepo/import/ledger`, to which lines are added: each once its item
-//! is durable and before it is reported. A torn last line is passed over. The sidecars say the same
-//! (`[origin]`), so a lost ledger is rebuilt from them, and [`catch_up`] adds what was put in
-//! place just before a crash: names are given in the order of their dates, so only those after the
-//! last one of the ledger need to be looked at.
+//! One text file in the collection, `.urepo/import/ledger`, to which lines are added: each once its item is
+//! durable and before it is reported. A torn last line is skipped. The sidecars have the same data
+//! (`[origin]`), so a lost ledger is rebuilt from them, and [`catch_up`] adds items that were published just
+//! before a crash. Names are issued in the order of their dates, so only names after the last one of the
+//! ledger need to be checked.
 //!
-//! It also has the last failure of each source that was reported, so that it is news once. Those are not
-//! in the sidecars: a rebuilt ledger reports them again.
+//! It also has the last reported failure of each source, so that a failure is reported once. Failures are not
+//! in the sidecars: after a rebuild they are reported again.
 //!
-//! One import at a time has the ledger of a collection, by a kernel lock.
+//! One import at a time holds the ledger of a collection, by a kernel lock.
 
 pub(crate) mod catch_up;
 mod line;
@@ -36,34 +36,34 @@ const LOCK: &str = "lock";
 /// Bytes of the ledger that are read at a time.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// No path is so long, so no line is.
+/// Limit on a line: no path is longer.
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// The ledger of a collection, open.
+/// The open ledger of a collection.
 #[derive(Debug)]
 pub struct Ledger<'a> {
     collection: &'a Collection,
     file: Option<StoredFile>,
     end: u64,
-    /// Where the lines of this run begin.
+    /// The beginning of the lines of this run.
     begun: u64,
     /// The last line has no end.
     torn: bool,
     sources: LedgerTable,
     contents: LedgerTable,
     absent: HashMap<Digest, Absent>,
-    /// The last failure of each source that was reported.
+    /// The last reported failure of each source.
     failures: HashMap<Vec<u8>, Digest>,
-    /// The newest date of each prefix up to which all names are known.
+    /// The latest date of each prefix up to which all names are known.
     newest: BTreeMap<String, Instant>,
-    /// Names are given in the order of their dates, but not after one whose date has not come yet.
+    /// Names are issued in the order of their dates, except after a name dated in the future.
     now: Instant,
     /// Lines that a dry run would write.
     unwritten: Vec<Entry>,
     lock: Option<Lock>,
 }
 
-/// A line about a source, and where its item is.
+/// A line about a source, and the place of its item.
 #[derive(Debug)]
 pub(crate) struct Imported {
     pub entry: Entry,
@@ -72,21 +72,21 @@ pub(crate) struct Imported {
     pub is_new: bool,
 }
 
-/// Where an item is that was imported.
+/// The place of an imported item.
 #[derive(Debug)]
 pub(crate) enum ItemPresence {
-    /// In the collection, whatever its state: a tombstone counts, for what was deleted is not to come back
-    /// by a rerun.
+    /// In the collection, in any state: a tombstone counts, because a rerun must not bring a deleted item
+    /// back.
     Here,
-    /// It left: it was imported all the same.
+    /// It left, but counts as imported.
     Left(Box<InventoryLine>),
-    /// It should be here, and is not. The source must not become another item: a repair brings the item
-    /// back under its own name, and until then its only copy may be the source.
+    /// It is missing. The source must not become another item: a repair brings the item back under its own
+    /// name, and until then the source may be its only copy.
     Vanished(Box<CollectionError>),
 }
 
 impl ItemPresence {
-    /// Which one counts, of several lines about one source.
+    /// The choice among several lines about one source.
     fn rank(&self) -> u8 {
         match self {
             ItemPresence::Left(_) => 0,
@@ -96,19 +96,19 @@ impl ItemPresence {
     }
 }
 
-/// A content of which this run found no item here: of its lines up to the `newest`, the `best` one is all
-/// there is to look at again.
+/// A content without an item here: among its lines up to `newest`, only the `best` one has to be checked
+/// again.
 #[derive(Debug)]
 struct Absent {
     newest: u64,
     best: Option<u64>,
 }
 
-/// Offsets from here on mean lines that are not in the file.
+/// Offsets from here on refer to lines that are not in the file.
 const UNWRITTEN: u64 = 1 << 63;
 
 impl<'a> Ledger<'a> {
-    /// Opens the ledger for an import: no other import has it meanwhile.
+    /// Opens the ledger for an import, exclusively.
     pub fn open(
         collection: &'a Collection,
         agent: &Agent,
@@ -124,7 +124,7 @@ impl<'a> Ledger<'a> {
             error => CollectionError::locked(&collection.settings().name, error).into(),
         })?;
         let file = dir.open_lock_file(FILE)?;
-        // A line that is synced is of no use in a file that is not.
+        // A synced line is of no use in a file whose name is not synced.
         dir.sync()?;
         let mut ledger = Ledger::new(collection, Some(file), Some(lock));
         ledger.read()?;
@@ -133,7 +133,7 @@ impl<'a> Ledger<'a> {
         Ok(ledger)
     }
 
-    /// Looks at the ledger for a dry run: nothing is written, nothing is locked.
+    /// Reads the ledger for a dry run, without writing or locking.
     pub fn look(collection: &'a Collection) -> Result<Ledger<'a>, ImportError> {
         let dir = collection.own_dir(layout::IMPORT)?;
         let file = dir.map(|dir| dir.open_file_if_there(FILE)).transpose()?.flatten();
@@ -166,7 +166,7 @@ impl<'a> Ledger<'a> {
         self.collection
     }
 
-    /// The latest line about a source that `fits`, if it counts still.
+    /// The latest line about a source that `fits`, if it still counts.
     pub(crate) fn of_source(
         &self,
         source: &[u8],
@@ -177,7 +177,7 @@ impl<'a> Ledger<'a> {
         Ok(found.map(|(_, imported)| imported))
     }
 
-    /// The items that are here and were made of `source`.
+    /// The existing items made of `source`.
     pub(crate) fn items_of_source(
         &self,
         source: &[u8],
@@ -193,7 +193,7 @@ impl<'a> Ledger<'a> {
         Ok(names)
     }
 
-    /// The latest line about a source with this content, if it counts still.
+    /// The latest line about a source with this content, if it still counts.
     pub(crate) fn of_content(&mut self, content: &Digest) -> Result<Option<Imported>, ImportError> {
         let text = content.to_string();
         let before = self.absent.get(content);
@@ -211,8 +211,8 @@ impl<'a> Ledger<'a> {
         Ok(found.map(|(_, imported)| imported))
     }
 
-    /// Of several lines, one whose item is here counts most, then one whose item should be: the source may
-    /// be its last copy.
+    /// Among several lines, one with an existing item counts most, then one with a missing item: the source
+    /// may be its last copy.
     fn find(
         &self,
         lines: impl Iterator<Item = u64>,
@@ -234,11 +234,11 @@ impl<'a> Ledger<'a> {
         Ok(best)
     }
 
-    /// Where the item of a line is; nothing if the line does not count, since nothing else knows of the item.
+    /// The place of the item of a line; `None` if the line does not count, because there is no other record
+    /// of the item.
     ///
-    /// An item comes and goes as a whole, so its directory says it. What it holds is not looked at: that
-    /// would be a read of the disk for each of a million items, and says little. `verify` tells of an
-    /// item that has lost something.
+    /// An item appears and disappears as a whole, so its directory is enough. Its contents are not checked:
+    /// that would take a read of the disk for each of a million items. `verify` reports a damaged item.
     fn standing(&self, name: &RepositoryName) -> Result<Option<ItemPresence>, ImportError> {
         if self.collection.has_directory_of(name)? {
             return Ok(Some(ItemPresence::Here));
@@ -294,7 +294,7 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Whether the last failure of a source that was reported is this one.
+    /// Whether this is the last reported failure of a source.
     pub(crate) fn is_reported(&self, failure: &ReportedFailure) -> bool {
         self.failures.get(&failure.source) == Some(&failure.state)
     }
@@ -326,7 +326,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Reads all lines, and keeps where they are.
+    /// Reads all lines, and keeps their offsets.
     fn read(&mut self) -> Result<(), ImportError> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
         let damaged = |reason| {
@@ -367,20 +367,20 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Where it is, in the collection.
+    /// Its path in the collection.
     pub fn path() -> std::path::PathBuf {
         Path::new(layout::OWN).join(layout::IMPORT).join(FILE)
     }
 }
 
-/// Writes lines behind the `end` of the ledger, durably, and returns where they begin. The last line is `torn` until they are
-/// known to be whole.
+/// Appends lines at the `end` of the ledger, durably, and returns their beginning. The last line counts as
+/// `torn` until the write has succeeded.
 fn append(
     file: &StoredFile,
     (end, torn): (&mut u64, &mut bool),
     lines: &[String],
 ) -> Result<Vec<u64>, PathError> {
-    // What a crash has left of a line is ended, so that the next is one of its own.
+    // The remains of a line after a crash are ended, so that the next one is separate.
     let mut text = if *torn { "\n".to_owned() } else { String::new() };
     let mut offsets = Vec::with_capacity(lines.len());
     for line in lines {

@@ -1,10 +1,10 @@
-//! Where in the ledger the lines of a source are: two numbers a line, however long the lines are.
+//! The offsets of the lines of sources in the ledger: two numbers for each line, whatever its length.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Offsets of lines by a fingerprint of what is looked for in them. Different things may share a
-/// fingerprint: who looks reads the line.
+/// Offsets of lines by a fingerprint of their key. Different keys may share a fingerprint, so the caller
+/// reads the line.
 #[derive(Debug, Default)]
 pub(super) struct LedgerTable(BTreeSet<(u64, u64)>);
 

@@ -9,21 +9,21 @@ use crate::sidecar::{Conditions, RelationKind, TERMS};
 /// The content of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// Where the source is.
+    /// The path of the source.
     Path,
-    /// The identifier that the item has already.
+    /// The existing identifier of the item.
     Identifier,
     /// The IBIp of that identifier.
     Ibip,
     /// The expected digest of the bytes.
     Sha256,
-    /// A term of the description, or a key of one's own.
+    /// A term of the description, or a key below `x`.
     Term(String),
     /// A condition of access.
     Condition(&'static str),
     /// A relation of this kind.
     Relation(RelationKind),
-    /// Nothing that is read.
+    /// Ignored.
     Ignored,
     /// A column of a spreadsheet without a name: it has to be empty.
     Unnamed,
@@ -33,7 +33,7 @@ pub(crate) enum Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnMeaning {
     pub column: Column,
-    /// What separates several values in one cell.
+    /// The separator of several values in one cell.
     pub separator: Option<char>,
 }
 
@@ -46,11 +46,11 @@ pub struct Columns(BTreeMap<String, String>);
 #[error("`{0}` means nothing to an import; expected COLUMN=TERM")]
 pub struct MapError(pub String);
 
-/// Characters that separate the values in a cell, where the name of its column ends with one.
+/// Characters that separate the values in a cell, if the name of its column ends with one.
 const SEPARATORS: [char; 2] = ['|', ';'];
 
 impl Columns {
-    /// Gives a column another meaning than that of its name: `column=term`, or `column=-` for none.
+    /// Gives a column another meaning: `column=term`, or `column=-` for none.
     pub fn map(&mut self, text: &str) -> Result<(), MapError> {
         let wrong = || MapError(text.to_owned());
         let (column, meaning) = text.rsplit_once('=').ok_or_else(wrong)?;

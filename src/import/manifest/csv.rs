@@ -21,7 +21,7 @@ pub(super) struct Csv {
     row: u64,
 }
 
-/// A record as it is divided, with the index of its value that is not UTF-8.
+/// A divided record, with the index of a value that is not UTF-8.
 type Divided = Result<Vec<String>, (Option<usize>, RowFault)>;
 
 impl Csv {
@@ -57,7 +57,7 @@ impl Csv {
         Ok(csv)
     }
 
-    /// The text of the next record, and its values. Rows of empty cells only are passed over.
+    /// The text of the next record, and its values. Rows of empty cells are skipped.
     fn divided(&mut self) -> std::io::Result<Option<(RowText, Divided)>> {
         loop {
             let Some((text, whole)) = next_text(&mut self.lines, self.delimiter)? else {
@@ -83,7 +83,7 @@ impl Csv {
     /// The cells of a record. An empty one has no values.
     fn cells(&self, mut values: Vec<String>) -> Result<Vec<RecordCell>, (Option<usize>, RowFault)> {
         let expected = self.names.len();
-        // Cells beyond the table that were touched once.
+        // Cells beyond the table that a spreadsheet has touched.
         while values.len() > expected && values.last().is_some_and(|it| it.trim().is_empty()) {
             values.pop();
         }
@@ -126,7 +126,7 @@ impl Iterator for Csv {
     }
 }
 
-/// The lines that stand before the rows: one that names the delimiter, and the column names.
+/// The lines before the rows: one that names the delimiter, and the column names.
 pub(super) fn header(
     reader: Box<dyn BufRead + Send>,
     delimiter: Option<u8>,
@@ -135,7 +135,7 @@ pub(super) fn header(
     let mut lines = ManifestLines::new(reader);
     let (named, delimiter) = delimited(&mut lines, delimiter, columns)?;
     let mut header = named.map(|line| [line.bytes, b"\n".to_vec()].concat()).unwrap_or_default();
-    // Where none is found the table is refused.
+    // If none is found, the table is refused.
     let delimiter = delimiter.unwrap_or(b',');
     let mut divider = Divider::new(delimiter);
     while let Some((text, _)) = next_text(&mut lines, delimiter)? {
@@ -148,7 +148,7 @@ pub(super) fn header(
     Ok(header)
 }
 
-/// The delimiter of a table, after the line that names it. What was `asked` for wins over that.
+/// The delimiter of a table, after the line that names it. The `asked` one wins over that.
 fn delimited(
     lines: &mut ManifestLines,
     asked: Option<u8>,

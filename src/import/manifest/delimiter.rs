@@ -1,9 +1,9 @@
 //! Finding the delimiter of a table.
 //!
 //! 1. A first line `sep=;`, as Excel writes and reads it, says the delimiter.
-//! 2. Of semicolon, tab, comma and `|`, only those count that are outside quotes in the line of column names. If none is,
-//!    the table has one column.
-//! 3. Of several, the one under which most column names mean something.
+//! 2. Candidates are semicolon, tab, comma and `|`, outside quotes in the line of column names. Without a
+//!    candidate, the table has one column.
+//! 3. Of several, the one that gives the most columns a known name.
 //! 4. If that is a tie, the one that divides each of the next records into as many values as there are names.
 //! 5. If that leaves none or several, the table is refused.
 
@@ -12,13 +12,13 @@ use super::columns::Columns;
 use super::lines::{Line, ManifestLines};
 use super::quoting::{Divider, next_text};
 
-/// All that are looked for.
+/// The candidates.
 const DELIMITERS: [u8; 4] = [b';', b'\t', b',', b'|'];
 
-/// Records after the column names that are looked at.
+/// Number of records checked after the column names.
 const RECORDS: usize = 20;
 
-/// The delimiter that a first line such as `sep=;` names.
+/// The delimiter in a first line such as `sep=;`.
 pub(super) fn named(line: &[u8]) -> Option<u8> {
     let line = line.trim_ascii_end();
     let line = line.strip_prefix(b"\"").and_then(|it| it.strip_suffix(b"\"")).unwrap_or(line);
@@ -31,7 +31,7 @@ pub(super) fn named(line: &[u8]) -> Option<u8> {
     }
 }
 
-/// Whether a byte can stand between values.
+/// Whether a byte can separate values.
 pub(super) fn is_possible(delimiter: u8) -> bool {
     delimiter.is_ascii() && !matches!(delimiter, b'"' | b'\n' | b'\r' | 0)
 }
@@ -61,8 +61,8 @@ pub(super) fn found(sample: &[Line], columns: &Columns) -> Result<u8, RowFault> 
     }
 }
 
-/// The first records, as `delimiter` divides them. The last one may be cut off by the end of the sample, unless it is the
-/// only one.
+/// The first records, divided by `delimiter`. The last one may be truncated by the end of the sample, unless
+/// it is the only one.
 fn records(text: &[u8], delimiter: u8) -> Vec<Vec<String>> {
     let mut lines = ManifestLines::new(Box::new(std::io::Cursor::new(text.to_vec())));
     let (mut divider, mut records) = (Divider::new(delimiter), Vec::new());

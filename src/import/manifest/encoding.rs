@@ -1,10 +1,10 @@
-//! Encodings of tables: every text is read as UTF-8, whatever it was saved as.
+//! Encodings of tables: every text is converted to UTF-8.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use encoding_rs::DecoderResult;
 
-/// How the characters of a table are written as bytes. A byte order mark takes precedence.
+/// The encoding of a table. A byte order mark takes precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8.
@@ -13,24 +13,24 @@ pub enum Encoding {
     Utf16Le,
     /// UTF-16, the higher byte first.
     Utf16Be,
-    /// Code page 1252 of Windows, which has all characters of Latin-1, quotation marks and dashes besides.
+    /// Code page 1252 of Windows: Latin-1 with quotation marks and dashes.
     Windows1252,
 }
 
-/// The mark of UTF-8, without its meaning as an order of bytes.
+/// The byte order mark of UTF-8.
 pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A text as UTF-8.
 pub(super) struct DecodedText {
     pub reader: Box<dyn BufRead + Send>,
-    /// Whether its bytes are other ones than those of the file.
+    /// Whether its bytes differ from those of the file.
     pub is_converted: bool,
 }
 
-/// The text that `reader` gives, without a byte order mark.
+/// The text from `reader`, without a byte order mark.
 ///
-/// Bytes of UTF-8 pass unchecked, so that a wrong row is refused alone. `Err` in the result is the encoding that a text
-/// with NUL bytes seems to have.
+/// UTF-8 passes unchecked, so that only a wrong row is refused. The inner `Err` is the probable encoding of a
+/// text with NUL bytes.
 pub(super) fn decoded(
     mut reader: Box<dyn BufRead + Send>,
     asked: Option<Encoding>,
@@ -58,17 +58,17 @@ pub(super) fn decoded(
     Ok(Ok(DecodedText { reader: Box::new(BufReader::new(decoder)), is_converted: true }))
 }
 
-/// The characters that `bytes` are in code page 1252.
+/// Decodes `bytes` in code page 1252.
 pub(super) fn from_windows_1252(bytes: &[u8]) -> String {
     encoding_rs::WINDOWS_1252.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// Half a surrogate pair as UTF-8 would have it, which no text has.
+/// Half a surrogate pair in the form of UTF-8, which is invalid in every text.
 const NOT_A_CHARACTER: [u8; 3] = [0xed, 0xa0, 0x80];
 
-/// Turns the bytes of an encoding into those of UTF-8, piece by piece.
+/// Converts bytes of an encoding to UTF-8, piece by piece.
 ///
-/// An invalid sequence becomes bytes that UTF-8 does not have: its row is refused, not the table.
+/// An invalid sequence becomes bytes that are invalid in UTF-8: its row is refused, not the table.
 struct Decoder {
     reader: Box<dyn BufRead + Send>,
     state: encoding_rs::Decoder,

@@ -14,7 +14,7 @@ use crate::sidecar::{ConditionError, MetadataError, RelationError};
 pub struct RowError {
     /// The line it begins on, from 1.
     pub line: u64,
-    /// Its number in the spreadsheet, from 1, where the table is one.
+    /// Its number in the spreadsheet, from 1, if the table is one.
     pub row: Option<u64>,
     /// The column of the value, unless the row as a whole is wrong.
     pub column: Option<ColumnPlace>,
@@ -22,17 +22,17 @@ pub struct RowError {
     pub fault: RowFault,
 }
 
-/// Which column of a table something is in.
+/// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnPlace {
     /// From 0.
     pub index: usize,
-    /// The name as it stands in the table.
+    /// The name in the table.
     pub name: Arc<str>,
 }
 
 impl RowError {
-    /// The error that a row without columns has.
+    /// The error of a whole row.
     pub(super) fn at_line(line: u64, fault: RowFault) -> RowError {
         RowError { line, row: None, column: None, fault }
     }
@@ -54,7 +54,7 @@ impl RowError {
     }
 }
 
-/// What spreadsheets call a column: A to Z, then AA.
+/// The letters of a column in spreadsheets: A to Z, then AA.
 fn letters(index: usize) -> String {
     let (mut text, mut rest) = (Vec::new(), index + 1);
     while rest > 0 {
@@ -69,7 +69,7 @@ fn letters(index: usize) -> String {
 const SHOWN_BYTES: usize = 24;
 
 impl RowFault {
-    /// That `bytes` are not UTF-8, with the word around the first wrong one.
+    /// The fault of `bytes` that are not UTF-8, with the word around the first wrong one.
     pub(super) fn not_utf8(bytes: &[u8]) -> RowFault {
         let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
         let ends = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
@@ -109,21 +109,21 @@ pub enum RowFault {
     /// A quoted value has no end.
     #[error("a quote begins on it and does not end")]
     OpenQuote,
-    /// What ends lines of old programs is in the middle of one.
+    /// A carriage return, the line end of old programs, is in the middle of a line.
     #[error("it has a carriage return before its end; lines end with LF or CRLF")]
     CarriageReturn,
-    /// There are more or fewer values than columns.
+    /// The row has more or fewer values than columns.
     #[error("it has {found} values, and there are {expected} columns")]
     Values {
-        /// How many values.
+        /// Number of values.
         found: usize,
-        /// How many columns.
+        /// Number of columns.
         expected: usize,
     },
     /// The text is not in the format.
     #[error("it cannot be read: {0}")]
     Syntax(String),
-    /// No column means anything.
+    /// No column has a known meaning.
     #[error("there is no column `{0}`")]
     NoColumn(&'static str),
     /// Columns that have no meaning.
@@ -132,51 +132,51 @@ pub enum RowFault {
     /// A value in a column without a name.
     #[error("`{0}` stands in a column without a name")]
     Unnamed(String),
-    /// A column occurs twice and may not.
+    /// A column that may occur only once occurs twice.
     #[error("the column `{0}` has more than one value")]
     GivenTwice(String),
-    /// There is no path.
+    /// The path is missing.
     #[error("it has no path")]
     NoPath,
-    /// The path leads elsewhere.
+    /// The path leads out of the directory.
     #[error("the path `{0}` leads out of the directory of the manifest")]
     Outside(String),
-    /// The path leads up on its way.
+    /// The path contains `..`.
     #[error("the path `{0}` has `..` in it")]
     Dots(String),
     /// Several files have names that differ from the path in Unicode form only.
     #[error("the path `{0}` may be any of several files, whose names differ in Unicode form only")]
     Ambiguous(String),
-    /// An earlier row has the same.
+    /// An earlier row has the same path or name.
     #[error("`{what}` is on line {first} already")]
     Twice {
         /// The path or name.
         what: String,
-        /// Where it was first.
+        /// The place of the earlier row.
         first: u64,
     },
-    /// A spreadsheet would run it.
+    /// A spreadsheet would compute it.
     #[error("the value of `{0}` is a formula")]
     Formula(String),
-    /// A value is of a wrong kind.
+    /// A value has a wrong type.
     #[error("the value of `{0}` is no text")]
     Kind(String),
     /// A number whose digits would be lost.
     #[error("the value of `{0}` is a number with a fraction; it keeps its digits in quotes")]
     Fraction(String),
-    /// A term cannot be taken.
+    /// A term is refused.
     #[error(transparent)]
     Term(#[from] MetadataError),
-    /// A condition cannot be taken.
+    /// A condition is refused.
     #[error(transparent)]
     Condition(#[from] ConditionError),
-    /// A relation cannot be taken.
+    /// A relation is refused.
     #[error(transparent)]
     Relation(#[from] RelationError),
-    /// An identifier is none.
+    /// An identifier is invalid.
     #[error(transparent)]
     Identifier(#[from] ParseError),
-    /// A digest is none.
+    /// A digest is invalid.
     #[error(transparent)]
     Digest(#[from] NotADigest),
 }

@@ -12,7 +12,7 @@ use super::lines::ManifestLines;
 use super::{NextRecord, RecordCell, RowError, RowFault, TableRecord};
 use crate::import::candidate::RowText;
 
-/// No object is nested deeper.
+/// Limit on the depth of objects.
 const MAX_DEPTH: usize = 128;
 
 /// Reads records.
@@ -63,7 +63,7 @@ fn cells(bytes: &[u8]) -> Result<Vec<RecordCell>, RowFault> {
     Ok(cells)
 }
 
-/// Adds the texts of `value`; what is in an object gets a name with a dot.
+/// Adds the texts of `value`; values in an object get names with dots.
 fn flatten(
     name: &str,
     value: &RawValue,
@@ -104,7 +104,7 @@ fn parsed<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, RowFault> {
     serde_json::from_str(text).map_err(|error| RowFault::Syntax(error.to_string()))
 }
 
-/// The members of an object, no two of which have one name.
+/// The members of an object, with unique names.
 struct Members<'t>(Vec<(String, &'t RawValue)>);
 
 impl<'t> Deserialize<'t> for Members<'t> {

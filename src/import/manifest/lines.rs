@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, Read};
 
-/// A row longer than this is none.
+/// Limit on a row.
 pub(super) const MAX_ROW_BYTES: usize = 1024 * 1024;
 
-/// Lines that are looked at before the first is read.
+/// Number of lines inspected before the first is read.
 const SAMPLE_LINES: usize = 100;
 
 /// A line without its end.
@@ -15,11 +15,11 @@ pub(super) struct Line {
     /// From 1.
     pub number: u64,
     pub bytes: Vec<u8>,
-    /// Whether this is all of it.
+    /// Whether it is complete.
     pub is_whole: bool,
 }
 
-/// Reads lines; of one that is too long the rest is passed over.
+/// Reads lines; the rest of a line that is too long is skipped.
 pub(super) struct ManifestLines {
     reader: Box<dyn BufRead + Send>,
     number: u64,
@@ -56,7 +56,7 @@ impl ManifestLines {
         Ok(Some(Line { number: self.number, bytes, is_whole }))
     }
 
-    /// The first lines, which are given again.
+    /// The inspected lines, which are returned again.
     pub(super) fn sample(&mut self) -> std::io::Result<Vec<Line>> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
         while lines.len() < SAMPLE_LINES
@@ -70,7 +70,7 @@ impl ManifestLines {
         Ok(lines)
     }
 
-    /// Gives lines again, in this order.
+    /// Returns lines again, in this order.
     pub(super) fn put_back(&mut self, lines: Vec<Line>) {
         for line in lines.into_iter().rev() {
             self.put_back.push_front(line);

@@ -1,9 +1,9 @@
-//! Tables of items, one row an item, and manifests: tables that name the sources of an import.
+//! Tables with one row for each item, and manifests: tables that name the sources of an import.
 //!
-//! [`encoding`] reads any text as UTF-8, [`delimiter`] finds what divides its rows, `lines` reads lines of bounded length.
-//! [`csv`](mod@csv), [`jsonl`] and [`table`] make records of them. [`columns`] and [`synonyms`] give the columns a meaning,
-//! [`row`] reads the cells of a record by it, and [`paths`] finds the source. An error in a row is reported with its line,
-//! and the rows after it are read all the same.
+//! [`encoding`] converts any text to UTF-8, [`delimiter`] finds the delimiter, `lines` reads lines of bounded
+//! length. [`csv`](mod@csv), [`jsonl`] and [`table`] make records of them. [`columns`] and [`synonyms`] give
+//! the columns a meaning, [`row`] reads the cells of a record by it, and [`paths`] finds the source. An error
+//! in a row is reported with its line, and later rows are read nevertheless.
 
 mod columns;
 mod csv;
@@ -36,21 +36,21 @@ pub use error::{ColumnPlace, RowError, RowFault};
 pub(crate) use row::RowFields;
 pub use synonyms::COLUMN_SYNONYMS;
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Values between delimiters that are found, with a line of column names first.
+    /// Values between detected delimiters, after a line of column names.
     Csv,
-    /// The same between tabs.
+    /// The same, with tabs.
     Tsv,
-    /// One JSON object a line.
+    /// One JSON object on each line.
     Jsonl,
-    /// One `[[item]]` a row.
+    /// One `[[item]]` for each row.
     Toml,
 }
 
 impl Format {
-    /// The format that the extension of `path` means.
+    /// The format for the extension of `path`.
     pub fn of(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             // Spreadsheets write their "Unicode text" so.
@@ -63,23 +63,23 @@ impl Format {
     }
 }
 
-/// How a table is read.
+/// Options of reading a table.
 #[derive(Clone, Debug)]
 pub struct TableOptions {
-    /// How it is written.
+    /// Its format.
     pub format: Format,
-    /// What stands between values, unless that is to be found.
+    /// The delimiter; detected by default.
     pub delimiter: Option<u8>,
-    /// The encoding of a text without a byte order mark; UTF-8 unless given.
+    /// The encoding of a text without a byte order mark; UTF-8 by default.
     pub encoding: Option<Encoding>,
-    /// The order of day and month in dates of numbers, which are refused unless it is given.
+    /// The order of day and month in numeric dates, which are refused without it.
     pub date_order: Option<DateOrder>,
     /// The meanings of the columns.
     pub columns: Columns,
 }
 
 impl TableOptions {
-    /// A table in this format, of which nothing else is known.
+    /// A table in this format, with defaults.
     pub fn new(format: Format) -> TableOptions {
         let columns = Columns::default();
         TableOptions { format, delimiter: None, encoding: None, date_order: None, columns }
@@ -90,15 +90,15 @@ impl TableOptions {
     }
 }
 
-/// Whether a byte can divide the values of a table.
+/// Whether a byte can delimit the values of a table.
 pub fn is_delimiter(byte: u8) -> bool {
     delimiter::is_possible(byte)
 }
 
-/// A record: its text, and its cells that have values.
+/// A record: its text, and its non-empty cells.
 struct TableRecord {
     text: RowText,
-    /// Its number in a spreadsheet, which may also take a value for a formula.
+    /// Its number, if it comes from a spreadsheet, which could take a value for a formula.
     row: Option<u64>,
     cells: Vec<RecordCell>,
 }
@@ -114,7 +114,7 @@ impl RecordCell {
     }
 }
 
-/// A record, or why there is none. An error of reading ends the table.
+/// A record, or its error. An error of reading ends the table.
 enum NextRecord {
     Record(TableRecord),
     Refused(RowText, RowError),
@@ -129,7 +129,7 @@ pub(crate) struct TableRow {
     pub fields: RowFields,
 }
 
-/// A row, or why there is none: an error without a row ends the table.
+/// A row, or its error; an error without a row ends the table.
 pub(crate) type NextRow = Result<TableRow, (Option<RowText>, ImportError)>;
 
 /// Reads the rows of a table.
@@ -138,17 +138,17 @@ pub(crate) struct TableReader {
     name: String,
     columns: Columns,
     date_order: Option<DateOrder>,
-    /// Whether the rows are of items that are there already.
+    /// Whether the rows describe existing items.
     describes: bool,
-    /// The meanings of columns that occurred.
+    /// The meanings of the columns so far.
     meanings: HashMap<Arc<str>, ColumnMeaning>,
 }
 
-/// Meanings of columns that are kept: every object of JSON may have other ones.
+/// Limit on cached meanings of columns: every JSON object may have other columns.
 const MOST_MEANINGS: usize = 10_000;
 
 impl TableReader {
-    /// The table that `reader` gives, called `name` in messages. A spreadsheet whose columns are not understood, or
+    /// The table from `reader`, called `name` in messages. A spreadsheet whose columns are not understood, or
     /// without the column `required`, is refused as a whole.
     pub(crate) fn new(
         reader: Box<dyn BufRead + Send>,
@@ -159,8 +159,8 @@ impl TableReader {
         TableReader::with_one_of(reader, name, options, &[required])
     }
 
-    /// A table whose rows describe items that are there already, each named by one of three columns. An empty cell
-    /// is noted, and an identifier may be spelt in any way.
+    /// A table whose rows describe existing items, each named by one of three columns. Empty cells are noted,
+    /// and an identifier may have any spelling.
     pub(crate) fn describing(
         reader: Box<dyn BufRead + Send>,
         name: String,
@@ -195,7 +195,7 @@ impl TableReader {
         Ok(TableReader { records, name, columns, date_order, describes: false, meanings })
     }
 
-    /// The meaning of a column, which is looked for once.
+    /// The meaning of a column, which is looked up once.
     fn meaning(&mut self, name: &Arc<str>) -> Option<&ColumnMeaning> {
         if !self.meanings.contains_key(name) {
             if self.meanings.len() >= MOST_MEANINGS {
@@ -248,9 +248,10 @@ impl Iterator for TableReader {
     }
 }
 
-/// What stands before the rows of a table, to be repeated where some of them are written out again.
+/// The header of a table, which is repeated when some of its rows are written to a file.
 ///
-/// They are written as UTF-8. Where the table was not, a byte order mark says so whatever encoding is asked for.
+/// Rows are written as UTF-8. If the table had another encoding, a byte order mark overrides a later
+/// `--encoding`.
 pub fn header(
     reader: Box<dyn BufRead + Send>,
     options: &TableOptions,
@@ -267,14 +268,14 @@ pub fn header(
     }
 }
 
-/// How the rows of a manifest become sources.
+/// Options of a manifest.
 #[derive(Clone, Debug)]
 pub struct ManifestReader {
-    /// How the table is read.
+    /// Options of reading the table.
     pub table: TableOptions,
-    /// The directory that the paths are beneath, also absolute ones.
+    /// The directory above all paths, also absolute ones.
     pub root: Arc<Dir>,
-    /// What is done with symbolic links.
+    /// Treatment of symbolic links.
     pub links: Links,
 }
 
@@ -286,7 +287,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The manifest that `reader` gives, called `name` in messages.
+    /// The manifest from `reader`, called `name` in messages.
     ///
     /// A manifest whose columns are not understood is refused as a whole.
     pub fn new(

@@ -1,4 +1,4 @@
-//! A row of a manifest becomes a candidate: its path is found beneath a directory.
+//! Turning a row of a manifest into a candidate: finding its path beneath a directory.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::import::candidate::{Candidate, RowText};
 use crate::import::tree::place;
 use crate::item::PayloadPath;
 
-/// The candidate that a row names.
+/// The candidate of a row.
 pub(super) fn candidate(
     row: TableRow,
     reading: &ManifestReader,
@@ -67,8 +67,8 @@ enum PathFault {
     Disk(ImportError),
 }
 
-/// Where `path` is below the root. If nothing has that name, one thing that has it in another Unicode form is meant:
-/// macOS writes `a` and a tilde where others write `ã`.
+/// The place of `path` below the root. If the name does not exist, a single file with the same name in
+/// another Unicode form counts: macOS writes `a` and a tilde instead of `ã`.
 fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
     let relative = beneath(path, reading).map_err(PathFault::Row)?;
     let exists = |path: &Path| match reading.root.stat(path) {
@@ -99,7 +99,7 @@ fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
         }
         match others.as_slice() {
             [other] => actual.push(other),
-            // Nothing of this name: the candidate says so.
+            // The name does not exist; the candidate reports that.
             [] => return Ok(relative),
             _ => return Err(PathFault::Row(RowFault::Ambiguous(path.to_owned()))),
         }
@@ -107,7 +107,7 @@ fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
     Ok(actual)
 }
 
-/// Where `path` is below the root by its text: it climbs nowhere.
+/// The place of `path` below the root, by its text, which contains no `..`.
 fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
     let text = || path.to_owned();
     let outside = || RowFault::Outside(text());
@@ -122,7 +122,7 @@ fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
     Ok(path.as_path().to_path_buf())
 }
 
-/// Whether a path with `..` leads to something below where it begins.
+/// Whether a path with `..` stays below its beginning.
 fn stays(path: &Path) -> bool {
     let mut depth = 0_i32;
     for component in path.components() {

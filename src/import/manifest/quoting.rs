@@ -6,11 +6,11 @@ use super::RowFault;
 use super::lines::{Line, MAX_ROW_BYTES, ManifestLines};
 use crate::import::candidate::RowText;
 
-/// A quoted value over more lines than this has lost its end.
+/// Limit on the lines of a quoted value; a longer one has lost its end.
 const MAX_LINES: usize = 1000;
 
-/// The lines up to the one on which no quoted value is open. If there is none, only the first is given,
-/// as a faulty one, and the others come again.
+/// The lines up to the first one after which no quoted value is open. Without such a line, only the first is
+/// returned, as faulty, and the others are read again.
 pub(super) fn next_text(
     lines: &mut ManifestLines,
     delimiter: u8,
@@ -51,7 +51,7 @@ enum Quote {
 }
 
 impl Quote {
-    /// How it is after a line: a quote opens a value only where the value begins.
+    /// The state after a line: a quote opens a value only at the beginning of the value.
     fn after(self, line: &[u8], delimiter: u8) -> Quote {
         let (mut state, mut begins, mut at) = (self, true, 0);
         while at < line.len() {
@@ -68,7 +68,7 @@ impl Quote {
     }
 }
 
-/// Divides records into their values. Making one costs more than dividing a row.
+/// Divides records into their values. Creating a divider costs more than dividing a row.
 pub(super) struct Divider(::csv::Reader<Cursor<Vec<u8>>>);
 
 impl Divider {
@@ -87,7 +87,7 @@ impl Divider {
         self.0.seek_raw(SeekFrom::Start(0), ::csv::Position::new()).map_err(syntax)?;
         let mut records = self.0.byte_records();
         let first = records.next();
-        // It takes a bare CR for the end of a row, and what follows would be lost.
+        // It takes a bare CR for the end of a row, and would lose the rest.
         if records.next().is_some() {
             return Err(RowFault::CarriageReturn);
         }

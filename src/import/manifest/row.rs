@@ -20,7 +20,7 @@ const ROW: &str = "row:";
 pub(crate) struct RowFields {
     /// The source, and the column that names it.
     pub path: Option<(String, ColumnPlace)>,
-    /// The identifier that the item has already, with its IBIp.
+    /// The existing identifier of the item, with its IBIp.
     pub label: Option<Label>,
     pub sha256: Option<Digest>,
     pub metadata: Metadata,
@@ -28,28 +28,28 @@ pub(crate) struct RowFields {
     pub relations: Relations,
     /// Relations to other rows, by the paths of those.
     pub references: Vec<(RelationKind, String, ColumnPlace)>,
-    /// Whether the row is of an item that is there already.
+    /// Whether the row describes an existing item.
     pub describes: bool,
-    /// A text that means that item: its identifier, else its IBIp.
+    /// A text that refers to that item: its identifier, else its IBIp.
     pub item: Option<String>,
-    /// The texts of terms, keys of one's own and conditions for that item, as they stand in the row.
+    /// The texts of terms, keys below `x` and conditions for that item, unchanged.
     pub texts: Vec<(String, Vec<String>)>,
     /// The relations for that item.
     pub related: Vec<(RelationKind, Identifier)>,
-    /// The columns of the row, besides those that the other fields tell.
+    /// The columns of the row, except those in the other fields.
     pub said: SaidColumns,
-    /// The same as an IBIp.
+    /// The existing IBIp.
     said_ibip: Option<String>,
     /// An IBIp before its identifier was read.
     ibip: Option<Ibip>,
 }
 
-/// Columns of a row, for an item that is there already.
+/// Columns of a row, for an existing item.
 #[derive(Debug, Default)]
 pub(crate) struct SaidColumns {
     /// Conditions with a value.
     pub conditions: Vec<&'static str>,
-    /// Terms, keys of one's own and conditions without a value.
+    /// Terms, keys below `x` and conditions without a value.
     pub emptied_keys: Vec<String>,
     /// Kinds of relation without a value.
     pub emptied_relations: Vec<RelationKind>,
@@ -60,7 +60,7 @@ impl RowFields {
         RowFields { describes, ..RowFields::default() }
     }
 
-    /// Takes the values of a cell. A spreadsheet must not run what an item says of itself.
+    /// Takes the values of a cell. A spreadsheet must not compute a value of an item.
     pub(super) fn take(
         &mut self,
         cell: &RecordCell,
@@ -83,7 +83,7 @@ impl RowFields {
         if self.describes {
             texts.retain(|text| !text.trim().is_empty());
         }
-        // A path may begin or end with a blank, and so may a held value that the text is compared with.
+        // A path may begin or end with a blank, and so may an existing value that is compared with the text.
         let is_raw = self.describes && matches!(column, Column::Term(_) | Column::Condition(_));
         if *column != Column::Path && !is_raw {
             texts = texts.iter().map(|text| text.trim()).collect();
@@ -158,7 +158,7 @@ impl RowFields {
         if before { Err(RowFault::GivenTwice(place.name.to_string())) } else { Ok(()) }
     }
 
-    /// Brings together what several columns say of one thing.
+    /// Combines the values of several columns.
     pub(super) fn finish(mut self) -> Result<RowFields, RowFault> {
         self.item = self.item.take().or(self.said_ibip.take());
         match (self.ibip.take(), &mut self.label) {
@@ -202,14 +202,14 @@ impl SaidColumns {
     }
 }
 
-/// The date that `text` means in this order, where `term` holds one. Other texts stay as they are.
+/// The date of `text` in this order, if `term` holds dates. Other texts stay unchanged.
 fn dated<'t>(term: &str, text: &'t str, order: Option<DateOrder>) -> Cow<'t, str> {
     let order = order.filter(|_| DATES.contains(&term));
     let date = order.and_then(|order| edtf::in_order(text.trim(), order).ok());
     date.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
-/// Whether a spreadsheet would compute `text` where it is opened again.
+/// Whether a spreadsheet would compute `text`.
 fn is_formula(text: &str) -> bool {
     let computes = |rest: &str| rest.contains(['(', '|', '!']);
     match text.trim_start().split_at_checked(1) {

@@ -1,16 +1,16 @@
-//! Which rows have been met: a few bytes each, however long they are.
+//! The rows read so far: a few bytes each, whatever their length.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::RowFault;
 
-/// The lines of paths and names. That two of them share all 128 bits does not happen.
+/// The lines of paths and names. Two of them never share all 128 bits.
 #[derive(Debug, Default)]
 pub(super) struct SeenKeys(HashMap<(u64, u64), u64>);
 
 impl SeenKeys {
-    /// Notes that `what`, a path or a name, is on this line; refuses what was on another.
+    /// Notes that `what`, a path or a name, is on this line; refuses it if it was on another.
     pub(super) fn note(&mut self, kind: &str, what: &str, line: u64) -> Result<(), RowFault> {
         let half = |salt: u8| {
             let mut hasher = DefaultHasher::new();

@@ -66,14 +66,14 @@ pub const COLUMN_SYNONYMS: [(&str, &[&str]); 19] = [
     ("provenance", &["proveniência", "procedência", "Provenienz"]),
 ];
 
-/// The column that `name` is another name of.
+/// The column with the other name `name`.
 pub(super) fn column_of(name: &str) -> Option<&'static str> {
     let name = folded(name);
     let is_it = |synonyms: &[&str]| synonyms.iter().any(|synonym| folded(synonym) == name);
     COLUMN_SYNONYMS.iter().find(|(_, synonyms)| is_it(synonyms)).map(|(column, _)| *column)
 }
 
-/// A name without what makes no difference.
+/// A normalized name.
 pub(super) fn folded(name: &str) -> String {
     let is_letter = |c: &char| !is_combining_mark(*c) && !c.is_whitespace() && !"-_".contains(*c);
     name.nfd().filter(is_letter).flat_map(char::to_lowercase).collect()

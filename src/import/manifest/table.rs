@@ -9,7 +9,7 @@ use super::{NextRecord, RecordCell, RowError, RowFault, TableRecord};
 use crate::import::ImportError;
 use crate::import::candidate::RowText;
 
-/// A file larger than this is better written in lines: it has to be held as a whole.
+/// Limit on a file, which has to be held as a whole; JSON Lines has no limit.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ struct ItemTable<'a> {
     item: [&'a Table; 1],
 }
 
-/// Reads all records: a file that is no TOML has none.
+/// Reads all records: a file that is not TOML has none.
 pub(super) fn read(
     reader: Box<dyn BufRead + Send>,
     broken: impl Fn(std::io::Error) -> ImportError,
@@ -92,7 +92,7 @@ fn scalar(name: &str, value: &Value) -> Result<String, RowFault> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(_) | Value::Boolean(_) | Value::Datetime(_) => Ok(value.to_string()),
-        // A reader of TOML does not say which digits stand there.
+        // A TOML reader does not return the original digits.
         Value::Float(_) => Err(RowFault::Fraction(name.to_owned())),
         Value::Array(_) | Value::Table(_) => Err(RowFault::Kind(name.to_owned())),
     }

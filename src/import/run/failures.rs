@@ -1,4 +1,5 @@
-//! Failures are reported: sources that cannot become items are moved if that was asked for, and the same failure is news once.
+//! Reporting failures: sources that cannot become items are moved on request, and the same failure is
+//! reported once.
 
 use super::{RunState, lock};
 use crate::deposit::{SourcePlace, in_words};
@@ -8,12 +9,12 @@ use crate::import::ledger::ReportedFailure;
 use crate::import::{Became, Event};
 
 impl RunState<'_, '_, '_> {
-    /// Tells events, each with the place of its source, and then notes the failures among them.
+    /// Reports events, each with the place of its source, and then notes the failures among them.
     pub(super) fn tell(&self, told: Vec<(Event, Option<SourcePlace>)>) {
         let mut failures = Vec::new();
         let mut events = Vec::with_capacity(told.len());
         for (mut event, place) in told {
-            // A row can be mended without its source: it is reported each time.
+            // A row can be corrected without its source, so it is reported each time.
             let place = place
                 .or_else(|| event.path.clone().map(SourcePlace::Path))
                 .filter(|_| event.row.is_none());
@@ -36,7 +37,7 @@ impl RunState<'_, '_, '_> {
         }
     }
 
-    /// The failure that an event is, unless its source was moved away.
+    /// The failure in an event, unless its source was moved away.
     fn failure(&self, event: &mut Event, place: &SourcePlace) -> Option<ReportedFailure> {
         let reason = match &event.became {
             Became::Failed(error) if is_of_source(error, &place.path()) => {

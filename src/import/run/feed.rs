@@ -1,4 +1,4 @@
-//! Candidates become requests, unless there is nothing to do or it cannot be done.
+//! Turning candidates into requests, unless nothing is to be done or an error occurs.
 
 use super::{Begun, RunState, event, event_of_refused, lock};
 use crate::clock::Clock;
@@ -10,7 +10,7 @@ use crate::import::decide::{Decision, PlannedItem, Planner};
 use crate::import::ledger::{Entry, LineKind};
 use crate::import::{After, Became, Event, ImportError};
 
-/// Gives requests, as fast as they are taken.
+/// Produces requests, as fast as they are taken.
 pub(super) struct RequestFeed<'s, 'a, 'l, 't, I> {
     pub shared: &'s RunState<'a, 'l, 't>,
     pub judge: Planner<'a>,
@@ -118,12 +118,12 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
         Begin::Event(Box::new(event(candidate, became)))
     }
 
-    /// Does with the source of the item `name` what was asked for, and notes what could not be done.
+    /// Removes or moves the source of the item `name` as requested, and notes failures.
     fn released(&self, mut told: Event, name: &RepositoryName, place: &SourcePlace) -> Event {
         if !matches!(self.shared.after, After::Keep) {
             told.left = match self.judge.rules.looker.payload(place) {
                 Ok(payload) => self.shared.release(name, (place, &payload), Times::Any),
-                // An earlier run has taken it.
+                // An earlier run has moved or removed it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => vec![in_words(&SourceKept::from(error))],
             };
@@ -131,7 +131,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
         told
     }
 
-    /// Removes what a killed run has left of a source.
+    /// Removes the remains of a source that a killed run left.
     fn finish_removal(&self, candidate: &Candidate) -> Result<RepositoryName, ImportError> {
         let (parent, aside) = candidate.place.parent(&self.shared.looker.watcher)?;
         let finished = self.shared.remover.finish(&parent, &aside);
@@ -141,7 +141,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
         })
     }
 
-    /// What cannot be written down ends the run.
+    /// A failure to write the rejects ends the run.
     fn end(&self, candidate: Candidate, error: ImportError) -> Begin {
         lock(&self.shared.output).summary.fatal.get_or_insert(error);
         let interrupted = crate::deposit::DepositError::GroupFailed;

@@ -1,4 +1,4 @@
-//! What the collection has already, known only when a source has been read.
+//! Finding items with the same content, after a source has been read.
 
 use super::{RunState, lock};
 use crate::deposit::{DepositError, Duplicate, DuplicateIndex};
@@ -8,12 +8,12 @@ use crate::import::ledger::{Imported, ItemPresence, LineKind};
 use crate::import::{Dedupe, ImportError, Ledger};
 
 impl DuplicateIndex for RunState<'_, '_, '_> {
-    /// A source that was touched but has the content it had is the item that it was. With
-    /// [`Dedupe::Content`] the content alone decides.
+    /// A source that was touched but has the same content is still the same item. With [`Dedupe::Content`]
+    /// the content alone decides.
     fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError> {
         let mut under_way = lock(&self.under_way);
         let Some(begun) = under_way.begun.get(&number) else { return Ok(Duplicate::None) };
-        // What has a name keeps it, whatever else is the same.
+        // An item with a given name is never a duplicate.
         if self.dedupe == Dedupe::None || begun.kind == LineKind::Kept {
             return Ok(Duplicate::None);
         }

@@ -1,4 +1,4 @@
-//! What became of a group: written into the ledger, then told.
+//! Reporting the outcomes of a group, after they are written into the ledger.
 
 use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::source_removal::Times;
@@ -12,8 +12,8 @@ impl RunState<'_, '_, '_> {
     /// Takes the outcomes of a group, whose items are durable.
     pub(super) fn report(&self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
         let begun = self.take(&outcomes);
-        // What may or may not be in place is looked for by the next import, which looks no further back
-        // than the last line: so none is written now.
+        // The next import checks which items were published, but only after the last line of the ledger: so
+        // no line is written now.
         let doubtful =
             |outcome: &Outcome| matches!(outcome.result, Err(DepositError::NotDurable { .. }));
         if !outcomes.iter().any(doubtful) {
@@ -42,7 +42,7 @@ impl RunState<'_, '_, '_> {
         outcomes.iter().map(|outcome| under_way.begun.remove(&outcome.number)).collect()
     }
 
-    /// A source is under way until its line is in the ledger.
+    /// A source is in flight until its line is in the ledger.
     fn forget(&self, done: &[Option<Begun>]) {
         let mut under_way = lock(&self.under_way);
         let InFlight { begun, keys, contents, .. } = &mut *under_way;
@@ -97,7 +97,7 @@ impl RunState<'_, '_, '_> {
         Event { left, ..Event::new(source, Some(path), begun.row, became) }
     }
 
-    /// Does with a source what is done with those that are items.
+    /// Removes or moves a source that is an item, as requested.
     pub(super) fn release(
         &self,
         name: &RepositoryName,
