@@ -4,7 +4,7 @@ use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
-use crate::sidecar::{ConditionError, MetadataError, Party, RelationError};
+use crate::sidecar::{ConditionError, MetadataError, RelationError};
 
 /// Why an item keeps its description.
 #[derive(Debug, thiserror::Error)]
@@ -22,14 +22,6 @@ pub enum AmendError {
     Deleted {
         /// The item.
         name: RepositoryName,
-    },
-    /// A hand-over has begun here.
-    #[error("a hand-over of `{name}` is under way, {party}")]
-    HandoverOpen {
-        /// The item.
-        name: RepositoryName,
-        /// The other end.
-        party: Party,
     },
     /// The sidecar does not match its seal.
     #[error("the sidecar of `{name}` is not as it was sealed")]

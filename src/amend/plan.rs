@@ -1,6 +1,7 @@
 //! Plans of changes to a sidecar. Pure.
 
 use super::{AmendError, Description};
+use crate::holdings::refuse_handover;
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
 use crate::sidecar::{KeyChange, Seal, Sidecar};
@@ -24,9 +25,7 @@ pub fn plan(
     change: &super::Change<'_>,
 ) -> Result<Plan, AmendError> {
     let name = || before.repository.clone();
-    if let Some(handover) = &before.handover {
-        return Err(AmendError::HandoverOpen { name: name(), party: handover.party.clone() });
-    }
+    refuse_handover(before)?;
     match before.state {
         State::Original => {}
         State::Copy => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::collection::{Collection, CollectionError, InventoryLine};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
-use crate::sidecar::{Handover, Party};
+use crate::sidecar::{Handover, Party, Sidecar};
 
 /// Why an item does not become an Original: another collection holds it, or may hold it.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +33,14 @@ pub enum OriginalError {
         name: RepositoryName,
         /// That collection.
         path: PathBuf,
+    },
+    /// A hand-over has begun here.
+    #[error("a hand-over of `{name}` is under way, {party}")]
+    HandoverOpen {
+        /// The item.
+        name: RepositoryName,
+        /// The other end.
+        party: Party,
     },
     /// A hand-over has begun in another collection.
     #[error("a hand-over of `{name}` is under way in `{}`", path.display())]
@@ -120,6 +128,14 @@ pub enum Giver {
     At(PathBuf),
     /// By its id.
     Id(String),
+}
+
+/// Makes sure that no hand-over of the item of `sidecar` has begun here.
+pub(crate) fn refuse_handover(sidecar: &Sidecar) -> Result<(), OriginalError> {
+    sidecar.handover.as_ref().map_or(Ok(()), |Handover { party, .. }| {
+        let (name, party) = (sidecar.repository.clone(), party.clone());
+        Err(OriginalError::HandoverOpen { name, party })
+    })
 }
 
 impl Giver {

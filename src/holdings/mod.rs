@@ -40,6 +40,7 @@ use crate::item::{State, Totals};
 use crate::sidecar::{Handover, Seal};
 
 pub use concern::{Concern, Weight};
+pub(crate) use error::refuse_handover;
 pub use error::{Giver, OriginalError};
 pub use judge::Standing;
 pub use reading::holdings;

@@ -10,7 +10,7 @@ use crate::collection::{
     Collection, CollectionError, Departure, Event, EventKind, InventoryChange, InventoryLine,
     ReadSidecar, StoredItem,
 };
-use crate::holdings::{Giver, OriginalError, may_be_original, refuse_put_back};
+use crate::holdings::{Giver, OriginalError, may_be_original, refuse_handover, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::sidecar::{Sidecar, date_value};
@@ -126,9 +126,7 @@ fn may_be_demoted(
     original: &Collection,
 ) -> Result<bool, PromotionError> {
     let (sidecar, name) = (&read.sidecar, || item.name().clone());
-    if let Some(handover) = &sidecar.handover {
-        return Err(PromotionError::HandoverOpen { name: name(), party: handover.party.clone() });
-    }
+    refuse_handover(sidecar)?;
     match sidecar.state {
         State::Original => Ok(true),
         State::Copy if sidecar.made_of() == Some(original.id()) => Ok(false),

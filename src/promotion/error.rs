@@ -7,7 +7,6 @@ use crate::disk::PathError;
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::Party;
 
 /// Why an item keeps its state.
 #[derive(Debug, thiserror::Error)]
@@ -42,14 +41,6 @@ pub enum PromotionError {
         name: RepositoryName,
         /// The id of that collection.
         holder: String,
-    },
-    /// A hand-over has begun here.
-    #[error("a hand-over of `{name}` is under way, {party}")]
-    HandoverOpen {
-        /// The item.
-        name: RepositoryName,
-        /// The other end.
-        party: Party,
     },
     /// Another collection does not hold the Original.
     #[error("`{}` does not hold the Original of `{name}`", path.display())]

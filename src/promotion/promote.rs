@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use toml::{Table, Value};
+use toml::Value;
 
 use super::group::{Decision, Step};
 use super::{Change, PromotionError, Registrar, Report};
@@ -11,11 +11,11 @@ use crate::collection::{Collection, Event, EventKind, StoredItem};
 use crate::disk::PathError;
 use crate::holdings::{
     HoldingRecord, Holdings, OriginalError, Trail, UnseenRule, follow, holdings, refuse_deleted,
-    refuse_second,
+    refuse_handover, refuse_second,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::{State, manifest};
-use crate::sidecar::{Party, Seal, Sidecar, date_value};
+use crate::sidecar::{Party, Seal, Sidecar};
 
 /// A person's statement that collections are lost.
 pub struct Loss<'a> {
@@ -149,10 +149,8 @@ impl Registrar<'_> {
     ) -> Result<String, PromotionError> {
         let name = || sidecar.repository.clone();
         let mark = sidecar.handover.as_ref().map(|mark| &mark.party);
-        if let Some(party) = mark
-            && (sidecar.state != State::Copy || !loss.is_lost(party.id()))
-        {
-            return Err(PromotionError::HandoverOpen { name: name(), party: party.clone() });
+        if sidecar.state != State::Copy || !mark.is_some_and(|party| loss.is_lost(party.id())) {
+            refuse_handover(sidecar)?;
         }
         if sidecar.state != State::Copy {
             return Err(PromotionError::NotACopy { name: name(), state: sidecar.state });
@@ -202,27 +200,16 @@ impl Registrar<'_> {
         let mut original =
             Sidecar { state: State::Original, timestamp, handover: None, ..copy.clone() };
         original.remove_copy_keys();
-        let mut entry = Table::new();
-        entry.insert("from".to_owned(), lost.into());
-        entry.insert("to".to_owned(), self.collection.id().into());
-        entry.insert("date".to_owned(), date_value(now));
-        entry.insert("lost".to_owned(), Value::Boolean(true));
-        entry.insert("reason".to_owned(), reason.into());
-        let history =
-            original.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
-        if let Value::Array(history) = history {
-            history.push(Value::Table(entry));
-        }
+        original.note_handover(lost, self.collection.id(), now, Some(reason));
         original
     }
 }
 
 /// Whether the Original was promoted because of one of the lost collections.
 fn was_promoted(sidecar: &Sidecar, loss: &Loss<'_>) -> bool {
-    let history = sidecar.origin.get("handovers").and_then(Value::as_array);
     sidecar.state == State::Original
         && sidecar.handover.is_none()
-        && history.into_iter().flatten().any(|entry| {
+        && sidecar.handovers().iter().any(|entry| {
             entry.get("lost").and_then(Value::as_bool) == Some(true)
                 && entry.get("from").and_then(Value::as_str).is_some_and(|id| loss.is_lost(id))
         })

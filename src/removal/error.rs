@@ -8,7 +8,6 @@ use crate::disk::PathError;
 use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::Party;
 
 /// Why an item is not deleted, or not restored.
 #[derive(Debug, thiserror::Error)]
@@ -26,14 +25,6 @@ pub enum RemovalError {
         name: RepositoryName,
         /// The collections that were checked, and the results.
         looked_at: Vec<LookedAt>,
-    },
-    /// A hand-over of the Original is in progress.
-    #[error("a hand-over of `{name}` is under way, {party}")]
-    HandoverOpen {
-        /// The item.
-        name: RepositoryName,
-        /// The other end.
-        party: Party,
     },
     /// It differs from its sidecar.
     #[error("`{name}` is damaged: {detail}")]

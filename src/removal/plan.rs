@@ -3,7 +3,7 @@
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
-use crate::holdings::{Peers, refuse_copy_in_place, refuse_put_back};
+use crate::holdings::{Peers, refuse_copy_in_place, refuse_handover, refuse_put_back};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -164,10 +164,7 @@ impl<'a> Planned<'a> {
 fn step(record: &ReadSidecar, has_payload: bool) -> Result<Step, RemovalError> {
     let sidecar = &record.sidecar;
     let name = || sidecar.repository.clone();
-    if let Some(handover) = &sidecar.handover {
-        let party = handover.party.clone();
-        return Err(RemovalError::HandoverOpen { name: name(), party });
-    }
+    refuse_handover(sidecar)?;
     match (sidecar.state, has_payload) {
         (State::Original, _) => Ok(Step::Bury),
         (State::Copy, _) => Ok(Step::TakeAway),

@@ -112,6 +112,28 @@ impl Sidecar {
         self.origin.get("copied").and_then(read_date)
     }
 
+    /// The hand-overs of the Original, in the order of their dates.
+    pub fn handovers(&self) -> &[Value] {
+        self.origin.get("handovers").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// Notes a hand-over between two collections in `[origin]`, by their ids. `lost` is the reason why the giver counts
+    /// as lost.
+    pub(crate) fn note_handover(&mut self, from: &str, to: &str, now: Instant, lost: Option<&str>) {
+        let mut entry = toml::Table::new();
+        entry.insert("from".to_owned(), from.into());
+        entry.insert("to".to_owned(), to.into());
+        entry.insert("date".to_owned(), date_value(now));
+        if let Some(reason) = lost {
+            entry.insert("lost".to_owned(), true.into());
+            entry.insert("reason".to_owned(), reason.into());
+        }
+        let history = self.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(history) = history {
+            history.push(Value::Table(entry));
+        }
+    }
+
     /// Notes in `[origin]` that the item was deleted, and restored `now`.
     pub(crate) fn note_restored(&mut self, now: Instant) {
         self.origin.insert("restored".to_owned(), date_value(now));

@@ -1,7 +1,5 @@
 //! Deciding about one item: the table of states, as a function [design: state rules].
 
-use toml::Value;
-
 use super::{Refusal, Rules, Verb};
 use crate::item::State;
 use crate::sidecar::Sidecar;
@@ -186,7 +184,6 @@ fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
 /// Whether `copy` was made of `original`, in its present collection or in one that has handed it over since.
 fn is_copy_of(copy: &Sidecar, (original, holders): HeldSidecar<'_>) -> bool {
     let Some(made_of) = copy.made_of() else { return false };
-    let handovers = original.origin.get("handovers").and_then(Value::as_array);
-    let mut givers = handovers.into_iter().flatten().filter_map(|it| it.get("from")?.as_str());
+    let mut givers = original.handovers().iter().filter_map(|it| it.get("from")?.as_str());
     holders.contains(&made_of) || givers.any(|giver| giver == made_of)
 }

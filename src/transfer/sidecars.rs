@@ -89,7 +89,7 @@ pub(super) fn original(received: &Sidecar, to: &Collection, now: Instant) -> Sid
     let mut original = Sidecar { state: State::Original, handover: None, ..received.clone() };
     original.remove_copy_keys();
     if let Some(Handover { party: Party::From(from), .. }) = &received.handover {
-        note_handover(&mut original, from, to, now);
+        original.note_handover(from, to.id(), now, None);
     }
     original
 }
@@ -101,13 +101,13 @@ pub(super) fn renamed(
     now: Instant,
 ) -> Sidecar {
     let mut renamed = original.clone();
-    note_handover(&mut renamed, from.id(), to, now);
+    renamed.note_handover(from.id(), to.id(), now, None);
     renamed
 }
 
 /// Whether the history of `original` ends with the hand-over between these two.
 pub(super) fn tells_handover(original: &Sidecar, both: (&Collection, &Collection)) -> bool {
-    history(original).last().is_some_and(|last| is_between(last, both))
+    original.handovers().last().is_some_and(|last| is_between(last, both))
 }
 
 /// The dates of the hand-overs between these two in the history of `original`.
@@ -115,28 +115,13 @@ pub(super) fn hand_overs(
     original: &Sidecar,
     both: (&Collection, &Collection),
 ) -> impl Iterator<Item = Option<Instant>> {
-    let between = history(original).iter().filter(move |entry| is_between(entry, both));
+    let between = original.handovers().iter().filter(move |entry| is_between(entry, both));
     between.map(|entry| entry.get("date").and_then(read_date))
-}
-
-fn history(original: &Sidecar) -> &[Value] {
-    original.origin.get("handovers").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn is_between(entry: &Value, (from, to): (&Collection, &Collection)) -> bool {
     let is = |key, id| entry.get(key).and_then(Value::as_str) == Some(id);
     is("from", from.id()) && is("to", to.id())
-}
-
-fn note_handover(original: &mut Sidecar, from: &str, to: &Collection, now: Instant) {
-    let mut entry = toml::Table::new();
-    entry.insert("from".to_owned(), Value::String(from.to_owned()));
-    entry.insert("to".to_owned(), Value::String(to.id().to_owned()));
-    entry.insert("date".to_owned(), date_value(now));
-    let history = original.origin.entry("handovers").or_insert_with(|| Value::Array(Vec::new()));
-    if let Value::Array(history) = history {
-        history.push(Value::Table(entry));
-    }
 }
 
 /// The Original back at the giver.

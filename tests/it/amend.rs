@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use urepo::amend::{AmendError, Amender, Amendment, Description, Plan};
 use urepo::collection::{Collection, Event};
 use urepo::disk::Watcher;
+use urepo::holdings::OriginalError;
 use urepo::identity::Instant;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
@@ -195,7 +196,7 @@ fn only_an_original_in_order_is_changed() {
         let party = Party::To("0123".into());
         sidecar.handover = Some(Handover { token: "t".into(), party });
     });
-    assert!(matches!(given, AmendError::HandoverOpen { .. }), "{given}");
+    assert!(matches!(given, AmendError::Original(OriginalError::HandoverOpen { .. })), "{given}");
     let edited = archive.text().replacen("transferable = true", "transferable = false", 1);
     fs::write(archive.file(), &edited).unwrap();
     let error = archive.entitle("Letter").unwrap_err();

@@ -21,9 +21,6 @@ impl Explain for AmendError {
             Self::Deleted { name } => Failure::of(Exit::Deleted, self).hint(format!(
                 "`urepo show {name}` says when and why; `urepo restore {name}` brings it back"
             )),
-            Self::HandoverOpen { .. } => {
-                Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
-            }
             Self::NotSealed { name } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo meta accept {name}` shows what was edited and accepts it; `urepo repair {name}` repairs \
                  it from a copy"

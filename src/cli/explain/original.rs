@@ -1,6 +1,7 @@
 //! Why an item does not become an Original, and what to do about it.
 
-use urepo::holdings::OriginalError;
+use urepo::holdings::{Giver, OriginalError};
+use urepo::sidecar::Party;
 
 use super::Explain;
 use crate::cli::exit::Exit;
@@ -26,6 +27,11 @@ impl Explain for OriginalError {
             )),
             Self::Unopened { .. } => Failure::of(Exit::Conflict, self)
                 .hint("mount it, and repeat; if it is lost permanently, `--force missing`"),
+            Self::HandoverOpen { party: Party::From(id), .. } => Failure::of(Exit::Conflict, self)
+                .hint(super::transfer::finished_by(&Giver::Id(id.clone()))),
+            Self::HandoverOpen { party: Party::To(_), .. } => {
+                Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
+            }
             Self::HandedOver { path, giver, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "{}; if its other side is lost, promote the item in `{}`",
                 super::transfer::finished_by(giver),

@@ -15,6 +15,10 @@ impl Explain for PromotionError {
                 "name all collections that may hold it with `--with COLLECTION`; if none does, \
                  `--force untraced`",
             ),
+            Self::Original(OriginalError::HandoverOpen { party, .. }) => Failure::of(Exit::Conflict, self).hint(format!(
+                "`urepo recover` finishes it; if the other collection is lost, repeat with `--lost {}`",
+                party.id()
+            )),
             Self::Original(error) => error.explain(),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
@@ -28,10 +32,6 @@ impl Explain for PromotionError {
             )),
             Self::OfAnother { name } => Failure::of(Exit::Conflict, self)
                 .hint(format!("`urepo show {name}` shows what its sidecar says")),
-            Self::HandoverOpen { party, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "`urepo recover` finishes it; if the other collection is lost, repeat with `--lost {}`",
-                party.id()
-            )),
             Self::LaterCopy { path, .. } => Failure::of(Exit::Conflict, self)
                 .hint(format!("promote that one: `urepo -c {} promote`", shell::word(path))),
             Self::OtherCopy { name, path } => Failure::of(Exit::Conflict, self).hint(format!(

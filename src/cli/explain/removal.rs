@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use urepo::holdings::Giver;
 use urepo::removal::RemovalError;
-use urepo::sidecar::Party;
 
 use super::Explain;
 use crate::cli::exit::Exit;
@@ -33,11 +31,6 @@ impl Explain for RemovalError {
                 looked_at.iter().fold(failure, |failure, place| {
                     failure.caused_by(format!("`{}`: {}", place.path.display(), place.lack))
                 })
-            }
-            Self::HandoverOpen { party: Party::From(id), .. } => Failure::of(Exit::Conflict, self)
-                .hint(super::transfer::finished_by(&Giver::Id(id.clone()))),
-            Self::HandoverOpen { party: Party::To(_), .. } => {
-                Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
             }
             Self::Damaged { name, .. } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo verify {name}` says what is wrong; `--force damaged` does it all the same"

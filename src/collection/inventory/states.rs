@@ -71,8 +71,7 @@ fn last_change(sidecar: &Sidecar) -> Option<Instant> {
     let origin = &sidecar.origin;
     match sidecar.state {
         State::Original => {
-            let handovers = origin.get("handovers").and_then(toml::Value::as_array);
-            let handovers = handovers.into_iter().flatten().filter_map(|it| it.get("date"));
+            let handovers = sidecar.handovers().iter().filter_map(|it| it.get("date"));
             handovers.chain(origin.get("restored")).filter_map(read_date).max()
         }
         State::Copy => sidecar.copied(),

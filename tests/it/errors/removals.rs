@@ -57,6 +57,16 @@ error: a hand-over of `example.org/archive/2026/11.21.02.13` is under way, to co
 hint: `urepo -c archive recover` finishes it
 
 "#]]);
+    rewrite(&item, &item, |sidecar| {
+        let party = urepo::sidecar::Party::From("0123".to_owned());
+        sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
+    });
+    // Only the giver finishes it.
+    refuses(&world, "-c archive meta set 11.21.02.13 title=Alpha", 23).tells(str![[r#"
+error: a hand-over of `example.org/archive/2026/11.21.02.13` is under way, from collection 0123
+hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123`
+
+"#]]);
     rewrite(&item, &item, |sidecar| sidecar.handover = None);
     std::fs::remove_file(item.join("doc/a.txt")).unwrap();
     refuses(&world, "-c archive delete --force last 11.21.02.13", 20).tells(str![[r#"

@@ -8,7 +8,7 @@ fn a_hand_over_under_way() {
     let handover = Handover { token: "t".into(), party: Party::From("0123".into()) };
     world.rewrite("archive", |sidecar| sidecar.handover = Some(handover));
     let error = world.delete("archive", &forced()).unwrap_err();
-    assert!(matches!(error, RemovalError::HandoverOpen { .. }), "{error}");
+    assert!(matches!(error, RemovalError::Original(OriginalError::HandoverOpen { .. })), "{error}");
 }
 
 #[test]

@@ -270,7 +270,6 @@ fn made_of(collection: &Collection, name: &RepositoryName) -> Option<String> {
 /// The collection whose loss has made an item the Original: the same run may be repeated.
 fn was_lost(collection: &Collection, name: &RepositoryName) -> Option<String> {
     let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
-    let history = sidecar.origin.get("handovers")?.as_array()?;
-    let lost = history.iter().rev().find(|entry| entry.get("lost").is_some())?;
+    let lost = sidecar.handovers().iter().rev().find(|entry| entry.get("lost").is_some())?;
     lost.get("from")?.as_str().map(str::to_owned)
 }
