@@ -86,7 +86,7 @@ impl<'a> DepositTarget<'a> {
         bytes: u64,
         entries: usize,
     ) -> Result<Reservation, DepositError> {
-        let reserved = self.pending.reserve(self.collection.root(), bytes, entries)?;
+        let reserved = self.pending.reserve(self.collection.root(), bytes, (entries, 1))?;
         reserved.map_err(|lacking| self.no_room(path, lacking))
     }
 

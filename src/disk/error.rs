@@ -25,7 +25,7 @@ impl PathError {
 
     /// The same error of `action` on the same path: one failure of a sync is reported for many items.
     pub(crate) fn repeated(&self, action: &'static str) -> PathError {
-        let source = io::Error::new(self.kind(), self.to_string());
+        let source = io::Error::new(self.kind(), format!("{self}: {}", self.source));
         PathError::new(action, &self.path, source)
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Reservations {
 pub(crate) struct Reservation {
     pending: Arc<Reservations>,
     kept: Footprint,
+    /// The part that is kept once the first sidecar is written.
+    later: Footprint,
 }
 
 /// There is too little room.
@@ -83,24 +85,30 @@ impl Reservations {
         lacking_beside(*self.kept(), dir, footprint)
     }
 
-    /// Keeps room for an item whose payload has `bytes` and `entries`, or returns the shortage. No room is
-    /// kept for the bytes of the payload: they are written next, and a long file would count twice for a long
-    /// time.
+    /// Keeps room for an item whose payload has `bytes` and `entries`, and for its `sidecars`, which replace one
+    /// another; or returns the shortage. No room is kept for the bytes of the payload: they are written next, and a
+    /// long file would count twice for a long time.
     pub(crate) fn reserve(
         self: &Arc<Reservations>,
         dir: &Dir,
         bytes: u64,
-        entries: usize,
+        (entries, sidecars): (usize, u64),
     ) -> Result<Result<Reservation, Lacking>, PathError> {
-        let item = Footprint::of_item(bytes, entries);
+        let more = sidecars - 1;
+        let later =
+            Footprint { bytes: BYTES_OF_LINES + more * bytes_of_sidecar(entries), inodes: more };
         let own = Footprint {
-            bytes: bytes_of_sidecar(entries) + BYTES_OF_LINES,
-            inodes: entries as u64 + INODES_OF_AN_ITEM,
+            bytes: later.bytes + bytes_of_sidecar(entries),
+            inodes: later.inodes + entries as u64 + INODES_OF_AN_ITEM,
+        };
+        let item = Footprint {
+            bytes: bytes.saturating_add(own.bytes),
+            inodes: own.inodes + INODES_BEYOND,
         };
         // The reservation comes before the query: of two threads, the second sees the reservation of the
         // first, and neither waits for the other.
         let before = self.keep(own);
-        let reservation = Reservation { pending: Arc::clone(self), kept: own };
+        let reservation = Reservation { pending: Arc::clone(self), kept: own, later };
         if lacking_beside(before, dir, item)?.is_none() {
             return Ok(Ok(reservation));
         }
@@ -111,7 +119,7 @@ impl Reservations {
             return Ok(Err(lacking));
         }
         kept.add(own);
-        Ok(Ok(Reservation { pending: Arc::clone(self), kept: own }))
+        Ok(Ok(Reservation { pending: Arc::clone(self), kept: own, later }))
     }
 
     /// Reserves `own`, and returns the earlier reservations.
@@ -140,12 +148,12 @@ fn lacking_beside(
 impl Reservation {
     /// The payload is written: the sidecar and lines about the item are still to come.
     pub(crate) fn has_payload(&mut self) {
-        self.keep(Footprint { inodes: 1, ..self.kept });
+        self.keep(Footprint { inodes: self.later.inodes + 1, ..self.kept });
     }
 
     /// The sidecar is written: only lines about the item are still to come.
     pub(crate) fn has_sidecar(&mut self) {
-        self.keep(Footprint { bytes: BYTES_OF_LINES, inodes: 0 });
+        self.keep(self.later);
     }
 
     fn keep(&mut self, less: Footprint) {
@@ -182,9 +190,9 @@ mod tests {
         assert!(lacking(item).is_none());
         assert_eq!(lacking(Footprint::at_least(u64::MAX)).unwrap().unit, "bytes");
         let entries = usize::try_from(u64::MAX / BYTES_OF_AN_ENTRY / 2).unwrap();
-        let mut reserved = pending.reserve(&dir, 1, 1).unwrap().unwrap();
+        let mut reserved = pending.reserve(&dir, 1, (1, 1)).unwrap().unwrap();
         let free = dir.room().unwrap().inodes;
-        assert!(pending.reserve(&dir, 1, entries).unwrap().is_err());
+        assert!(pending.reserve(&dir, 1, (entries, 1)).unwrap().is_err());
         pending.kept().inodes += free;
         assert_eq!(lacking(item).unwrap().unit, "inodes", "others will make as many files");
         pending.kept().inodes -= free;

@@ -21,8 +21,7 @@ pub(super) struct CopyJob<'a> {
     to: Option<(StoredItem, ReadSidecar)>,
     staged: Staged,
     draft: Draft<'a>,
-    /// Present until its sidecar is written.
-    _reserved: Reservation,
+    reserved: Reservation,
     failure: Mutex<Option<TransferError>>,
 }
 
@@ -65,7 +64,7 @@ impl<'a> Shared<'a> {
             Step::DropCopy => return Ok(StageStart::Prepared(Prepared::Drop(staged))),
             Step::Bury(Replaces::Nothing) => {
                 let staged = self.stage_tombstone(&source, staged)?;
-                return Ok(StageStart::Prepared(Prepared::Staged(staged)));
+                return Ok(StageStart::Prepared(Prepared::Staged(staged, None)));
             }
             Step::Bury(_) => return Ok(StageStart::Prepared(Prepared::Bury(staged))),
             step if self.renames(step) => return Ok(StageStart::Prepared(Prepared::Move(staged))),
@@ -89,7 +88,7 @@ impl<'a> Shared<'a> {
             to,
             staged,
             draft,
-            _reserved: reserved,
+            reserved,
             failure: Mutex::default(),
         };
         match job.payload_copy(self).make_directories(&job.source.sidecar.files) {
@@ -106,7 +105,9 @@ impl<'a> Shared<'a> {
     fn reserve(&self, staged: &Staged, entries: usize) -> Result<Reservation, TransferError> {
         // Within a file system, bytes may be shared.
         let bytes = if self.one_file_system { 0 } else { staged.bytes };
-        let reserved = self.pending.reserve(self.to.root(), bytes, entries)?;
+        // The Original that the receiver gets has another sidecar than the Copy that it gets first.
+        let sidecars = if let Step::HandOver(_) = staged.step { 2 } else { 1 };
+        let reserved = self.pending.reserve(self.to.root(), bytes, (entries, sidecars))?;
         reserved.map_err(|Lacking { needed, unit, free }| {
             let (name, collection) = (staged.name.clone(), self.to.path().to_path_buf());
             TransferError::NoRoom { name, needed, unit, free, collection }
@@ -121,7 +122,7 @@ impl<'a> Shared<'a> {
             Content::Link { .. } | Content::EmptyDirectory { .. } => None,
         }));
         let copy = |job: &CopyJob<'_>, batch| self.copy_batch(job, batch);
-        spread(*job, batches, scope, copy, |job, _| self.copied(&job));
+        spread(*job, batches, scope, copy, |job, _| self.copied(job));
     }
 
     fn copy_batch(&self, job: &CopyJob<'_>, batch: std::ops::Range<usize>) {
@@ -133,7 +134,7 @@ impl<'a> Shared<'a> {
     }
 
     /// Passes on an item whose files are all copied.
-    fn copied(&self, job: &CopyJob<'_>) {
+    fn copied(&self, mut job: CopyJob<'_>) {
         let failure = job.failure().take();
         let finished = match failure {
             Some(error) => Err(error),
@@ -141,7 +142,11 @@ impl<'a> Shared<'a> {
         };
         let (number, name) = (job.number, job.staged.name.clone());
         match finished {
-            Ok(staged) => self.deliver(number, Prepared::Staged(staged)),
+            Ok(staged) => {
+                job.reserved.has_payload();
+                job.reserved.has_sidecar();
+                self.deliver(number, Prepared::Staged(staged, Some(job.reserved)));
+            }
             Err(error) => {
                 // An item that is removed while it is read looks damaged, too.
                 let error = match self.at_source(&job.staged) {

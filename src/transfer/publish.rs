@@ -84,6 +84,7 @@ impl Shared<'_> {
         };
         let (mut copies, mut handovers) = (Items::new(), Items::new());
         let (mut moves, mut drops, mut burials) = (Items::new(), Items::new(), Items::new());
+        let mut reserved = Vec::new();
         for (at, ready) in ready.into_iter().enumerate() {
             match ready {
                 Prepared::Passed => {}
@@ -91,10 +92,13 @@ impl Shared<'_> {
                 Prepared::Failed(name, error) => {
                     group.outcomes.insert(at, Outcome { name, result: Err(error) });
                 }
-                Prepared::Staged(staged) => match staged.step {
-                    Step::HandOver(_) => handovers.push((at, staged)),
-                    _ => copies.push((at, staged)),
-                },
+                Prepared::Staged(staged, room) => {
+                    reserved.extend(room);
+                    match staged.step {
+                        Step::HandOver(_) => handovers.push((at, staged)),
+                        _ => copies.push((at, staged)),
+                    }
+                }
                 Prepared::Move(staged) => moves.push((at, staged)),
                 Prepared::Drop(staged) => drops.push((at, staged)),
                 Prepared::Bury(staged) => burials.push((at, staged)),
@@ -116,6 +120,7 @@ impl Shared<'_> {
         drop(changing);
         if self.options.mode == RunMode::Act {
             self.note(&group.done);
+            drop(reserved);
             let left = staged.iter().filter(|(at, step, _)| {
                 let is_done = matches!(group.outcomes.get(at), Some(Outcome { result: Ok(_), .. }));
                 !(is_done && step.over() == Replaces::Nothing)

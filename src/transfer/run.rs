@@ -214,7 +214,7 @@ fn halt(group: Vec<Prepared>, reason: &TransferError) -> Vec<Outcome> {
         Prepared::Passed => None,
         Prepared::Failed(name, error) => Some(Outcome { name, result: Err(error) }),
         Prepared::Planned(staged)
-        | Prepared::Staged(staged)
+        | Prepared::Staged(staged, _)
         | Prepared::Move(staged)
         | Prepared::Bury(staged)
         | Prepared::Drop(staged) => Some(Outcome { name: staged.name, result: Err(error()) }),

@@ -8,7 +8,7 @@ use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer, lock_items,
 };
-use crate::flow::{Flow, Reservations, Size};
+use crate::flow::{Flow, Reservation, Reservations, Size};
 use crate::holdings::{Claim, Peers};
 use crate::identity::RepositoryName;
 use crate::progress::NoProgress;
@@ -21,8 +21,8 @@ pub(super) enum Prepared {
     Passed,
     /// Nothing is to be done, except perhaps a report.
     Planned(Staged),
-    /// It is staged.
-    Staged(Staged),
+    /// It is staged; room is kept for its publishing.
+    Staged(Staged, Option<Reservation>),
     /// It is to be renamed unchanged, within one file system.
     Move(Staged),
     /// It is to be removed from the source, once the Copy at the destination is proven.
@@ -128,7 +128,7 @@ impl<'a> Shared<'a> {
 
 pub(super) fn size(ready: &Prepared) -> Size {
     match ready {
-        Prepared::Staged(staged) => {
+        Prepared::Staged(staged, _) => {
             Size { files: usize::try_from(staged.files).unwrap_or(usize::MAX), bytes: staged.bytes }
         }
         _ => Size::default(),

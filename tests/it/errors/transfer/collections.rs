@@ -93,6 +93,44 @@ hint: the file system is mounted read-only; `findmnt -T .` shows it
     );
 }
 
+/// Items for which there is room arrive, confirmed. No migration is left open by one for which there is none.
+#[test]
+fn that_fill_up() {
+    let script = r#"
+            $UREPO -q init archive --host archive.example.org
+            mkdir many; for i in $(seq 200); do seq $i 2000 >many/$i; done
+            $UREPO -q -c archive new --each many/* >names
+            fill() {
+                mount -t tmpfs -o size=1m tmpfs mount
+                $UREPO -q init mount/mirror --host mirror.example.org --force prefix
+                code=0; $UREPO -c archive "$@" --to mount/mirror 2>told || code=$?
+                items=$($UREPO -c mount/mirror list | wc -l)
+                # How many depends on how far the threads are.
+                test $items -ge 20 && items=many
+                echo "exit $code with $items of 200 items"
+                sed -n 's/[0-9]\+ more/N more/p' told
+                echo "$(grep -c 'confirm\|not finished' told) unconfirmed"
+                find mount/mirror/.urepo archive/.urepo -path '*/staging/?*' -o -path '*/journal/?*'
+                $UREPO -q verify archive mount/mirror >told 2>&1 || cat told
+                umount mount
+            }
+            fill copy --all
+            fill migrate --all"#;
+    let Some(told) = with_mounts(&World::new(), script) else { return };
+    same(
+        &told,
+        str![[r#"
+exit 3 with many of 200 items
+error: N more for which there is no room; `-v` names each
+0 unconfirmed
+exit 3 with many of 200 items
+error: N more for which there is no room; `-v` names each
+0 unconfirmed
+
+"#]],
+    );
+}
+
 /// A source that can not be written to can be copied from, and does not give anything away.
 #[test]
 fn that_can_only_be_read() {
