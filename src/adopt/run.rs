@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::OnceLock;
 
 use super::group::{Ready, place};
 use super::look::{Look, check_inventory, look};
@@ -77,7 +77,7 @@ impl Adopter<'_> {
     pub fn run(&self, mut report: impl FnMut(Vec<Outcome>) -> Result<(), AdoptError>) -> Summary {
         let mut summary = Summary::default();
         let flow = Flow::new(UNDER_WAY);
-        let writing = Writing { adopter: self, writer: Mutex::new(Right::NotNeeded) };
+        let writing = Writing { adopter: self, writer: OnceLock::new() };
         let side = Side { adopter: self, root: self.root(), flow: &flow, writing: &writing };
         let mut collector = Collector { side: &side, summary: &mut summary, report: &mut report };
         let driven = flow.drive(self.jobs, |scope| side.feed(scope), || collector.collect());
@@ -102,38 +102,27 @@ impl Adopter<'_> {
 /// collection, not even an mtime.
 struct Writing<'a> {
     adopter: &'a Adopter<'a>,
-    writer: Mutex<Right>,
-}
-
-enum Right {
-    NotNeeded,
-    Taken(Arc<Writer>),
-    /// A lock that timed out once is not waited for again.
-    Refused,
+    /// `None` after a refusal: nobody waits for it a second time.
+    writer: OnceLock<Option<Writer>>,
 }
 
 impl Writing<'_> {
-    /// The writer; nothing where none is needed.
-    fn get(&self) -> Result<Option<Arc<Writer>>, AdoptError> {
+    /// The writer; nothing where none is needed. The error of a refusal goes to the thread that asked.
+    fn get(&self) -> Result<Option<&Writer>, AdoptError> {
         let Mode::Act { collection, agent, wait } = self.adopter.mode else { return Ok(None) };
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*writer {
-            Right::Taken(writer) => return Ok(Some(Arc::clone(writer))),
-            Right::Refused => return Err(AdoptError::GroupFailed),
-            Right::NotNeeded => *writer = Right::Refused,
+        let mut refusal = None;
+        let writer = self.writer.get_or_init(|| {
+            let waiter = Waiter::new(self.adopter.clock, self.adopter.interrupt, wait);
+            collection.writer(agent, &waiter).map_err(|error| refusal = Some(error)).ok()
+        });
+        match (writer, refusal) {
+            (Some(writer), _) => Ok(Some(writer)),
+            (None, refusal) => Err(refusal.map_or(AdoptError::GroupFailed, AdoptError::from)),
         }
-        let waiter = Waiter::new(self.adopter.clock, self.adopter.interrupt, wait);
-        let taken = Arc::new(collection.writer(agent, &waiter)?);
-        *writer = Right::Taken(Arc::clone(&taken));
-        Ok(Some(taken))
     }
 
     fn finish(self) -> Result<(), PathError> {
-        let writer = self.writer.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match writer {
-            Right::Taken(writer) => Arc::into_inner(writer).map_or(Ok(()), Writer::finish),
-            Right::NotNeeded | Right::Refused => Ok(()),
-        }
+        self.writer.into_inner().flatten().map_or(Ok(()), Writer::finish)
     }
 }
 
@@ -342,7 +331,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Collector<'_, R> {
             (Ok(Some(writer)), Mode::Act { collection, .. }) => {
                 let names = group.iter().map(|ready| ready.plan.name.clone()).collect();
                 let _changing = writer.changing(collection, names);
-                place(group, collection, &writer, adopter.clock)
+                place(group, collection, writer, adopter.clock)
             }
             (other, _) => {
                 let refused = |ready: Ready| Outcome::Refused {
