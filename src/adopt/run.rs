@@ -102,12 +102,12 @@ impl Adopter<'_> {
 /// collection, not even an mtime.
 struct Writing<'a> {
     adopter: &'a Adopter<'a>,
-    /// `None` after a refusal: nobody waits for it a second time.
+    /// `None` after an error: a lock that timed out once is not waited for again.
     writer: OnceLock<Option<Writer>>,
 }
 
 impl Writing<'_> {
-    /// The writer; nothing where none is needed. The error of a refusal goes to the thread that asked.
+    /// The writer; `None` in a dry run. Only the thread that asked first gets the error.
     fn get(&self) -> Result<Option<&Writer>, AdoptError> {
         let Mode::Act { collection, agent, wait } = self.adopter.mode else { return Ok(None) };
         let mut refusal = None;

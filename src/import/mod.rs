@@ -143,6 +143,11 @@ pub struct Event {
 }
 
 impl Event {
+    fn of(candidate: Candidate, became: Became) -> Event {
+        let path = candidate.place.path();
+        Event::new(path.display().to_string(), Some(path), candidate.row, became)
+    }
+
     fn new(source: String, path: Option<PathBuf>, row: Option<RowText>, became: Became) -> Event {
         Event { source, path, row, became, left: Vec::new(), rejected: None, is_known: false }
     }

@@ -61,9 +61,7 @@ pub fn relate(
             }
             Ok(_) => continue,
         };
-        let path = candidate.place.path();
-        let (source, row) = (path.display().to_string(), candidate.row);
-        tell.tell(vec![Event::new(source, Some(path), row, became)])?;
+        tell.tell(vec![Event::of(candidate, became)])?;
     }
     Ok(done)
 }

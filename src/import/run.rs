@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::candidate::{Candidate, FoundCandidate, Refused, RowText};
 use super::decide::{Criteria, Decision, Planner};
-use super::ledger::LineKind;
+use super::ledger::{Entry, LineKind};
 use super::look::Scanner;
 use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
@@ -201,17 +201,14 @@ pub fn plan(
             Ok(Some(Decision::Deposit(wanted))) => {
                 Became::Planned { files: wanted.files, bytes: wanted.bytes, left_out }
             }
-            Ok(Some(Decision::There(name, _) | Decision::Taken(name))) => Became::There(name),
-            Ok(Some(Decision::Left(line))) => Became::Left(line),
-            Ok(Some(Decision::Unsettled)) => Became::Unsettled,
-            Ok(Some(Decision::OtherRules(entry))) => Became::OtherRules(entry.name),
-            Ok(Some(Decision::LeftOut(rule))) => Became::LeftOut(rule),
-            Ok(Some(Decision::Done)) if candidate.is_named => Became::Done,
-            Ok(Some(Decision::Done | Decision::Aside)) => continue,
+            Ok(Some(decision)) => match settled(decision, &candidate) {
+                Some((became, _)) => became,
+                None => continue,
+            },
             Ok(None) => Became::Twice,
             Err(error) => Became::Failed(error),
         };
-        output.tell(vec![event(candidate, became)]);
+        output.tell(vec![Event::of(candidate, became)]);
     }
     output.summary
 }
@@ -273,9 +270,18 @@ fn fingerprint(key: &[u8]) -> u128 {
     u128::from_str_radix(&text[..32], 16).unwrap_or(0)
 }
 
-fn event(candidate: Candidate, became: Became) -> Event {
-    let path = candidate.place.path();
-    Event::new(path.display().to_string(), Some(path), candidate.row, became)
+/// The outcome of a source that needs no work, with the line that the ledger lacks. `None` for a source to be passed over.
+fn settled(decision: Decision, candidate: &Candidate) -> Option<(Became, Option<Entry>)> {
+    Some(match decision {
+        Decision::There(name, line) => (Became::There(name), line),
+        Decision::Taken(name) => (Became::There(name), None),
+        Decision::OtherRules(line) => (Became::OtherRules(line.name.clone()), Some(line)),
+        Decision::Left(line) => (Became::Left(line), None),
+        Decision::LeftOut(rule) => (Became::LeftOut(rule), None),
+        Decision::Unsettled => (Became::Unsettled, None),
+        Decision::Done if candidate.is_named => (Became::Done, None),
+        Decision::Done | Decision::Aside | Decision::Deposit(_) => return None,
+    })
 }
 
 fn event_of_refused(refused: Refused) -> Event {

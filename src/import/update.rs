@@ -248,15 +248,13 @@ impl UpdateRun<'_, '_, '_> {
     }
 
     fn report(&mut self, candidate: Candidate, became: Became) -> Result<(), ImportError> {
-        let path = candidate.place.path();
         match &became {
             Became::NotUpdated { reason: NotUpdated::Failed(_), .. } => {
-                self.done.failed.insert(path.clone());
+                self.done.failed.insert(candidate.place.path());
             }
             Became::NotUpdated { .. } => self.done.not_updated += 1,
             _ => self.done.updated += 1,
         }
-        let (source, row) = (path.display().to_string(), candidate.row);
-        self.tell.tell(vec![Event::new(source, Some(path), row, became)])
+        self.tell.tell(vec![Event::of(candidate, became)])
     }
 }

@@ -1,6 +1,6 @@
 //! Turning candidates into requests, unless nothing is to be done or an error occurs.
 
-use super::{Begun, RunState, event, event_of_refused, lock};
+use super::{Begun, RunState, event_of_refused, lock, settled};
 use crate::clock::Clock;
 use crate::deposit::source_removal::{SourceKept, Times};
 use crate::deposit::{Request, SourcePlace, in_words};
@@ -69,57 +69,44 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
             let decision = self.judge.decide(&candidate, &key, &of_source)?;
             Ok((key, Some(decision)))
         });
-        let became = match decided {
+        let (became, line) = match decided {
             Ok((key, Some(Decision::Deposit(wanted)))) => {
                 return Begin::Request(Box::new(self.request(candidate, key, *wanted)));
             }
-            Ok((_, Some(Decision::Done))) if candidate.is_named => Became::Done,
-            Ok((_, Some(Decision::Done))) => return Begin::Nothing,
-            Ok((_, Some(Decision::Taken(name)))) => Became::There(name),
             Ok((_, Some(Decision::Aside))) => match &self.shared.after {
                 After::Keep | After::Move(_) => return Begin::Nothing,
-                After::Remove => match self.finish_removal(&candidate) {
-                    Ok(name) => Became::There(name),
-                    Err(error) => Became::Failed(error),
-                },
+                After::Remove => (
+                    self.finish_removal(&candidate).map_or_else(Became::Failed, Became::There),
+                    None,
+                ),
             },
-            Ok((_, Some(Decision::Left(line)))) => {
-                let name = line.name.clone();
-                let place = candidate.place.clone();
-                let told = event(candidate, Became::Left(line));
-                return Begin::Event(Box::new(self.released(told, &name, &place)));
-            }
-            Ok((_, Some(Decision::Unsettled))) => Became::Unsettled,
-            Ok((_, Some(Decision::LeftOut(rule)))) => Became::LeftOut(rule),
-            Ok((_, None)) => Became::Twice,
-            Ok((_, Some(Decision::OtherRules(entry)))) => {
-                if let Err(error) = lock(&self.shared.ledger).add(std::slice::from_ref(&entry)) {
-                    return self.end(candidate, error);
-                }
-                let place = candidate.place.clone();
-                let told = event(candidate, Became::OtherRules(entry.name.clone()));
-                return Begin::Event(Box::new(self.released(told, &entry.name, &place)));
-            }
-            Ok((_, Some(Decision::There(name, entry)))) => {
-                let mut ledger = lock(&self.shared.ledger);
-                let unknown = entry.as_ref().map(|_| name.clone());
-                let added =
-                    ledger.confirm(unknown.as_slice()).and_then(|()| ledger.add(entry.as_slice()));
-                drop(ledger);
-                if let Err(error) = added {
-                    return self.end(candidate, error);
-                }
-                let place = candidate.place.clone();
-                let told = event(candidate, Became::There(name.clone()));
-                return Begin::Event(Box::new(self.released(told, &name, &place)));
-            }
-            Err(error) => Became::Failed(error),
+            Ok((_, Some(decision))) => match settled(decision, &candidate) {
+                Some(settled) => settled,
+                None => return Begin::Nothing,
+            },
+            Ok((_, None)) => (Became::Twice, None),
+            Err(error) => (Became::Failed(error), None),
         };
-        Begin::Event(Box::new(event(candidate, became)))
+        if let Some(line) = line {
+            let mut ledger = lock(&self.shared.ledger);
+            let unsynced = (line.kind == LineKind::Kept).then(|| line.name.clone());
+            let added = ledger.confirm(unsynced.as_slice()).and_then(|()| ledger.add(&[line]));
+            drop(ledger);
+            if let Err(error) = added {
+                return self.end(candidate, error);
+            }
+        }
+        let place = candidate.place.clone();
+        Begin::Event(Box::new(self.released(Event::of(candidate, became), &place)))
     }
 
-    /// Removes or moves the source of the item `name` as requested, and notes failures.
-    fn released(&self, mut told: Event, name: &RepositoryName, place: &SourcePlace) -> Event {
+    /// Removes or moves the source of an item as requested, and notes failures.
+    fn released(&self, mut told: Event, place: &SourcePlace) -> Event {
+        let name = match &told.became {
+            Became::There(name) | Became::OtherRules(name) => name,
+            Became::Left(line) => &line.name,
+            _ => return told,
+        };
         if !matches!(self.shared.after, After::Keep) {
             told.left = match self.judge.rules.looker.payload(place) {
                 Ok(payload) => self.shared.release(name, (place, &payload), Times::Any),
@@ -145,7 +132,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     fn end(&self, candidate: Candidate, error: ImportError) -> Begin {
         lock(&self.shared.output).summary.fatal.get_or_insert(error);
         let interrupted = crate::deposit::DepositError::GroupFailed;
-        Begin::Event(Box::new(event(candidate, Became::Failed(interrupted.into()))))
+        Begin::Event(Box::new(Event::of(candidate, Became::Failed(interrupted.into()))))
     }
 
     fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: PlannedItem) -> Request {
