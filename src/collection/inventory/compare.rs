@@ -124,10 +124,13 @@ impl Collection {
         &self,
         name: &RepositoryName,
     ) -> Result<Option<InventoryLine>, PathError> {
-        if self.seems_returned(name)?.is_none() || self.has_writers()? {
+        let Some(line) = self.seems_returned(name)? else { return Ok(None) };
+        if self.has_writers()? {
             return Ok(None);
         }
-        self.seems_returned(name)
+        // One run may have ended just before, and another may have begun since.
+        let is_so = self.seems_returned(name)?.as_ref() == Some(&line) && !self.has_writers()?;
+        Ok(is_so.then_some(line))
     }
 
     /// The same without waiting for other processes.
@@ -253,7 +256,9 @@ impl ComparedYear<'_> {
                     match self.collection.seems_returned(&name)? {
                         None => names.push(name),
                         Some(line) => {
-                            if visit(Discrepancy::Returned(name, line)).is_break() {
+                            let is_so = self.writers == Writers::None
+                                || self.collection.returned(&name)?.is_some();
+                            if is_so && visit(Discrepancy::Returned(name, line)).is_break() {
                                 return Ok(ControlFlow::Break(()));
                             }
                         }

@@ -1,10 +1,12 @@
 //! Items that go while they are recorded as found.
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use urepo::collection::{Collection, InventoryChange, Names};
-use urepo::disk::Operation;
+use urepo::collection::{Collection, Discrepancy, InventoryChange, Names};
+use urepo::disk::{Operation, Watch, Watcher};
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::verify::{Depth, Options, Rounds, verify_in_rounds};
@@ -46,4 +48,59 @@ fn what_migrates_meanwhile_is_not_recorded_as_found() {
         |at: usize| world.collection().last_record(&world.names[at]).unwrap().unwrap().line.change;
     assert!(matches!(last(0), InventoryChange::Left(_)), "{:?}", last(0));
     assert!(matches!(last(1), InventoryChange::Found(Some(_))), "{:?}", last(1));
+}
+
+/// A migration that begins when verification has seen that no process writes: it records that the item leaves, and takes
+/// it away later.
+struct Begins {
+    staging: PathBuf,
+    inventory: PathBuf,
+    line: String,
+    is_quiet: AtomicBool,
+    has_begun: AtomicBool,
+}
+
+impl Watch for Begins {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if operation == Operation::List && path == self.staging {
+            self.is_quiet.store(true, Ordering::SeqCst);
+        } else if path == self.inventory
+            && self.is_quiet.load(Ordering::SeqCst)
+            && !self.has_begun.swap(true, Ordering::SeqCst)
+        {
+            std::fs::create_dir(self.staging.join("other"))?;
+            std::fs::write(&self.inventory, &self.line)?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_begins_to_leave_meanwhile_has_not_returned() {
+    let world = World::new();
+    let name = &world.names[0];
+    let inventory = inventory_file(&world.root, name.as_str());
+    std::fs::write(&inventory, "").unwrap();
+    let left = format!("left {name} migrated 60cb73fd mirror");
+    let begins = Arc::new(Begins {
+        staging: world.root.join(".urepo/staging"),
+        inventory,
+        line: inventory_line("2026-11-23T10:00:00Z", &left),
+        is_quiet: AtomicBool::new(false),
+        has_begun: AtomicBool::new(false),
+    });
+    std::fs::create_dir_all(&begins.staging).unwrap();
+    let watcher = Watcher::new(Arc::<Begins>::clone(&begins));
+    let collection = Collection::open(&world.root, &watcher).unwrap();
+    let mut returned = Vec::new();
+    let flow = collection.visit_discrepancies(&Names::default(), |found| {
+        if let Discrepancy::Returned(name, _) = found {
+            returned.push(name);
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(flow.unwrap().is_continue() && begins.has_begun.load(Ordering::SeqCst));
+    assert_eq!(returned, []);
+    std::fs::remove_dir(begins.staging.join("other")).unwrap();
+    assert_eq!(super::told(&world.root).returned, [name.clone()]);
 }
