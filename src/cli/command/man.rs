@@ -31,7 +31,7 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    pub(crate) fn run(&self, printer: &Printer) -> Done {
+    pub(crate) fn run(&self, printer: &Printer, _is_dry: bool) -> Done {
         let mut urepo = crate::cli::definitions();
         // Gives every command the global flags and its full name.
         urepo.build();
@@ -42,7 +42,7 @@ impl Man {
             None => page::of_urepo(&urepo),
             Some(name) => match page_of(&urepo, name) {
                 Some(page) => page,
-                None => match formats::FORMATS.iter().find(|format| format.name == name) {
+                None => match formats::FORMATS.into_iter().find(|format| format.0 == name) {
                     Some(format) => page::of_format(format),
                     None => {
                         return Err(Failure::usage(format!("there is no command `{name}`"))
@@ -76,7 +76,7 @@ fn write_all(dir: &std::path::Path, urepo: &clap::Command) -> Done {
         dir.replace_file(&file, page::of_command(&name, command).as_bytes())?;
     }
     for format in formats::FORMATS {
-        dir.replace_file(&format!("{}.5", format.name), page::of_format(format).as_bytes())?;
+        dir.replace_file(&format!("{}.5", format.0), page::of_format(format).as_bytes())?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, Command};
 use urepo::verify::Code;
 
-use super::formats::{FilePage, KeyTable};
+use super::formats::FilePage;
 use super::roff::{Roff, bold, italic};
 use crate::cli::config::VARIABLES;
 use crate::cli::exit::{Exit, TABLE};
@@ -25,33 +25,47 @@ const FIRST_DAY: [&str; 6] = [
     "urepo -c archive manifest --all --root | (cd archive && sha256sum -c)",
 ];
 
-const FILES: [(&str, &str); 4] = [
-    (
-        "urepo.toml",
-        "Makes its directory a collection; says what issues identifiers. For people to edit.",
-    ),
-    (
-        ".urepo/",
-        "Beside it: locks, the memory of the last identifier, items in the making, the log, and the index, which \
-         may be removed. Not to be edited.",
-    ),
-    ("$XDG_CONFIG_HOME/urepo/config.toml", "Settings of the user, and names of collections."),
-    ("/etc/urepo/config.toml", "The same for the machine."),
-];
+/// What the page of urepo says after the environment, in the form of [`sections`].
+const FILES_AND_FORMS: &str = r#"# files
+urepo.toml | Makes its directory a collection; says what issues identifiers. For people to edit.
+.urepo/ | Beside it: locks, the memory of the last identifier, items in the making, the log, and the index, which
+  may be removed. Not to be edited.
+$XDG_CONFIG_HOME/urepo/config.toml | Settings of the user, and names of collections.
+/etc/urepo/config.toml | The same for the machine.
+urepo.toml(5) and item.toml(5) list the keys.
+# columns and templates
+urepo-list(1), urepo-find(1), urepo-log(1) and urepo-whereis(1) print rows. --columns chooses what stands in a row,
+  --sort and --limit which rows come first, and --format replaces the columns by a template.
+A column is a key of the records of --json: `id`, `state`, `bytes`, `created`, `metadata.title`, `origin.source`. A
+  term of Dublin Core and a key of your own may be named without `metadata.`: `title`, `x.shelf`. `identifier` is
+  `id`. Several values are separated by `; `.
+On a terminal the columns have headings and fit its width; a text that does not is cut and ends in `…`. Where texts
+  would have fewer than 40 columns, and --columns is not given, identifiers begin with the year. In a pipe there are
+  no headings, columns are separated by tabs, values are whole, and sizes are bytes.
+A template is text in which `{KEY}` stands for a value. `{KEY:size}` writes bytes in units, `{KEY:date}` the day of
+  a time, and `{KEY:json}` the value in JSON; the same forms may follow a column. `\t`, `\n`, `\0` and `\\` stand for
+  a tab, a line end, a NUL byte and a backslash, `{{` and `}}` for braces.
+Control characters and characters that change the reading order are escaped in values, so each record is one line.
+  --json has the exact values.
+# times
+A TIME is a year, month, day, hour, minute or second: `2026`, `2026-11`, `2026-11-22`, `2026-11-22T12:00`. It may be
+  `today` or `yesterday` (`hoje`, `ontem`), or an age: `90min`, `12h`, `7d`, `2w`.
+--since begins with the first instant of it, and --until ends with the last one: `--since 2026-11 --until 2026-11`
+  is all of November.
+Times are in UTC, as in identifiers, also `today`. A time of day may have an offset: `2026-11-22T12:00-03:00`."#;
 
 /// What urepo promises; the manual is where people look for it.
-const PROMISES: [&str; 8] = [
-    "An identifier is never issued twice: not by a kill, a power cut, a clock that steps, parallel processes, \
-     a restored backup or a cloned machine that is noticed. Identifiers may be skipped.",
-    "An identifier is printed only after memory and item are durable.",
-    "A reader never sees a part of an item.",
-    "A source is not removed before the item was read back and matches.",
-    "Success means durable. A failure says what was done and what was not.",
-    "Any command may be repeated after any crash.",
-    "No lock outlives its process; no lock file is ever to be removed by hand.",
-    "Nothing outside the collection is read or written because of names or links inside it; an I/O \
-     error is never taken for absence; verification repairs nothing.",
-];
+const PROMISES: &str = r#"# promises
+- An identifier is never issued twice: not by a kill, a power cut, a clock that steps, parallel processes, a
+  restored backup or a cloned machine that is noticed. Identifiers may be skipped.
+- An identifier is printed only after memory and item are durable.
+- A reader never sees a part of an item.
+- A source is not removed before the item was read back and matches.
+- Success means durable. A failure says what was done and what was not.
+- Any command may be repeated after any crash.
+- No lock outlives its process; no lock file is ever to be removed by hand.
+- Nothing outside the collection is read or written because of names or links inside it; an I/O error is never taken
+  for absence; verification repairs nothing."#;
 
 /// The commands of `urepo`, or those of one of its commands.
 fn commands(urepo: &Command) -> impl Iterator<Item = &Command> {
@@ -83,17 +97,7 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     page.tagged(&editors, "The editor of urepo-meta-edit(1).");
     let colour = format!("{}, {}", bold("NO_COLOR"), bold("CLICOLOR_FORCE"));
     page.tagged(&colour, "No colour, or colour always.");
-    page.section("files");
-    for (path, meaning) in FILES {
-        page.tagged(&bold(path), meaning);
-    }
-    page.paragraph("urepo.toml(5) and item.toml(5) list the keys.");
-    for (heading, paragraphs) in [("columns and templates", TEMPLATES), ("times", TIMES)] {
-        page.section(heading);
-        for paragraph in paragraphs {
-            page.paragraph(paragraph);
-        }
-    }
+    sections(&mut page, FILES_AND_FORMS);
     page.section("exit status");
     for (exit, meaning) in TABLE {
         let meaning = sentence(&with_first(meaning, char::to_uppercase));
@@ -111,40 +115,11 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
             &sentence(&format!("{meaning} ({})", code.severity())),
         );
     }
-    page.section("promises");
-    for promise in PROMISES {
-        page.bullet(promise);
-    }
+    sections(&mut page, PROMISES);
     page.section("examples");
     page.verbatim(FIRST_DAY);
     page.finish()
 }
-
-/// What `--columns`, `--sort` and `--format` have in common.
-const TEMPLATES: &[&str] = &[
-    "urepo-list(1), urepo-find(1), urepo-log(1) and urepo-whereis(1) print rows. --columns chooses what stands in a \
-     row, --sort and --limit which rows come first, and --format replaces the columns by a template.",
-    "A column is a key of the records of --json: `id`, `state`, `bytes`, `created`, `metadata.title`, `origin.source`. \
-     A term of Dublin Core and a key of your own may be named without `metadata.`: `title`, `x.shelf`. `identifier` is \
-     `id`. Several values are separated by `; `.",
-    "On a terminal the columns have headings and fit its width; a text that does not is cut and ends in `…`. Where \
-     texts would have fewer than 40 columns, and --columns is not given, identifiers begin with the year. In a pipe \
-     there are no headings, columns are separated by tabs, values are whole, and sizes are bytes.",
-    "A template is text in which `{KEY}` stands for a value. `{KEY:size}` writes bytes in units, `{KEY:date}` the day of \
-     a time, and `{KEY:json}` the value in JSON; the same forms may follow a column. `\\t`, `\\n`, `\\0` and `\\\\` stand for \
-     a tab, a line end, a NUL byte and a backslash, `{{` and `}}` for braces.",
-    "Control characters and characters that change the reading order are escaped in values, so each record is one line. \
-     --json has the exact values.",
-];
-
-/// Times on the command line.
-const TIMES: &[&str] = &[
-    "A TIME is a year, month, day, hour, minute or second: `2026`, `2026-11`, `2026-11-22`, `2026-11-22T12:00`. It may be \
-     `today` or `yesterday` (`hoje`, `ontem`), or an age: `90min`, `12h`, `7d`, `2w`.",
-    "--since begins with the first instant of it, and --until ends with the last one: `--since 2026-11 --until 2026-11` \
-     is all of November.",
-    "Times are in UTC, as in identifiers, also `today`. A time of day may have an offset: `2026-11-22T12:00-03:00`.",
-];
 
 /// Lists the commands of `command`, whose page is called `name`.
 fn list(page: &mut Roff, name: &str, command: &Command) {
@@ -182,32 +157,34 @@ pub(super) fn of_command(name: &str, command: &Command) -> String {
 }
 
 /// The page of a file.
-pub(super) fn of_format(format: &FilePage) -> String {
+pub(super) fn of_format((name, about, text): FilePage) -> String {
     let mut page = Roff::default();
-    page.title(format.name, 5, RELEASED, env!("CARGO_PKG_VERSION"));
+    page.title(name, 5, RELEASED, env!("CARGO_PKG_VERSION"));
     page.section("name");
-    page.paragraph(&format!("{} - {}", format.name, format.about));
-    page.section("description");
-    for text in format.description {
-        page.paragraph(text);
-    }
-    for KeyTable { heading, intro, keys } in format.tables {
-        page.section(heading);
-        if !intro.is_empty() {
-            page.paragraph(intro);
-        }
-        for (key, kind, meaning) in *keys {
-            let tag = if kind.is_empty() {
-                bold(key)
-            } else {
-                format!("{} ({})", bold(key), italic(kind))
-            };
-            page.tagged(&tag, &sentence(&with_first(meaning, char::to_uppercase)));
-        }
-    }
+    page.paragraph(&format!("{name} - {about}"));
+    sections(&mut page, text);
     page.section("see also");
     page.paragraph("urepo(1)");
     page.finish()
+}
+
+/// Adds the sections of `text`: headings after `# `, points after `- `, paragraphs, and entries as `KEY | MEANING` or
+/// `KEY | TYPE | MEANING`. An indented line continues the one before.
+pub(super) fn sections(page: &mut Roff, text: &str) {
+    for line in text.replace("\n  ", " ").lines() {
+        let meant = |meaning| sentence(&with_first(meaning, char::to_uppercase));
+        match line.split(" | ").collect::<Vec<_>>()[..] {
+            [key, kind, meaning] => {
+                page.tagged(&format!("{} ({})", bold(key), italic(kind)), &meant(meaning));
+            }
+            [key, meaning] => page.tagged(&bold(key), &meant(meaning)),
+            _ => match line.split_once(' ') {
+                Some(("#", heading)) => page.section(heading),
+                Some(("-", point)) => page.bullet(point),
+                _ => page.paragraph(line),
+            },
+        }
+    }
 }
 
 /// Title, name and synopsis.
