@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args as _, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use super::command;
 use super::config::parse_jobs;
+use super::context::Context;
+use super::failure::Failure;
 use super::human::parse_duration;
+use super::printer::{Printer, Purpose};
+use super::{Done, command};
 
 /// Keeps files in uniform repositories: every item gets a permanent identifier (IBI), which is also its
 /// path, needs no registry and no server, and is never issued twice.
@@ -88,14 +91,21 @@ impl Args {
     }
 }
 
-/// Declares each command with its name and its other names.
+/// Declares each command with its name, its other names, and what stdout is to it. What has been verified is worth its
+/// exit code, even if nobody reads the rest.
 macro_rules! commands {
-    ($($command:ident($arguments:ty) = $name:literal $(| $alias:literal)*;)*) => {
+    (
+        // The last ones, which need nothing of the machine and only answer.
+        alone { $($lone:ident($own:ty) = $lone_name:literal;)* }
+        $($command:ident($arguments:ty) = $name:literal $(| $alias:literal)*: $purpose:ident;)*
+    ) => {
         /// The commands, in the order of a first day.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
             $(#[command(name = $name, visible_aliases = &[$($alias),*] as &[&str])]
             $command($arguments),)*
+            $(#[command(name = $lone_name)]
+            $lone($own),)*
         }
 
         impl Command {
@@ -106,6 +116,7 @@ macro_rules! commands {
                         let command = clap::Command::new($name).aliases(&[$($alias),*] as &[&str]);
                         Some(<$arguments>::augment_args(command))
                     })*
+                    $($lone_name => Some(<$own>::augment_args(clap::Command::new($lone_name))),)*
                     _ => None,
                 }
             }
@@ -114,6 +125,30 @@ macro_rules! commands {
             pub(crate) fn name(&self) -> &'static str {
                 match self {
                     $(Command::$command(_) => $name,)*
+                    $(Command::$lone(_) => $lone_name,)*
+                }
+            }
+
+            /// What stdout is to it.
+            pub(crate) fn purpose(&self) -> Purpose {
+                match self {
+                    Command::Meta(it) if it.is_answer() => Purpose::Answer,
+                    Command::Export(it) if it.is_stream() => Purpose::Answer,
+                    $(Command::$command(_) => Purpose::$purpose,)*
+                    $(Command::$lone(_) => Purpose::Answer,)*
+                }
+            }
+
+            /// Does its work, with `context` unless it needs none.
+            pub(crate) fn run(
+                &self,
+                printer: &Printer,
+                is_dry: bool,
+                context: impl FnOnce() -> Result<Context, Failure>,
+            ) -> Done {
+                match self {
+                    $(Command::$command(it) => context()?.during(|context| it.run(context)),)*
+                    $(Command::$lone(it) => it.run(printer, is_dry),)*
                 }
             }
         }
@@ -121,45 +156,47 @@ macro_rules! commands {
 }
 
 commands! {
-    Init(command::init::Init) = "init";
-    Adopt(command::adopt::Adopt) = "adopt";
-    New(Box<command::new::New>) = "new" | "add" | "deposit";
-    Import(Box<command::import::Import>) = "import";
-    List(command::list::List) = "list" | "ls";
-    Show(command::show::Show) = "show" | "info";
-    Find(Box<command::find::Find>) = "find" | "search";
-    Meta(command::meta::Meta) = "meta";
-    Relate(command::relate::Relate) = "relate";
-    Path(command::path::Path) = "path";
-    Cat(command::cat::Cat) = "cat";
-    Open(command::open::Open) = "open";
-    Resolve(Box<command::resolve::Resolve>) = "resolve";
-    Manifest(command::manifest::Manifest) = "manifest";
-    Links(command::links::Links) = "links";
-    Link(command::link::LinkTo) = "link";
-    Verify(command::verify::Verify) = "verify" | "check" | "fsck";
-    Status(command::status::Status) = "status";
-    Whereis(command::whereis::Whereis) = "whereis";
-    Copy(Box<command::copy::Copy>) = "copy" | "cp";
-    Migrate(Box<command::migrate::Migrate>) = "migrate" | "move" | "mv";
-    Refresh(Box<command::refresh::Refresh>) = "refresh";
-    Promote(Box<command::promote::Promote>) = "promote";
-    Demote(Box<command::demote::Demote>) = "demote";
-    Export(Box<command::export::Export>) = "export";
-    Delete(command::delete::Delete) = "delete" | "rm";
-    Restore(command::restore::Restore) = "restore";
-    Purge(command::purge::Purge) = "purge";
-    Repair(command::repair::Repair) = "repair";
-    Stats(command::stats::Stats) = "stats";
-    Log(command::log::Log) = "log";
-    Index(command::index::Index) = "index";
-    Id(command::id::Id) = "id";
-    Mint(command::mint::Mint) = "mint";
-    Recover(command::recover::Recover) = "recover";
-    Doctor(command::doctor::Doctor) = "doctor";
-    Config(command::config::Config) = "config";
-    Completions(command::completions::Completions) = "completions";
-    Man(command::man::Man) = "man";
+    alone {
+        Completions(command::completions::Completions) = "completions";
+        Man(command::man::Man) = "man";
+    }
+    Init(command::init::Init) = "init": Work;
+    Adopt(command::adopt::Adopt) = "adopt": Work;
+    New(Box<command::new::New>) = "new" | "add" | "deposit": Work;
+    Import(Box<command::import::Import>) = "import": Work;
+    List(command::list::List) = "list" | "ls": Answer;
+    Show(command::show::Show) = "show" | "info": Answer;
+    Find(Box<command::find::Find>) = "find" | "search": Answer;
+    Meta(command::meta::Meta) = "meta": Work;
+    Relate(command::relate::Relate) = "relate": Work;
+    Path(command::path::Path) = "path": Answer;
+    Cat(command::cat::Cat) = "cat": Answer;
+    Open(command::open::Open) = "open": Answer;
+    Resolve(Box<command::resolve::Resolve>) = "resolve": Answer;
+    Manifest(command::manifest::Manifest) = "manifest": Answer;
+    Links(command::links::Links) = "links": Work;
+    Link(command::link::LinkTo) = "link": Answer;
+    Verify(command::verify::Verify) = "verify" | "check" | "fsck": Work;
+    Status(command::status::Status) = "status": Work;
+    Whereis(command::whereis::Whereis) = "whereis": Answer;
+    Copy(Box<command::copy::Copy>) = "copy" | "cp": Work;
+    Migrate(Box<command::migrate::Migrate>) = "migrate" | "move" | "mv": Work;
+    Refresh(Box<command::refresh::Refresh>) = "refresh": Work;
+    Promote(Box<command::promote::Promote>) = "promote": Work;
+    Demote(Box<command::demote::Demote>) = "demote": Work;
+    Export(Box<command::export::Export>) = "export": Work;
+    Delete(command::delete::Delete) = "delete" | "rm": Work;
+    Restore(command::restore::Restore) = "restore": Work;
+    Purge(command::purge::Purge) = "purge": Work;
+    Repair(command::repair::Repair) = "repair": Work;
+    Stats(command::stats::Stats) = "stats": Answer;
+    Log(command::log::Log) = "log": Answer;
+    Index(command::index::Index) = "index": Work;
+    Id(command::id::Id) = "id": Answer;
+    Mint(command::mint::Mint) = "mint": Work;
+    Recover(command::recover::Recover) = "recover": Work;
+    Doctor(command::doctor::Doctor) = "doctor": Work;
+    Config(command::config::Config) = "config": Answer;
 }
 
 #[cfg(test)]

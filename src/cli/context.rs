@@ -31,7 +31,7 @@ use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Bar, ProgressLines, Unit};
 use super::stalls::Stalls;
-use super::{typed, who};
+use super::{Done, typed, who};
 
 /// The register of prefixes, in the directory of what urepo knows of this machine.
 const PREFIXES: &str = "prefixes";
@@ -87,6 +87,17 @@ impl Context {
     /// Calls `work` while another program has the terminal, whose Ctrl-C is then not meant for urepo.
     pub(crate) fn without_ctrl_c<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
         let mut ctrl_c = self.ctrl_c.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Does `work`, and then warns of what happened and is not in a log.
+    pub(crate) fn during(&self, work: impl FnOnce(&Context) -> Done) -> Done {
+        let done = work(self);
+        for (path, Gap { events, cause }) in self.unlogged.take() {
+            let events = human::count(events, "event");
+            let what = format!("{events} could not be written to the log of `{}`", path.display());
+            self.printer.warning(&format!("{what}: {}", Failure::from(cause).in_one_line()));
+        }
+        done
+    }
+
         ctrl_c.ignore();
         let done = work();
         *ctrl_c = CtrlC::catch(Arc::clone(&ctrl_c.stop)).map_err(|error| deaf(&error))?;
@@ -165,15 +176,6 @@ impl Context {
             "`{language}` is kept, but it is not a language of ISO 639-1, such as `pt` or `pt-BR`: nothing \
              leads to it as a translation"
         ));
-    }
-
-    /// Warns of what happened and is not in a log.
-    pub(crate) fn tell_unlogged(&self) {
-        for (path, Gap { events, cause }) in self.unlogged.take() {
-            let events = human::count(events, "event");
-            let what = format!("{events} could not be written to the log of `{}`", path.display());
-            self.printer.warning(&format!("{what}: {}", Failure::from(cause).in_one_line()));
-        }
     }
 
     /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.

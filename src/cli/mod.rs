@@ -45,9 +45,6 @@ use printer::{Printer, Purpose, Verbosity};
 /// How a command ends: all done, or not.
 type Done = Result<(), Failure>;
 
-/// The action of a command.
-type Act<'a> = Box<dyn Fn(&Context) -> Done + 'a>;
-
 pub(crate) fn main() -> ExitCode {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -68,12 +65,11 @@ pub(crate) fn main() -> ExitCode {
     if let Some(typed) = in_use(&global, &command) {
         shell::set_collection(&typed);
     }
-    let (purpose, act) = row(&command);
     let is_check = matches!(command, Command::Verify(_) | Command::Status(_) | Command::Links(_));
     // Also a dry run is an answer.
-    let purpose = if global.dry_run && !is_check { Purpose::Answer } else { purpose };
+    let purpose = if global.dry_run && !is_check { Purpose::Answer } else { command.purpose() };
     let printer = context::printer(&global, purpose);
-    report::conclude(run(&command, &act, global, &printer), &printer).code().into()
+    report::conclude(run(&command, global, &printer), &printer).code().into()
 }
 
 /// Prints what clap says of arguments that it cannot read, or the help that was asked for.
@@ -105,71 +101,16 @@ fn in_use(global: &Global, command: &Command) -> Option<OsString> {
     (root != Path::new(".")).then(|| path.into())
 }
 
-fn run(command: &Command, act: &Act<'_>, global: Global, printer: &Printer) -> Done {
+fn run(command: &Command, global: Global, printer: &Printer) -> Done {
     let max_wait = match command {
         Command::New(new) => new.issue.max_wait,
         Command::Import(import) => import.issue.max_wait,
         Command::Mint(mint) => mint.issue.max_wait,
-        // These two need nothing of the machine.
-        Command::Completions(completions) => return completions.run(printer, global.dry_run),
-        Command::Man(man) => return man.run(printer),
         _ => None,
     };
-    let context = Context::new(global, printer.clone(), command.name(), max_wait)?;
-    let done = act(&context);
-    context.tell_unlogged();
-    done
-}
-
-/// What stdout is to a command, and what it does. What has been verified is worth its exit
-/// code, even if nobody reads the rest.
-fn row(command: &Command) -> (Purpose, Act<'_>) {
-    use Purpose::{Answer, Work};
-    match command {
-        Command::Init(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Adopt(it) => (Work, Box::new(|context| it.run(context))),
-        Command::New(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Import(it) => (Work, Box::new(|context| it.run(context))),
-        Command::List(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Show(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Find(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Relate(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Meta(it) => (it.purpose(), Box::new(|context| it.run(context))),
-        Command::Path(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Cat(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Open(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Resolve(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Manifest(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Links(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Link(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Verify(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Status(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Whereis(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Copy(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Migrate(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Refresh(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Promote(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Demote(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Export(it) => {
-            (if it.is_stream() { Answer } else { Work }, Box::new(|context| it.run(context)))
-        }
-        Command::Delete(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Restore(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Purge(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Repair(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Stats(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Log(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Index(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Id(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Mint(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Recover(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Doctor(it) => (Work, Box::new(|context| it.run(context))),
-        Command::Config(it) => (Answer, Box::new(|context| it.run(context))),
-        Command::Completions(it) => {
-            (Answer, Box::new(|context| it.run(&context.printer, context.global.dry_run)))
-        }
-        Command::Man(it) => (Answer, Box::new(|context| it.run(&context.printer))),
-    }
+    command.run(printer, global.dry_run, || {
+        Context::new(global, printer.clone(), command.name(), max_wait)
+    })
 }
 
 /// The command line as clap knows it, for completions and man pages.

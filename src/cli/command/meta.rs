@@ -6,7 +6,6 @@ use urepo::sidecar::Metadata;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::printer::Purpose;
 use crate::cli::select::{Selection, SelectionFlags};
 
 mod accept;
@@ -54,17 +53,9 @@ enum Action {
 }
 
 impl Meta {
-    /// What stdout is to the action.
-    pub(crate) fn purpose(&self) -> Purpose {
-        match self.action {
-            Action::Get(_) | Action::Export(_) => Purpose::Answer,
-            Action::Set(_)
-            | Action::Add(_)
-            | Action::Unset(_)
-            | Action::Edit(_)
-            | Action::Import(_)
-            | Action::Accept(_) => Purpose::Work,
-        }
+    /// Whether it only answers.
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(self.action, Action::Get(_) | Action::Export(_))
     }
 
     pub(crate) fn run(&self, context: &Context) -> Done {
