@@ -29,7 +29,7 @@ use super::failure::Failure;
 use super::human;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
-use super::progress::{Bar, ProgressLines, Unit};
+use super::progress::{Shown, Unit};
 use super::stalls::Stalls;
 use super::{Done, typed, who};
 
@@ -280,9 +280,9 @@ impl Context {
         if self.global.no_progress || self.printer.verbosity == Verbosity::Quiet {
             Box::new(NoProgress)
         } else if terminal && !dumb && !self.printer.json {
-            Box::new(Bar::new(unit, &self.interrupt))
+            Box::new(Shown::on_terminal(unit, &self.interrupt))
         } else if self.global.progress {
-            Box::new(ProgressLines::new(self.printer.clone()))
+            Box::new(Shown::in_lines(self.printer.clone()))
         } else {
             Box::new(NoProgress)
         }

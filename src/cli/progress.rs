@@ -19,41 +19,73 @@ use counts::Counts;
 pub(crate) use counts::Unit;
 use screen::Screen;
 
-/// The lines on the terminal: one for the whole, one for the file in work.
-pub(crate) struct Bar {
+/// Progress that a person sees.
+pub(crate) struct Shown {
     counts: Arc<Counts>,
-    shown: ProgressBar,
+    form: Form,
 }
 
-/// How often the lines are drawn.
+/// How it is seen.
+enum Form {
+    /// Lines on the terminal: one for the whole, one for the file in work.
+    Bar(ProgressBar),
+    /// Plain lines at intervals, for logs; the last one was then.
+    Lines(Printer, Mutex<Instant>),
+}
+
+/// How often the lines on the terminal are drawn.
 const TICK: Duration = Duration::from_millis(250);
 
-impl Bar {
-    pub(crate) fn new(unit: Unit, interrupt: &Interrupt) -> Bar {
-        let bar = Bar::on(Screen::new(bar_output(), stderr_size), unit, interrupt.clone());
-        bar.shown.enable_steady_tick(TICK);
-        set_bar(Some(bar.shown.clone()));
-        bar
+/// The interval of plain lines.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+impl Shown {
+    pub(crate) fn on_terminal(unit: Unit, interrupt: &Interrupt) -> Shown {
+        let screen = Screen::new(bar_output(), stderr_size);
+        let counts = Arc::new(Counts::new(unit));
+        let bar = drawn_on(screen, &counts, interrupt.clone());
+        bar.enable_steady_tick(TICK);
+        set_bar(Some(bar.clone()));
+        Shown { counts, form: Form::Bar(bar) }
     }
 
-    fn on(screen: Screen, unit: Unit, interrupt: Interrupt) -> Bar {
-        let counts = Arc::new(Counts::new(unit));
-        let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
-        let shown = ProgressBar::with_draw_target(None, target);
-        let drawn = Arc::clone(&counts);
-        let lines = move |state: &ProgressState, lines: &mut dyn std::fmt::Write| {
-            // Lines that cannot be drawn are not worth an error.
-            let _ = lines.write_str(&if interrupt.requested() {
-                drawn.overview().stopping(screen.columns().into())
-            } else {
-                lines_of(&drawn, state, screen.columns().into())
-            });
-        };
-        let style = ProgressStyle::with_template("{lines}")
-            .expect("because the template is a constant that was tried");
-        shown.set_style(style.with_key("lines", lines));
-        Bar { counts, shown }
+    pub(crate) fn in_lines(printer: Printer) -> Shown {
+        let form = Form::Lines(printer, Mutex::new(Instant::now()));
+        Shown { counts: Arc::new(Counts::new(Unit::Bytes)), form }
     }
+
+    /// Shows that `amount` more is done.
+    fn show(&self, amount: u64) {
+        match &self.form {
+            Form::Bar(bar) => bar.inc(amount),
+            Form::Lines(printer, last) => {
+                let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+                if last.elapsed() >= INTERVAL {
+                    *last = Instant::now();
+                    printer.say(&self.counts.overview().text());
+                }
+            }
+        }
+    }
+}
+
+/// The bar that draws `counts`.
+fn drawn_on(screen: Screen, counts: &Arc<Counts>, interrupt: Interrupt) -> ProgressBar {
+    let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+    let bar = ProgressBar::with_draw_target(None, target);
+    let drawn = Arc::clone(counts);
+    let lines = move |state: &ProgressState, lines: &mut dyn std::fmt::Write| {
+        // Lines that cannot be drawn are not worth an error.
+        let _ = lines.write_str(&if interrupt.requested() {
+            drawn.overview().stopping(screen.columns().into())
+        } else {
+            lines_of(&drawn, state, screen.columns().into())
+        });
+    };
+    let style = ProgressStyle::with_template("{lines}")
+        .expect("because the template is a constant that was tried");
+    bar.set_style(style.with_key("lines", lines));
+    bar
 }
 
 fn lines_of(counts: &Counts, state: &ProgressState, columns: usize) -> String {
@@ -78,9 +110,10 @@ fn lines_of(counts: &Counts, state: &ProgressState, columns: usize) -> String {
     lines
 }
 
-impl Progress for Bar {
+impl Progress for Shown {
     fn expect(&self, items: u64, bytes: u64) {
         self.counts.expect(items, bytes);
+        self.show(0);
     }
 
     fn expect_files(&self, files: u64) {
@@ -102,9 +135,8 @@ impl Progress for Bar {
     fn advance(&self, file: &Path, bytes: u64) {
         self.counts.advance(file, bytes);
         // Skipped bytes say nothing about the speed.
-        if self.counts.unit == Unit::Bytes && !file.as_os_str().is_empty() {
-            self.shown.inc(bytes);
-        }
+        let is_read = self.counts.unit == Unit::Bytes && !file.as_os_str().is_empty();
+        self.show(if is_read { bytes } else { 0 });
     }
 
     fn finish_file(&self) {
@@ -113,77 +145,16 @@ impl Progress for Bar {
 
     fn finish_item(&self, name: &str) {
         self.counts.finish_item(name);
-        if self.counts.unit == Unit::Items {
-            self.shown.inc(1);
-        }
+        self.show(u64::from(self.counts.unit == Unit::Items));
     }
 }
 
-impl Drop for Bar {
+impl Drop for Shown {
     fn drop(&mut self) {
-        set_bar(None);
-        self.shown.finish_and_clear();
-    }
-}
-
-/// Plain lines at intervals, for logs.
-pub(crate) struct ProgressLines {
-    printer: Printer,
-    counts: Counts,
-    last: Mutex<Instant>,
-}
-
-const INTERVAL: Duration = Duration::from_secs(10);
-
-impl ProgressLines {
-    pub(crate) fn new(printer: Printer) -> ProgressLines {
-        let last = Mutex::new(Instant::now());
-        ProgressLines { printer, counts: Counts::new(Unit::Bytes), last }
-    }
-
-    fn say(&self) {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() >= INTERVAL {
-            *last = Instant::now();
-            self.printer.say(&self.counts.overview().text());
+        if let Form::Bar(bar) = &self.form {
+            set_bar(None);
+            bar.finish_and_clear();
         }
-    }
-}
-
-impl Progress for ProgressLines {
-    fn expect(&self, items: u64, bytes: u64) {
-        self.counts.expect(items, bytes);
-        self.say();
-    }
-
-    fn expect_files(&self, files: u64) {
-        self.counts.expect_files(files);
-    }
-
-    fn announce(&self, items: u64) {
-        self.counts.announce(items);
-    }
-
-    fn start_scan(&self) {
-        self.counts.start_scan();
-    }
-
-    fn abandon_scan(&self) {
-        self.counts.abandon_scan();
-    }
-
-    fn advance(&self, file: &Path, bytes: u64) {
-        self.counts.advance(file, bytes);
-        self.say();
-    }
-
-    fn finish_file(&self) {
-        self.counts.finish_file();
-    }
-
-    fn finish_item(&self, name: &str) {
-        self.counts.finish_item(name);
-        self.say();
     }
 }
 
@@ -197,15 +168,14 @@ mod tests {
     #[test]
     fn lines_fit_the_terminal_and_are_cleared() {
         let (out, interrupt) = (Out::default(), Interrupt::default());
-        let bar = Bar::on(
-            Screen::new(Box::new(out.clone()), || (24, 40)),
-            Unit::Bytes,
-            interrupt.clone(),
-        );
+        let counts = Arc::new(Counts::new(Unit::Bytes));
+        let screen = Screen::new(Box::new(out.clone()), || (24, 40));
+        let shown = drawn_on(screen, &counts, interrupt.clone());
+        let bar = Shown { counts, form: Form::Bar(shown.clone()) };
         bar.announce(1);
         bar.expect(1, 2048);
         bar.advance(Path::new("/a/long/way/down/to/a\u{1b}[2Jb/年次報告書.pdf"), 1024);
-        bar.shown.force_draw();
+        shown.force_draw();
         let drawn = out.take();
         let (_, last) = drawn.rsplit_once("\u{1b}[1A").unwrap();
         let (first, second) = last.split_once("\r\n").unwrap();
@@ -213,11 +183,11 @@ mod tests {
         assert_eq!(second, "…y/down/to/a\\u{1b}[2Jb/年次報告書.pdf");
         assert!(first.width() <= 37 && second.width() <= 37, "{drawn:?}");
         bar.advance(Path::new("b"), 1024);
-        bar.shown.force_draw();
+        shown.force_draw();
         let drawn = out.take();
         assert!(drawn.contains("2.0 KiB of 2.0 KiB  ") && drawn.ends_with("/s\r\nb"), "{drawn:?}");
         interrupt.request();
-        bar.shown.force_draw();
+        shown.force_draw();
         assert!(out.take().ends_with("\u{1b}[1Astopping…  2.0 KiB of 2.0 KiB"));
         drop(bar);
         let cleared = "\r\u{1b}[2K";
