@@ -12,7 +12,8 @@ use crate::cli::nearest::nearest;
 pub(crate) struct Keys {
     /// What they are the keys of.
     pub(super) what: &'static str,
-    fixed: &'static [&'static str],
+    /// Separated by blanks.
+    fixed: &'static str,
     /// Beginnings of keys that are not fixed.
     free: &'static [&'static str],
     /// Terms of Dublin Core may be named without `metadata.`.
@@ -22,37 +23,9 @@ pub(crate) struct Keys {
 /// Of items.
 pub(crate) const ITEMS: Keys = Keys {
     what: "an item",
-    fixed: &[
-        "id",
-        "ibip",
-        "path",
-        "path_b64",
-        "state",
-        "files",
-        "bytes",
-        "digest",
-        "created",
-        "timestamp",
-        "described",
-        "target",
-        "transferable",
-        "access",
-        "access.level",
-        "access.allow",
-        "metadata",
-        "relations",
-        "origin",
-        "handover",
-        "handover.token",
-        "handover.from",
-        "handover.to",
-        "removal",
-        "removal.by",
-        "removal.reason",
-        "removal.was",
-        "removal.date",
-        "metadata.x",
-    ],
+    fixed: "id ibip path path_b64 state files bytes digest created timestamp described target transferable \
+            access access.level access.allow metadata relations origin handover handover.token handover.from \
+            handover.to removal removal.by removal.reason removal.was removal.date metadata.x",
     free: &["metadata.x.", "relations.", "origin."],
     has_terms: true,
 };
@@ -60,27 +33,8 @@ pub(crate) const ITEMS: Keys = Keys {
 /// Of events.
 pub(crate) const EVENTS: Keys = Keys {
     what: "an event",
-    fixed: &[
-        "date",
-        "event",
-        "id",
-        "outcome",
-        "detail",
-        "command",
-        "user",
-        "user_id",
-        "machine",
-        "process",
-        "digest",
-        "digest_before",
-        "from",
-        "from_name",
-        "to",
-        "to_name",
-        "freed",
-        "note",
-        "changes",
-    ],
+    fixed: "date event id outcome detail command user user_id machine process digest digest_before from \
+            from_name to to_name freed note changes",
     free: &[],
     has_terms: false,
 };
@@ -88,44 +42,27 @@ pub(crate) const EVENTS: Keys = Keys {
 /// Of holdings.
 pub(crate) const HOLDINGS: Keys = Keys {
     what: "a holding",
-    fixed: &[
-        "id",
-        "ibip",
-        "path",
-        "path_b64",
-        "state",
-        "standing",
-        "collection",
-        "collection_id",
-        "timestamp",
-        "files",
-        "bytes",
-        "digest",
-        "sealed",
-        "error",
-        "error.code",
-        "error.message",
-        "handover",
-        "handover.token",
-        "handover.from",
-        "handover.to",
-    ],
+    fixed: "id ibip path path_b64 state standing collection collection_id timestamp files bytes digest sealed \
+            error error.code error.message handover handover.token handover.from handover.to",
     free: &[],
     has_terms: false,
 };
 
 impl Keys {
+    fn fixed(&self) -> impl Iterator<Item = &'static str> {
+        self.fixed.split(' ')
+    }
+
     /// The main ones.
     pub(super) fn listed(&self) -> String {
-        let main: Vec<_> =
-            self.fixed.iter().filter(|it| !it.contains(['.', '_'])).copied().collect();
+        let main: Vec<_> = self.fixed().filter(|it| !it.contains(['.', '_'])).collect();
         format!("the keys are those of `--json`, such as {}", main.join(", "))
     }
 
     /// The key that `text` means, or what was probably meant.
     pub(super) fn read(&self, text: &str) -> Result<String, Option<String>> {
         let is_free = |start: &&str| text.strip_prefix(*start).is_some_and(|rest| !rest.is_empty());
-        if self.fixed.contains(&text) || self.free.iter().any(is_free) {
+        if self.fixed().any(|key| key == text) || self.free.iter().any(is_free) {
             return Ok(text.to_owned());
         }
         // What people read in messages and pages.
@@ -133,18 +70,12 @@ impl Keys {
             return Ok("id".to_owned());
         }
         let term = text.strip_prefix("metadata.").unwrap_or(text);
-        if self.has_terms && TERMS.contains(&term) {
+        let is_own = term.starts_with("x.") && term.len() > 2;
+        if self.has_terms && (is_own || TERMS.contains(&term)) {
             return Ok(format!("metadata.{term}"));
         }
-        if self.has_terms && term.starts_with("x.") && term.len() > 2 {
-            return Ok(format!("metadata.{term}"));
-        }
-        let words: Vec<_> = self
-            .fixed
-            .iter()
-            .copied()
-            .chain(TERMS.into_iter().filter(|_| self.has_terms))
-            .collect();
+        let terms = TERMS.into_iter().filter(|_| self.has_terms);
+        let words: Vec<_> = self.fixed().chain(terms).collect();
         Err(nearest(term, &words).map(str::to_owned))
     }
 }
@@ -215,7 +146,7 @@ mod tests {
         for (keys, section) in [(&ITEMS, "item"), (&EVENTS, "event"), (&HOLDINGS, "holding")] {
             let start = page.find(&format!("\n## {section}\n")).unwrap();
             let section = page[start + 4..].split("\n## ").next().unwrap();
-            for key in keys.fixed {
+            for key in keys.fixed() {
                 let key = key.trim_end_matches("_b64").trim_end_matches(".x");
                 let is_row = section.contains(&format!("| `{key}` |"));
                 assert!(is_row || section.contains(&format!("| `{key}.")), "{key}");
