@@ -5,58 +5,31 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::failure::Failure;
 use super::nearest::nearest;
 
-/// Commands by the names that they have elsewhere.
+/// Commands, and the names that they have elsewhere.
 const SYNONYMS: &[(&str, &str)] = &[
-    ("backup", "copy"),
-    ("checksum", "manifest"),
-    ("clean", "purge"),
-    ("compare", "status"),
-    ("count", "stats"),
-    ("create", "init"),
-    ("describe", "meta set"),
-    ("diff", "status"),
-    ("download", "export"),
-    ("du", "stats"),
-    ("edit", "meta edit"),
-    ("empty", "purge"),
-    ("erase", "delete"),
-    ("events", "log"),
-    ("expunge", "purge"),
-    ("extract", "export"),
-    ("fix", "repair"),
-    ("fixity", "verify"),
-    ("gc", "purge"),
-    ("get", "export"),
-    ("grep", "find"),
-    ("hash", "manifest"),
-    ("heal", "repair"),
-    ("history", "log"),
-    ("ingest", "new"),
-    ("locate", "find"),
-    ("manual", "man"),
-    ("mirror", "copy"),
-    ("modify", "meta set"),
-    ("prune", "purge"),
-    ("put", "new"),
-    ("query", "find"),
-    ("reindex", "index"),
-    ("remove", "delete"),
-    ("replicate", "copy"),
-    ("scrub", "verify"),
-    ("set", "meta set"),
-    ("settings", "config"),
-    ("size", "stats"),
-    ("store", "new"),
-    ("sync", "refresh"),
-    ("tag", "meta add"),
-    ("trash", "delete"),
-    ("undelete", "restore"),
-    ("undo", "restore"),
-    ("unlink", "relate"),
-    ("update", "refresh"),
-    ("upload", "new"),
-    ("validate", "verify"),
-    ("where", "whereis"),
+    ("config", "settings"),
+    ("copy", "backup mirror replicate"),
+    ("delete", "erase remove trash"),
+    ("export", "download extract get"),
+    ("find", "grep locate query"),
+    ("index", "reindex"),
+    ("init", "create"),
+    ("log", "events history"),
+    ("man", "manual"),
+    ("manifest", "checksum hash"),
+    ("meta add", "tag"),
+    ("meta edit", "edit"),
+    ("meta set", "describe modify set"),
+    ("new", "ingest put store upload"),
+    ("purge", "clean empty expunge gc prune"),
+    ("refresh", "sync update"),
+    ("relate", "unlink"),
+    ("repair", "fix heal"),
+    ("restore", "undelete undo"),
+    ("stats", "count du size"),
+    ("status", "compare diff"),
+    ("verify", "fixity scrub validate"),
+    ("whereis", "where"),
 ];
 
 /// The failure that `error` is; `None` where it is the help of a command.
@@ -170,7 +143,10 @@ fn command_for(error: &clap::Error, typed: &str) -> Option<String> {
     let commands = definitions.find_subcommand(&group).unwrap_or(&definitions);
     let names = commands.get_subcommands().flat_map(clap::Command::get_name_and_visible_aliases);
     let names: Vec<_> = names.chain(["help"]).collect();
-    let synonym = SYNONYMS.iter().find(|(name, _)| *name == typed).map(|(_, command)| *command);
+    let synonym = SYNONYMS
+        .iter()
+        .find(|(_, names)| names.split(' ').any(|name| name == typed))
+        .map(|it| it.0);
     let meant = synonym.or_else(|| nearest(&typed, &names));
     let before = if synonym.is_some() || group.is_empty() { String::new() } else { group + " " };
     meant.map(|meant| format!("did you mean `urepo {before}{meant}`?"))
@@ -183,8 +159,9 @@ mod tests {
     #[test]
     fn synonyms_lead_to_commands_and_are_none_themselves() {
         let definitions = crate::cli::definitions();
-        for (name, command) in SYNONYMS {
-            assert!(definitions.find_subcommand(name).is_none(), "{name} is a command");
+        for (command, names) in SYNONYMS {
+            let is_known = |name: &str| definitions.find_subcommand(name).is_some();
+            assert!(!names.split(' ').any(is_known), "one of {names} is a command");
             let found =
                 command.split(' ').try_fold(&definitions, |it, part| it.find_subcommand(part));
             assert!(found.is_some(), "{command}");
