@@ -139,35 +139,24 @@ impl Config {
     ) -> Result<Config, Failure> {
         let files = read_all(files)?;
         let collections = collections(&files);
+        let layers = Layers { variable: &variable, files: &files };
         let named = variable("UREPO_COLLECTION").filter(|path| !path.is_empty());
-        let from_variable = |value| Sourced { value, origin: Origin::Variable("UREPO_COLLECTION") };
-        let given_here = given.collection.clone();
-        let collection = given_here
+        let of_variable = |value| Sourced { value, origin: Origin::Variable("UREPO_COLLECTION") };
+        let collection = (given.collection.clone())
             .map(|value| Sourced { value, origin: Origin::CommandLine })
-            .or(named.map(from_variable))
+            .or_else(|| named.map(of_variable))
             .or_else(|| collection_of(&files, &collections));
-        let (name, key) = ("UREPO_JOBS", "jobs");
-        let jobs = match first(given.jobs, name, &variable, parse_jobs)? {
-            None => parsed(&files, key, |file| Some(file.jobs?.to_string()), parse_jobs)?,
-            found => found,
-        };
-        let (name, key) = ("UREPO_LOCK_WAIT", "lock-wait");
-        let lock_wait = match first(given.lock_wait, name, &variable, parse_duration)? {
-            None => parsed(&files, key, |file| file.lock_wait.clone(), parse_duration)?,
-            found => found,
-        };
-        let (name, key) = ("UREPO_MAX_WAIT", "max-wait");
-        let max_wait = match first(given.max_wait, name, &variable, parse_duration)? {
-            None => parsed(&files, key, |file| file.max_wait.clone(), parse_duration)?,
-            found => found,
-        };
-        let (name, key) = ("UREPO_MACHINE_ID", "machine-id");
-        let machine_id = match first(None, name, &variable, parse_machine_id)? {
-            None => parsed(&files, key, |file| file.machine_id.clone(), parse_machine_id)?,
-            found => found,
-        };
-        let chosen = first(None, "UREPO_STATE", &variable, parse_state)?
-            .or_else(|| from_files(&files, |file| file.state.clone()));
+        let (jobs, lock_wait) = (given.jobs, given.lock_wait);
+        let jobs = layers.find(jobs, "UREPO_JOBS", parse_jobs, |it| Some(it.jobs?.to_string()))?;
+        let lock_wait =
+            layers.find(lock_wait, "UREPO_LOCK_WAIT", parse_duration, |it| it.lock_wait.clone())?;
+        let max_wait = layers
+            .find(given.max_wait, "UREPO_MAX_WAIT", parse_duration, |it| it.max_wait.clone())?;
+        let machine_id =
+            layers.find(None, "UREPO_MACHINE_ID", parse_machine_id, |it| it.machine_id.clone())?;
+        // The path in a file is whole, and need not be UTF-8.
+        let chosen = layers.find(None, "UREPO_STATE", parse_state, |_| None)?;
+        let chosen = chosen.or_else(|| layers.in_files(|file| file.state.clone()));
         let state = match chosen {
             Some(Sourced { value, origin }) => {
                 Sourced { value: StateDirectory::Chosen(value), origin }
@@ -179,27 +168,23 @@ impl Config {
             let dirs = file.distributors.iter().cloned();
             dirs.map(move |value| Sourced { value, origin: origin.clone() })
         });
-        let distributors = distributors.collect();
-        let exclude = from_files(&files, |file| file.exclude.clone()).unwrap_or_else(|| Sourced {
-            value: USUAL_EXCLUDES.map(str::to_owned).to_vec(),
-            origin: Origin::Default,
-        });
-        let jobs = jobs.unwrap_or_else(|| Sourced {
-            value: std::thread::available_parallelism().map_or(1, usize::from),
-            origin: Origin::Default,
-        });
-        let lock_wait =
-            lock_wait.unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default });
         Ok(Config {
             collection,
-            jobs,
-            lock_wait,
+            jobs: jobs.unwrap_or_else(|| Sourced {
+                value: std::thread::available_parallelism().map_or(1, usize::from),
+                origin: Origin::Default,
+            }),
+            lock_wait: lock_wait
+                .unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default }),
             max_wait,
             machine_id,
             state,
-            distributors,
+            distributors: distributors.collect(),
             opener: variable("UREPO_OPENER").filter(|program| !program.is_empty()),
-            exclude,
+            exclude: layers.in_files(|file| file.exclude.clone()).unwrap_or_else(|| Sourced {
+                value: USUAL_EXCLUDES.map(str::to_owned).to_vec(),
+                origin: Origin::Default,
+            }),
             collections,
         })
     }
@@ -240,36 +225,46 @@ fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
     StateDirectory::Usual(state.unwrap_or_else(|| PathBuf::from(MACHINE_STATE)))
 }
 
-fn first<T>(
-    given: Option<T>,
-    name: &'static str,
-    variable: impl Fn(&str) -> Option<OsString>,
-    parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<Sourced<T>>, Failure> {
-    if let Some(value) = given {
-        return Ok(Some(Sourced { value, origin: Origin::CommandLine }));
-    }
-    let Some(text) = variable(name).filter(|text| !text.is_empty()) else { return Ok(None) };
-    // A variable that says something else than it can say is never passed over.
-    let Some(text) = text.to_str() else {
-        let message = format!("the variable {name} says `{}`", text.display());
-        return Err(Failure::usage(message).caused_by("it is not UTF-8"));
-    };
-    match parse(text) {
-        Ok(value) => Ok(Some(Sourced { value, origin: Origin::Variable(name) })),
-        Err(reason) => {
-            Err(Failure::usage(format!("the variable {name} says `{text}`")).caused_by(reason))
-        }
-    }
+/// Where a setting is looked for after the command line.
+struct Layers<'a, V> {
+    variable: V,
+    files: &'a [(PathBuf, File)],
 }
 
-fn from_files<T>(
-    files: &[(PathBuf, File)],
-    value: impl Fn(&File) -> Option<T>,
-) -> Option<Sourced<T>> {
-    files.iter().find_map(|(path, file)| {
-        Some(Sourced { value: value(file)?, origin: Origin::File(path.clone()) })
-    })
+impl<V: Fn(&str) -> Option<OsString>> Layers<'_, V> {
+    /// The value that was given, or that of the variable `name`, or that of the first file that has it. A variable that
+    /// says something else than it can say is never passed over.
+    fn find<T>(
+        &self,
+        given: Option<T>,
+        name: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+        of_file: impl Fn(&File) -> Option<String>,
+    ) -> Result<Option<Sourced<T>>, Failure> {
+        if let Some(value) = given {
+            return Ok(Some(Sourced { value, origin: Origin::CommandLine }));
+        }
+        if let Some(text) = (self.variable)(name).filter(|text| !text.is_empty()) {
+            let parsed = text.to_str().ok_or("it is not UTF-8".to_owned()).and_then(parse);
+            let value = parsed.map_err(|reason| {
+                let message = format!("the variable {name} says `{}`", text.display());
+                Failure::usage(message).caused_by(reason)
+            })?;
+            return Ok(Some(Sourced { value, origin: Origin::Variable(name) }));
+        }
+        let Some(Sourced { value: text, origin }) = self.in_files(of_file) else { return Ok(None) };
+        let value = parse(&text).map_err(|reason| {
+            let key = name.trim_start_matches("UREPO_").to_lowercase().replace('_', "-");
+            unusable(&origin, format!("`{key}` is `{text}`: {reason}"))
+        })?;
+        Ok(Some(Sourced { value, origin }))
+    }
+
+    fn in_files<T>(&self, value: impl Fn(&File) -> Option<T>) -> Option<Sourced<T>> {
+        self.files.iter().find_map(|(path, file)| {
+            Some(Sourced { value: value(file)?, origin: Origin::File(path.clone()) })
+        })
+    }
 }
 
 /// The collection that a file names: a name, or a path from the directory of that file.
@@ -296,22 +291,6 @@ fn collections(files: &[(PathBuf, File)]) -> BTreeMap<String, Sourced<PathBuf>> 
     collections
 }
 
-fn parsed<T>(
-    files: &[(PathBuf, File)],
-    key: &str,
-    value: impl Fn(&File) -> Option<String>,
-    parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<Option<Sourced<T>>, Failure> {
-    for (path, file) in files {
-        if let Some(text) = value(file) {
-            let value = parse(&text)
-                .map_err(|reason| unusable(path, format!("`{key}` is `{text}`: {reason}")))?;
-            return Ok(Some(Sourced { value, origin: Origin::File(path.clone()) }));
-        }
-    }
-    Ok(None)
-}
-
 fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
     let mut files = Vec::new();
     for path in paths {
@@ -321,15 +300,16 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(error.into()),
         };
-        let text = String::from_utf8(bytes)
-            .map_err(|error| unusable(path, format!("it is not UTF-8: {}", error.utf8_error())))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            unusable(path.display(), format!("it is not UTF-8: {}", error.utf8_error()))
+        })?;
         let mut file: File = toml::from_str(&text).map_err(|error: toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             let line = text[..start].matches('\n').count() + 1;
-            unusable(path, format!("line {line}: {}", error.message()))
+            unusable(path.display(), format!("line {line}: {}", error.message()))
         })?;
         if file.state.as_ref().is_some_and(|state| state.as_os_str().is_empty()) {
-            return Err(unusable(path, "`state` is empty".to_owned()));
+            return Err(unusable(path.display(), "`state` is empty".to_owned()));
         }
         let paths = file.distributors.iter_mut().chain(file.collections.values_mut());
         paths.chain(&mut file.state).for_each(|found| *found = beside(path, found));
@@ -343,8 +323,8 @@ fn beside(settings: &Path, path: &Path) -> PathBuf {
     settings.parent().unwrap_or(Path::new("/")).join(path)
 }
 
-fn unusable(path: &Path, reason: String) -> Failure {
-    Failure::new(Exit::Failure, format!("cannot use the settings `{}`", path.display()))
+fn unusable(file: impl fmt::Display, reason: String) -> Failure {
+    Failure::new(Exit::Failure, format!("cannot use the settings `{file}`"))
         .caused_by(reason)
         .hint("the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude \
              and the table [collections]")

@@ -1,13 +1,14 @@
 //! `urepo config`: each setting and where it comes from.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::fmt::Display;
+use std::path::Path;
 
 use urepo::collection::discover;
 use urepo::distributor::DEFAULT_MAX_WAIT;
 
 use crate::cli::Done;
-use crate::cli::config::{Origin, StateDirectory, files};
+use crate::cli::config::{Origin, Sourced, StateDirectory, files};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -27,48 +28,42 @@ pub(crate) struct Config {}
 impl Config {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let mut rows = Vec::new();
+        let mut row = |key: &str, value: String, origin: &dyn Display| {
+            rows.push((key.to_owned(), value, origin.to_string()));
+        };
         let config = &context.config;
+        let path = |path: &Path| path.display().to_string();
         match &config.collection {
             Some(found) => {
-                let path = context.collection_path(&found.value).display().to_string();
-                rows.push(("collection".to_owned(), path, found.origin.to_string()));
+                row("collection", path(&context.collection_path(&found.value)), &found.origin);
             }
             None => {
-                if let Ok(path) = discover::enclosing(&context.current) {
-                    let path = path.display().to_string();
-                    rows.push(("collection".to_owned(), path, "current directory".to_owned()));
+                if let Ok(root) = discover::enclosing(&context.current) {
+                    row("collection", path(&root), &"current directory");
                 }
             }
         }
-        let jobs = &config.jobs;
-        rows.push(("jobs".to_owned(), jobs.value.to_string(), jobs.origin.to_string()));
-        let wait = &config.lock_wait;
-        rows.push(("lock-wait".to_owned(), format!("{:?}", wait.value), wait.origin.to_string()));
-        let (wait, origin) = match &config.max_wait {
-            Some(found) => (found.value, found.origin.clone()),
-            None => (DEFAULT_MAX_WAIT, Origin::Default),
-        };
-        rows.push(("max-wait".to_owned(), format!("{wait:?}"), origin.to_string()));
-        let machine = config.machine_id.as_ref();
-        let origin = machine.map_or(Origin::Default, |found| found.origin.clone());
-        rows.push(("machine-id".to_owned(), context.agent.machine_id.clone(), origin.to_string()));
+        row("jobs", config.jobs.value.to_string(), &config.jobs.origin);
+        row("lock-wait", format!("{:?}", config.lock_wait.value), &config.lock_wait.origin);
+        let wait = Sourced { value: DEFAULT_MAX_WAIT, origin: Origin::Default };
+        let wait = config.max_wait.as_ref().unwrap_or(&wait);
+        row("max-wait", format!("{:?}", wait.value), &wait.origin);
+        let machine = config.machine_id.as_ref().map_or(&Origin::Default, |found| &found.origin);
+        row("machine-id", context.agent.machine_id.clone(), machine);
         let (StateDirectory::Chosen(state) | StateDirectory::Usual(state)) = &config.state.value;
-        let state = state.display().to_string();
-        rows.push(("state".to_owned(), state, config.state.origin.to_string()));
+        row("state", path(state), &config.state.origin);
         for found in &config.distributors {
-            let path = found.value.display().to_string();
-            rows.push(("distributors".to_owned(), path, found.origin.to_string()));
+            row("distributors", path(&found.value), &found.origin);
         }
         let exclude = &config.exclude;
         for pattern in &exclude.value {
-            rows.push(("exclude".to_owned(), pattern.clone(), exclude.origin.to_string()));
+            row("exclude", pattern.clone(), &exclude.origin);
         }
         if exclude.value.is_empty() {
-            rows.push(("exclude".to_owned(), String::new(), exclude.origin.to_string()));
+            row("exclude", String::new(), &exclude.origin);
         }
         for (name, found) in &config.collections {
-            let path = found.value.display().to_string();
-            rows.push((format!("collections.{name}"), path, found.origin.to_string()));
+            row(&format!("collections.{name}"), path(&found.value), &found.origin);
         }
         // The settings of a broken collection are often asked for: show the others, and the reason.
         let broken = match context.collection() {
@@ -118,12 +113,9 @@ fn tell(context: &Context, rows: &[Row]) -> Done {
     if printer.json {
         let mut settings = BTreeMap::<&str, Setting<'_>>::new();
         for (key, value, origin) in rows {
-            match settings.entry(key) {
-                Entry::Vacant(entry) => {
-                    entry.insert(Setting { value: value.clone(), origin });
-                }
-                Entry::Occupied(mut entry) => entry.get_mut().value += &format!(", {value}"),
-            }
+            let more = |setting: &mut Setting<'_>| setting.value += &format!(", {value}");
+            let first = || Setting { value: value.clone(), origin };
+            settings.entry(key).and_modify(more).or_insert_with(first);
         }
         let files = files().iter().map(|path| path.display().to_string()).collect();
         printer.record(&records::Config { settings, files })
