@@ -11,7 +11,7 @@ use super::Done;
 use super::context::Context;
 use super::failure::Failure;
 use super::report::{End, Report};
-use super::select::{Failures, Selection};
+use super::select::Selection;
 
 impl Context {
     /// Does `act` with each selected item. A single item is a single answer, and ends with its own failure;
@@ -42,8 +42,7 @@ impl Context {
         report: &mut Report<'_>,
         mut act: impl FnMut(&StoredItem) -> Done,
     ) -> Done {
-        let failures = Failures::default();
-        let feed = selection.of(self, collection, &failures)?.into_feed();
+        let feed = selection.of(self, collection)?.into_feed();
         let fed = feed(&mut |name| {
             self.interrupt.flow()?;
             let read = collection.named_item(&name).map_err(Failure::from);
@@ -55,7 +54,6 @@ impl Context {
         if let Err(error) = fed {
             report.fatal(error.into());
         }
-        let _ = report.unresolved(&failures);
         Ok(())
     }
 
@@ -67,10 +65,9 @@ impl Context {
         collection: &Collection,
         report: &mut Report<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
-        let failures = Failures::default();
         let passes_tombstones = matches!(selection.tombstones(), Tombstones::Pass);
         let (mut names, mut unread) = (Vec::new(), Vec::new());
-        selection.of(self, collection, &failures)?.into_feed()(&mut |name| {
+        selection.of(self, collection)?.into_feed()(&mut |name| {
             self.interrupt.flow()?;
             if !passes_tombstones {
                 names.push(name);
@@ -86,7 +83,7 @@ impl Context {
         for (name, error) in unread {
             let _ = report.failed(name.as_str(), error.into());
         }
-        let _ = report.unresolved(&failures);
+        let _ = report.unresolved();
         Ok(names)
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct Context {
     ctrl_c: Mutex<CtrlC>,
     stalls: Arc<Stalls>,
     unlogged: Arc<Unlogged>,
+    /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
+    unresolved: Mutex<Vec<(String, Failure)>>,
 }
 
 impl Context {
@@ -81,12 +83,10 @@ impl Context {
             agent: agent(command, machine_id),
             current,
             unlogged: Arc::default(),
+            unresolved: Mutex::default(),
         })
     }
 
-    /// Calls `work` while another program has the terminal, whose Ctrl-C is then not meant for urepo.
-    pub(crate) fn without_ctrl_c<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
-        let mut ctrl_c = self.ctrl_c.lock().unwrap_or_else(PoisonError::into_inner);
     /// Does `work`, and then warns of what happened and is not in a log.
     pub(crate) fn during(&self, work: impl FnOnce(&Context) -> Done) -> Done {
         let done = work(self);
@@ -98,10 +98,24 @@ impl Context {
         done
     }
 
+    /// Calls `work` while another program has the terminal, whose Ctrl-C is then not meant for urepo.
+    pub(crate) fn without_ctrl_c<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
+        let mut ctrl_c = self.ctrl_c.lock().unwrap_or_else(PoisonError::into_inner);
         ctrl_c.ignore();
         let done = work();
         *ctrl_c = CtrlC::catch(Arc::clone(&ctrl_c.stop)).map_err(|error| deaf(&error))?;
         Ok(done)
+    }
+
+    /// Notes that `text` means no item, for the report of the run.
+    pub(crate) fn note_unresolved(&self, text: &str, failure: Failure) {
+        let mut unresolved = self.unresolved.lock().unwrap_or_else(PoisonError::into_inner);
+        unresolved.push((text.to_owned(), failure));
+    }
+
+    /// What was noted since the last time.
+    pub(crate) fn take_unresolved(&self) -> Vec<(String, Failure)> {
+        std::mem::take(&mut *self.unresolved.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The collection that is meant: named, or around the current directory.

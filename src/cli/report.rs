@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::PoisonError;
 
 use serde::Serialize;
 
@@ -12,7 +11,6 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::printer::{Output, Printer, Purpose, Verbosity};
 use super::records::{Item, Summary};
-use super::select::{Failures, UnresolvedItem};
 use super::{Done, human};
 
 /// The hint of a run that continues when it is repeated.
@@ -215,11 +213,9 @@ impl<'a> Report<'a> {
     }
 
     /// Reports what did not resolve to an item.
-    pub(crate) fn unresolved(&mut self, found: &Failures) -> ControlFlow<()> {
-        let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
-        found.into_iter().try_for_each(|UnresolvedItem { text, failure }| {
-            self.failed(text.as_deref().unwrap_or_default(), failure)
-        })
+    pub(crate) fn unresolved(&mut self) -> ControlFlow<()> {
+        let mut found = self.context.take_unresolved().into_iter();
+        found.try_for_each(|(text, failure)| self.failed(&text, failure))
     }
 
     /// Ends the run with a failure that is not an item's.
@@ -276,6 +272,7 @@ impl<'a> Report<'a> {
 
     /// Ends the run: the summary record with `--json`, else the closing line.
     pub(crate) fn finish(mut self, end: End) -> Done {
+        let _ = self.unresolved();
         self.print_repeated();
         let printer = &self.context.printer;
         let counts = &self.summary.counts;

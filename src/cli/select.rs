@@ -5,7 +5,6 @@ mod selected;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
@@ -75,18 +74,6 @@ impl NameFlags {
     }
 }
 
-/// Texts that mean no item, and a list that could not be read to its end.
-pub(crate) type Failures = Mutex<Vec<UnresolvedItem>>;
-
-/// What means no item.
-#[derive(Debug)]
-pub(crate) struct UnresolvedItem {
-    /// The text, unless it could not be read.
-    pub(crate) text: Option<String>,
-    /// Why.
-    pub(crate) failure: Failure,
-}
-
 impl Selection {
     /// The items named `items`, or those of `flags`.
     pub(crate) fn new(
@@ -151,15 +138,14 @@ impl Selection {
         lines.or(self.flags.names.items_from0.as_deref().map(|path| (path, 0)))
     }
 
-    /// The items of `collection` that are meant. What means none goes to `failures`.
+    /// The items of `collection` that are meant. The context notes what means none.
     pub(crate) fn of<'a>(
         &'a self,
         context: &'a Context,
         collection: &'a Collection,
-        failures: &'a Failures,
     ) -> Result<Selected<'a>, Failure> {
         let find = |text: &str| Ok(collection.find(text)?.name().clone());
-        let selected = self.named(context, failures, find)?;
+        let selected = self.named(context, find)?;
         Ok(Selected { collection: Some(collection), ..selected })
     }
 
@@ -167,7 +153,6 @@ impl Selection {
     pub(crate) fn named<'a>(
         &'a self,
         context: &'a Context,
-        failures: &'a Failures,
         find: impl Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a,
     ) -> Result<Selected<'a>, Failure> {
         let open = |(path, end)| Ok::<_, Failure>((context.lines_of(path)?, end));
@@ -177,10 +162,7 @@ impl Selection {
             find: Box::new(find),
             listing: self.filter(context),
             list: self.list().map(open).transpose()?,
-            failures,
-            current: &context.current,
-            interrupt: &context.interrupt,
-            printer: &context.printer,
+            context,
         })
     }
 
@@ -189,12 +171,11 @@ impl Selection {
     pub(crate) fn looked_up<'a>(
         &'a self,
         context: &'a Context,
-        failures: &'a Failures,
         find: impl Fn(&str) -> Result<RepositoryName, Failure> + Copy + Send + 'a,
         mut failed: impl FnMut(&str, Failure) -> ControlFlow<()>,
     ) -> Result<Vec<RepositoryName>, Failure> {
         let mut names = Vec::new();
-        self.named(context, failures, find)?.into_feed()(&mut |name| {
+        self.named(context, find)?.into_feed()(&mut |name| {
             match find(name.as_str()) {
                 Ok(name) => names.push(name),
                 Err(failure) => return failed(name.as_str(), failure),
@@ -203,13 +184,6 @@ impl Selection {
         })?;
         Ok(names)
     }
-}
-
-/// Notes that a text means no item.
-pub(crate) fn note(failures: &Failures, text: Option<&str>, failure: Failure) {
-    let text = text.map(str::to_owned);
-    let mut failures = failures.lock().unwrap_or_else(PoisonError::into_inner);
-    failures.push(UnresolvedItem { text, failure });
 }
 
 impl Context {

@@ -15,7 +15,7 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
-use crate::cli::select::{Failures, Selection, note};
+use crate::cli::select::Selection;
 
 /// Copy items to another collection
 ///
@@ -141,22 +141,21 @@ impl Copy {
                 .filter(|_| !self.under_replicated && !self.with_linked),
             is_single: self.selection.is_single() && !self.with_linked,
         };
-        let failures = Failures::default();
-        let mut feed = self.selection.of(context, &from, &failures)?.into_feed();
+        let mut feed = self.selection.of(context, &from)?.into_feed();
         if self.with_linked {
-            feed = with_linked(&from, &failures, feed);
+            feed = with_linked(context, &from, feed);
         }
         match known.as_ref().filter(|_| self.under_replicated) {
-            Some(known) => run.finish(lacking(known, feed), &failures),
-            None => run.finish(feed, &failures),
+            Some(known) => run.finish(lacking(known, feed)),
+            None => run.finish(feed),
         }
     }
 }
 
 /// Those of `feed`, and the items of the same collection that they link to, each once.
 fn with_linked<'a>(
+    context: &'a Context,
     from: &'a Collection,
-    failures: &'a Failures,
     feed: Box<NameFeed<'a>>,
 ) -> Box<NameFeed<'a>> {
     let audit = Audit::new(from);
@@ -176,7 +175,7 @@ fn with_linked<'a>(
                         | CollectionError::Sidecar { .. }
                         | CollectionError::NoSidecar { .. },
                     ) => {}
-                    Err(error) => note(failures, Some(name.as_str()), error.into()),
+                    Err(error) => context.note_unresolved(name.as_str(), error.into()),
                 }
                 take(name)?;
             }

@@ -77,8 +77,8 @@ impl Demote {
         };
         let chosen =
             run.choose(|name| is_original(&collection, name) && is_original(&original, name))?;
-        if !context.global.dry_run && !chosen.names.is_empty() {
-            let items = human::count(chosen.names.len() as u64, "Original");
+        if !context.global.dry_run && !chosen.is_empty() {
+            let items = human::count(chosen.len() as u64, "Original");
             let path = original.path().display();
             let question = format!("turn {items} into Copies of those in `{path}`?");
             confirm(context, self.yes, &question)?;

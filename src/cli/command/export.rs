@@ -14,7 +14,7 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Printer;
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 
 mod tell;
 
@@ -125,8 +125,7 @@ impl Export {
         let is_stream = self.is_stream();
         self.check(context, is_stream)?;
         let collection = context.collection()?;
-        let failures = Failures::default();
-        let feed = self.selection.of(context, &collection, &failures)?.into_feed();
+        let feed = self.selection.of(context, &collection)?.into_feed();
         let progress = context.progress();
         if self.selection.is_single() {
             progress.announce(1);
@@ -145,7 +144,7 @@ impl Export {
             self.export(context, &exporter, feed, &mut |outcomes| reporter.report_all(outcomes))
         });
         drop(progress);
-        reporter.finish(summary, &failures)
+        reporter.finish(summary)
     }
 
     fn export(

@@ -13,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Directory, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::select::{self, Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
 use crate::cli::{Done, human};
 
@@ -70,13 +70,9 @@ impl List {
                 unreadable: 0,
                 unlisted: 0,
             };
-            let failures = Failures::default();
-            let listed = if self.selection.names_items() {
-                out.list_named(&failures)
-            } else {
-                out.list_all()
-            };
-            listed.and_then(|()| out.tell_rest().map(drop)).and_then(|()| out.finish(&failures))
+            let listed =
+                if self.selection.names_items() { out.list_named() } else { out.list_all() };
+            listed.and_then(|()| out.tell_rest().map(drop)).and_then(|()| out.finish())
         })
     }
 }
@@ -112,14 +108,14 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     /// The items that were named one by one, in that order.
-    fn list_named(&mut self, failures: &Failures) -> Done {
-        let feed = self.list.selection.of(self.context, self.collection, failures)?.into_feed();
+    fn list_named(&mut self) -> Done {
+        let feed = self.list.selection.of(self.context, self.collection)?.into_feed();
         let mut stopped = None;
         let fed = feed(&mut |name| {
             let item = match self.collection.named_item(&name) {
                 Ok(item) => item,
                 Err(error) => {
-                    select::note(failures, Some(name.as_str()), error.into());
+                    self.context.note_unresolved(name.as_str(), error.into());
                     return ControlFlow::Continue(());
                 }
             };
@@ -261,7 +257,7 @@ impl Listing<'_> {
     }
 
     /// How the list ended.
-    fn finish(mut self, failures: &Failures) -> Done {
+    fn finish(mut self) -> Done {
         let listed = self.table.finish()?;
         let is_single = self.list.selection.is_single();
         let mut failed = Vec::new();
@@ -294,7 +290,6 @@ impl Listing<'_> {
         let mut report = Report::reading(self.context, "listed", is_single);
         report.summary.counts.items = listed;
         report.summary.counts.failed = self.unreadable;
-        let _ = report.unresolved(failures);
         report.count("unlisted_directories", self.unlisted);
         report.finish(End { partial, ..End::default() })
     }

@@ -9,7 +9,7 @@ use super::transfer::{ON_ERROR, TransferRun, other};
 use crate::cli::Done;
 use crate::cli::choice::one_of;
 use crate::cli::context::Context;
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 
 /// Move items to another collection, Originals with them
 ///
@@ -65,8 +65,7 @@ impl Migrate {
             listing: self.selection.listing(context),
             is_single: self.selection.is_single(),
         };
-        let failures = Failures::default();
-        let feed = self.selection.of(context, &from, &failures)?.or_of(&to).into_feed();
-        run.finish(feed, &failures)
+        let feed = self.selection.of(context, &from)?.or_of(&to).into_feed();
+        run.finish(feed)
     }
 }

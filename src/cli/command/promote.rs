@@ -12,7 +12,7 @@ use urepo::progress::NoProgress;
 use urepo::promotion::{Loss, PromotionError};
 use urepo::transfer::end_lost;
 
-use super::promotion::{Chosen, RegistrarRun};
+use super::promotion::RegistrarRun;
 use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
@@ -119,11 +119,11 @@ impl Promote {
         )
     }
 
-    fn confirm(&self, context: &Context, chosen: &Chosen) -> Done {
-        if context.global.dry_run || chosen.names.is_empty() {
+    fn confirm(&self, context: &Context, chosen: &[RepositoryName]) -> Done {
+        if context.global.dry_run || chosen.is_empty() {
             return Ok(());
         }
-        let (copies, originals) = match chosen.names.len() {
+        let (copies, originals) = match chosen.len() {
             1 => ("1 Copy".to_owned(), "the Original"),
             count => (format!("{count} Copies"), "Originals"),
         };

@@ -13,7 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::{Done, shell};
 
 /// A run over items of a collection.
@@ -28,22 +28,17 @@ pub(super) struct RegistrarRun<'a> {
     pub(super) done: &'static str,
 }
 
-/// The items of a run.
-pub(super) struct Chosen {
-    pub(super) names: Vec<RepositoryName>,
-    failures: Failures,
-}
-
 impl RegistrarRun<'_> {
     /// The items that are meant; of all there are, those that `fits` says yes to.
     pub(super) fn choose(
         &self,
         mut fits: impl FnMut(&RepositoryName) -> bool,
-    ) -> Result<Chosen, Failure> {
-        let failures = Failures::default();
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        // An earlier look is no part of the report.
+        self.context.take_unresolved();
         let is_named = self.selection.names_items();
         let mut names = Vec::new();
-        let selected = self.selection.of(self.context, self.collection, &failures)?;
+        let selected = self.selection.of(self.context, self.collection)?;
         let feed = match self.elsewhere {
             Some(other) => selected.or_of(other).into_feed(),
             None => selected.into_feed(),
@@ -58,14 +53,14 @@ impl RegistrarRun<'_> {
         if self.context.interrupt.requested() {
             return Err(Failure::told(Exit::Interrupted));
         }
-        Ok(Chosen { names, failures })
+        Ok(names)
     }
 
     /// Carries out `change` for the items that were chosen, and tells what became of each. Then `settle`
     /// ends what else is open, and returns the items for which it cannot.
     pub(super) fn finish(
         &self,
-        chosen: &Chosen,
+        chosen: &[RepositoryName],
         change: impl Fn(
             &Registrar<'_>,
             &[RepositoryName],
@@ -79,11 +74,11 @@ impl RegistrarRun<'_> {
         let mut report = Report::new(self.context, self.done, self.selection.is_single());
         let mut unchanged = 0;
         let mut told = BTreeSet::new();
-        let found = report.unresolved(&chosen.failures);
+        let found = report.unresolved();
         let registrar = self.registrar(writer.as_ref(), &*progress);
         if found.is_continue() {
             // The tally knows why it ends early.
-            let _ = change(&registrar, &chosen.names, &mut |name, result| match result {
+            let _ = change(&registrar, chosen, &mut |name, result| match result {
                 Ok(Change::Nothing) => {
                     unchanged += 1;
                     let written = self.write(name, Change::Nothing);

@@ -15,7 +15,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::report::Report;
-use crate::cli::select::{self, Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::shell;
 
 /// Update the Copies of a collection from their Originals
@@ -46,10 +46,9 @@ impl Refresh {
         }
         let to = context.collection()?;
         let known = context.known(&self.from)?;
-        let failures = Failures::default();
         // A list can be read once only, and there may be several collections to ask.
-        let named = self.selection.of(context, &to, &failures)?.into_names()?.map(|mut names| {
-            names.retain(|name| can_be_refreshed(name, &to, &known, &failures));
+        let named = self.selection.of(context, &to)?.into_names()?.map(|mut names| {
+            names.retain(|name| can_be_refreshed(context, name, &to, &known));
             names
         });
         let mut report: Option<Report<'_>> = None;
@@ -70,9 +69,9 @@ impl Refresh {
             };
             let feed = match &named {
                 Some(names) => feed_of(names),
-                None => self.selection.of(context, &to, &failures)?.into_feed(),
+                None => self.selection.of(context, &to)?.into_feed(),
             };
-            let this = run.carry_out(feed, &failures)?;
+            let this = run.carry_out(feed)?;
             match &mut report {
                 None => report = Some(this),
                 Some(report) => report.add(this),
@@ -90,10 +89,10 @@ impl Refresh {
 
 /// Whether an item that was named is there, and its one Original is known; notes it if not.
 fn can_be_refreshed(
+    context: &Context,
     name: &RepositoryName,
     to: &Collection,
     known: &Known,
-    failures: &Failures,
 ) -> bool {
     let failure = match to.item(name) {
         Err(error) => Failure::from(error),
@@ -102,7 +101,7 @@ fn can_be_refreshed(
             Some(failure) => failure,
         },
     };
-    select::note(failures, Some(name.as_str()), failure);
+    context.note_unresolved(name.as_str(), failure);
     false
 }
 

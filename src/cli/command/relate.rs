@@ -15,7 +15,6 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::Item;
-use crate::cli::select::Failures;
 use crate::cli::{Done, human, shell};
 
 /// Link editions, translations, metadata and parts
@@ -118,7 +117,7 @@ impl Relate {
         let mut reporter = AmendReporter::new(context, &home, is_single);
         let done = known.carry_out(context, &plan, &mut |name, result| reporter.tell(name, result));
         let is_done = done.is_ok();
-        reporter.finish(done, &Failures::default())?;
+        reporter.finish(done)?;
         if is_done {
             plan.left.iter().for_each(|left| tell_left(context, item.name(), left));
         }

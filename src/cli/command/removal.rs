@@ -21,7 +21,7 @@ use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::{Done, human};
 
 mod told;
@@ -38,11 +38,10 @@ pub(super) fn named(
     if !selection.names_items() {
         return Ok(None);
     }
-    let failures = Failures::default();
     let find = |text: &str| Ok(collection.find_with_trash(text)?);
     let failed = |text: &str, failure| report.failed(text, failure);
-    let names = selection.looked_up(context, &failures, find, failed)?;
-    let _ = report.unresolved(&failures);
+    let names = selection.looked_up(context, find, failed)?;
+    let _ = report.unresolved();
     Ok(Some(names))
 }
 

@@ -20,7 +20,7 @@ use crate::cli::context::{Context, name_of_item};
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
-use crate::cli::select::{Failures, NameFlags, Selection};
+use crate::cli::select::{NameFlags, Selection};
 use crate::cli::{Done, shell};
 use tell::RepairRun;
 
@@ -191,13 +191,12 @@ impl Repair {
         if !selection.names_items() {
             return self.damaged(repairer, context, &selection.filter(context), run);
         }
-        let failures = Failures::default();
         let find = |text: &str| {
             name_of_item(repairer.collection, text).map_err(|error| absent(&error, repairer))
         };
         let failed = |text: &str, failure| run.failed(text, failure);
-        let names = selection.looked_up(context, &failures, find, failed)?;
-        run.unresolved(&failures);
+        let names = selection.looked_up(context, find, failed)?;
+        run.unresolved();
         Ok(names)
     }
 

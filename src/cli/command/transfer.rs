@@ -16,7 +16,6 @@ use crate::cli::choice::Choice;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::report::Report;
-use crate::cli::select::Failures;
 
 mod tell;
 
@@ -51,13 +50,7 @@ pub(super) struct TransferRun<'a> {
 
 impl<'a> TransferRun<'a> {
     /// Transfers what `feed` names, telling each outcome, and says how it ended.
-    ///
-    /// `failures` has what the feed met on its way.
-    pub(super) fn carry_out(
-        &self,
-        feed: Box<NameFeed<'_>>,
-        failures: &Failures,
-    ) -> Result<Report<'a>, Failure> {
+    pub(super) fn carry_out(&self, feed: Box<NameFeed<'_>>) -> Result<Report<'a>, Failure> {
         let context = self.context;
         let mode = context.run_mode();
         if mode == RunMode::Act {
@@ -108,12 +101,12 @@ impl<'a> TransferRun<'a> {
             }
         };
         drop(progress);
-        Ok(reporter.end(summary, failures))
+        Ok(reporter.end(summary))
     }
 
     /// The same, and the end of the command.
-    pub(super) fn finish(&self, feed: Box<NameFeed<'_>>, failures: &Failures) -> Done {
-        tell::finish(self.carry_out(feed, failures)?, self.verb)
+    pub(super) fn finish(&self, feed: Box<NameFeed<'_>>) -> Done {
+        tell::finish(self.carry_out(feed)?, self.verb)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
 use crate::cli::human::parse_duration;
 use crate::cli::report::Report;
-use crate::cli::select::{Failures, Selection, SelectionFlags};
+use crate::cli::select::{Selection, SelectionFlags};
 use ending::{Compared, Ending};
 use targets::Targets;
 use tell::Reporter;
@@ -100,11 +100,10 @@ impl Verify {
     fn run_on_items(&self, context: &Context, targets: &Targets, selection: &Selection) -> Done {
         self.refuse_with_items()?;
         let mut report = Report::reading(context, "verified", selection.is_single());
-        let failures = Failures::default();
         let find = |text: &str| targets.find(text);
         let failed = |text: &str, failure| report.failed(text, failure);
-        let names = selection.looked_up(context, &failures, find, failed)?;
-        let _ = report.unresolved(&failures);
+        let names = selection.looked_up(context, find, failed)?;
+        let _ = report.unresolved();
         self.run_on(context, targets, (selection, Some(names)), report)
     }
 

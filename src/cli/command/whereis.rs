@@ -12,7 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::table::{HOLDINGS, Table, TableArgs};
 use crate::cli::{Done, human, records, shell};
 
@@ -60,14 +60,13 @@ impl Whereis {
             has_conflict: false,
         };
         if self.selection.names_items() {
-            let failures = Failures::default();
             let find = |text: &str| known.resolve(text);
-            let feed = self.selection.named(context, &failures, find)?.into_feed();
+            let feed = self.selection.named(context, find)?.into_feed();
             let fed = feed(&mut |name| search.visit(&holdings(&name, &known.collections)));
             if let Err(error) = fed {
                 search.report.fatal(error.into());
             }
-            let _ = search.report.unresolved(&failures);
+            let _ = search.report.unresolved();
         } else {
             self.visit_all(context, &mut search)?;
         }

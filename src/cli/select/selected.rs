@@ -9,14 +9,13 @@ use urepo::collection::{Collection, Names};
 use urepo::digest::Digest;
 use urepo::disk::PathError;
 use urepo::identity::{Identifier, RepositoryName};
-use urepo::interrupt::Interrupt;
 use urepo::transfer::NameFeed;
 
+use super::Selection;
 use super::list::{self, Line};
-use super::{Failures, Selection, note};
+use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::printer::Printer;
 use crate::cli::typed;
 
 /// The item that a text means.
@@ -30,11 +29,7 @@ pub(crate) struct Selected<'a> {
     pub(super) listing: Names,
     pub(super) find: Find<'a>,
     pub(super) list: Option<(Box<dyn BufRead + Send>, u8)>,
-    pub(super) failures: &'a Failures,
-    /// Where relative paths begin.
-    pub(super) current: &'a Path,
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) printer: &'a Printer,
+    pub(super) context: &'a Context,
 }
 
 impl<'a> Selected<'a> {
@@ -104,7 +99,7 @@ impl Selected<'_> {
             let flow = match line {
                 Ok(Line::End) => {
                     if !has_items {
-                        self.printer.note("the list of items is empty");
+                        self.context.printer.note("the list of items is empty");
                     }
                     return Ok(());
                 }
@@ -112,15 +107,15 @@ impl Selected<'_> {
                 Ok(Line::Text(text)) => self.one(&text, &mut take),
                 Ok(Line::Unreadable(failure)) => {
                     has_items = true;
-                    note(self.failures, None, failure);
+                    self.context.note_unresolved("", failure);
                     ControlFlow::Continue(())
                 }
                 // The end of the run says so.
-                Err(_) if self.interrupt.requested() => return Ok(()),
+                Err(_) if self.context.interrupt.requested() => return Ok(()),
                 Err(error) => {
                     let message = format!("cannot read the list of items `{}`", path.display());
                     let failure = Failure::new(Exit::Failure, message);
-                    note(self.failures, None, failure.caused_by(error.to_string()));
+                    self.context.note_unresolved("", failure.caused_by(error.to_string()));
                     return Ok(());
                 }
             };
@@ -136,7 +131,7 @@ impl Selected<'_> {
         text: &str,
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let typed = typed::item(self.current, text);
+        let typed = typed::item(&self.context.current, text);
         // A whole name needs no search: its own turn shows whether the item exists. A path may lead elsewhere.
         if !typed.starts_with('/')
             && let Ok(Identifier::Repository(name)) = Identifier::read(text)
@@ -146,7 +141,7 @@ impl Selected<'_> {
         match (self.find)(&typed) {
             Ok(name) => take(name),
             Err(failure) => {
-                note(self.failures, Some(text), failure);
+                self.context.note_unresolved(text, failure);
                 ControlFlow::Continue(())
             }
         }

@@ -9,7 +9,6 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::select::Failures;
 use crate::cli::{Done, human};
 
 /// Reports each outcome as it comes.
@@ -87,9 +86,9 @@ impl<'a> Reporter<'a> {
     }
 
     /// Says how the run ended, with what was met while the items were looked for.
-    pub(super) fn finish(mut self, summary: Summary, met: &Failures) -> Done {
+    pub(super) fn finish(mut self, summary: Summary) -> Done {
         let Summary { exported, files, bytes, cut_short, fatal, .. } = summary;
-        let _ = self.report.unresolved(met);
+        let _ = self.report.unresolved();
         if let Some(error) = fatal {
             self.report.fatal(error.into());
         }

@@ -15,7 +15,6 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::Failures;
 use crate::cli::shell;
 
 /// A larger text is not a description.
@@ -120,7 +119,7 @@ fn change_to(
         let _ = reporter.tell(&name, result);
         Ok(())
     });
-    reporter.finish(done, &Failures::default())
+    reporter.finish(done)
 }
 
 /// Lets a person edit the description of an item in a temporary file.

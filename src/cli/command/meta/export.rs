@@ -19,7 +19,7 @@ use crate::cli::failure::Failure;
 use crate::cli::input::is_stdin;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::{Done, human};
 
 /// Write the descriptions of items into one document
@@ -144,9 +144,8 @@ impl Export {
                 if context.global.dry_run { Sink::Planned } else { Sink::File(file) }
             }
         };
-        let failures = Failures::default();
         let names = if format.is_table() {
-            self.selection.of(context, &collection, &failures)?.into_names()?
+            self.selection.of(context, &collection)?.into_names()?
         } else {
             None
         };
@@ -156,7 +155,7 @@ impl Export {
                 let _ = names.iter().cloned().try_for_each(take);
                 return Ok(());
             }
-            let selected = self.selection.of(context, &collection, &failures)?;
+            let selected = self.selection.of(context, &collection)?;
             Ok(selected.into_feed()(take)?)
         };
         if format.is_table() {
@@ -198,7 +197,6 @@ impl Export {
         if let Err(failure) = fed {
             report.fatal(failure);
         }
-        let _ = report.unresolved(&failures);
         let written = report.summary.counts.items;
         if !context.interrupt.requested() {
             sink.write(&document.tail())?;

@@ -23,7 +23,6 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::input::{Document, is_stdin, name_of};
-use crate::cli::select::Failures;
 
 /// Correct the descriptions of many items by a table, a bibliography or Dublin Core
 ///
@@ -114,7 +113,7 @@ impl Import {
         let stops = self.on_error == OnError::Stop && checked.refused() > 0;
         if is_dry || stops || context.interrupt.requested() {
             let refusal = stops.then(|| refused(checked.refused(), checked.rows, is_dry));
-            return reporter.finish_with(Ok(()), &Failures::default(), refusal);
+            return reporter.finish_with(Ok(()), refusal);
         }
         let again = source.rows()?;
         let done = with_amender(context, &collection, |amender| {
@@ -127,7 +126,7 @@ impl Import {
                 import.carry_out(again, &checked, &mut |outcome| self.told(&mut reporter, outcome));
             Ok(())
         });
-        reporter.finish(done, &Failures::default())
+        reporter.finish(done)
     }
 
     fn told(&self, reporter: &mut AmendReporter<'_>, outcome: RowOutcome) -> ControlFlow<()> {

@@ -18,7 +18,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Changed, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Failures, Selection};
+use crate::cli::select::Selection;
 use crate::cli::{Done, escape, human, shell};
 
 /// The most names that are held at a time.
@@ -37,10 +37,9 @@ impl AmendRun<'_> {
     pub(super) fn run<'c>(&self, amendment: &dyn Fn(RepositoryName) -> Amendment<'c>) -> Done {
         let AmendRun { context, selection, .. } = *self;
         let collection = context.collection()?;
-        let failures = Failures::default();
         if !selection.names_items() && !context.global.dry_run && !self.yes {
             let mut originals = 0;
-            let feed = selection.of(context, &collection, &failures)?.into_feed();
+            let feed = selection.of(context, &collection)?.into_feed();
             feed(&mut |name| {
                 let read = collection.named_item(&name).and_then(|item| item.sidecar());
                 originals += u64::from(read.is_ok_and(|(it, _)| it.state == State::Original));
@@ -52,7 +51,7 @@ impl AmendRun<'_> {
         }
         let mut reporter = AmendReporter::new(context, &collection, selection.is_single());
         reporter.passes_others = !selection.names_items();
-        let feed = selection.of(context, &collection, &failures)?.into_feed();
+        let feed = selection.of(context, &collection)?.into_feed();
         let done = with_amender(context, &collection, |amender| {
             let mut names = Vec::new();
             let mut flow = ControlFlow::Continue(());
@@ -73,7 +72,7 @@ impl AmendRun<'_> {
             }
             Ok(())
         });
-        reporter.finish(done, &failures)
+        reporter.finish(done)
     }
 }
 
@@ -239,21 +238,16 @@ impl<'a> AmendReporter<'a> {
     }
 
     /// Ends the run.
-    pub(in crate::cli::command) fn finish(self, done: Done, failures: &Failures) -> Done {
-        self.finish_with(done, failures, None)
+    pub(in crate::cli::command) fn finish(self, done: Done) -> Done {
+        self.finish_with(done, None)
     }
 
     /// The same with the failure that refused items are to the whole run.
-    pub(super) fn finish_with(
-        mut self,
-        done: Done,
-        failures: &Failures,
-        partial: Option<Failure>,
-    ) -> Done {
+    pub(super) fn finish_with(mut self, done: Done, partial: Option<Failure>) -> Done {
         if let Err(failure) = done {
             self.report.fatal(failure);
         }
-        let _ = self.report.unresolved(failures);
+        let _ = self.report.unresolved();
         let closing = self.report.changed_items("change");
         self.report.finish(End { partial, closing, ..End::default() })
     }

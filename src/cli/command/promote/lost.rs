@@ -73,7 +73,7 @@ impl Promote {
         let is_given_up = |name: &RepositoryName| {
             has_given_up(reachable, name) || (is_forced && (is_silent(name) || is_copy(name)))
         };
-        let names = run.choose(|_| true)?.names;
+        let names = run.choose(|_| true)?;
         let Some(kept) = names.iter().find(|name| !is_given_up(name)) else {
             let is_named = self.selection.names_items() && !names.is_empty();
             return Ok((!is_named).then(|| "name the items that it has given up".to_owned()));
@@ -147,16 +147,16 @@ impl Promote {
         let is_unknown =
             |id: &String| !lost.contains(id) && !others.iter().any(|known| known.id() == *id);
         let chosen = run.choose(|_| true)?;
-        let made = chosen.names.iter().filter_map(|name| made_of(run.collection, name));
+        let made = chosen.iter().filter_map(|name| made_of(run.collection, name));
         let mut ids: BTreeSet<_> = made.filter(is_unknown).collect();
         if ids.is_empty() {
             // The Original went on since the Copies were made.
-            let holders = chosen.names.iter().filter_map(|name| run.holders(name, others).ok());
+            let holders = chosen.iter().filter_map(|name| run.holders(name, others).ok());
             ids = holders.flatten().filter(is_unknown).collect();
         }
         if ids.is_empty() {
             // Nothing is left to promote: the same run is repeated.
-            let lost = chosen.names.iter().filter_map(|name| was_lost(run.collection, name));
+            let lost = chosen.iter().filter_map(|name| was_lost(run.collection, name));
             ids = lost.filter(is_unknown).collect();
         }
         match ids.len() {

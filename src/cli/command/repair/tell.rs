@@ -13,7 +13,6 @@ use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{self, Item, PathAt, Repair, RepairStep};
 use crate::cli::report::{End, Report};
-use crate::cli::select::Failures;
 use crate::cli::{Done, escape, human};
 
 /// A run over items: how they ended.
@@ -78,8 +77,8 @@ impl<'a> RepairRun<'a> {
     }
 
     /// Reports texts that mean no item.
-    pub(super) fn unresolved(&mut self, failures: &Failures) {
-        let _ = self.report.unresolved(failures);
+    pub(super) fn unresolved(&mut self) {
+        let _ = self.report.unresolved();
     }
 
     /// Reports damage that is no item's.

@@ -14,7 +14,6 @@ use crate::cli::failure::Failure;
 use crate::cli::printer::{Output, Verbosity};
 use crate::cli::records::{self, Counts, Item};
 use crate::cli::report::{DELETIONS, End, REPEAT, Report};
-use crate::cli::select::Failures;
 use crate::cli::{Done, human};
 
 /// How many paths that no sidecar lists are named for an item.
@@ -129,8 +128,8 @@ impl<'r, 'a> Reporter<'r, 'a> {
     }
 
     /// The report of the run, with what was met while the items were looked for.
-    pub(super) fn end(mut self, mut summary: Summary, failures: &Failures) -> Report<'a> {
-        let _ = self.report.unresolved(failures);
+    pub(super) fn end(mut self, mut summary: Summary) -> Report<'a> {
+        let _ = self.report.unresolved();
         if let Some(error) = summary.fatal.take() {
             self.report.fatal(error.into());
         }
