@@ -80,6 +80,11 @@ pub fn memory_file(prefix: &Prefix) -> String {
     format!("{}.lock", prefix.subsystem().replace('/', "+"))
 }
 
+/// The file of dates of `prefix` that are not given, beside its memory.
+pub fn reserved_file(prefix: &Prefix) -> String {
+    format!("{}.reserved", prefix.subsystem().replace('/', "+"))
+}
+
 /// The file that says who issues `prefix`, in the register of a machine.
 pub fn register_file(prefix: &Prefix) -> String {
     format!("{}.toml", prefix.subsystem().replace('/', "+"))

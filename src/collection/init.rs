@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::discover::check_outside;
+use super::elsewhere::NamesAround;
 use super::own::{ensure_readme, make_own};
 use super::register::{Claimant, keep};
 use super::tree::PrefixTree;
@@ -81,7 +82,7 @@ pub fn init(
         Err(CollectionError::Disk(error)) if error.is_refusal() => Err(error.into()),
         claim => Ok(claim?),
     };
-    let mut notices = begin_memory(&dir, memory, &subsystem, founder)?;
+    let mut notices = begin_memory(&dir, memory, &subsystem, founder, &claimant)?;
     let collection = make(&dir, name, vec![subsystem])?;
     notices.extend(keep(claim, collection.id(), &claimant)?);
     Ok((collection, notices))
@@ -109,16 +110,25 @@ fn begin_memory(
     memory: Dir,
     subsystem: &Subsystem,
     founder: &Founder<'_>,
+    claimant: &Claimant<'_>,
 ) -> Result<Vec<Notice>, CollectionError> {
     // There, no names are issued without permission, and locks may not work at all.
     if memory.network_file_system()?.is_some() {
         return Ok(Vec::new());
     }
     let prefix = subsystem.prefix()?;
+    let mut peers = founder.register.peers(claimant)?;
+    // Who names a mirror of a lost collection knows that it is not there.
+    peers.retain(|peer| match founder.takeover() {
+        Takeover::Refuse => false,
+        Takeover::AcceptLost => peer.id.is_none(),
+        Takeover::Accept => true,
+    });
     let tree = PrefixTree::new(root, prefix.clone()).with_mirrors(founder.names_from);
+    let names = NamesAround { tree, peers };
     let Founder { agent, clock, patience, .. } = *founder;
     let distributor = Distributor::new(prefix, subsystem.granularity, memory, agent, clock);
-    Ok(distributor.begin(&tree, founder.past(), patience)?)
+    Ok(distributor.begin(&names, founder.past(), patience)?)
 }
 
 /// Creates a collection that issues no names, for items that already have names.

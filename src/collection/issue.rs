@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::elsewhere::NamesAround;
 use super::register::{Claimant, keep};
 use super::series::Series::Ibips;
 use super::tree::PrefixTree;
@@ -11,6 +12,7 @@ use crate::clock::Clock;
 use crate::disk::{Dir, LockError, resolved};
 use crate::distributor::{
     ClockTrust, Distributor, DistributorError, FutureDate, Issued, Notice, Patience, Setting,
+    Unseen,
 };
 use crate::identity::{Ibip, IbipPrefix, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -78,13 +80,13 @@ pub struct Issuer<'a> {
 struct LabelSource<'a> {
     subsystem: &'a Subsystem,
     distributor: Distributor<'a>,
-    tree: PrefixTree<'a>,
+    names: NamesAround<'a>,
     ibip_prefix: Option<IbipPrefix>,
 }
 
 impl LabelSource<'_> {
     fn issue(&mut self, count: usize, patience: Patience) -> Result<Issued, DistributorError> {
-        self.distributor.issue(count, &self.tree, patience)
+        self.distributor.issue(count, &self.names, patience)
     }
 
     fn label(&self, date: Instant) -> Result<Label, CollectionError> {
@@ -123,7 +125,10 @@ impl<'a> Issuer<'a> {
             sources.push(LabelSource {
                 subsystem,
                 distributor,
-                tree: PrefixTree::of(collection, prefix),
+                names: NamesAround {
+                    tree: PrefixTree::of(collection, prefix),
+                    peers: options.register.known_peers(),
+                },
                 ibip_prefix: subsystem.ibip_prefix()?,
             });
         }
@@ -183,6 +188,13 @@ impl<'a> Issuer<'a> {
                         self.notices.extend(keep(claim, id, &claimant)?);
                         break;
                     }
+                }
+            }
+            if !memory.starts_with(&root) {
+                match distributor.share(id, &root, self.patience) {
+                    // Who may write only the memory issues all the same.
+                    Err(DistributorError::Disk(error)) if error.is_refusal() => {}
+                    shared => shared?,
                 }
             }
         }
@@ -273,7 +285,7 @@ impl<'a> Issuer<'a> {
     /// Notes that the memory covers all names on disk, so that the next run need not read them again.
     pub fn settle(&self) -> Result<(), CollectionError> {
         for source in &self.sources {
-            source.distributor.settle(&source.tree, self.patience)?;
+            source.distributor.settle(&source.names, self.patience)?;
         }
         Ok(())
     }
@@ -283,20 +295,41 @@ impl<'a> Issuer<'a> {
         let mut notices = Vec::new();
         for LabelSource { distributor, .. } in &self.sources {
             let tree = PrefixTree::of(self.collection, distributor.prefix.clone());
-            notices.extend(distributor.catch_up(&tree.with_mirrors(mirrors), self.patience)?);
+            let (tree, peers) = (tree.with_mirrors(mirrors), self.register.known_peers());
+            notices.extend(distributor.catch_up(&NamesAround { tree, peers }, self.patience)?);
         }
         Ok(notices)
     }
 
     /// Makes this machine and this collection the issuer.
-    pub fn adopt(&mut self, future: FutureDate) -> Result<Vec<Notice>, CollectionError> {
+    ///
+    /// The future names of other collections, `mirrors` among them, are skipped.
+    pub fn adopt(
+        &mut self,
+        future: FutureDate,
+        unseen: Unseen,
+        mirrors: &[Collection],
+    ) -> Result<Vec<Notice>, CollectionError> {
         if self.sources.is_empty() && self.lost.is_empty() {
             return Err(no_subsystem(self.collection, None));
         }
+        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
+        let mut names = Vec::new();
+        for LabelSource { distributor, .. } in &mut self.sources {
+            distributor.unseen = unseen;
+            let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
+            let claimant =
+                Claimant { prefix, ibips: None, id: Some(id), root: &root, memory: &memory };
+            let tree = PrefixTree::of(self.collection, prefix.clone()).with_mirrors(mirrors);
+            let around = NamesAround { tree, peers: self.register.peers(&claimant)? };
+            // Before the register says that the names come from here.
+            distributor.check_seen(&around, future, self.patience)?;
+            names.push(around);
+        }
         self.claim(Takeover::Accept)?;
         let mut notices: Vec<_> = self.notices.drain(..).collect();
-        for source in &self.sources {
-            notices.extend(source.distributor.adopt(&source.tree, future, self.patience)?);
+        for (source, names) in self.sources.iter().zip(&names) {
+            notices.extend(source.distributor.adopt(names, future, self.patience)?);
         }
         Ok(notices)
     }

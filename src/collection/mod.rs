@@ -10,6 +10,7 @@ mod change;
 mod changed;
 pub mod discover;
 mod draft;
+mod elsewhere;
 mod error;
 mod find;
 mod index_file;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml_writer::ToTomlValue as _;
 
+use super::elsewhere::Peer;
 use super::{Collection, CollectionError, Series, Settings, settings};
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -118,10 +119,7 @@ impl Register {
         claimant: &Claimant<'_>,
         takeover: Takeover,
     ) -> Result<(), CollectionError> {
-        let mut entries = vec![self.entry(series)?];
-        for dir in &self.others {
-            entries.push(unless_refused(read(dir, series))?);
-        }
+        let entries = self.entries(series)?;
         // Older collections may share an address; the first to issue gets it.
         let may_be_known = matches!(series, Series::Names(_)) || claimant.id.is_none();
         let is_new = entries[0].is_none() && may_be_known;
@@ -137,8 +135,35 @@ impl Register {
         Ok(())
     }
 
-    /// The same, and keeps other processes from taking the prefix until the claim is kept or dropped. `None`
-    /// without a register.
+    /// The entry of this register, and those of the others.
+    fn entries(&self, series: &Series) -> Result<Vec<Option<Registration>>, CollectionError> {
+        let mut entries = vec![self.entry(series)?];
+        for dir in &self.others {
+            entries.push(unless_refused(read(dir, series))?);
+        }
+        Ok(entries)
+    }
+
+    /// The collections of the settings.
+    pub(super) fn known_peers(&self) -> Vec<Peer> {
+        self.known.iter().map(|root| Peer { id: None, root: root.clone() }).collect()
+    }
+
+    /// The same, and those that have issued names of the claimant's prefix.
+    pub(super) fn peers(&self, claimant: &Claimant<'_>) -> Result<Vec<Peer>, CollectionError> {
+        let mut peers = self.known_peers();
+        for entry in self.entries(&Series::Names(claimant.prefix.clone()))?.into_iter().flatten() {
+            // A copy of the claimant has its id, and those that share its memory are recorded there.
+            let has_own =
+                claimant.id != Some(entry.collection.as_str()) && !claimant.has_memory_of(&entry);
+            let id = has_own.then_some(entry.collection);
+            peers.push(Peer { id, root: entry.root });
+        }
+        Ok(peers)
+    }
+
+    /// [`Register::check`]s, and keeps other processes from taking the prefix until the claim is kept or dropped.
+    /// `None` without a register.
     pub(super) fn claim(
         &self,
         claimant: &Claimant<'_>,

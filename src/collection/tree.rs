@@ -9,17 +9,17 @@ use super::list::{is_year, number};
 use crate::digest::Digest;
 use crate::disk::{Dir, Kind, PathError};
 use crate::distributor::{Names, Newest, RecordedDates};
-use crate::identity::{Instant, Prefix, parse_suffix};
+use crate::identity::{Instant, Prefix, is_suffix_leaf, parse_suffix};
 use crate::layout;
 
 /// The directories of a prefix: one, or several where it was spelt in different cases.
 pub(super) struct PrefixTree<'a> {
     root: &'a Dir,
-    prefix: Prefix,
+    pub(super) prefix: Prefix,
     /// Collections that hold names of this prefix as well.
-    mirrors: &'a [Collection],
+    pub(super) mirrors: &'a [Collection],
     /// The collection itself, if it has an inventory.
-    collection: Option<&'a Collection>,
+    pub(super) collection: Option<&'a Collection>,
 }
 
 impl<'a> PrefixTree<'a> {
@@ -35,6 +35,23 @@ impl<'a> PrefixTree<'a> {
     /// The same, with the names that `mirrors` hold, or held by their inventories.
     pub(super) fn with_mirrors(self, mirrors: &'a [Collection]) -> PrefixTree<'a> {
         PrefixTree { mirrors, ..self }
+    }
+
+    /// The dates after `now` of the names on disk.
+    pub(super) fn ahead(&self, now: Instant) -> Result<BTreeSet<Instant>, PathError> {
+        let (mut dates, this_year) = (BTreeSet::new(), now.civil().year.to_string());
+        for directory in self.directories_of_subsystem()? {
+            let years = self.years(&directory)?;
+            for year in years.iter().take_while(|year| number(year) >= number(&this_year)) {
+                let path = directory.join(year);
+                let Some(dir) = self.root.open_dir_if_there(path)? else { continue };
+                for leaf in dir.names_of(Kind::Directory, |leaf| is_suffix_leaf(year, leaf))? {
+                    let date = parse_suffix(&format!("{year}/{leaf}"));
+                    dates.extend(date.into_iter().filter(|date| *date > now));
+                }
+            }
+        }
+        Ok(dates)
     }
 
     /// Every directory whose two levels are the prefix, whatever their case.

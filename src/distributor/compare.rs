@@ -1,6 +1,7 @@
 //! Comparing a memory with the names on disk, to find the lower bound of the next date.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use super::memory::{HeldMemory, MemoryState};
 use super::slot::{MemoryRecord, Token};
@@ -21,6 +22,26 @@ pub trait Names {
         let _ = (since, now);
         Ok(RecordedDates::default())
     }
+
+    /// The dates later than `now` of the names of other collections: of those that a person has named, and where the
+    /// memory is in doubt also of those that share it, by id, and of others that are known.
+    fn elsewhere(
+        &self,
+        sharing: Option<&BTreeMap<String, PathBuf>>,
+        now: Instant,
+    ) -> Result<Elsewhere, PathError> {
+        let _ = (sharing, now);
+        Ok(Elsewhere::default())
+    }
+}
+
+/// What other collections have of the future.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The dates of their names.
+    pub dates: BTreeSet<Instant>,
+    /// The roots of those that cannot be looked at.
+    pub unseen: Vec<PathBuf>,
 }
 
 /// The dates of the names that the inventory has recorded.
@@ -125,11 +146,18 @@ impl Distributor<'_> {
         let (now, limit) = self.now_and_limit(patience);
         let tree = names.state(now)?;
         let mut newest = names.newest(limit)?;
-        let record = memory.found.record();
+        let record = memory.found.record().cloned();
+        let record = record.as_ref();
         let known = record.and_then(|record| record.last);
         let is_intact = matches!(memory.found, MemoryState::Record(_));
         let recorded = names.recorded(known.filter(|_| is_intact), now)?;
         newest.date = newest.date.max(recorded.newest);
+        // One that cannot be looked at now is no reason to end naming.
+        let in_doubt = (!is_intact).then(|| memory.reserved.sharing.clone());
+        memory.reserve(names.elsewhere(in_doubt.as_ref(), now)?.dates)?;
+        if in_doubt.is_some_and(|sharing| !sharing.is_empty()) {
+            memory.reserve(recorded.clone().future())?;
+        }
         notices.extend(self.future_name(newest));
         let is_behind = newest.date > known;
         let prefix = self.prefix.clone();

@@ -1,6 +1,7 @@
 //! Why no date was issued, and warnings where one was.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Verdict;
@@ -76,6 +77,38 @@ pub enum DistributorError {
         /// The date.
         date: Instant,
     },
+    /// Collections that may have names of the future cannot be looked at.
+    #[error(
+        "the memory of `{prefix}` stays as it is: {} cannot be looked at for identifiers dated in the future",
+        listed(roots)
+    )]
+    Unseen {
+        /// Whose memory.
+        prefix: Prefix,
+        /// Where they were.
+        roots: Vec<PathBuf>,
+    },
+    /// There are more names of the future than can be reserved.
+    #[error(
+        "the memory of `{prefix}` stays as it is: {count} identifiers of it are dated in the future, and {most} at most \
+         can be reserved"
+    )]
+    TooManyReserved {
+        /// Whose memory.
+        prefix: Prefix,
+        /// How many there are.
+        count: usize,
+        /// How many can be reserved.
+        most: usize,
+    },
+    /// The file of dates that are not to be given is not as it was written.
+    #[error("no identifier of `{prefix}` was issued: its reserved dates are damaged: `{}`", path.display())]
+    ReservedDamaged {
+        /// Whose.
+        prefix: Prefix,
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process holds the memory.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -124,6 +157,13 @@ pub enum Notice {
         /// The other collection.
         cause: String,
     },
+    /// A collection that issued names of this prefix cannot be looked at.
+    Unseen {
+        /// Whose.
+        prefix: Prefix,
+        /// Where it was.
+        root: PathBuf,
+    },
     /// A name is dated in the future.
     FutureName {
         /// The prefix.
@@ -169,6 +209,12 @@ impl fmt::Display for Notice {
                 f,
                 "new identifiers of `{prefix}` have no IBIp: {cause}; set another `ip_port` in `urepo.toml`"
             ),
+            Notice::Unseen { prefix, root } => write!(
+                f,
+                "`{}` cannot be looked at: if its clock was ever ahead, identifiers of `{prefix}` that it issued for \
+                 later dates can be issued a second time",
+                root.display()
+            ),
             Notice::FutureName { prefix, date } => write!(
                 f,
                 "an identifier of `{prefix}` is dated in the future, {}; new identifiers do not go on above it",
@@ -176,6 +222,11 @@ impl fmt::Display for Notice {
             ),
         }
     }
+}
+
+fn listed(roots: &[PathBuf]) -> String {
+    let roots: Vec<_> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
+    roots.join(", ")
 }
 
 fn doubt(verdict: &Verdict) -> String {

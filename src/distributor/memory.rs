@@ -9,6 +9,7 @@
 
 use super::DistributorError;
 use super::granularity::Setting;
+use super::reserved::Reserved;
 use super::slot::{self, Contents, MemoryRecord, Token};
 use crate::agent::Agent;
 use crate::disk::{Dir, HOLDER_END, Lock, LockMode, PathError, StoredFile};
@@ -64,6 +65,8 @@ pub(super) struct HeldMemory<'a> {
     agent: &'a Agent,
     /// Its contents when the lock was taken.
     pub(super) found: MemoryState,
+    /// The dates that are skipped.
+    pub(super) reserved: Reserved,
     /// Whether the mark was right then, and only the holder has been written since.
     marked: bool,
 }
@@ -84,7 +87,10 @@ impl<'a> HeldMemory<'a> {
         // Nothing may change the file before this.
         lock.sign(&agent.holder(waiter.clock))?;
         let marked = matches!(found, MemoryState::Record(_));
-        Ok(HeldMemory { lock, dir, prefix, agent, found, marked })
+        let reserved = Reserved::default();
+        let mut memory = HeldMemory { lock, dir, prefix, agent, found, reserved, marked };
+        memory.reserved = Reserved::read(dir, prefix)?;
+        Ok(memory)
     }
 
     /// Reads a memory for display, without locking or creating it.
@@ -114,6 +120,25 @@ impl<'a> HeldMemory<'a> {
             home += &format!(":{file_system:x}");
         }
         Ok(Token::sanitised(&home))
+    }
+
+    /// Reserves dates, durably.
+    pub(super) fn reserve(
+        &mut self,
+        dates: impl IntoIterator<Item = Instant>,
+    ) -> Result<(), DistributorError> {
+        let mut reserved = self.reserved.clone();
+        reserved.dates.extend(dates);
+        self.set_reserved(reserved)
+    }
+
+    /// Replaces what is reserved, durably, if it is not that already.
+    pub(super) fn set_reserved(&mut self, reserved: Reserved) -> Result<(), DistributorError> {
+        if reserved != self.reserved {
+            reserved.write(self.dir, self.prefix)?;
+            self.reserved = reserved;
+        }
+        Ok(())
     }
 
     /// Writes the next record over the older slot, and syncs it.

@@ -22,9 +22,9 @@
 //! A name on disk with a future date was not issued here by a correct clock. It is reported and does not
 //! count: one wrong name must not stop all issuing until its date has come. If the inventory has recorded
 //! such a name, its date is skipped when the clock reaches it. A name that was put there by hand and is not
-//! recorded is protected only by publishing. Nothing on disk protects a future name that left, or that only
-//! another collection has: one with the same memory, or a mirror of a lost one. A damaged memory continues
-//! above it, and so refuses to issue as the intact one would, until a person resets the memory.
+//! recorded is protected only by publishing. Nothing on disk protects a future name that left. A damaged memory
+//! continues above it, and so refuses to issue as the intact one would, until a person resets the memory.
+//! If only another collection has a future name, its date is `reserved` when the memory is reset, begun or in doubt.
 //!
 //! # Limits
 //!
@@ -33,10 +33,12 @@
 //! minute can then be issued again, because rounding gives a date that is up to a minute old.
 
 pub mod algorithm;
+mod care;
 mod compare;
 mod error;
 pub mod granularity;
 mod memory;
+mod reserved;
 pub mod slot;
 
 use std::collections::BTreeSet;
@@ -50,8 +52,9 @@ use crate::interrupt::Interrupt;
 use crate::wait::{Interrupted, Waiter};
 
 pub use algorithm::{NextDate, Verdict, issue, judge, step};
+pub use care::{FutureDate, Past, Unseen, known_ahead};
 use compare::{Basis, UNSETTLED};
-pub use compare::{Names, Newest, RecordedDates};
+pub use compare::{Elsewhere, Names, Newest, RecordedDates};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
 use memory::{HeldMemory, MemoryState};
@@ -79,24 +82,6 @@ pub enum ClockTrust {
     Accept,
 }
 
-/// The knowledge about earlier names of a new collection's prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Past {
-    /// There were no names except those on disk.
-    Known,
-    /// Another collection may have issued names that are not on disk.
-    Unknown,
-}
-
-/// Treatment of a last date in the future, when a person accepts the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FutureDate {
-    /// No date is issued until then: the clock may be behind.
-    Keep,
-    /// It is forgotten: it was never issued, or a wrong clock issued it.
-    Forget,
-}
-
 /// Issues the dates of one prefix.
 pub struct Distributor<'a> {
     /// The prefix, one identification subsystem.
@@ -111,6 +96,8 @@ pub struct Distributor<'a> {
     pub clock: &'a dyn Clock,
     /// Whether a clock that looks wrong is believed.
     pub trust: ClockTrust,
+    /// Whether a memory is taken back though a collection cannot be looked at.
+    pub unseen: Unseen,
     /// Ends a wait early.
     pub interrupt: Interrupt,
     /// The last date that this process issued, after which the memory was compared with the names on disk.
@@ -138,8 +125,8 @@ impl<'a> Distributor<'a> {
         clock: &'a dyn Clock,
     ) -> Distributor<'a> {
         let (trust, interrupt) = (ClockTrust::Judge, Interrupt::default());
-        let (given, skipped) = (None, BTreeSet::new());
-        Distributor { prefix, setting, dir, agent, clock, trust, interrupt, given, skipped }
+        let (unseen, given, skipped) = (Unseen::Refuse, None, BTreeSet::new());
+        Distributor { prefix, setting, dir, agent, clock, trust, unseen, interrupt, given, skipped }
     }
 
     /// Issues up to `count` dates, at least one, durable in the memory.
@@ -154,7 +141,7 @@ impl<'a> Distributor<'a> {
         let mut memory = self.lock_memory(patience.lock)?;
         let mut notices = Vec::new();
         let basis = self.compare(&mut memory, names, patience, &mut notices)?;
-        let dates = self.decide(count, &basis, patience)?;
+        let dates = self.decide(count, &basis, &memory.reserved.dates, patience)?;
         let last = dates.last().copied();
         memory.write(last, self.setting, &basis.tree)?;
         drop(memory);
@@ -180,80 +167,6 @@ impl<'a> Distributor<'a> {
         Ok(())
     }
 
-    /// Makes this machine the issuer, by the decision of a person. Dates in the past are never issued again.
-    pub fn adopt(
-        &self,
-        names: &dyn Names,
-        future: FutureDate,
-        patience: Patience,
-    ) -> Result<Vec<Notice>, DistributorError> {
-        let mut memory = self.lock_memory(patience.lock)?;
-        let (now, limit) = self.now_and_limit(patience);
-        let newest = names.newest(limit)?;
-        let recorded = names.recorded(None, now)?;
-        let mut last = memory.found.record().and_then(|record| record.last);
-        if !matches!(memory.found, MemoryState::Record(_)) {
-            last = last.max(recorded.ahead.last().copied());
-        }
-        let last = last.filter(|last| future == FutureDate::Keep || *last <= limit);
-        let last = last.max(newest.date).max(recorded.newest);
-        self.judged(last.filter(|last| *last <= limit), now, patience)?;
-        let has_future = !recorded.future().is_empty();
-        let tree = if has_future { UNSETTLED.to_owned() } else { names.state(now)? };
-        memory.write(last.max(Some(now)), self.setting, &tree)?;
-        Ok(self.future_name(newest).into_iter().collect())
-    }
-
-    /// Begins the memory of a new collection: above the existing names, and above the present if other names
-    /// may have been issued.
-    pub fn begin(
-        &self,
-        names: &dyn Names,
-        past: Past,
-        patience: Patience,
-    ) -> Result<Vec<Notice>, DistributorError> {
-        let mut memory = self.lock_memory(patience.lock)?;
-        if !matches!(memory.found, MemoryState::Missing) {
-            return self.raise(memory, names, patience);
-        }
-        let (now, limit) = self.now_and_limit(patience);
-        let newest = names.newest(limit)?;
-        let follows = newest.date.is_some() || past == Past::Unknown;
-        let last = newest.date.max(follows.then_some(now));
-        // The inventory, which has the future names, may not exist yet.
-        let has_future = newest.future.is_some();
-        let tree = if has_future { UNSETTLED.to_owned() } else { names.state(now)? };
-        memory.write(last, self.setting, &tree)?;
-        Ok(self.future_name(newest).into_iter().collect())
-    }
-
-    /// Raises the memory to the latest name on disk if it is behind.
-    pub fn catch_up(
-        &self,
-        names: &dyn Names,
-        patience: Patience,
-    ) -> Result<Vec<Notice>, DistributorError> {
-        self.raise(self.lock_memory(patience.lock)?, names, patience)
-    }
-
-    fn raise(
-        &self,
-        mut memory: HeldMemory<'_>,
-        names: &dyn Names,
-        patience: Patience,
-    ) -> Result<Vec<Notice>, DistributorError> {
-        let mut notices = Vec::new();
-        let basis = self.compare_all(&mut memory, names, patience, &mut notices)?;
-        let known = memory.found.record().and_then(|record| record.last);
-        // An implausible clock must not stop issuing until its date has come.
-        let believed = self.judged(basis.last, self.clock.now(), patience).is_ok();
-        let last = basis.last.max(basis.floor.filter(|_| believed && basis.last.is_some()));
-        if last > known {
-            memory.write(last, self.setting, &basis.tree)?;
-        }
-        Ok(notices)
-    }
-
     /// Reads the memory for display, without issuing.
     pub fn look(&self) -> Result<Option<slot::MemoryRecord>, DistributorError> {
         HeldMemory::look(&self.dir, &self.prefix)
@@ -271,6 +184,7 @@ impl<'a> Distributor<'a> {
         &self,
         count: usize,
         basis: &Basis,
+        reserved: &BTreeSet<Instant>,
         patience: Patience,
     ) -> Result<Vec<Instant>, DistributorError> {
         let mut dates: Vec<Instant> = Vec::new();
@@ -295,7 +209,7 @@ impl<'a> Distributor<'a> {
                 Err(error) => return Err(error),
             };
             known = Some(date);
-            if !basis.skipped.contains(&date) {
+            if !basis.skipped.contains(&date) && !reserved.contains(&date) {
                 dates.push(date);
             }
         }

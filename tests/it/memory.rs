@@ -4,6 +4,8 @@ mod future;
 mod model;
 mod restored;
 
+pub(crate) use restored::restore_in_place;
+
 use std::cell::RefCell;
 use std::time::Duration;
 

@@ -2,6 +2,7 @@
 //! rebuilds what is missing.
 
 mod departed;
+mod elsewhere;
 mod rebuilding;
 
 use std::path::Path;

@@ -1,8 +1,9 @@
 //! `urepo doctor`: look at what identifiers depend on.
 
+use clap::ValueEnum;
 use urepo::clock::Clock as _;
 use urepo::collection::{Issuer, Memory, left_overs};
-use urepo::distributor::{ClockTrust, FutureDate};
+use urepo::distributor::{ClockTrust, FutureDate, Unseen};
 use urepo::identity::SECOND;
 use urepo::removal::pending;
 
@@ -20,9 +21,11 @@ use crate::cli::shell;
 /// no more. The next identifier is then later than now, so that none is issued twice.
 ///
 /// A memory that ends in the future, because the clock was wrong once, issues no identifiers before that
-/// date: --take-over --forget-future takes it back to now. Identifiers with such dates could be issued again
-/// when their date comes if they were minted for no item, or if only another collection has their items: one
-/// that shares the memory, or a mirror of one that was lost.
+/// date: --take-over --forget-future takes it back to now. Identifiers with such dates are not issued again when
+/// their date comes, also if only another collection has them: one that shares the memory, issued identifiers of
+/// this host before, or is known to `urepo config`; name others with --names-from. One that shares the memory or
+/// issued identifiers, and cannot be read, keeps the memory as it is: --force unseen. Identifiers that were minted
+/// for no item are not known, but for the last one: they can be issued a second time.
 ///
 /// Items whose deletion or restoration was interrupted are named; `urepo recover` completes it.
 #[derive(Debug, clap::Args)]
@@ -30,7 +33,8 @@ use crate::cli::shell;
 Examples:
   urepo doctor
   urepo doctor --take-over
-  urepo doctor --take-over --forget-future")]
+  urepo doctor --take-over --forget-future
+  urepo doctor --take-over --forget-future --names-from mirror")]
 pub(crate) struct Doctor {
     /// From now on this collection issues the identifiers
     #[arg(long)]
@@ -41,6 +45,21 @@ pub(crate) struct Doctor {
     /// The clock is right, though it is far ahead of the last identifier
     #[arg(long, requires = "take_over")]
     accept_clock: bool,
+    /// Do not issue the identifiers of the future that this collection holds, or held by its inventory; may be
+    /// repeated
+    #[arg(long, value_name = "COLLECTION", requires = "take_over")]
+    names_from: Vec<String>,
+    /// Override a safety rule
+    #[arg(long, value_name = "RULE", requires = "take_over")]
+    force: Vec<MemoryRule>,
+}
+
+/// A rule that can be overridden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum MemoryRule {
+    /// A collection that shares the memory, or issued identifiers of this host, cannot be read; those that it has of
+    /// the future can be issued a second time
+    Unseen,
 }
 
 impl Doctor {
@@ -54,7 +73,9 @@ impl Doctor {
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         if self.take_over && !context.global.dry_run {
             let future = if self.forget_future { FutureDate::Forget } else { FutureDate::Keep };
-            for notice in issuer.adopt(future)? {
+            let is_forced = self.force.contains(&MemoryRule::Unseen);
+            let unseen = if is_forced { Unseen::Accept } else { Unseen::Refuse };
+            for notice in issuer.adopt(future, unseen, &context.opened(&self.names_from)?)? {
                 context.printer.warning(&notice.to_string());
             }
         }

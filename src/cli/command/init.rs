@@ -25,7 +25,7 @@ use crate::cli::{Done, shell};
 /// One collection issues the identifiers of a host. A second one for the same host and port on this
 /// machine could issue them again, so it is refused, unless both share one memory: --distributor. If the
 /// other one is lost, --names-from goes on above the identifiers that its mirrors hold, or held by their
-/// inventories. The same holds for the address of IBIps: two collections with one --ip need an --ip-port each.
+/// inventories, and skips those of the future. The same holds for the address of IBIps: two collections with one --ip need an --ip-port each.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -69,7 +69,8 @@ pub(crate) struct PastArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum NameRule {
     /// Another collection of this machine issues identifiers of this host or IBIps of this address, or
-    /// did; from now on only this one does
+    /// did; from now on only this one does. If the other one cannot be read, identifiers that it issued for later dates,
+    /// while its clock was ahead, can be issued a second time
     Prefix,
 }
 

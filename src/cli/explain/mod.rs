@@ -4,6 +4,7 @@ mod adopt;
 mod amend;
 mod catalog;
 mod described;
+mod distributor;
 mod export;
 mod import;
 mod original;
@@ -18,8 +19,7 @@ use std::path::Path;
 
 use urepo::collection::{CollectionError, Series};
 use urepo::deposit::{DepositError, RefusedLinks};
-use urepo::disk::{LockError, PathError};
-use urepo::distributor::{DistributorError, Verdict};
+use urepo::disk::PathError;
 use urepo::identity::{Identifier, ParseError, RepositoryName};
 use urepo::sidecar::MetadataError;
 
@@ -231,61 +231,6 @@ impl Explain for CollectionError {
             Self::Interrupted { .. } => Failure::of(Exit::Interrupted, self),
         }
     }
-}
-
-impl Explain for DistributorError {
-    fn explain(&self) -> Failure {
-        match self {
-            Self::ClockBehind { last, now, behind, .. } => {
-                let hours = behind.as_secs() / 3600 + 1;
-                let hint = if hours > 24 {
-                    "correct the clock; if it is right, `urepo doctor --take-over \
-                     --forget-future` takes the memory back to now"
-                        .to_owned()
-                } else {
-                    format!(
-                        "correct the clock, or wait with `--max-wait {hours}h`; `urepo doctor` \
-                         shows the memory"
-                    )
-                };
-                Failure::of(Exit::WouldWait, self).caused_by(dates(*last, *now)).hint(hint)
-            }
-            Self::TooLong { last, now, wait, .. } => {
-                let seconds = wait.as_secs() + 1;
-                Failure::of(Exit::WouldWait, self).caused_by(dates(*last, *now)).hint(format!(
-                    "wait with `--max-wait {seconds}s`, or take `--granularity auto`"
-                ))
-            }
-            Self::ClockDoubtful { verdict: Verdict::PastYear9999 { .. }, .. } => {
-                Failure::of(Exit::Failure, self).hint("correct the clock")
-            }
-            Self::ClockDoubtful { .. } => Failure::of(Exit::Failure, self)
-                .hint("correct the clock; if it is right, repeat with `--accept-clock`"),
-            Self::OtherMachine { recorded, this, .. } => Failure::of(Exit::Failure, self)
-                .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
-                .hint(
-                    "if only this collection issues identifiers of this prefix from now on, say so with \
-                     `urepo doctor --take-over`; a machine without a lasting \
-                     `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`",
-                ),
-            Self::NewerMemory { .. } => {
-                Failure::of(Exit::Failure, self).hint("use that version, or a later one")
-            }
-            Self::WrongMemory { .. } => Failure::of(Exit::Failure, self)
-                .hint("give each prefix a memory of its own; see `distributor` in `urepo.toml`"),
-            Self::Lock(LockError::Held { .. }) => {
-                Failure::of(Exit::Locked, self).hint(WHILE_LOCKED)
-            }
-            Self::Interrupted { .. } | Self::Lock(LockError::Interrupted { .. }) => {
-                Failure::of(Exit::Interrupted, self)
-            }
-            Self::Lock(LockError::Disk(error)) | Self::Disk(error) => error.explain(),
-        }
-    }
-}
-
-fn dates(last: urepo::identity::Instant, now: urepo::identity::Instant) -> String {
-    format!("last identifier {}, clock {} (UTC)", last.suffix(), now.suffix())
 }
 
 /// Names the links that a rule does not take, and the rules that take them.

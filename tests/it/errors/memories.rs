@@ -217,3 +217,36 @@ warning: the memory of `example.org/archive` is missing; going on above its newe
 
 "#]]);
 }
+
+/// A collection that shares the memory is not there.
+#[test]
+fn unseen_collection() {
+    let world = World::new();
+    for root in ["archive", "other"] {
+        let line = format!("init {root} --host archive.example.org --distributor memory");
+        world.run(&line).succeeded();
+        world.run(&format!("-c {root} mint")).succeeded();
+    }
+    std::fs::rename(world.path("other"), world.path("away")).unwrap();
+    let line = "-c archive doctor --take-over --forget-future";
+    refuses(&world, line, 23).tells(str![[r#"
+error: the memory of `example.org/archive` stays as it is: `[WORLD]/other` cannot be looked at for identifiers dated in the future
+hint: make it readable there, or give its new place with `--names-from`; `--force unseen` goes on without: identifiers that it has issued for later dates can then be issued a second time
+
+"#]]);
+    let line = "-c archive doctor --take-over --forget-future --names-from away";
+    world.run(line).succeeded();
+    world.run("-c archive doctor --take-over --forget-future --force unseen").succeeded();
+}
+
+#[test]
+fn damaged_reserved_dates() {
+    let world = World::new();
+    world.run("init archive --host archive.example.org").succeeded();
+    world.write("archive/.urepo/distributor/example.org+archive.reserved", "urepo-reserved 1\n");
+    refuses(&world, "-c archive mint", 20).tells(str![[r#"
+error: no identifier of `example.org/archive` was issued: its reserved dates are damaged: `[WORLD]/archive/.urepo/distributor/example.org+archive.reserved`
+hint: restore it from a backup; or remove it with `rm [WORLD]/archive/.urepo/distributor/example.org+archive.reserved`, and name the other collections that have identifiers of this host: `urepo -c archive doctor --take-over --names-from COLLECTION`
+
+"#]]);
+}

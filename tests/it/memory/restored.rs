@@ -4,7 +4,7 @@ use super::*;
 
 /// Puts a file as it was in place of what there is, as `cp -a` does: the inode stays, and only the
 /// time of the change tells.
-pub(super) fn restore_in_place(path: &std::path::Path, bytes: &[u8]) {
+pub(crate) fn restore_in_place(path: &std::path::Path, bytes: &[u8]) {
     use std::os::unix::fs::MetadataExt;
     let changed = || {
         let stat = std::fs::metadata(path).unwrap();

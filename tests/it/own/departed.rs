@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use urepo::collection::{Collection, IssueOptions, IssuePurpose, Issuer, Register};
 use urepo::disk::Watcher;
-use urepo::distributor::{FutureDate, slot};
+use urepo::distributor::{FutureDate, Unseen, slot};
 use urepo::identity::RepositoryName;
 
 use crate::support::{
@@ -51,8 +51,7 @@ impl Archive {
     }
 
     fn memory(&self) -> PathBuf {
-        let mut files = std::fs::read_dir(self.memories()).unwrap();
-        files.next().unwrap().unwrap().path()
+        self.memories().join("example.org+archive.lock")
     }
 
     fn take_over(&self, time: &str, future: FutureDate) {
@@ -64,7 +63,10 @@ impl Archive {
             register: Register::default(),
             ..issue_options()
         };
-        Issuer::new(&collection, &agent, &clock, &options).unwrap().adopt(future).unwrap();
+        Issuer::new(&collection, &agent, &clock, &options)
+            .unwrap()
+            .adopt(future, Unseen::Refuse, &[])
+            .unwrap();
     }
 }
 

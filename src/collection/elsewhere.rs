@@ -1,0 +1,113 @@
+//! Names dated in the future that other collections have, while a memory is taken back, begun or in doubt.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::tree::PrefixTree;
+use super::{Collection, CollectionError, Series};
+use crate::disk::{Dir, PathError, Watcher};
+use crate::distributor::{Elsewhere, Names, Newest, RecordedDates, known_ahead};
+use crate::identity::{Instant, Prefix};
+use crate::layout;
+
+/// Another collection that may have names of a prefix.
+#[derive(Clone, Debug)]
+pub(super) struct Peer {
+    /// Its id, if it has issued some and so has to be looked at.
+    pub id: Option<String>,
+    pub root: PathBuf,
+}
+
+/// The names of a prefix in a collection and around it.
+pub(super) struct NamesAround<'a> {
+    pub tree: PrefixTree<'a>,
+    /// Collections that are looked at where the memory is taken back, begun or in doubt.
+    pub peers: Vec<Peer>,
+}
+
+impl Names for NamesAround<'_> {
+    fn state(&self, now: Instant) -> Result<String, PathError> {
+        self.tree.state(now)
+    }
+
+    fn newest(&self, limit: Instant) -> Result<Newest, PathError> {
+        self.tree.newest(limit)
+    }
+
+    fn recorded(&self, since: Option<Instant>, now: Instant) -> Result<RecordedDates, PathError> {
+        self.tree.recorded(since, now)
+    }
+
+    fn elsewhere(
+        &self,
+        sharing: Option<&BTreeMap<String, PathBuf>>,
+        now: Instant,
+    ) -> Result<Elsewhere, PathError> {
+        let PrefixTree { prefix, mirrors, collection, .. } = &self.tree;
+        let mut elsewhere = Elsewhere::default();
+        for mirror in *mirrors {
+            match dates_of(mirror, prefix, now) {
+                Ok(dates) => elsewhere.dates.extend(dates),
+                Err(CollectionError::Disk(error)) => return Err(error),
+                Err(_) => elsewhere.unseen.push(mirror.path().to_path_buf()),
+            }
+        }
+        let Some(sharing) = sharing else { return Ok(elsewhere) };
+        let looked_at: Vec<_> = mirrors.iter().chain(*collection).map(Collection::id).collect();
+        let sharing = sharing.iter();
+        let sharing = sharing.map(|(id, root)| Peer { id: Some(id.clone()), root: root.clone() });
+        for Peer { id, root } in self.peers.iter().cloned().chain(sharing) {
+            if id.as_deref().is_some_and(|id| looked_at.contains(&id)) {
+                continue;
+            }
+            match dates_at(&root, id.as_deref(), prefix, now) {
+                Ok(dates) => elsewhere.dates.extend(dates),
+                Err(_) if id.is_some() && !elsewhere.unseen.contains(&root) => {
+                    elsewhere.unseen.push(root);
+                }
+                // The disk of a mirror may not be mounted.
+                Err(_) => {}
+            }
+        }
+        Ok(elsewhere)
+    }
+}
+
+fn dates_at(
+    root: &Path,
+    id: Option<&str>,
+    prefix: &Prefix,
+    now: Instant,
+) -> Result<BTreeSet<Instant>, CollectionError> {
+    let collection = Collection::open(root, &Watcher::default())?;
+    if id.is_some_and(|id| id != collection.id()) {
+        return Err(CollectionError::NotACollection { path: root.to_path_buf() });
+    }
+    dates_of(&collection, prefix, now)
+}
+
+/// The dates after `now` of the names that are in `collection`, that its inventory has recorded, and that its memory has
+/// given last or reserved.
+fn dates_of(
+    collection: &Collection,
+    prefix: &Prefix,
+    now: Instant,
+) -> Result<BTreeSet<Instant>, CollectionError> {
+    let mut dates = PrefixTree::new(collection.root(), prefix.clone()).ahead(now)?;
+    collection.visit_recorded(prefix, Some(now), |name| {
+        if name.instant() > now {
+            dates.insert(name.instant());
+        }
+    })?;
+    let series = Series::Names(prefix.clone());
+    for subsystem in collection.settings().subsystems.iter().filter(|it| series.is_of(it)) {
+        let dir = match &subsystem.distributor {
+            Some(shared) => Some(Dir::open(&collection.path().join(shared), Watcher::default())?),
+            None => collection.own_dir(layout::DISTRIBUTOR)?,
+        };
+        if let Some(dir) = dir {
+            dates.extend(known_ahead(&dir, prefix, now)?);
+        }
+    }
+    Ok(dates)
+}

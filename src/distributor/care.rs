@@ -1,0 +1,188 @@
+//! The care of a memory: begun with its collection, raised, and taken over by a person.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::compare::UNSETTLED;
+use super::memory::{HeldMemory, MemoryState};
+use super::reserved::Reserved;
+use super::{Distributor, DistributorError, Elsewhere, Names, Notice, Patience};
+use crate::disk::Dir;
+use crate::identity::{Instant, Prefix};
+
+/// The knowledge about earlier names of a new collection's prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Past {
+    /// There were no names except those on disk.
+    Known,
+    /// Another collection may have issued names that are not on disk.
+    Unknown,
+}
+
+/// Treatment of a last date in the future, when a person accepts the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FutureDate {
+    /// No date is issued until then: the clock may be behind.
+    Keep,
+    /// It is forgotten: it was never issued, or a wrong clock issued it.
+    Forget,
+}
+
+/// Treatment of a collection that may have future names and cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unseen {
+    /// The memory stays as it is.
+    #[default]
+    Refuse,
+    /// A person has decided that its names do not count.
+    Accept,
+}
+
+impl Distributor<'_> {
+    /// Makes sure that [`Distributor::adopt`] can read all collections that may have future names.
+    pub fn check_seen(
+        &self,
+        names: &dyn Names,
+        future: FutureDate,
+        patience: Patience,
+    ) -> Result<(), DistributorError> {
+        let memory = self.lock_memory(patience.lock)?;
+        self.elsewhere(&memory, names, future).map(drop)
+    }
+
+    /// Makes this machine the issuer, by the decision of a person. Dates in the past are never issued again.
+    pub fn adopt(
+        &self,
+        names: &dyn Names,
+        future: FutureDate,
+        patience: Patience,
+    ) -> Result<Vec<Notice>, DistributorError> {
+        let mut memory = self.lock_memory(patience.lock)?;
+        let (now, limit) = self.now_and_limit(patience);
+        let newest = names.newest(limit)?;
+        let recorded = names.recorded(None, now)?;
+        let elsewhere = self.elsewhere(&memory, names, future)?;
+        let mut last = memory.found.record().and_then(|record| record.last);
+        if !matches!(memory.found, MemoryState::Record(_)) {
+            last = last.max(recorded.ahead.last().copied());
+        }
+        let forgotten = last.filter(|last| future == FutureDate::Forget && *last > limit);
+        let last = last.filter(|_| forgotten.is_none());
+        let last = last.max(newest.date).max(recorded.newest);
+        self.judged(last.filter(|last| *last <= limit), now, patience)?;
+        let future = recorded.future();
+        let tree = if future.is_empty() { names.state(now)? } else { UNSETTLED.to_owned() };
+        let mut reserved = memory.reserved.clone();
+        reserved.dates.retain(|date| *date > now);
+        reserved.dates.extend(elsewhere.dates.into_iter().chain(forgotten));
+        reserved.sharing.retain(|_, root| !elsewhere.unseen.contains(root));
+        if !reserved.sharing.is_empty() {
+            // The inventory here tells nothing to the other collections that share the memory.
+            reserved.dates.extend(future);
+        }
+        memory.set_reserved(reserved)?;
+        memory.write(last.max(Some(now)), self.setting, &tree)?;
+        Ok(self.future_name(newest).into_iter().collect())
+    }
+
+    /// The future names of other collections, all of which have to be readable if the memory forgets dates.
+    fn elsewhere(
+        &self,
+        memory: &HeldMemory<'_>,
+        names: &dyn Names,
+        future: FutureDate,
+    ) -> Result<Elsewhere, DistributorError> {
+        let sharing = &memory.reserved.sharing;
+        let mut elsewhere = names.elsewhere(Some(sharing), self.clock.now())?;
+        let is_intact = matches!(memory.found, MemoryState::Record(_));
+        if future == FutureDate::Keep && is_intact {
+            elsewhere.unseen.retain(|root| sharing.values().all(|shares| shares != root));
+        }
+        if self.unseen == Unseen::Refuse && !elsewhere.unseen.is_empty() {
+            let (prefix, roots) = (self.prefix.clone(), elsewhere.unseen);
+            return Err(DistributorError::Unseen { prefix, roots });
+        }
+        Ok(elsewhere)
+    }
+
+    /// Begins the memory of a new collection: above the existing names, and above the present if other names
+    /// may have been issued.
+    pub fn begin(
+        &self,
+        names: &dyn Names,
+        past: Past,
+        patience: Patience,
+    ) -> Result<Vec<Notice>, DistributorError> {
+        let mut memory = self.lock_memory(patience.lock)?;
+        let (now, limit) = self.now_and_limit(patience);
+        let Elsewhere { dates, unseen } = names.elsewhere(Some(&BTreeMap::new()), now)?;
+        memory.reserve(dates)?;
+        let prefix = &self.prefix;
+        let unseen = unseen.into_iter().map(|root| Notice::Unseen { prefix: prefix.clone(), root });
+        let mut notices: Vec<_> = unseen.collect();
+        if !matches!(memory.found, MemoryState::Missing) {
+            notices.extend(self.raise(memory, names, patience)?);
+            return Ok(notices);
+        }
+        let newest = names.newest(limit)?;
+        let follows = newest.date.is_some() || past == Past::Unknown;
+        let last = newest.date.max(follows.then_some(now));
+        // The inventory, which has the future names, may not exist yet.
+        let has_future = newest.future.is_some();
+        let tree = if has_future { UNSETTLED.to_owned() } else { names.state(now)? };
+        memory.write(last, self.setting, &tree)?;
+        notices.extend(self.future_name(newest));
+        Ok(notices)
+    }
+
+    /// Raises the memory to the latest name on disk if it is behind.
+    pub fn catch_up(
+        &self,
+        names: &dyn Names,
+        patience: Patience,
+    ) -> Result<Vec<Notice>, DistributorError> {
+        self.raise(self.lock_memory(patience.lock)?, names, patience)
+    }
+
+    fn raise(
+        &self,
+        mut memory: HeldMemory<'_>,
+        names: &dyn Names,
+        patience: Patience,
+    ) -> Result<Vec<Notice>, DistributorError> {
+        let mut notices = Vec::new();
+        let basis = self.compare_all(&mut memory, names, patience, &mut notices)?;
+        let known = memory.found.record().and_then(|record| record.last);
+        // An implausible clock must not stop issuing until its date has come.
+        let believed = self.judged(basis.last, self.clock.now(), patience).is_ok();
+        let last = basis.last.max(basis.floor.filter(|_| believed && basis.last.is_some()));
+        if last > known {
+            memory.write(last, self.setting, &basis.tree)?;
+        }
+        Ok(notices)
+    }
+
+    /// Records durably that the collection at `root` shares the memory.
+    pub fn share(&self, id: &str, root: &Path, patience: Patience) -> Result<(), DistributorError> {
+        let has = |reserved: &Reserved| reserved.sharing.get(id).is_some_and(|it| it == root);
+        if has(&Reserved::read(&self.dir, &self.prefix)?) {
+            return Ok(());
+        }
+        let mut memory = self.lock_memory(patience.lock)?;
+        let mut reserved = memory.reserved.clone();
+        reserved.sharing.insert(id.to_owned(), root.to_path_buf());
+        memory.set_reserved(reserved)
+    }
+}
+
+/// The last date and the reserved dates of a memory in `dir`, as far as they are later than `now`. Takes no lock.
+pub fn known_ahead(
+    dir: &Dir,
+    prefix: &Prefix,
+    now: Instant,
+) -> Result<Vec<Instant>, DistributorError> {
+    let last = HeldMemory::look(dir, prefix)?.and_then(|record| record.last);
+    let mut dates = Reserved::read(dir, prefix)?.dates;
+    dates.extend(last);
+    Ok(dates.into_iter().filter(|date| *date > now).collect())
+}

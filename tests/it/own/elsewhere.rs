@@ -1,0 +1,327 @@
+//! Names of the future that only another collection has: they are not given again.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use urepo::clock::Clock;
+use urepo::collection::{
+    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Issuer, Register, Subsystem,
+    Takeover, init,
+};
+use urepo::deposit::Depositor;
+use urepo::disk::Watcher;
+use urepo::distributor::{DistributorError, FutureDate, Notice, Patience, Unseen};
+use urepo::holdings::Peers;
+use urepo::identity::{Instant, RepositoryName};
+use urepo::interrupt::Interrupt;
+use urepo::progress::NoProgress;
+
+use crate::memory::restore_in_place;
+use crate::support::{
+    PATIENCE, TestClock, agent, issue_options, options, request_of_stream, scratch, waiter,
+};
+
+/// Two collections of one host, with one register.
+struct Sites {
+    scratch: tempfile::TempDir,
+    clock: TestClock,
+    register: Register,
+    /// Whether they have one memory.
+    is_shared: bool,
+}
+
+impl Sites {
+    /// The clock is at 02:13:20.
+    fn new(is_shared: bool) -> Sites {
+        let scratch = scratch();
+        let path = |name: &str| scratch.path().join(name);
+        let register = Register {
+            dir: Some(path("state")),
+            known: vec![path("one"), path("two")],
+            allowed: vec![path("memory")],
+            ..Register::default()
+        };
+        Sites { clock: TestClock::at("2026-11-21T02:13:20Z"), register, is_shared, scratch }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    fn init(&self, name: &str, takeover: Takeover, mirrors: &[Collection]) -> Vec<Notice> {
+        let subsystem = Subsystem {
+            distributor: self.is_shared.then(|| self.path("memory")),
+            ..Subsystem::new("archive.example.org".parse().unwrap())
+        };
+        let founder = Founder {
+            agent: &agent(),
+            clock: &self.clock,
+            patience: Patience { lock: PATIENCE, date: None },
+            register: &self.register,
+            takeover,
+            names_from: mirrors,
+        };
+        init(&self.path(name), name, subsystem, &founder, &Watcher::default()).unwrap().1
+    }
+
+    fn open(&self, name: &str) -> Collection {
+        Collection::open(&self.path(name), &Watcher::default()).unwrap()
+    }
+
+    /// An item that a process of its own makes, or why it does not.
+    fn try_deposit(&self, name: &str) -> Result<RepositoryName, String> {
+        let (collection, agent, clock) = (self.open(name), agent(), &self.clock);
+        let issue = IssueOptions { register: self.register.clone(), ..issue_options() };
+        let depositor = Depositor {
+            collection: &collection,
+            issuer: Issuer::new(&collection, &agent, clock, &issue)
+                .map_err(|error| error.to_string())?,
+            writer: collection.writer(&agent, &waiter(clock)).unwrap(),
+            options: options(),
+            peers: Peers::default(),
+            known: None,
+            clock,
+            progress: &NoProgress,
+            interrupt: &Interrupt::default(),
+        };
+        let mut results = Vec::new();
+        let summary = depositor.run([request_of_stream("a.txt", b"a")].into_iter(), |group| {
+            results.extend(group.into_iter().map(|outcome| outcome.result));
+            Ok(())
+        });
+        let result = results.remove(0);
+        result.map(|deposited| deposited.label.name).map_err(|_| format!("{:?}", summary.fatal))
+    }
+
+    #[track_caller]
+    fn deposit(&self, name: &str, time: &str) -> RepositoryName {
+        self.clock.set(time);
+        self.try_deposit(name).unwrap()
+    }
+
+    fn take_over(
+        &self,
+        name: &str,
+        future: FutureDate,
+        unseen: Unseen,
+    ) -> Result<Vec<Notice>, CollectionError> {
+        let (collection, agent) = (self.open(name), agent());
+        collection.rebuild(&agent, &waiter(&self.clock)).unwrap();
+        let (purpose, register) = (IssuePurpose::Care, self.register.clone());
+        let options = IssueOptions { purpose, register, ..issue_options() };
+        let mut issuer = Issuer::new(&collection, &agent, &self.clock, &options)?;
+        issuer.adopt(future, unseen, &[])
+    }
+
+    /// The files of the memory that `name` issues from.
+    fn memory(&self, name: &str) -> PathBuf {
+        if self.is_shared {
+            self.path("memory")
+        } else {
+            self.path(name).join(".urepo/distributor")
+        }
+    }
+}
+
+const EARLY: &str = "2026-11-21T02:14:20Z";
+const AHEAD: &str = "2026-11-21T03:13:20Z";
+const LATER: &str = "2026-11-21T03:13:40Z";
+
+fn is_unseen(error: &CollectionError) -> bool {
+    matches!(error, CollectionError::Distributor(DistributorError::Unseen { .. }))
+}
+
+#[test]
+fn a_shared_memory_that_is_taken_back_gives_no_name_of_the_other_collection() {
+    let sites = Sites::new(true);
+    for name in ["one", "two"] {
+        sites.init(name, Takeover::Refuse, &[]);
+    }
+    sites.deposit("one", "2026-11-21T02:13:20Z");
+    let given = sites.deposit("two", AHEAD);
+    // The memory knows this one, which is the last, and is not in the way of the one before.
+    let last = sites.deposit("two", "2026-11-21T03:15:20Z");
+    sites.clock.set(EARLY);
+    sites.take_over("one", FutureDate::Forget, Unseen::Refuse).unwrap();
+    assert!(sites.deposit("one", EARLY) < given);
+    for time in [LATER, "2026-11-21T03:15:30Z"] {
+        let new = sites.deposit("one", time);
+        assert!(new != given && new != last, "{new} is given twice");
+    }
+}
+
+#[test]
+fn a_memory_is_not_taken_back_beside_a_collection_that_cannot_be_looked_at() {
+    let sites = Sites::new(true);
+    for name in ["one", "two"] {
+        sites.init(name, Takeover::Refuse, &[]);
+        sites.deposit(name, AHEAD);
+    }
+    sites.clock.set(EARLY);
+    std::fs::rename(sites.path("two"), sites.path("away")).unwrap();
+    let error = sites.take_over("one", FutureDate::Forget, Unseen::Refuse).unwrap_err();
+    assert!(is_unseen(&error), "{error}");
+    sites.clock.set(EARLY);
+    assert!(sites.try_deposit("one").is_err(), "the memory is as it was");
+    // Nothing is set back, so nothing has to be known.
+    sites.take_over("one", FutureDate::Keep, Unseen::Refuse).unwrap();
+    sites.take_over("one", FutureDate::Forget, Unseen::Accept).unwrap();
+    sites.deposit("one", EARLY);
+}
+
+#[test]
+fn a_collection_made_from_a_mirror_gives_no_name_of_the_mirror() {
+    for is_there in [true, false] {
+        let sites = Sites::new(false);
+        sites.init("one", Takeover::Refuse, &[]);
+        sites.deposit("one", "2026-11-21T02:13:20Z");
+        let given = sites.deposit("one", AHEAD);
+        // The mirror has the item, or its inventory has recorded that it left.
+        std::fs::rename(sites.path("one"), sites.path("mirror")).unwrap();
+        if !is_there {
+            std::fs::remove_dir_all(sites.path("mirror/example.org")).unwrap();
+        }
+        sites.clock.set(EARLY);
+        sites.init("two", Takeover::Refuse, &[sites.open("mirror")]);
+        assert!(sites.deposit("two", EARLY) < given);
+        let new = sites.deposit("two", LATER);
+        assert_ne!(new, given, "given twice; on disk: {is_there}");
+    }
+}
+
+#[test]
+fn a_collection_that_takes_a_prefix_gives_no_name_of_the_one_before() {
+    let sites = Sites::new(false);
+    sites.init("one", Takeover::Refuse, &[]);
+    sites.deposit("one", "2026-11-21T02:13:20Z");
+    let given = sites.deposit("one", AHEAD);
+    sites.clock.set(EARLY);
+    assert_eq!(sites.init("two", Takeover::Accept, &[]), []);
+    assert!(sites.deposit("two", EARLY) < given);
+    let second = sites.deposit("two", LATER);
+    assert_ne!(second, given);
+    // And back again.
+    sites.clock.set("2026-11-21T02:15:20Z");
+    sites.take_over("one", FutureDate::Forget, Unseen::Refuse).unwrap();
+    let new = sites.deposit("one", LATER);
+    assert!(new != given && new != second, "{new} is given twice");
+}
+
+#[test]
+fn who_takes_a_prefix_of_a_collection_that_is_gone_learns_what_that_risks() {
+    let sites = Sites::new(false);
+    sites.init("one", Takeover::Refuse, &[]);
+    std::fs::rename(sites.path("one"), sites.path("away")).unwrap();
+    let notices = sites.init("two", Takeover::Accept, &[]);
+    assert!(matches!(&notices[..], [Notice::Unseen { root, .. }] if root.ends_with("one")));
+    assert!(notices[0].to_string().contains("can be issued a second time"), "{}", notices[0]);
+    std::fs::rename(sites.path("away"), sites.path("one")).unwrap();
+    std::fs::rename(sites.path("two"), sites.path("away")).unwrap();
+    let error = sites.take_over("one", FutureDate::Keep, Unseen::Refuse).unwrap_err();
+    assert!(is_unseen(&error), "{error}");
+    sites.take_over("one", FutureDate::Keep, Unseen::Accept).unwrap();
+    sites.deposit("one", EARLY);
+}
+
+/// What happens to two collections.
+#[derive(Clone, Debug)]
+enum Event {
+    /// An item is deposited in the one or the other.
+    Issue(bool),
+    TakeOver(bool, FutureDate),
+    /// The clock is set to so many minutes after the beginning.
+    Clock(u8),
+    /// The same, and the one or the other takes its memory back.
+    SetBack(u8, bool),
+    Backup,
+    /// The memory of the one or the other becomes what it was at a backup.
+    Restore(bool, usize),
+    LoseMemory(bool),
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let future = prop_oneof![Just(FutureDate::Keep), Just(FutureDate::Forget)];
+    let event = prop_oneof![
+        8 => any::<bool>().prop_map(Event::Issue),
+        6 => (0..4_u8).prop_map(Event::Clock),
+        2 => (any::<bool>(), future).prop_map(|(at, future)| Event::TakeOver(at, future)),
+        // A clock that was ahead is found out.
+        3 => (0..4_u8, any::<bool>()).prop_map(|(minutes, at)| Event::SetBack(minutes, at)),
+        1 => Just(Event::Backup),
+        1 => (any::<bool>(), 0..4_usize).prop_map(|(at, backup)| Event::Restore(at, backup)),
+        1 => any::<bool>().prop_map(Event::LoseMemory),
+    ];
+    prop::collection::vec(event, 1..50)
+}
+
+/// The files of a directory and their bytes.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+fn files(dir: &Path) -> Files {
+    let paths = std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect()
+}
+
+fn restore(dir: &Path, backup: &Files) {
+    std::fs::create_dir_all(dir).unwrap();
+    for path in files(dir).keys().filter(|path| !backup.contains_key(*path)) {
+        std::fs::remove_file(path).unwrap();
+    }
+    for (path, bytes) in backup {
+        if path.exists() {
+            restore_in_place(path, bytes);
+        } else {
+            std::fs::write(path, bytes).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 24, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn two_collections_never_give_one_name(is_shared in any::<bool>(), events in events()) {
+        let sites = Sites::new(is_shared);
+        sites.init("one", Takeover::Refuse, &[]);
+        sites.init("two", if is_shared { Takeover::Refuse } else { Takeover::Accept }, &[]);
+        let name = |at: &bool| if *at { "one" } else { "two" };
+        let beginning: Instant = sites.clock.now();
+        let set = |minutes: u8| {
+            let seconds = 60 * i128::from(minutes) * urepo::identity::SECOND;
+            sites.clock.set(&beginning.checked_add(seconds).unwrap().to_string());
+        };
+        let (mut given, mut backups) = (Vec::new(), Vec::new());
+        for event in &events {
+            match event {
+                Event::Issue(at) => if let Ok(new) = sites.try_deposit(name(at)) {
+                    prop_assert!(!given.contains(&new), "{} is given twice", new);
+                    given.push(new);
+                },
+                Event::Clock(minutes) => set(*minutes),
+                Event::SetBack(minutes, at) => {
+                    set(*minutes);
+                    drop(sites.take_over(name(at), FutureDate::Forget, Unseen::Refuse));
+                }
+                // It is refused before the clock reaches what it counts.
+                Event::TakeOver(at, future) => {
+                    drop(sites.take_over(name(at), *future, Unseen::Refuse));
+                }
+                Event::Backup => {
+                    backups.push(["one", "two"].map(|name| files(&sites.memory(name))));
+                }
+                Event::Restore(at, backup) => {
+                    if let Some(backup) = backups.get(backup % backups.len().max(1)) {
+                        restore(&sites.memory(name(at)), &backup[usize::from(!at)]);
+                    }
+                }
+                Event::LoseMemory(at) => {
+                    std::fs::remove_dir_all(sites.memory(name(at))).unwrap();
+                    std::fs::create_dir(sites.memory(name(at))).unwrap();
+                }
+            }
+        }
+    }
+}
