@@ -133,18 +133,11 @@ impl<'a> Tar<'a> {
     }
 
     fn extension(&mut self, kind: EntryType, name: &[u8], text: &[u8]) -> Result<(), ExportError> {
-        let mut header = match kind {
+        let header = match kind {
             EntryType::XHeader => Header::new_ustar(),
             _ => Header::new_gnu(),
         };
-        header.set_entry_type(kind);
-        fill(&mut header.as_old_mut().name, name);
-        header.set_mode(0o644);
-        header.set_uid(0);
-        header.set_gid(0);
-        header.set_mtime(0);
-        header.set_size(text.len() as u64);
-        header.set_cksum();
+        let header = own_header(header, kind, name, text.len() as u64);
         self.output.put(header.as_bytes())?;
         self.output.put(text)?;
         self.pad(text.len() as u64)
@@ -168,15 +161,7 @@ impl<'a> Tar<'a> {
         if self.is_in_file && self.bytes > 0 {
             return Ok(());
         }
-        let mut header = Header::new_gnu();
-        header.set_entry_type(EntryType::Regular);
-        fill(&mut header.as_old_mut().name, CUT_SHORT);
-        header.set_mode(0o644);
-        header.set_uid(0);
-        header.set_gid(0);
-        header.set_mtime(0);
-        header.set_size(1);
-        header.set_cksum();
+        let header = own_header(Header::new_gnu(), EntryType::Regular, CUT_SHORT, 1);
         self.output.put(header.as_bytes())
     }
 }
@@ -215,6 +200,19 @@ impl Sink for Tar<'_> {
     fn finish(&mut self) -> Result<(), ExportError> {
         Ok(())
     }
+}
+
+/// The header of an entry that no item has.
+fn own_header(mut header: Header, kind: EntryType, name: &[u8], bytes: u64) -> Header {
+    header.set_entry_type(kind);
+    fill(&mut header.as_old_mut().name, name);
+    header.set_mode(0o644);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_mtime(0);
+    header.set_size(bytes);
+    header.set_cksum();
+    header
 }
 
 /// Writes `text` into a field, truncated; `false` if it was too long.
