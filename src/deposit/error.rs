@@ -7,6 +7,7 @@ use crate::collection::{CollectionError, InventoryLine};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::flow::NoRoom;
 use crate::holdings::OriginalError;
 use crate::identity::{Ibip, RepositoryName};
 use crate::item::PayloadPath;
@@ -120,20 +121,9 @@ pub enum DepositError {
         /// The collection.
         collection: PathBuf,
     },
-    /// The file system has too little room for the source.
-    #[error("no room for `{}`: it takes {needed} {unit}, `{}` has {free}", path.display(), collection.display())]
-    NoRoom {
-        /// The source.
-        path: PathBuf,
-        /// The room needed.
-        needed: u64,
-        /// Bytes or inodes.
-        unit: &'static str,
-        /// The room available.
-        free: u64,
-        /// The collection.
-        collection: PathBuf,
-    },
+    /// There is too little room.
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     /// The target is not a file of the payload.
     #[error("the target `{target}` is not a file of `{}`", path.display())]
     NoTarget {

@@ -43,7 +43,7 @@ use crate::disk::Links;
 use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
-pub use crate::flow::OnError;
+pub use crate::flow::{NoRoom, OnError};
 pub(crate) use error::in_words;
 pub use error::{DepositError, Existing};
 pub(crate) use given::check_ibip;

@@ -91,9 +91,7 @@ impl<'a> DepositTarget<'a> {
     }
 
     fn no_room(&self, path: &Path, lacking: Lacking) -> DepositError {
-        let Lacking { needed, unit, free } = lacking;
-        let (path, collection) = (path.to_path_buf(), self.collection.path().to_path_buf());
-        DepositError::NoRoom { path, needed, unit, free, collection }
+        lacking.of(path.display(), self.collection.path()).into()
     }
 
     /// Makes sure that an item, with a given or a new name, can be moved to its place. The subsystem of a new

@@ -13,7 +13,7 @@ use super::tree::StagedTree;
 use super::{Destination, ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary};
 use crate::collection::Lookup;
 use crate::disk::PathError;
-use crate::flow::{ReorderBuffer, Size};
+use crate::flow::{Footprint, ReorderBuffer, Reservations, Size};
 use crate::identity::RepositoryName;
 
 /// Limit on inodes of additional directories and files of a described item or a bag.
@@ -152,7 +152,10 @@ impl IntoDirectory<'_, '_> {
         };
         let place = self.place.insert(place);
         let inodes = exporter.inodes(&parts, format);
-        check_room(place, &source, &parts, inodes)?;
+        let footprint = Footprint::new(parts.size().1, inodes);
+        if let Some(lacking) = Reservations::default().lacking(&place.dir, footprint)? {
+            return Err(lacking.of(source.name(), place.dir.path()).into());
+        }
         let staged = PathBuf::from(number.to_string());
         if let Err(error) = exporter.make(&source, &parts, &top, format, place, &staged) {
             // An entry that cannot be removed now is removed with the stage.
@@ -248,23 +251,4 @@ impl Exporter<'_> {
         tar.close()?;
         file.end()
     }
-}
-
-fn check_room(
-    place: &Place,
-    source: &SoundItem<'_>,
-    parts: &Parts<'_>,
-    inodes: u64,
-) -> Result<(), ExportError> {
-    let room = place.dir.room()?;
-    let bytes = parts.size().1;
-    let (needed, unit, free) = if bytes > room.bytes {
-        (bytes, "bytes", room.bytes)
-    } else if inodes > room.inodes {
-        (inodes, "inodes", room.inodes)
-    } else {
-        return Ok(());
-    };
-    let (name, place) = (source.name().clone(), place.dir.path().to_path_buf());
-    Err(ExportError::NoRoom { name, needed, unit, free, place })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::flow::NoRoom;
 use crate::identity::RepositoryName;
 use crate::item::PayloadPath;
 
@@ -78,19 +79,8 @@ pub enum ExportError {
         name: RepositoryName,
     },
     /// There is too little room.
-    #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", place.display())]
-    NoRoom {
-        /// The item.
-        name: RepositoryName,
-        /// The room needed.
-        needed: u64,
-        /// Bytes or inodes.
-        unit: &'static str,
-        /// The room available.
-        free: u64,
-        /// Where.
-        place: PathBuf,
-    },
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     /// It is published, but the disk did not confirm it.
     #[error("`{}` was put in place, but the disk did not confirm it", path.display())]
     NotDurable {

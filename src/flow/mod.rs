@@ -16,6 +16,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 pub(crate) use batch::batches;
 pub(crate) use drive::{MOST_REQUESTS, drive, request_threads, spread};
 pub(crate) use gather::{GROUP_ITEMS, ReorderBuffer, Size};
+pub use room::NoRoom;
 pub(crate) use room::{Footprint, Lacking, Reservation, Reservations};
 
 /// The number of a job, from 0, and its result.

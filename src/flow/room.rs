@@ -1,5 +1,7 @@
 //! Room on the disk: whether an item fits beside the items in flight.
 
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::disk::{Dir, PathError};
@@ -39,21 +41,42 @@ pub(crate) struct Reservation {
     later: Footprint,
 }
 
-/// There is too little room.
+/// A shortage of room.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lacking {
+    needed: u64,
+    unit: &'static str,
+    free: u64,
+}
+
+/// There is too little room for an item.
+#[derive(Debug, thiserror::Error)]
+#[error("no room for `{item}`: it takes {needed} {unit}, `{}` has {free}", place.display())]
+pub struct NoRoom {
+    /// The item, or its source.
+    pub item: String,
     /// The room needed.
     pub needed: u64,
     /// Bytes or inodes.
     pub unit: &'static str,
     /// The room available.
     pub free: u64,
+    /// Where.
+    pub place: PathBuf,
+}
+
+impl Lacking {
+    /// The error of `item`, which is to go to `place`.
+    pub(crate) fn of(self, item: impl Display, place: &Path) -> NoRoom {
+        let Lacking { needed, unit, free } = self;
+        NoRoom { item: item.to_string(), needed, unit, free, place: place.to_path_buf() }
+    }
 }
 
 impl Footprint {
-    /// The footprint of data of at least `bytes`.
-    pub(crate) fn at_least(bytes: u64) -> Footprint {
-        Footprint { bytes, inodes: 0 }
+    /// The footprint of data with these `bytes` and `inodes`.
+    pub(crate) fn new(bytes: u64, inodes: u64) -> Footprint {
+        Footprint { bytes, inodes }
     }
 
     /// The footprint of an item whose payload has `bytes` and `entries`.
@@ -188,7 +211,7 @@ mod tests {
         let lacking = |footprint| pending.lacking(&dir, footprint).unwrap();
         let item = Footprint::of_item(1, 1);
         assert!(lacking(item).is_none());
-        assert_eq!(lacking(Footprint::at_least(u64::MAX)).unwrap().unit, "bytes");
+        assert_eq!(lacking(Footprint::new(u64::MAX, 0)).unwrap().unit, "bytes");
         let entries = usize::try_from(u64::MAX / BYTES_OF_AN_ENTRY / 2).unwrap();
         let mut reserved = pending.reserve(&dir, 1, (1, 1)).unwrap().unwrap();
         let free = dir.room().unwrap().inodes;

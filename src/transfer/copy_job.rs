@@ -9,7 +9,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{TransferError, sidecars};
 use crate::collection::{Draft, Partial, ReadSidecar, StoredItem};
-use crate::flow::{Lacking, Reservation, batches, spread};
+use crate::flow::{Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
 
@@ -108,10 +108,7 @@ impl<'a> Shared<'a> {
         // The Original that the receiver gets has another sidecar than the Copy that it gets first.
         let sidecars = if let Step::HandOver(_) = staged.step { 2 } else { 1 };
         let reserved = self.pending.reserve(self.to.root(), bytes, (entries, sidecars))?;
-        reserved.map_err(|Lacking { needed, unit, free }| {
-            let (name, collection) = (staged.name.clone(), self.to.path().to_path_buf());
-            TransferError::NoRoom { name, needed, unit, free, collection }
-        })
+        reserved.map_err(|lacking| lacking.of(&staged.name, self.to.path()).into())
     }
 
     /// Copies an item on as many threads as are free.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::collection::{CollectionError, InventoryLine};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::flow::NoRoom;
 use crate::holdings::{Giver, OriginalError};
 use crate::identity::RepositoryName;
 use crate::sidecar::SidecarError;
@@ -124,19 +125,8 @@ pub enum TransferError {
         collection: PathBuf,
     },
     /// There is too little room.
-    #[error("no room for `{name}`: it takes {needed} {unit}, `{}` has {free}", collection.display())]
-    NoRoom {
-        /// The item.
-        name: RepositoryName,
-        /// The room needed.
-        needed: u64,
-        /// Bytes or inodes.
-        unit: &'static str,
-        /// The room available.
-        free: u64,
-        /// The destination.
-        collection: PathBuf,
-    },
+    #[error(transparent)]
+    NoRoom(#[from] NoRoom),
     /// Another process changed the item meanwhile.
     #[error("`{name}` was changed by another process meanwhile")]
     Changed {

@@ -1,10 +1,8 @@
 //! Why an item is not exported, and what to do about it.
 
-use std::path::Path;
-
 use urepo::export::ExportError;
 
-use super::{Explain, Room};
+use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
@@ -16,10 +14,7 @@ impl Explain for ExportError {
             Self::Stream(error) => {
                 Failure::new(Exit::Failure, "cannot write to stdout").caused_by(error.to_string())
             }
-            Self::NoRoom { name, needed, unit, free, place } => {
-                let (path, needed, free) = (Path::new(name.as_str()), *needed, *free);
-                Room { path, needed, unit, free, collection: place }.lacking()
-            }
+            Self::NoRoom(error) => error.explain(),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
             Self::GroupFailed => Failure::of(Exit::Failure, self),
             Self::Deleted { name } => Failure::of(Exit::Deleted, self)

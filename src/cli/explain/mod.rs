@@ -18,7 +18,7 @@ use std::error::Error;
 use std::path::Path;
 
 use urepo::collection::{CollectionError, Series};
-use urepo::deposit::{DepositError, RefusedLinks};
+use urepo::deposit::{DepositError, NoRoom, RefusedLinks};
 use urepo::disk::PathError;
 use urepo::identity::{Identifier, ParseError, RepositoryName};
 use urepo::sidecar::MetadataError;
@@ -287,9 +287,7 @@ impl Explain for DepositError {
                 "`urepo -c {} migrate ITEM --to OTHER` moves an item; a source that stays may lie in a collection",
                 shell::word(collection)
             )),
-            Self::NoRoom { path, needed, unit, free, collection } => {
-                Room { path, needed: *needed, unit, free: *free, collection }.lacking()
-            }
+            Self::NoRoom(error) => error.explain(),
             Self::NoTarget { .. } => {
                 Failure::of(Exit::Failure, self).hint("name a file as it will be below `doc/`")
             }
@@ -315,24 +313,15 @@ impl Explain for DepositError {
     }
 }
 
-/// That something takes more room than there is.
-struct Room<'a> {
-    path: &'a Path,
-    needed: u64,
-    unit: &'a str,
-    free: u64,
-    collection: &'a Path,
-}
-
-impl Room<'_> {
-    fn lacking(&self) -> Failure {
-        let amount = |count| match self.unit {
-            "bytes" => human::bytes(count),
-            unit => human::count(count, unit.trim_end_matches('s')),
+impl Explain for NoRoom {
+    fn explain(&self) -> Failure {
+        let NoRoom { item, needed, unit, free, place } = self;
+        let amount = |count: &u64| match *unit {
+            "bytes" => human::bytes(*count),
+            unit => human::count(*count, unit.trim_end_matches('s')),
         };
-        let (path, collection) = (self.path.display(), self.collection.display());
-        let (needed, free) = (amount(self.needed), amount(self.free));
-        let message = format!("no room for `{path}`: it takes {needed}, `{collection}` has {free}");
+        let (needed, free, place) = (amount(needed), amount(free), place.display());
+        let message = format!("no room for `{item}`: it takes {needed}, `{place}` has {free}");
         Failure::new(Exit::Failure, message)
             .hint("make room, and repeat the command")
             .in_common(WITHOUT_ROOM)

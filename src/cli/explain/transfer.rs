@@ -7,7 +7,7 @@ use urepo::holdings::Giver;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Refusal, TransferError};
 
-use super::{Explain, Room};
+use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::shell;
@@ -34,10 +34,7 @@ impl Explain for TransferError {
                 let hint = hint_for_refusal(*refusal, name, &root_of(from), &to, giver.as_deref());
                 failure.hint(hint).in_common(common(*refusal))
             }
-            Self::NoRoom { name, needed, unit, free, collection } => {
-                let (path, needed, free) = (Path::new(name.as_str()), *needed, *free);
-                Room { path, needed, unit, free, collection }.lacking()
-            }
+            Self::NoRoom(error) => error.explain(),
             Self::Damaged { name, collection, .. } => {
                 Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
             }

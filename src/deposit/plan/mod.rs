@@ -183,7 +183,7 @@ impl Plan {
                 // Before the walk: a source without room need not be inspected further. Its exclusions, if
                 // any, may make it smaller.
                 if !exclusion.may_leave_out() {
-                    place.check_room(path, Footprint::at_least(source.bytes()?))?;
+                    place.check_room(path, Footprint::new(source.bytes()?, 0))?;
                 }
                 let walk = source.walk(options.links, &place.collection.watcher())?;
                 if let Some(name) = name {
