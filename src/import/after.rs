@@ -123,7 +123,7 @@ fn move_to(
     (looker, times): (&Scanner, Times),
 ) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
-    let how = (times, Closeness::BytesOfTouched, remover.interrupt);
+    let how = (times, Closeness::Bytes, remover.interrupt);
     if looker.compare(payload, &entries, &moves_along, how)?.is_none() {
         return Err(SourceKept::Changed(payload.path()));
     }

@@ -10,7 +10,8 @@ use super::ledger::Entry;
 use super::look::{Scanner, SourceScan};
 use super::source_lookup::{LedgerQuery, item_of_source};
 use crate::collection::{Collection, Lookup};
-use crate::deposit::{Checks, DepositError};
+use crate::deposit::source_removal::{Closeness, SourceKept, Times};
+use crate::deposit::{Checks, DepositError, SourcePlace};
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::Kind;
 use crate::disk::copy::{CopyError, read_and_digest};
@@ -125,6 +126,15 @@ impl KnownSource<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the files at `place`, which have the sizes of those of the item, have their bytes too. A source that
+    /// cannot be read counts as the same: the error is reported when it is to go.
+    pub(super) fn has_bytes(&self, place: &SourcePlace) -> Result<bool, ImportError> {
+        let Some(sidecar) = self.sidecar()? else { return Ok(true) };
+        let how = (Times::Any, Closeness::Bytes, self.interrupt);
+        let compared = self.looker.compare(place, &sidecar.files, &|_, _| true, how);
+        Ok(!matches!(compared, Err(SourceKept::Changed(_))))
     }
 
     fn sidecar(&self) -> Result<Option<Sidecar>, ImportError> {

@@ -121,7 +121,7 @@ impl<'a> Planner<'a> {
         Ok(self.keys.of(&candidate.place)?)
     }
 
-    /// Decides about a candidate, which is inspected but not read.
+    /// Decides about a candidate, which is inspected, and read only if it is an item already and is to go.
     ///
     /// A source that is still being written may have temporary faults.
     pub(super) fn decide(
@@ -187,10 +187,13 @@ impl<'a> Planner<'a> {
         let there = self.there((candidate, &place, &exclusion), key, &look, ledger)?;
         if let Some((entry, there)) = there {
             let known = self.known(candidate, &entry);
-            known.check_row(Some(&look))?;
-            bag.iter().try_for_each(|bag| known.check_bag(bag))?;
-            self.progress.skip(look.bytes);
-            return Ok(there);
+            // A source that goes must be in an item with all its bytes: sizes and times do not prove it.
+            if !self.rules.takes_sources || known.has_bytes(&place)? {
+                known.check_row(Some(&look))?;
+                bag.iter().try_for_each(|bag| known.check_bag(bag))?;
+                self.progress.skip(look.bytes);
+                return Ok(there);
+            }
         }
         if let Some(label) = &candidate.label {
             check_ibip(self.target.collection(), label)?;

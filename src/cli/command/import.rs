@@ -46,7 +46,8 @@ mod tell;
 /// An import may be repeated, after a success or a crash at any point: what is there already is not
 /// imported again. A ledger in the collection, .urepo/import/ledger, knows which source became which
 /// item; a source whose sizes or times have changed is read, and becomes another item if its content
-/// has changed too. Other patterns, or another rule of --links, make no other item. One import at a time
+/// has changed too. With --remove-source or --done-dir any source is read before it goes, and other bytes become another
+/// item first. Other patterns, or another rule of --links, make no other item. One import at a time
 /// works on a collection.
 ///
 /// A source whose item has migrated away, or was removed, counts as imported. One whose item should be

@@ -18,8 +18,6 @@ use crate::progress::NoProgress;
 pub(crate) enum Closeness {
     /// By sizes, and by times unless any time is allowed.
     Stamps,
-    /// Also by the bytes of files whose time differs from the item.
-    BytesOfTouched,
     /// Also by every byte.
     Bytes,
 }
@@ -165,19 +163,13 @@ impl SourceComparison<'_> {
             false => dir.stat(name),
         };
         let found = stat()?.ok_or_else(changed)?;
-        let is_touched = found.modified != modified;
         if found.kind != Kind::File
             || found.bytes != bytes
-            || (is_touched && self.times == Times::OfItem)
+            || (found.modified != modified && self.times == Times::OfItem)
         {
             return Err(changed());
         }
-        let is_read = match closeness {
-            Closeness::Stamps => false,
-            Closeness::BytesOfTouched => is_touched,
-            Closeness::Bytes => true,
-        };
-        if is_read {
+        if closeness == Closeness::Bytes {
             let mut file = match is_link {
                 true => StoredFile::open(&dir.path_of(name), dir.watcher())?,
                 false => dir.open_file(name)?,

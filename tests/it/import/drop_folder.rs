@@ -94,6 +94,64 @@ fn takes_what_is_dropped_again() {
     }
 }
 
+/// A scanner may date all its files alike: before a source goes, its bytes decide what it is.
+#[test]
+fn takes_other_bytes_with_the_size_and_time_of_an_item() {
+    for dedupe in [Dedupe::Source, Dedupe::Content] {
+        for moves in [false, true] {
+            let folder = Folder::new();
+            std::fs::remove_dir_all(folder.path("drop/dir")).unwrap();
+            if !moves {
+                std::fs::remove_dir(folder.path("drop/done")).unwrap();
+            }
+            let run = |texts: [&str; 2]| {
+                for (name, text) in ["a.txt", "dir/b.txt"].into_iter().zip(texts) {
+                    let file = write(&folder.path("drop"), name, text);
+                    let file = std::fs::File::open(file).unwrap();
+                    file.set_modified(std::time::UNIX_EPOCH).unwrap();
+                }
+                let after = if moves { folder.done() } else { After::Remove };
+                let options = Options { after, dedupe, ..import_options() };
+                let found = tree(&folder.path("drop"), Units::default());
+                let clock = TestClock::at("2026-11-21T02:13:00Z");
+                let (_, summary) = import(&folder.collection, found, options, &clock).unwrap();
+                assert!(!folder.path("drop/a.txt").exists() && !folder.path("drop/dir").exists());
+                (summary.imported, summary.there, summary.left)
+            };
+            assert_eq!(run(["alpha", "beta"]), (2, 0, 0), "{dedupe:?} {moves}");
+            assert_eq!(run(["ALPHA", "BETA"]), (2, 0, 0), "{dedupe:?} {moves}");
+            // Each of the two is known from now on.
+            assert_eq!(run(["alpha", "beta"]), (0, 2, 0), "{dedupe:?} {moves}");
+            assert_eq!(run(["ALPHA", "BETA"]), (0, 2, 0), "{dedupe:?} {moves}");
+            assert_eq!(whole_items(&folder.collection).len(), 4);
+        }
+    }
+}
+
+/// A row says which item its source is: other bytes are not that item, and stay.
+#[test]
+fn keeps_other_bytes_under_the_identifier_of_an_item() {
+    let folder = Folder::new();
+    let run = |text: &str| {
+        let file = std::fs::File::open(write(&folder.path("drop"), "a.txt", text)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        write(
+            &folder.path("drop"),
+            "list",
+            "path,identifier\na.txt,sid.inpe.br/mtc-m18/2009/02.16.17.46\n",
+        );
+        let rows =
+            super::manifests::read(&folder.path("drop"), "list", Format::Csv, Columns::default());
+        let options = Options { after: folder.done(), ..import_options() };
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        import(&folder.collection, rows.unwrap(), options, &clock).unwrap().1
+    };
+    assert_eq!(run("alpha").imported, 1);
+    let summary = run("ALPHA");
+    assert_eq!((summary.imported, summary.there, summary.failed), (0, 0, 1));
+    assert!(folder.path("drop/a.txt").exists());
+}
+
 /// A crash between the item and the move leaves what the next run moves.
 #[test]
 fn moves_what_is_there_already() {
