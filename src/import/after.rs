@@ -8,7 +8,9 @@ use std::sync::Arc;
 use super::look::Scanner;
 use super::{After, ImportError};
 use crate::collection::discover;
-use crate::deposit::source_removal::{Closeness, SourceKept, SourceRemover, Times};
+use crate::deposit::source_removal::{
+    Closeness, SourceComparison, SourceKept, SourceRemover, Times,
+};
 use crate::deposit::{DepositError, SourcePlace, in_words};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
 use crate::identity::RepositoryName;
@@ -34,7 +36,13 @@ impl ArchiveDirectory {
     }
 
     /// Moves `name` in `from` here, below the same directories as in its source, without replacing anything.
-    fn take(&self, place: &SourcePlace, from: &Dir, name: &Path) -> Result<PathBuf, PathError> {
+    /// Returns its new place.
+    fn take(
+        &self,
+        place: &SourcePlace,
+        from: &Dir,
+        name: &Path,
+    ) -> Result<(Dir, PathBuf), PathError> {
         let mut to = self.dir.try_clone()?;
         if let SourcePlace::Beneath { relative, .. } = place {
             for level in relative.parent().into_iter().flatten() {
@@ -50,13 +58,13 @@ impl ArchiveDirectory {
         for number in 1..MOST_OF_A_NAME {
             match from.rename_new(name, &to, &wanted) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                outcome => return outcome.map(|()| to.path_of(&wanted)),
+                outcome => return outcome.map(|()| (to, wanted)),
             }
             let mut next = name.as_os_str().to_owned();
             next.push(format!(".{number}"));
             wanted = PathBuf::from(next);
         }
-        from.rename_new(name, &to, name).map(|()| to.path_of(name))
+        from.rename_new(name, &to, name).map(|()| (to, name.to_path_buf()))
     }
 }
 
@@ -74,7 +82,10 @@ pub(super) fn reject(
         Some(collection) => {
             Err(DepositError::OfCollection { path: place.path(), collection }.into())
         }
-        None => Ok(rejected.take(place, &from, &own)?),
+        None => {
+            let (to, name) = rejected.take(place, &from, &own)?;
+            Ok(to.path_of(&name))
+        }
     }
 }
 
@@ -123,13 +134,30 @@ fn move_to(
     (looker, times): (&Scanner, Times),
 ) -> Result<(), SourceKept> {
     let entries = remover.prove(name)?;
-    let how = (times, Closeness::Bytes, remover.interrupt);
-    if looker.compare(payload, &entries, &moves_along, how)?.is_none() {
+    let (within, besides, interrupt) = (Path::new(""), Some(&moves_along as _), remover.interrupt);
+    let comparison = SourceComparison { entries: &entries, within, times, besides, interrupt };
+    let compare =
+        |closeness| looker.compare(payload, &entries, &moves_along, (times, closeness, interrupt));
+    let compared = compare(Closeness::Bytes)?;
+    // Somebody may still be working in it.
+    if compared.shape(&entries).is_none() || compare(Closeness::Stamps)? != compared {
         return Err(SourceKept::Changed(payload.path()));
     }
     let (from, own) = place.parent(&looker.watcher)?;
-    done.take(place, &from, &own)?;
-    Ok(())
+    let (to, taken) = done.take(place, &from, &own)?;
+    let (path, of_payload) = (place.path(), payload.path());
+    let moved = match of_payload.strip_prefix(&path) {
+        Ok(below) if !below.as_os_str().is_empty() => taken.join(below),
+        _ => taken.clone(),
+    };
+    let changed = match comparison.is_same((&to, &moved), &own, &compared) {
+        Ok(true) => return Ok(()),
+        Ok(false) => SourceKept::Changed(path),
+        Err(error) => error,
+    };
+    // A file that replaced it at the last moment is a source of its own.
+    to.rename_new(&taken, &from, &own)?;
+    Err(changed)
 }
 
 fn remove(

@@ -388,7 +388,8 @@ impl<'a> Planner<'a> {
         }
         let passes = |path: &Path, _| path.ancestors().any(|it| left_out.contains(it));
         let how = (Times::Any, Closeness::Stamps, self.interrupt);
-        match looker.compare(place, &sidecar.files, &passes, how) {
+        let compared = looker.compare(place, &sidecar.files, &passes, how);
+        match compared.map(|it| it.shape(&sidecar.files)) {
             Ok(shape) => Ok([entry.shape, Shape::of(&sidecar.files)].map(Some).contains(&shape)),
             Err(SourceKept::Disk(error)) => Err(CopyError::Disk(error).into()),
             Err(SourceKept::Copy(error)) => Err(error.into()),

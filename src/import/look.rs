@@ -6,7 +6,9 @@ use std::path::Path;
 use super::bag;
 use super::candidate::Candidate;
 use crate::deposit::SourcePlace;
-use crate::deposit::source_removal::{Closeness, SourceComparison, SourceKept, Times};
+use crate::deposit::source_removal::{
+    Closeness, ComparedSource, SourceComparison, SourceKept, Times,
+};
 use crate::digest::Digest;
 use crate::disk::{Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher};
 use crate::identity::Instant;
@@ -79,23 +81,22 @@ impl Scanner {
         }
     }
 
-    /// Compares what is at `place` with an item that has these `entries`, and returns its shape if it has all of them.
+    /// Compares what is at `place` with an item that has these `entries`.
     pub(super) fn compare(
         &self,
         place: &SourcePlace,
         entries: &[Entry],
         besides: &dyn Fn(&Path, Kind) -> bool,
         (times, closeness, interrupt): (Times, Closeness, &Interrupt),
-    ) -> Result<Option<Digest>, SourceKept> {
+    ) -> Result<ComparedSource, SourceKept> {
         let (within, besides) = (Path::new(""), Some(besides));
         let comparison = SourceComparison { entries, within, times, besides, interrupt };
-        let compared = if self.kind(place)? == Kind::Directory {
-            comparison.tree(&place.dir(self.links, &self.watcher)?, closeness)?
+        if self.kind(place)? == Kind::Directory {
+            comparison.tree(&place.dir(self.links, &self.watcher)?, closeness)
         } else {
             let (parent, name) = place.parent(&self.watcher)?;
-            comparison.single((&parent, &name), closeness)?
-        };
-        Ok(compared.shape(entries))
+            comparison.single((&parent, &name), &name, closeness)
+        }
     }
 
     /// Inspects everything at `place`. Each time is judged by itself: a file dated in the future says nothing

@@ -51,6 +51,8 @@ pub(crate) struct SourceComparison<'a> {
 pub(crate) struct ComparedSource {
     leaves: BTreeMap<PathBuf, FileStat>,
     directories: BTreeSet<PathBuf>,
+    /// Whether a link counts as what it leads to.
+    follows_links: bool,
 }
 
 impl SourceComparison<'_> {
@@ -106,6 +108,7 @@ impl SourceComparison<'_> {
             }
             is_empty = false;
             let is_link = entry.kind == Kind::Link;
+            compared.follows_links |= is_link && !matches!(content, Some(Content::Link { .. }));
             if entry.kind == Kind::Directory || (is_link && is_directory && self.besides.is_some())
             {
                 compared.directories.insert(below.clone());
@@ -122,17 +125,46 @@ impl SourceComparison<'_> {
         Ok(())
     }
 
-    /// Makes sure that the source `name` in `dir`, which is not a directory, is in the item under its name.
+    /// Makes sure that the source `name` in `dir`, which is not a directory, is in the item at `held`.
     pub(crate) fn single(
         &self,
         (dir, name): (&Dir, &Path),
+        held: &Path,
         closeness: Closeness,
     ) -> Result<ComparedSource, SourceKept> {
         let found = dir.stat(name)?.ok_or_else(|| SourceKept::Changed(dir.path_of(name)))?;
         let entry = DirEntry { name: name.into(), kind: found.kind };
-        let found = self.leaf((dir, &entry), name, closeness)?;
-        let leaves = BTreeMap::from([(name.to_path_buf(), found)]);
-        Ok(ComparedSource { leaves, directories: BTreeSet::new() })
+        let found = self.leaf((dir, &entry), held, closeness)?;
+        let leaves = BTreeMap::from([(held.to_path_buf(), found)]);
+        let follows_links = entry.kind == Kind::Link;
+        Ok(ComparedSource { leaves, follows_links, ..ComparedSource::default() })
+    }
+
+    /// Whether `moved` in `dir` is the source that was `compared`, and not one that replaced it before the move.
+    ///
+    /// A followed link may lead elsewhere from the new place.
+    pub(crate) fn is_same(
+        &self,
+        (dir, moved): (&Dir, &Path),
+        held: &Path,
+        compared: &ComparedSource,
+    ) -> Result<bool, SourceKept> {
+        if compared.follows_links {
+            return Ok(true);
+        }
+        let compare = |closeness| match dir.stat(moved)?.map(|stamp| stamp.kind) {
+            Some(Kind::Directory) => self.tree(&dir.open_dir(moved)?, closeness),
+            _ => self.single((dir, moved), held, closeness),
+        };
+        let now = match compare(Closeness::Stamps) {
+            // Not every file system keeps inodes when it renames.
+            Ok(now) if !now.is_same(compared) => compare(Closeness::Bytes).map(|_| ()),
+            now => now.map(|_| ()),
+        };
+        match now {
+            Err(SourceKept::Changed(_) | SourceKept::NotInItem(_)) => Ok(false),
+            now => now.map(|()| true),
+        }
     }
 
     /// Makes sure that `entry` of `dir` is the file or link at `held` in the item.
@@ -195,7 +227,19 @@ impl SourceComparison<'_> {
     }
 }
 
+/// Whether a file has not changed. Its rename and the removal of another hard link change the ctime alone.
+fn is_same(now: &FileStat, then: &FileStat) -> bool {
+    FileStat { changed: then.changed, ..*now } == *then
+}
+
 impl ComparedSource {
+    fn is_same(&self, other: &ComparedSource) -> bool {
+        let mut files = self.leaves.iter().zip(&other.leaves);
+        self.leaves.len() == other.leaves.len()
+            && files.all(|((path, now), (held, then))| path == held && is_same(now, then))
+            && self.directories == other.directories
+    }
+
     /// The shape of the compared source, if it has all `entries` of the item.
     pub(crate) fn shape(&self, entries: &[Entry]) -> Option<Digest> {
         let mut shape = Shape::default();
@@ -225,9 +269,7 @@ impl ComparedSource {
             top.open_up(directory)?;
         }
         for (below, found) in &self.leaves {
-            // Removing one hard link of a file changes the ctime of the others.
-            let is_same = |now: FileStat| FileStat { changed: found.changed, ..now } == *found;
-            if top.stat(below)?.is_some_and(is_same) {
+            if top.stat(below)?.is_some_and(|now| is_same(&now, found)) {
                 top.remove_file(below)?;
             }
         }

@@ -1,10 +1,10 @@
 //! Removing sources once their items are proven whole on the disk.
 //!
-//! A directory is first renamed, in one step, to a hidden name beside it that names its item. So a kill
+//! A source is first renamed, in one step, to a hidden name beside it that names its item. So a kill
 //! leaves the whole source under its own name or nothing, never a part that a rerun would take for another
 //! source. The next run removes the rest under the hidden name, after the same check: everything in it must
-//! be in the item. Only compared entries are removed, one by one: an entry that is added at the last moment
-//! stays.
+//! be in the item. Only entries that were compared there are removed, one by one: an entry that is added at
+//! the last moment stays, and so does a file that replaces a source.
 
 mod compare;
 
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use self::compare::tops;
-pub(crate) use self::compare::{Closeness, SourceComparison, Times};
+pub(crate) use self::compare::{Closeness, ComparedSource, SourceComparison, Times};
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
@@ -77,7 +77,7 @@ pub(crate) struct SourceRemover<'a> {
     collection: &'a Collection,
     pub(crate) interrupt: &'a Interrupt,
     /// The last directory from which remains of killed runs were removed: consecutive sources are often in
-    /// one directory.
+    /// one directory. Locked during each removal, since two sources may have one item, and so one hidden name.
     cleared: Mutex<PathBuf>,
 }
 
@@ -160,32 +160,38 @@ impl<'a> SourceRemover<'a> {
         (entries, within): (&[Entry], &Path),
         times: Times,
     ) -> Result<(), SourceKept> {
-        self.clear(parent)?;
+        let mut cleared = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
+        self.clear(parent, &mut cleared)?;
         let path = parent.path_of(own);
         let interrupt = self.interrupt;
         let comparison = SourceComparison { entries, within, times, besides: None, interrupt };
-        match parent.stat(own)?.map(|stamp| stamp.kind) {
-            Some(Kind::Directory) => {}
-            Some(Kind::File) => {
-                comparison.single((parent, own), Closeness::Bytes)?;
-                return Ok(parent.remove_file(own)?);
-            }
+        let is_directory = match parent.stat(own)?.map(|stamp| stamp.kind) {
+            Some(Kind::Directory) => true,
+            Some(Kind::File) => false,
             Some(Kind::Link) => return Err(SourceKept::Followed(path)),
             Some(Kind::Special(_)) | None => return Err(SourceKept::Changed(path)),
-        }
+        };
+        let compare = |name: &Path, closeness| match is_directory {
+            true => comparison.tree(&parent.open_dir(name)?, closeness),
+            false => comparison.single((parent, name), own, closeness),
+        };
         // Somebody may still be working in it: then it stays in place.
-        comparison.tree(&parent.open_dir(own)?, Closeness::Stamps)?;
+        compare(own, Closeness::Stamps)?;
         let aside = aside_of(item);
         parent.rename_new(own, parent, &aside)?;
-        // Before anything in it is removed: after a power cut the rename must not be undone alone.
-        let proven = parent.sync().map_err(SourceKept::from).and_then(|()| {
-            let dir = parent.open_dir(&aside)?;
-            let read = comparison.tree(&dir, Closeness::Bytes)?;
-            let now = comparison.tree(&dir, Closeness::Stamps)?;
+        let prove = || {
+            if is_directory {
+                // Before anything in it is removed: after a power cut the rename must not be undone alone.
+                parent.sync()?;
+            }
+            let read = compare(&aside, Closeness::Bytes)?;
+            let now = compare(&aside, Closeness::Stamps)?;
             if now == read { Ok(read) } else { Err(SourceKept::Changed(path.clone())) }
-        });
-        let removed = match proven {
-            Ok(compared) => compared.remove((parent, &aside), &path)?,
+        };
+        let removed = match prove() {
+            Ok(compared) if is_directory => compared.remove((parent, &aside), &path)?,
+            Ok(_) => parent.remove_file(&aside).map_err(SourceKept::from),
+            Err(SourceKept::Changed(_)) if !is_directory => Err(SourceKept::Changed(path)),
             Err(error) => Err(error),
         };
         // Give the rest its name back: the whole source, or entries that somebody added at the last moment,
@@ -198,8 +204,7 @@ impl<'a> SourceRemover<'a> {
 
     /// Removes remains of sources that killed runs left in `parent`, once for consecutive sources in one
     /// directory.
-    fn clear(&self, parent: &Dir) -> Result<(), SourceKept> {
-        let mut cleared = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
+    fn clear(&self, parent: &Dir, cleared: &mut PathBuf) -> Result<(), SourceKept> {
         if *cleared == parent.path() {
             return Ok(());
         }
@@ -223,12 +228,17 @@ impl<'a> SourceRemover<'a> {
             }
             outcome => outcome?,
         };
-        let dir = parent.open_dir(aside)?;
+        let is_file = parent.stat(aside)?.is_some_and(|stamp| stamp.kind == Kind::File);
         // A source that was dropped again has other times than its item: only the bytes are compared.
         let (times, interrupt) = (Times::Any, self.interrupt);
-        let compare = |within: &Path| {
-            SourceComparison { entries: &entries, within, times, besides: None, interrupt }
-                .tree(&dir, Closeness::Bytes)
+        let compare = |top: &Path| {
+            let within = if is_file { Path::new("") } else { top };
+            let comparison =
+                SourceComparison { entries: &entries, within, times, besides: None, interrupt };
+            match is_file {
+                true => comparison.single((parent, aside), top, Closeness::Bytes),
+                false => comparison.tree(&parent.open_dir(aside)?, Closeness::Bytes),
+            }
         };
         let compared = compare(Path::new("")).or_else(|error| match error {
             // If this was one of several sources of the item, its files are below its name there.
@@ -237,7 +247,10 @@ impl<'a> SourceRemover<'a> {
             }
             error => Err(error),
         })?;
-        compared.remove((parent, aside), &parent.path_of(aside))??;
+        match is_file {
+            true => parent.remove_file(aside)?,
+            false => compared.remove((parent, aside), &parent.path_of(aside))??,
+        }
         Ok(item)
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use urepo::disk::{Operation, Watch};
+use urepo::import::ArchiveDirectory;
 
 use super::removing::run;
 use super::*;
@@ -58,4 +59,59 @@ fn a_source_that_is_removed_in_part_is_reported() {
     let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
     assert_eq!((summary.imported, summary.left), (0, 0));
     assert_eq!(crate::support::tree(&sources), [""; 0]);
+}
+
+/// A source is saved anew, as editors do: by a rename of another file onto it.
+struct AtFirstStep {
+    sources: PathBuf,
+    replaced: &'static str,
+    once: std::sync::Once,
+}
+
+impl Watch for AtFirstStep {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let goes = matches!(operation, Operation::Rename | Operation::Remove);
+        if goes && (path.starts_with(&self.sources) || path.ends_with("done/source")) {
+            self.once.call_once(|| {
+                let saved = write(self.sources.parent().unwrap(), "saved", "AFTER!");
+                let file = std::fs::File::open(&saved).unwrap();
+                file.set_modified(std::time::UNIX_EPOCH).unwrap();
+                std::fs::rename(&saved, self.sources.join(self.replaced)).unwrap();
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Its name, size and time are those that were compared, and its bytes are in no item.
+#[test]
+fn what_replaces_a_source_as_it_goes_stays() {
+    for replaced in ["source", "source/b.txt"] {
+        for moves in [false, true] {
+            let scratch = scratch();
+            let path = |name: &str| scratch.path().join(name);
+            let (root, sources, done) = (path("archive"), path("sources"), path("done"));
+            make_collection(&root);
+            std::fs::create_dir(&done).unwrap();
+            let file = std::fs::File::open(write(&sources, replaced, "before")).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH).unwrap();
+            let once = std::sync::Once::new();
+            let meddler = Arc::new(AtFirstStep { sources: sources.clone(), replaced, once });
+            let watcher = Watcher::new(Arc::clone(&meddler) as Arc<dyn Watch>);
+            let after = || match ArchiveDirectory::open(&done, &watcher) {
+                Ok(done) if moves => After::Move(done),
+                _ => After::Remove,
+            };
+            let summary = run(&root, &sources, &after, &watcher).unwrap();
+            assert!(meddler.once.is_completed(), "{replaced} {moves}");
+            assert_eq!((summary.imported, summary.left), (1, 1), "{replaced} {moves}");
+            assert_eq!(std::fs::read(sources.join(replaced)).unwrap(), b"AFTER!");
+            assert_eq!(std::fs::read_dir(&done).unwrap().count(), 0, "{replaced}");
+            assert_eq!(std::fs::read_dir(&sources).unwrap().count(), 1, "{replaced}");
+            // The next run takes it.
+            let summary = run(&root, &sources, &after, &Watcher::default()).unwrap();
+            assert_eq!((summary.imported, summary.left), (1, 0), "{replaced} {moves}");
+            assert_eq!(crate::support::tree(&sources), [""; 0]);
+        }
+    }
 }
