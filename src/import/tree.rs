@@ -14,7 +14,7 @@ use crate::disk::{
 /// The entries of a directory that become items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
-    /// Entries this many levels below it; a file higher up is an item too.
+    /// Entries this many levels below it; a file or a bag higher up is an item too.
     Depth(usize),
     /// Each file, at any depth.
     EachFile,
@@ -97,11 +97,14 @@ impl SourceTree {
         stat_of(&self.root.path_of(relative), Links::Follow).map_or(kind, |stamp| stamp.kind)
     }
 
-    /// Whether a directory at this level contains items and is not one.
-    fn goes_into(&self) -> bool {
+    /// Whether the directory at `relative` contains items and is not one. A directory that cannot be opened is
+    /// reported when it is entered.
+    fn goes_into(&self, relative: &Path) -> bool {
+        let is_bag =
+            || self.root.open_dir(relative).is_ok_and(|dir| bag::is_bag(&dir).unwrap_or(false));
         match self.units {
             Units::EachFile => true,
-            Units::Depth(depth) => self.open.len() < depth,
+            Units::Depth(depth) => self.open.len() < depth && !is_bag(),
         }
     }
 }
@@ -129,7 +132,8 @@ impl Iterator for SourceTree {
                 }
                 rule => rule,
             };
-            if kind == Kind::Directory && self.goes_into() && !is_aside && left_out.is_none() {
+            let is_directory = kind == Kind::Directory && !is_aside && left_out.is_none();
+            if is_directory && self.goes_into(&relative) {
                 if let Err(error) = self.enter(&relative, &exclusion) {
                     let path = self.root.path_of(&relative);
                     return Some(Err(Box::new(Refused {

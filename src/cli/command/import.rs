@@ -98,7 +98,7 @@ pub(crate) struct Import {
     /// Make one item of each file, at any depth
     #[arg(long)]
     each_file: bool,
-    /// Make one item of what lies N levels below a source; a file higher up is an item too [default: 1]
+    /// Make one item of what lies N levels below a source; a file or a bag higher up is an item too [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "each_file")]
     depth: Option<std::num::NonZeroUsize>,
     /// Read paths from FILE, or standard input (-), each ended by a NUL byte; each is an item

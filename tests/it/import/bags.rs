@@ -275,3 +275,25 @@ fn with_files_to_be_fetched_name_the_file_and_its_list() {
     let expected = "`data/a.txt` is not there; `fetch.txt` has its address";
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
+
+/// A directory that holds bags may hold other things as well: a bag above the chosen level is one item.
+#[test]
+fn above_the_chosen_level_are_taken_as_a_whole() {
+    for is_damaged in [false, true] {
+        let scratch = scratch();
+        let sources = scratch.path().join("sources");
+        make_bag(&sources.join("bag"));
+        write(&sources, "dir/file", "gamma");
+        if is_damaged {
+            write(&sources, "bag/data/a.txt", "ALPHA");
+        }
+        let collection = make_collection(&scratch.path().join("archive"));
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let found = tree(&sources, Units::Depth(2));
+        let (events, summary) = import(&collection, found, import_options(), &clock).unwrap();
+        assert_eq!((summary.imported, summary.failed), if is_damaged { (1, 1) } else { (2, 0) });
+        let words = words(&events);
+        assert!(words.contains(&"file imported".to_owned()), "{words:?}");
+        assert_eq!(words.contains(&"bag imported".to_owned()), !is_damaged, "{words:?}");
+    }
+}
