@@ -29,7 +29,7 @@ impl Sidecar {
             return Ok(text);
         }
         let mut document = parse(text)?;
-        document.remove("seal");
+        take_seal(&mut document)?;
         let (old, new) = (parse(&before.to_text())?, parse(&self.to_text())?);
         apply(document.as_table_mut(), Some(old.as_table()), new.as_table());
         let changed = sealed(document.to_string());
@@ -58,6 +58,30 @@ fn parse(text: &str) -> Result<DocumentMut, SidecarError> {
         key: "sidecar",
         reason: error.message().to_owned(),
     })
+}
+
+/// Takes the seal out. Keys that were added below it become keys of the document; comments go to its end.
+fn take_seal(document: &mut DocumentMut) -> Result<(), SidecarError> {
+    let Some(Item::Table(mut seal)) = document.remove("seal") else { return Ok(()) };
+    let mut beside = vec![seal.decor().prefix().cloned()];
+    if let Some((key, value)) = seal.remove_entry("sha256") {
+        beside.push(key.leaf_decor().prefix().cloned());
+        beside.push(value.as_value().and_then(|value| value.decor().suffix().cloned()));
+    }
+    let names: Vec<_> = seal.iter().map(|(name, _)| name.to_owned()).collect();
+    for (key, item) in names.iter().filter_map(|name| seal.remove_entry(name)) {
+        if document.contains_key(key.get()) {
+            let reason = format!("`{}` is a key of the sidecar, and is below it", key.get());
+            return Err(SidecarError::value("seal", reason));
+        }
+        document.insert_formatted(&key, item);
+    }
+    let lines = beside.iter().flatten().filter_map(|text| text.as_str()).flat_map(str::lines);
+    let comments = lines.map(str::trim).filter(|line| line.starts_with('#'));
+    let mut end: String = comments.flat_map(|line| [line, "\n"]).collect();
+    end.push_str(document.trailing().as_str().unwrap_or_default());
+    document.set_trailing(end);
+    Ok(())
 }
 
 fn sealed(mut text: String) -> String {
@@ -233,6 +257,23 @@ mod tests {
         after.origin.insert("collection".into(), "0123".into());
         let text = after.rewrite(sealed.as_bytes(), &before).unwrap();
         assert_eq!(Sidecar::read(text.as_bytes()).unwrap(), (after, Seal::Intact), "{text}");
+    }
+
+    #[test]
+    fn what_people_add_behind_the_seal_survives() {
+        let (before, _) = Sidecar::read(TEXT.as_bytes()).unwrap();
+        for added in ["shelf = 18 # below the window\n", "# box 4\nbox.row = 4\n", "# box 4\n"] {
+            let mut text = before.to_text() + added;
+            for state in [State::Original, State::Copy, State::Deleted] {
+                let (read, _) = Sidecar::read(text.as_bytes()).unwrap();
+                let mut after = read.clone();
+                after.state = state;
+                text = after.rewrite(text.as_bytes(), &read).unwrap();
+                assert_eq!(Sidecar::read(text.as_bytes()).unwrap(), (after, Seal::Intact));
+                assert!(added.lines().all(|line| text.contains(line)), "{added}: {text}");
+                assert_eq!(text.matches("[seal]").count(), 1, "{text}");
+            }
+        }
     }
 
     #[test]
