@@ -38,6 +38,12 @@ impl Names for NamesAround<'_> {
         self.tree.recorded(since, now)
     }
 
+    fn ahead(&self, now: Instant) -> Result<BTreeSet<Instant>, PathError> {
+        let next_year = now.civil().year + 1;
+        let dates = self.tree.ahead(now)?.into_iter();
+        Ok(dates.filter(|date| date.civil().year <= next_year).collect())
+    }
+
     fn elsewhere(
         &self,
         sharing: Option<&BTreeMap<String, PathBuf>>,

@@ -60,7 +60,8 @@ impl Distributor<'_> {
         let mut memory = self.lock_memory(patience.lock)?;
         let (now, limit) = self.now_and_limit(patience);
         let newest = names.newest(limit)?;
-        let recorded = names.recorded(None, now)?;
+        let mut recorded = names.recorded(None, now)?;
+        recorded.on_disk.append(&mut names.ahead(now)?);
         let elsewhere = self.elsewhere(&memory, names, future)?;
         let mut last = memory.found.record().and_then(|record| record.last);
         if !matches!(memory.found, MemoryState::Record(_)) {

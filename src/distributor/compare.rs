@@ -23,6 +23,12 @@ pub trait Names {
         Ok(RecordedDates::default())
     }
 
+    /// The dates after `now` of the names on disk, in this year and the next.
+    fn ahead(&self, now: Instant) -> Result<BTreeSet<Instant>, PathError> {
+        let _ = now;
+        Ok(BTreeSet::new())
+    }
+
     /// The dates later than `now` of the names of other collections: of those that a person has named, and where the
     /// memory is in doubt also of those that share it, by id, and of others that are known.
     fn elsewhere(
@@ -44,7 +50,7 @@ pub struct Elsewhere {
     pub unseen: Vec<PathBuf>,
 }
 
-/// The dates of the names that the inventory has recorded.
+/// The dates of the names that the inventory has recorded, and future ones on disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedDates {
     /// The newest date that has passed.
@@ -150,7 +156,11 @@ impl Distributor<'_> {
         let record = record.as_ref();
         let known = record.and_then(|record| record.last);
         let is_intact = matches!(memory.found, MemoryState::Record(_));
-        let recorded = names.recorded(known.filter(|_| is_intact), now)?;
+        let mut recorded = names.recorded(known.filter(|_| is_intact), now)?;
+        if newest.future.is_some() {
+            // They may not be recorded.
+            recorded.on_disk.append(&mut names.ahead(now)?);
+        }
         newest.date = newest.date.max(recorded.newest);
         // One that cannot be looked at now is no reason to end naming.
         let in_doubt = (!is_intact).then(|| memory.reserved.sharing.clone());

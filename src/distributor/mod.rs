@@ -20,10 +20,8 @@
 //! 6. Every date lies in the past of a clock that has not gone back behind the last date.
 //!
 //! A name on disk with a future date was not issued here by a correct clock. It is reported and does not
-//! count: one wrong name must not stop all issuing until its date has come. If the inventory has recorded
-//! such a name, its date is skipped when the clock reaches it. A name that was put there by hand and is not
-//! recorded is protected only by publishing. Nothing on disk protects a future name that left. A damaged memory
-//! continues above it, and so refuses to issue as the intact one would, until a person resets the memory.
+//! count: one wrong name must not stop all issuing until its date has come. Its date is skipped when the clock
+//! reaches it. Nothing on disk protects a future name that left. A damaged memory continues above it, and so refuses to issue as the intact one would, until a person resets the memory.
 //! If only another collection has a future name, its date is `reserved` when the memory is reset, begun or in doubt.
 //!
 //! # Limits

@@ -196,3 +196,26 @@ fn an_accepted_memory_goes_on_above_names_that_left() {
         assert!(new.instant() > given.instant(), "{is_lost}: {new} after {given}");
     }
 }
+
+impl Archive {
+    /// A name without an item, which a process of its own issues.
+    fn mint(&self, time: &str) -> RepositoryName {
+        let collection = Collection::open(&self.root, &Watcher::default()).unwrap();
+        let (agent, clock) = (agent(), TestClock::at(time));
+        let mut issuer = Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap();
+        issuer.issue(1).unwrap().0.remove(0).name
+    }
+}
+
+/// As where a backup of `.urepo` alone was restored. Nothing is published under a minted name, so nothing else
+/// protects the item.
+#[test]
+fn a_name_of_the_future_on_disk_that_is_not_recorded_is_not_minted() {
+    let archive = Archive::new();
+    archive.deposit("2026-11-21T02:13:20Z");
+    let given = "example.org/archive/2026/11.21.03.13";
+    std::fs::create_dir(archive.root.join(given)).unwrap();
+    assert!(archive.mint("2026-11-21T02:14:20Z").as_str() < given);
+    assert!(archive.mint("2026-11-21T02:15:20Z").as_str() < given);
+    assert_ne!(archive.mint("2026-11-21T03:13:40Z").as_str(), given);
+}
