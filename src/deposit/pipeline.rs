@@ -1,7 +1,7 @@
 //! Carrying out many requests: staged in parallel, published in groups, reported in order.
 
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
 use super::duplicates::Names;
@@ -66,7 +66,10 @@ impl Depositor<'_> {
         };
         let flow = Flow::new(UNDER_WAY);
         let lookup = Lookup::new(self.collection);
-        let is_over = AtomicBool::new(false);
+        let (is_over, any_given) = (AtomicBool::new(false), AtomicBool::new(false));
+        let requests = requests.inspect(|request| {
+            any_given.fetch_or(request.given.label.is_some(), Ordering::Relaxed);
+        });
         let wait = self.issuer.lock_wait();
         let side = Stager {
             staging: Staging {
@@ -126,11 +129,11 @@ impl Depositor<'_> {
         if let Err(error) = driven.and_then(|((), collected)| collected) {
             summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
         }
-        self.finish(summary)
-    }
-
-    fn finish(self, mut summary: Summary) -> Summary {
-        let settled = if summary.deposited > 0 { self.issuer.settle() } else { Ok(()) };
+        // The memory has not issued the names that items brought with them: the next process has to read them.
+        let settled = match summary.deposited {
+            1.. if !any_given.load(Ordering::Relaxed) => self.issuer.settle(),
+            _ => Ok(()),
+        };
         let finished = self.writer.finish();
         if let Err(error) = settled {
             summary.fatal.get_or_insert(error.into());

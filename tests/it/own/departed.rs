@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use urepo::collection::{Collection, IssueOptions, IssuePurpose, Issuer, Register};
+use urepo::collection::{Collection, IssueOptions, IssuePurpose, Issuer, Label, Register};
 use urepo::disk::Watcher;
 use urepo::distributor::{FutureDate, Unseen, slot};
 use urepo::identity::RepositoryName;
@@ -218,4 +218,24 @@ fn a_name_of_the_future_on_disk_that_is_not_recorded_is_not_minted() {
     assert!(archive.mint("2026-11-21T02:14:20Z").as_str() < given);
     assert!(archive.mint("2026-11-21T02:15:20Z").as_str() < given);
     assert_ne!(archive.mint("2026-11-21T03:13:40Z").as_str(), given);
+}
+
+/// The run that brings it in issues names too, and knows all that it has put in place.
+#[test]
+fn a_name_that_an_item_brings_with_it_is_not_minted() {
+    for (given, time) in
+        [("2026/11.21.03.13", "2026-11-21T03:13:40Z"), ("2026/11.21.02.14", "2026-11-21T02:14:40Z")]
+    {
+        let archive = Archive::new();
+        archive.deposit("2026-11-21T02:12:20Z");
+        let collection = Collection::open(&archive.root, &Watcher::default()).unwrap();
+        let name: RepositoryName = format!("example.org/archive/{given}").parse().unwrap();
+        let mut brought = request(archive.root.with_file_name("a.txt"));
+        brought.given.label = Some(Label { date: name.instant(), name: name.clone(), ibip: None });
+        let requests = vec![request(archive.root.with_file_name("a.txt")), brought];
+        let clock = TestClock::at("2026-11-21T02:13:20Z");
+        let (_, summary) = deposit(&collection, requests, options(), &clock, |_| ()).unwrap();
+        assert_eq!(summary.deposited, 2);
+        assert_ne!(archive.mint(time), name);
+    }
 }
