@@ -220,22 +220,17 @@ pub fn measure(
     candidates: impl Iterator<Item = FoundCandidate>,
     scan: &Scan<'_>,
 ) -> Option<()> {
-    let scanner = Scanner { links: options.deposit.links, watcher: collection.watcher() };
-    let done = match &options.after {
-        After::Move(done) => Some(done),
-        After::Keep | After::Remove => None,
-    };
-    let done: Vec<_> = done.into_iter().chain(&options.rejected).collect();
+    let (Criteria { looker, done, .. }, ..) = rules(collection, options.clone());
     let finishes_removals = matches!(options.after, After::Remove);
     let is_passed = |path: &Path| {
         let is_aside = || path.file_name().is_some_and(|name| is_aside(Path::new(name)));
-        done.iter().any(|done| path.starts_with(done.path())) || !finishes_removals && is_aside()
+        done.iter().any(|done| path.starts_with(done)) || !finishes_removals && is_aside()
     };
     for found in candidates {
         scan.goes_on()?;
         let bytes = match found {
             Ok(candidate) if is_passed(&candidate.place.path()) => continue,
-            Ok(candidate) => scanner.measure(&candidate, scan)?,
+            Ok(candidate) => looker.measure(&candidate, scan)?,
             Err(_) => 0,
         };
         scan.found(bytes)?;
