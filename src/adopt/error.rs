@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::collection::CollectionError;
-use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::disk::{FileFault, PathError};
 use crate::holdings::OriginalError;
 use crate::sidecar::SidecarError;
 
@@ -41,20 +41,9 @@ pub enum AdoptError {
         /// The target of the link.
         target: String,
     },
-    /// A file kept changing while it was read.
-    #[error("`{}` changed while it was read, {attempts} times in a row", path.display())]
-    Changing {
-        /// The file.
-        path: PathBuf,
-        /// How often it was read.
-        attempts: usize,
-    },
-    /// A modification time that the sidecar cannot hold.
-    #[error("`{}` has a modification time beyond the year {}", path.display(), crate::identity::Instant::MAX_YEAR)]
-    Time {
-        /// The file.
-        path: PathBuf,
-    },
+    /// A file cannot be kept as it is.
+    #[error(transparent)]
+    File(#[from] FileFault),
     /// An `item.toml` that is not a valid sidecar of this item. It is not overwritten.
     #[error("`{name}` has an `item.toml` that is not its sidecar")]
     OtherFile {

@@ -9,9 +9,9 @@ use super::describe::Description;
 use super::reference::describe;
 use super::{AdoptError, Note, Plan, Planned};
 use crate::collection::{Collection, CollectionError, StoredItem, strays_in};
-use crate::disk::{Dir, DirEntry, FileStat, Kind};
+use crate::disk::{Dir, DirEntry, Kind};
 use crate::holdings::{Arrival, Peers, refuse_departed};
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::RepositoryName;
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar};
@@ -190,7 +190,7 @@ impl Plan {
                 let stamp = dir.own_stat()?;
                 let (modified, mode) = (stamp.modified, stamp.permission_bits());
                 special += u64::from(stamp.mode != mode);
-                check_time(&stamp, dir.path())?;
+                stamp.check_time(dir.path())?;
                 self.add(&path, Planned::EmptyDirectory { modified, mode });
             }
         }
@@ -275,13 +275,4 @@ impl Plan {
 
 fn is_odd(name: &OsStr) -> bool {
     name.to_str().is_none_or(|name| name.contains(char::is_control))
-}
-
-/// Makes sure that the time of `stamp` can be written into a sidecar and read again.
-pub(super) fn check_time(stamp: &FileStat, path: &Path) -> Result<(), AdoptError> {
-    let year = stamp.modified.civil().year;
-    if (0..=i128::from(Instant::MAX_YEAR)).contains(&year) {
-        return Ok(());
-    }
-    Err(AdoptError::Time { path: path.to_path_buf() })
 }

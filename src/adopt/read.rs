@@ -4,18 +4,14 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::look::check_time;
 use super::{AdoptError, Plan, Planned};
 use crate::disk::copy::{Measured, digest_up_to};
-use crate::disk::{Dir, Kind};
+use crate::disk::{Dir, FileFault, Kind, READ_ATTEMPTS};
 use crate::flow::batches;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 use crate::progress::Progress;
-
-/// Number of attempts to read a file that changes while it is read.
-const ATTEMPTS: usize = 3;
 
 /// An item that is being read.
 #[derive(Debug)]
@@ -80,7 +76,7 @@ impl Draft {
         progress: &dyn Progress,
         interrupt: &Interrupt,
     ) -> Result<Content, AdoptError> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..READ_ATTEMPTS {
             let mut file = self.doc.open_file(path)?;
             let before = file.stat()?;
             match before.kind {
@@ -90,7 +86,7 @@ impl Draft {
                 }
                 Kind::Directory | Kind::Link => continue,
             }
-            check_time(&before, file.path())?;
+            before.check_time(file.path())?;
             let Measured { bytes, digest } =
                 digest_up_to(&mut file, before.bytes, progress, interrupt)?;
             // By its path, so that a file put in its place is noticed too.
@@ -100,7 +96,7 @@ impl Draft {
                 return Ok(Content::File { bytes, digest, modified, mode });
             }
         }
-        Err(AdoptError::Changing { path: self.doc.path_of(path), attempts: ATTEMPTS })
+        Err(FileFault::Changing(self.doc.path_of(path)).into())
     }
 
     /// The entries that were read, sorted by path.

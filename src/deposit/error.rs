@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use super::RefusedLinks;
 use crate::collection::{CollectionError, InventoryLine};
 use crate::digest::{Algorithm, Digest};
-use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::disk::{FileFault, PathError};
 use crate::flow::NoRoom;
 use crate::holdings::OriginalError;
 use crate::identity::{Ibip, RepositoryName};
@@ -83,20 +83,9 @@ pub enum DepositError {
         /// How many of its entries are left out.
         entries: usize,
     },
-    /// A file kept changing while it was read.
-    #[error("`{}` changed while it was read, {attempts} times in a row", path.display())]
-    Changing {
-        /// The file.
-        path: PathBuf,
-        /// How often it was read.
-        attempts: usize,
-    },
-    /// A modification time that the sidecar cannot hold.
-    #[error("`{}` has a modification time beyond the year {}", path.display(), crate::identity::Instant::MAX_YEAR)]
-    Time {
-        /// The file.
-        path: PathBuf,
-    },
+    /// A file cannot be kept as it is.
+    #[error(transparent)]
+    File(#[from] FileFault),
     /// The source lies in the collection.
     #[error("`{}` is in the collection `{}` already", path.display(), collection.display())]
     InCollection {

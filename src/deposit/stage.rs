@@ -9,15 +9,12 @@ use super::{Checks, DepositError, Dropped};
 use crate::collection::{Draft, StagedItem, Writer};
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
-use crate::disk::{Attributes, FileStat, Kind, PathError, StoredFile};
+use crate::disk::{Attributes, FileFault, FileStat, Kind, PathError, READ_ATTEMPTS, StoredFile};
 use crate::flow::batches;
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::progress::Progress;
-
-/// Number of attempts to read a file that changes each time.
-const ATTEMPTS: usize = 3;
 
 /// The context of copying.
 pub(super) struct Staging<'a> {
@@ -180,7 +177,7 @@ impl<'a> StagingJob<'a> {
             } else {
                 self.draft.finish_dir(planned.path.as_path(), stamp.attributes())?;
             }
-            check_time(&stamp, planned.path.as_path())?;
+            stamp.check_time(planned.path.as_path())?;
             let mut done = self.done();
             done.lost.special_modes += u64::from(stamp.mode != stamp.permission_bits());
             if empty {
@@ -224,15 +221,6 @@ impl OpenRoots<'_> {
     }
 }
 
-/// Makes sure that a sidecar can hold the time of `stamp`.
-fn check_time(stamp: &FileStat, path: &Path) -> Result<(), DepositError> {
-    let year = stamp.modified.civil().year;
-    if (0..=i128::from(Instant::MAX_YEAR)).contains(&year) {
-        return Ok(());
-    }
-    Err(DepositError::Time { path: path.to_path_buf() })
-}
-
 fn file_entry(path: PayloadPath, attributes: Attributes, measured: Measured) -> Entry {
     let content = Content::File {
         bytes: measured.bytes,
@@ -264,11 +252,11 @@ fn copy_unchanged(
     let mut source = open()?;
     let mut before = source.stat()?;
     let mut copy = create(before.permission_bits())?;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..READ_ATTEMPTS {
         if let Kind::Special(kind) = before.kind {
             return Err(DepositError::Special { kind, path: source.path().to_path_buf() });
         }
-        check_time(&before, source.path())?;
+        before.check_time(source.path())?;
         let mut checker = Checker::new(checksums);
         let (progress, interrupt) = (staging.progress, staging.interrupt);
         let copying = Copying { expected: before.bytes, progress, interrupt };
@@ -283,7 +271,7 @@ fn copy_unchanged(
         before = source.stat()?;
         copy.restart()?;
     }
-    Err(DepositError::Changing { path: source.path().to_path_buf(), attempts: ATTEMPTS })
+    Err(FileFault::Changing(source.path().to_path_buf()).into())
 }
 
 /// Copies a stream into the stage as the only file of a new item.

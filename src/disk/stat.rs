@@ -1,7 +1,7 @@
 //! Kind, size, mode and times of a file, as the file system reports them.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fd::AsFd;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, statat, utimensat};
@@ -56,7 +56,28 @@ pub struct FileStat {
     pub identity: (u64, u64),
 }
 
+/// Number of attempts to read a file that changes each time.
+pub(crate) const READ_ATTEMPTS: usize = 3;
+
+/// Why a file cannot become part of an item.
+#[derive(Debug, thiserror::Error)]
+pub enum FileFault {
+    /// It changed each time that it was read.
+    #[error("`{}` changed while it was read, {} times in a row", .0.display(), READ_ATTEMPTS)]
+    Changing(PathBuf),
+    /// Its modification time cannot be written down.
+    #[error("`{}` has a modification time beyond the year {}", .0.display(), Instant::MAX_YEAR)]
+    Time(PathBuf),
+}
+
 impl FileStat {
+    /// Makes sure that a sidecar can hold the modification time of the file, which is at `path`.
+    pub(crate) fn check_time(&self, path: &Path) -> Result<(), FileFault> {
+        let year = self.modified.civil().year;
+        let fits = (0..=i128::from(Instant::MAX_YEAR)).contains(&year);
+        if fits { Ok(()) } else { Err(FileFault::Time(path.to_path_buf())) }
+    }
+
     #[expect(
         clippy::unnecessary_cast,
         clippy::cast_lossless,

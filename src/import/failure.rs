@@ -8,7 +8,7 @@ use super::ledger::ReportedFailure;
 use super::look::Scanner;
 use crate::deposit::{DepositError, SourcePlace};
 use crate::digest::Digest;
-use crate::disk::{Exclusion, PathError};
+use crate::disk::{Exclusion, FileFault, PathError};
 
 /// Whether an error concerns the source at `path`, and not the disk, the collection or another process.
 pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
@@ -23,7 +23,7 @@ pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
             | Deposit::Twins { .. }
             | Deposit::NoName { .. }
             | Deposit::Nothing { .. }
-            | Deposit::Time { .. }
+            | Deposit::File(FileFault::Time(_))
             | Deposit::TooManyFiles { .. }
             | Deposit::Mismatch { .. }
             | Deposit::PayloadMismatch { .. }

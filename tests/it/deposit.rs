@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use urepo::collection::Collection;
 use urepo::deposit::{CollisionRule, DepositError, Deposited, Options, Source, SourceRule};
-use urepo::disk::{Links, Operation, Watch, Watcher};
+use urepo::disk::{FileFault, Links, Operation, Watch, Watcher};
 use urepo::item::PayloadPath;
 
 use crate::support::{
@@ -294,7 +294,7 @@ fn a_file_that_changes_once_is_read_again() {
 fn a_file_that_keeps_changing_is_refused() {
     let (place, result) = deposit_meddled(usize::MAX, append);
     let error = result.unwrap_err();
-    assert!(matches!(error, DepositError::Changing { attempts: 3, .. }), "{error}");
+    assert!(matches!(error, DepositError::File(FileFault::Changing(_))), "{error}");
     assert_eq!(whole_items(&place.collection), [""; 0]);
 }
 

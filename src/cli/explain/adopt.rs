@@ -12,6 +12,7 @@ impl Explain for AdoptError {
             Self::Original(error) => error.explain(),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
+            Self::File(error) => error.explain(),
             Self::NoPayload { name } => Failure::of(Exit::Failure, self)
                 .hint(format!("make `{name}/doc`, move the files into it, and repeat the command")),
             Self::NotADirectory { .. } => Failure::of(Exit::Failure, self)
@@ -20,12 +21,6 @@ impl Explain for AdoptError {
                 .hint("move it out of the way: items hold files, directories and links"),
             Self::LinkLeaves { .. } => Failure::of(Exit::Failure, self)
                 .hint("put in its place what it points to, or move it out of the way"),
-            Self::Changing { .. } => {
-                Failure::of(Exit::Failure, self).hint("repeat the command when nobody writes to it")
-            }
-            Self::Time { .. } => {
-                Failure::of(Exit::Failure, self).hint("`touch` gives it another time")
-            }
             Self::OtherFile { name, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "`urepo verify {name}` says what is wrong with it; it is not overwritten"
             )),

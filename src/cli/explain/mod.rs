@@ -19,7 +19,7 @@ use std::path::Path;
 
 use urepo::collection::{CollectionError, Series};
 use urepo::deposit::{DepositError, NoRoom, RefusedLinks};
-use urepo::disk::PathError;
+use urepo::disk::{FileFault, PathError};
 use urepo::identity::{Identifier, ParseError, RepositoryName};
 use urepo::sidecar::MetadataError;
 
@@ -248,12 +248,22 @@ fn refused_links(mut failure: Failure, links: &RefusedLinks) -> Failure {
     })
 }
 
+impl Explain for FileFault {
+    fn explain(&self) -> Failure {
+        Failure::of(Exit::Failure, self).hint(match self {
+            Self::Changing(_) => "repeat the command when nobody writes to it",
+            Self::Time(_) => "`touch` gives it another time",
+        })
+    }
+}
+
 impl Explain for DepositError {
     fn explain(&self) -> Failure {
         match self {
             Self::Original(error) => error.explain(),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
+            Self::File(error) => error.explain(),
             Self::Special { .. } => Failure::of(Exit::Failure, self).hint(
                 "move it out of the way: only files, directories and links inside the item are kept",
             ),
@@ -271,12 +281,6 @@ impl Explain for DepositError {
             Self::AllLeftOut { .. } => Failure::of(Exit::Failure, self).hint(
                 "`--no-ignore` deposits what only `.urepoignore` files and the settings leave out",
             ),
-            Self::Changing { .. } => {
-                Failure::of(Exit::Failure, self).hint("repeat the command when nobody writes to it")
-            }
-            Self::Time { .. } => {
-                Failure::of(Exit::Failure, self).hint("`touch` gives it another time")
-            }
             Self::InCollection { .. } => {
                 Failure::of(Exit::Failure, self).hint("what is in a collection has an identifier already")
             }

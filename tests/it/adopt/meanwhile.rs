@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use urepo::adopt::measure;
 use urepo::clock::Clock;
-use urepo::disk::Dir;
+use urepo::disk::{Dir, FileFault};
 use urepo::identity::{Instant, SECOND};
 use urepo::progress::{Progress, Scan, scan_first};
 
@@ -42,7 +42,7 @@ fn a_file_that_changes_is_read_again_three_times_in_all() {
             whole_items(&world.collection(&Watcher::default()));
         } else {
             let error = &told.refused[REPORT];
-            assert!(matches!(error, AdoptError::Changing { attempts: 3, .. }), "{error:?}");
+            assert!(matches!(error, AdoptError::File(FileFault::Changing(_))), "{error:?}");
             assert!(!world.root().join(REPORT).join("item.toml").exists());
         }
     }
