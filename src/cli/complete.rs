@@ -38,42 +38,30 @@ fn with_candidates(command: clap::Command) -> clap::Command {
         let id = argument.get_id().as_str();
         let name =
             argument.get_value_names().unwrap_or_default().first().map_or("", |it| it.as_str());
-        let completer = match (id, name) {
-            ("page", _) if is_man => {
-                ArgValueCompleter::new(|current: &OsStr| among(current, &pages()))
-            }
+        let completer: fn(&OsStr) -> Vec<CompletionCandidate> = match (id, name) {
+            ("page", _) if is_man => |it| among(it, &pages()),
             ("state", _) if argument.get_possible_values().is_empty() => {
-                ArgValueCompleter::new(|current: &OsStr| {
-                    among(current, &["Original", "Copy", "Deleted"])
-                })
+                |it| among(it, &["Original", "Copy", "Deleted"])
             }
-            (_, "COLLECTION") => ArgValueCompleter::new(collections),
-            (_, "ITEM") => ArgValueCompleter::new(items::candidates),
-            (_, "ITEM[/FILE]") => ArgValueCompleter::new(items::with_files),
-            (_, "ITEM|COLLECTION") => ArgValueCompleter::new(|current: &OsStr| {
-                let mut found = collections(current);
-                found.extend(items::candidates(current));
-                found
-            }),
-            (_, "TERM=TEXT" | "KEY=VALUE") => ArgValueCompleter::new(terms),
-            (_, "ITEM|KEY=VALUE") => ArgValueCompleter::new(|current: &OsStr| {
-                let mut found = items::candidates(current);
-                found.extend(terms(current));
-                found
-            }),
-            (_, "ITEM|KEY") => ArgValueCompleter::new(|current: &OsStr| {
-                let mut found = items::candidates(current);
-                found.extend(among(current, &TERMS));
-                found
-            }),
+            (_, "COLLECTION") => collections,
+            (_, "ITEM") => items::candidates,
+            (_, "ITEM[/FILE]") => items::with_files,
+            (_, "ITEM|COLLECTION") => {
+                |it| [collections(it), items::candidates(it)].into_iter().flatten().collect()
+            }
+            (_, "TERM=TEXT" | "KEY=VALUE") => terms,
+            (_, "ITEM|KEY=VALUE") => {
+                |it| [items::candidates(it), terms(it)].into_iter().flatten().collect()
+            }
+            (_, "ITEM|KEY") => {
+                |it| [items::candidates(it), among(it, &TERMS)].into_iter().flatten().collect()
+            }
             (_, "TIME") if matches!(id, "since" | "until") => {
-                ArgValueCompleter::new(|current: &OsStr| {
-                    among(current, &["today", "yesterday", "7d"])
-                })
+                |it| among(it, &["today", "yesterday", "7d"])
             }
             _ => return argument,
         };
-        argument.add(completer)
+        argument.add(ArgValueCompleter::new(completer))
     })
 }
 
