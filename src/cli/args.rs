@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use clap::{ArgAction, Args as _, FromArgMatches, Parser, Subcommand, ValueEnum};
+use anstream::ColorChoice;
+use clap::{ArgAction, Args as _, FromArgMatches, Parser, Subcommand};
 
+use super::choice::{Choice, one_of};
 use super::config::parse_jobs;
 use super::context::Context;
 use super::failure::Failure;
@@ -50,8 +52,8 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, value_name = "N", value_parser = parse_jobs)]
     pub(crate) jobs: Option<usize>,
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = one_of(&COLORS))]
+    pub(crate) color: ColorChoice,
     /// Show progress even where stderr is not a terminal
     #[arg(long, global = true, overrides_with = "no_progress")]
     pub(crate) progress: bool,
@@ -64,15 +66,11 @@ pub(crate) struct Global {
 }
 
 /// When to use colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
+const COLORS: [Choice<ColorChoice>; 3] = [
+    ("auto", "On a terminal, unless `NO_COLOR` is set", ColorChoice::Auto),
+    ("always", "Always", ColorChoice::Always),
+    ("never", "Never", ColorChoice::Never),
+];
 
 impl Args {
     /// Reads the command line `words`.

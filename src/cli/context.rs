@@ -21,7 +21,7 @@ use urepo::progress::{NoProgress, Progress};
 use urepo::transfer::RunMode;
 use urepo::wait::Waiter;
 
-use super::args::{Color, Global};
+use super::args::Global;
 use super::config::{self, Config, Given, MACHINE_STATE, StateDirectory};
 use super::escape;
 use super::exit::Exit;
@@ -321,12 +321,7 @@ pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {
         Global { verbose: 0, .. } => Verbosity::Normal,
         _ => Verbosity::Verbose,
     };
-    let color = match global.color {
-        Color::Auto => anstream::ColorChoice::Auto,
-        Color::Always => anstream::ColorChoice::Always,
-        Color::Never => anstream::ColorChoice::Never,
-    };
-    Printer::new(verbosity, global.json, color, purpose)
+    Printer::new(verbosity, global.json, global.color, purpose)
 }
 
 /// The first signal asks for a stop at the next safe point, the second ends the process at once. Gives the flag
