@@ -128,20 +128,9 @@ const KINDS: [ConcernKind; 12] = [
     },
 ];
 
-/// The place of a concern in [`KINDS`], unless it is only a notice.
-fn rank(concern: &Concern) -> Option<usize> {
-    Some(match concern {
-        Concern::TwoOriginals(_) => CONFLICT,
-        Concern::Handover(_) => 3,
-        Concern::Unreadable(_) => 4,
-        Concern::Unsealed(_) => 5,
-        Concern::Deleted { .. } => 6,
-        Concern::FewCopies { .. } => 7,
-        Concern::Stale(_) => 8,
-        Concern::Different(_) => 9,
-        Concern::Orphan(_) => 10,
-        Concern::Left { .. } => return None,
-    })
+/// The place of a kind in [`KINDS`], unless it is only a notice.
+fn rank(kind: &str) -> Option<usize> {
+    KINDS.iter().position(|known| known.name == kind)
 }
 
 /// The place of what excludes each other.
@@ -159,18 +148,13 @@ pub(super) enum Contradiction {
 }
 
 impl Contradiction {
-    /// Its place in [`KINDS`].
-    fn rank(self) -> usize {
-        match self {
-            Contradiction::Returned => 1,
-            Contradiction::State => 2,
-            Contradiction::Vanished => 11,
-        }
-    }
-
     /// A word for it, which never changes its meaning.
     pub(super) fn kind(self) -> &'static str {
-        KINDS[self.rank()].name
+        match self {
+            Contradiction::Returned => "returned",
+            Contradiction::State => "contradicted",
+            Contradiction::Vanished => "vanished",
+        }
     }
 }
 
@@ -179,11 +163,7 @@ impl Tally {
         Tally {
             items: 0,
             collections: vec![Counts::default(); known.collections.len()],
-            unseen: known
-                .missing
-                .iter()
-                .map(|missing| format!("`{}` not opened", missing.name))
-                .collect(),
+            unseen: known.missing_names.iter().map(|it| format!("`{it}` not opened")).collect(),
             concerns: KINDS.map(|kind| (kind, 0)),
             named: [0; 12],
             notices: 0,
@@ -197,7 +177,7 @@ impl Tally {
             self.collections[holding.collection].count(holding);
         }
         for concern in concerns {
-            let Some(rank) = rank(concern) else {
+            let Some(rank) = rank(concern.kind()) else {
                 self.notices += 1;
                 continue;
             };
@@ -212,9 +192,7 @@ impl Tally {
 
     /// Whether one more of a kind is named, or only counted with the others.
     pub(super) fn names_one(&mut self, kind: &str, verbosity: Verbosity) -> bool {
-        let Some(at) = self.concerns.iter().position(|(known, _)| known.name == kind) else {
-            return true;
-        };
+        let Some(at) = rank(kind) else { return true };
         let is_named = verbosity > Verbosity::Normal || self.named[at] < REPEATED_PRINTED;
         self.named[at] += u64::from(is_named);
         is_named
@@ -237,7 +215,7 @@ impl Tally {
         name: &RepositoryName,
         what: Contradiction,
     ) {
-        self.add(known, what.rank(), name, &[collection]);
+        rank(what.kind()).into_iter().for_each(|rank| self.add(known, rank, name, &[collection]));
     }
 
     fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, about: &[usize]) {
