@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use urepo::collection::Collection;
 use urepo::collection::discover::check_outside;
 use urepo::disk::NewFile;
@@ -12,6 +11,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::command::table::spreadsheet;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -41,57 +41,34 @@ pub(super) struct Export {
     #[command(flatten)]
     selection: Selection,
     /// What the document is written in [default: by the extension of the output, else toml for one item, and csv]
-    #[arg(long)]
-    format: Option<DocumentFormatName>,
+    #[arg(long, value_parser = one_of(&FORMATS))]
+    format: Option<DocumentFormat>,
     /// Write into FILE, a new one, instead of standard output (-)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 /// The formats of documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum DocumentFormatName {
-    /// [[item]] tables
-    Toml,
-    /// A list of objects
-    Json,
-    /// One JSON object a line
-    #[value(alias = "ndjson")]
-    Jsonl,
-    /// Commas, with column names in the first line
-    Csv,
-    /// Tabs, with column names in the first line
-    Tsv,
-    /// Entries for a bibliography
-    #[value(alias = "bib")]
-    Bibtex,
-    /// Dublin Core in XML, as OAI-PMH has it
-    #[value(name = "oai_dc", aliases = ["xml", "dc"])]
-    OaiDc,
-    /// DataCite 4, in JSON
-    Datacite,
-}
+pub(super) const FORMATS: [Choice<DocumentFormat>; 8] = [
+    ("toml", "[[item]] tables", DocumentFormat::Toml),
+    ("json", "A list of objects", DocumentFormat::Json),
+    ("jsonl|ndjson", "One JSON object a line", DocumentFormat::Jsonl),
+    ("csv", "Commas, with column names in the first line", DocumentFormat::Csv),
+    ("tsv", "Tabs, with column names in the first line", DocumentFormat::Tsv),
+    ("bibtex|bib", "Entries for a bibliography", DocumentFormat::Foreign(MetadataFormat::Bibtex)),
+    (
+        "oai_dc|xml|dc",
+        "Dublin Core in XML, as OAI-PMH has it",
+        DocumentFormat::Foreign(MetadataFormat::DublinCore),
+    ),
+    ("datacite", "DataCite 4, in JSON", DocumentFormat::Foreign(MetadataFormat::Datacite)),
+];
 
-impl DocumentFormatName {
-    /// The format that the extension of `path` means.
-    pub(super) fn of(path: &std::path::Path) -> Option<DocumentFormatName> {
-        let extension = path.extension()?.to_str()?;
-        let known = if extension.eq_ignore_ascii_case("tab") { "tsv" } else { extension };
-        DocumentFormatName::from_str(known, true).ok()
-    }
-
-    fn document(self) -> DocumentFormat {
-        match self {
-            DocumentFormatName::Toml => DocumentFormat::Toml,
-            DocumentFormatName::Json => DocumentFormat::Json,
-            DocumentFormatName::Jsonl => DocumentFormat::Jsonl,
-            DocumentFormatName::Csv => DocumentFormat::Csv,
-            DocumentFormatName::Tsv => DocumentFormat::Tsv,
-            DocumentFormatName::Bibtex => DocumentFormat::Foreign(MetadataFormat::Bibtex),
-            DocumentFormatName::OaiDc => DocumentFormat::Foreign(MetadataFormat::DublinCore),
-            DocumentFormatName::Datacite => DocumentFormat::Foreign(MetadataFormat::Datacite),
-        }
-    }
+/// The format that the extension of `path` means.
+pub(super) fn format_of(path: &std::path::Path) -> Option<DocumentFormat> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    let known = if extension == "tab" { "tsv" } else { &extension };
+    FORMATS.iter().find(|(names, ..)| names.split('|').any(|name| name == known)).map(|it| it.2)
 }
 
 /// Where the document goes.
@@ -125,15 +102,15 @@ impl Export {
                 ));
         }
         let is_list = !self.selection.is_single();
-        let usual = if is_list { DocumentFormatName::Csv } else { DocumentFormatName::Toml };
-        let named = self.format.or_else(|| DocumentFormatName::of(output?));
+        let usual = if is_list { DocumentFormat::Csv } else { DocumentFormat::Toml };
+        let named = self.format.or_else(|| format_of(output?));
         if let (None, Some(failure)) = (named, output.and_then(spreadsheet)) {
             return Err(failure.hint(
                 "such programs read CSV: `--output FILE.csv`; the other formats are toml, json, jsonl, tsv, bibtex, \
                  oai_dc and datacite",
             ));
         }
-        let format = named.unwrap_or(usual).document();
+        let format = named.unwrap_or(usual);
         let collection = context.collection()?;
         let mut sink = match output {
             None => Sink::Stdout(context),

@@ -8,12 +8,13 @@ use urepo::amend::Amender;
 use urepo::correction::Corrector;
 use urepo::deposit::OnError;
 use urepo::disk::resolved;
+use urepo::export::metadata::{DocumentFormat, MetadataFormat};
 use urepo::import::Format;
 use urepo::import::described::{
     DescribedRows, DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows,
 };
 
-use super::export::DocumentFormatName;
+use super::export::{FORMATS, format_of};
 use super::tell::{AmendReporter, with_amender};
 use crate::cli::Done;
 use crate::cli::choice::one_of;
@@ -49,8 +50,8 @@ pub(super) struct Import {
     #[arg(id = "manifest", value_name = "FILE")]
     file: PathBuf,
     /// What the document is written in [default: by its extension]
-    #[arg(long)]
-    format: Option<DocumentFormatName>,
+    #[arg(long, value_parser = one_of(&FORMATS))]
+    format: Option<DocumentFormat>,
     #[command(flatten)]
     reading: ReadingArgs,
     /// The directory that the paths of sources are beneath; that of FILE unless given
@@ -143,18 +144,18 @@ impl Import {
     }
 
     fn kind(&self) -> Result<DocumentKind, Failure> {
-        let format = self.format.or_else(|| DocumentFormatName::of(&self.file));
+        let format = self.format.or_else(|| format_of(&self.file));
         let format = format.ok_or_else(|| unknown_format(&self.file))?;
         let table = |format| self.reading.options(format);
         Ok(match format {
-            DocumentFormatName::Csv => DocumentKind::Table(table(Format::Csv)?),
-            DocumentFormatName::Tsv => DocumentKind::Table(table(Format::Tsv)?),
-            DocumentFormatName::Toml => DocumentKind::Table(table(Format::Toml)?),
-            DocumentFormatName::Jsonl => DocumentKind::Table(table(Format::Jsonl)?),
-            DocumentFormatName::Json => DocumentKind::Json(table(Format::Jsonl)?),
-            DocumentFormatName::Bibtex => DocumentKind::Bibtex,
-            DocumentFormatName::OaiDc => DocumentKind::DublinCore,
-            DocumentFormatName::Datacite => {
+            DocumentFormat::Csv => DocumentKind::Table(table(Format::Csv)?),
+            DocumentFormat::Tsv => DocumentKind::Table(table(Format::Tsv)?),
+            DocumentFormat::Toml => DocumentKind::Table(table(Format::Toml)?),
+            DocumentFormat::Jsonl => DocumentKind::Table(table(Format::Jsonl)?),
+            DocumentFormat::Json => DocumentKind::Json(table(Format::Jsonl)?),
+            DocumentFormat::Foreign(MetadataFormat::Bibtex) => DocumentKind::Bibtex,
+            DocumentFormat::Foreign(MetadataFormat::DublinCore) => DocumentKind::DublinCore,
+            DocumentFormat::Foreign(_) => {
                 return Err(Failure::usage("DataCite is not read back")
                     .hint("`urepo meta export --format jsonl` writes what `meta import` reads"));
             }
