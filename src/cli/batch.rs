@@ -22,9 +22,7 @@ impl Context {
         usage: &str,
         mut act: impl FnMut(&Collection, &StoredItem) -> Done,
     ) -> Done {
-        if selection.is_empty() {
-            return Err(self.nothing_selected(usage));
-        }
+        selection.check(usage)?;
         let collection = self.collection()?;
         if selection.is_single() && selection.flags.state.is_none() {
             return act(&collection, &self.item(&collection, &selection.items[0])?);

@@ -11,10 +11,10 @@ use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
     Collection, CollectionError, Founder, Gap, IssueOptions, IssuePurpose, Register, StoredItem,
-    Takeover, Unlogged, discover,
+    Takeover, Unlogged, Writer, discover,
 };
 use urepo::disk::{Watcher, resolved};
-use urepo::distributor::{ClockTrust, Patience};
+use urepo::distributor::{ClockTrust, Notice, Patience};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::progress::{NoProgress, Progress};
@@ -195,6 +195,16 @@ impl Context {
     /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.
     pub(crate) fn waiter(&self) -> Waiter<'static> {
         Waiter::new(&SystemClock, &self.interrupt, self.config.lock_wait.value)
+    }
+
+    /// The right to write in `collection`.
+    pub(crate) fn writer(&self, collection: &Collection) -> Result<Writer, Failure> {
+        Ok(collection.writer(&self.agent, &self.waiter())?)
+    }
+
+    /// Warns of what a distributor noticed.
+    pub(crate) fn warn_of(&self, notices: &[Notice]) {
+        notices.iter().for_each(|notice| self.printer.warning(&notice.to_string()));
     }
 
     /// Whether the run only plans.

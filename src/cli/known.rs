@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use urepo::collection::{Collection, CollectionError, discover};
+use urepo::holdings::{Peers, UnseenRule};
 use urepo::identity::{Identifier, RepositoryName};
 
 use super::config::Origin;
@@ -14,12 +15,14 @@ use super::failure::Failure;
 use super::{human, shell};
 
 /// Collections that can be compared: each with an id of its own.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The one that is meant first, if there is one, then those of the settings by name, then those given.
     pub(crate) collections: Vec<Collection>,
     /// Those of the settings that cannot be opened: a disk may not be mounted. They were warned of.
     pub(crate) missing: Vec<Missing>,
+    /// Their names.
+    pub(crate) missing_names: Vec<String>,
 }
 
 /// A collection of the settings that cannot be opened.
@@ -45,7 +48,7 @@ impl Context {
 
     /// The same, also where none is known.
     pub(crate) fn known_if_any(&self, extra: &[OsString]) -> Result<Known, Failure> {
-        let mut known = Known { collections: Vec::new(), missing: Vec::new() };
+        let mut known = Known::default();
         match &self.config.collection {
             Some(named) if matches!(named.origin, Origin::File(_)) => {
                 let name = named.value.to_string_lossy();
@@ -67,16 +70,27 @@ impl Context {
         Ok(known)
     }
 
-    /// The collections of the settings that can be opened, and the names of the others, of which nothing is said.
-    pub(crate) fn reachable(&self) -> (Vec<Collection>, Vec<String>) {
-        let (mut collections, mut missing) = (Vec::new(), Vec::new());
+    /// The same without `own`.
+    pub(crate) fn known_besides(
+        &self,
+        own: &Collection,
+        extra: &[OsString],
+    ) -> Result<Known, Failure> {
+        let mut known = self.known(extra)?;
+        known.collections.retain(|other| other.id() != own.id());
+        Ok(known)
+    }
+
+    /// The collections of the settings that can be opened. Of the others nothing is said.
+    pub(crate) fn reachable(&self) -> Known {
+        let mut known = Known::default();
         for (name, found) in &self.config.collections {
             match self.open(&found.value) {
-                Ok(collection) => collections.push(collection),
-                Err(_) => missing.push(name.clone()),
+                Ok(collection) => known.collections.push(collection),
+                Err(_) => known.missing_names.push(name.clone()),
             }
         }
-        (collections, missing)
+        known
     }
 }
 
@@ -92,6 +106,7 @@ impl Known {
                 let text = format!("the collection `{name}` cannot be opened: {reason}");
                 context.printer.warning(&text);
                 self.missing.push(Missing { name: name.to_owned(), path, reason });
+                self.missing_names.push(name.to_owned());
                 Ok(())
             }
         }
@@ -115,9 +130,9 @@ impl Known {
         Ok(())
     }
 
-    /// The names of the collections that cannot be opened.
-    pub(crate) fn missing_names(&self) -> impl Iterator<Item = String> + '_ {
-        self.missing.iter().map(|missing| missing.name.clone())
+    /// They as those that are asked before an item becomes an Original.
+    pub(crate) fn peers(&self, unseen: UnseenRule) -> Peers<'_> {
+        Peers { collections: &self.collections, missing: &self.missing_names, unseen }
     }
 
     /// The name that `text` means: itself if it is one, else what any of the collections finds by it.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use urepo::deposit::LeftOut;
+use urepo::deposit::{Dropped, LeftOut};
 use urepo::disk::{Exclusion, ExclusionRule, MAX_PATTERN_BYTES, Pattern, PatternError};
 
 use super::context::Context;
-use super::escape;
 use super::failure::Failure;
+use super::{escape, human};
 
 /// What is left out.
 #[derive(Debug, clap::Args)]
@@ -133,9 +133,21 @@ impl LeftOutTally {
             listed += ", …";
         }
         let verb = if context.global.dry_run { "would leave out" } else { "left out" };
-        let total = self.total();
-        let entries = if total == 1 { "entry" } else { "entries" };
-        context.printer.note(&format!("{verb} {total} {entries} ({listed})"));
+        let entries = human::count(self.total(), "entry");
+        context.printer.note(&format!("{verb} {entries} ({listed})"));
+    }
+}
+
+/// Warns of what a deposit has dropped, `of` which source.
+pub(crate) fn warn_of_dropped(context: &Context, dropped: Dropped, of: &str) {
+    let Dropped { special_modes, extended_attributes } = dropped;
+    for (count, what) in
+        [(special_modes, "special permission bits"), (extended_attributes, "extended attributes")]
+    {
+        if count > 0 {
+            let files = human::count(count, "file");
+            context.printer.warning(&format!("{what} of {files}{of} not kept"));
+        }
     }
 }
 

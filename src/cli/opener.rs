@@ -40,9 +40,8 @@ pub(crate) fn open(context: &Context, path: &Path, item: &StoredItem, otherwise:
     }
     let dry_run = context.global.dry_run;
     let tell = || {
-        let (id, outcome) = (Some(item.name().to_string()), Some("opened"));
         let path = Some(PathAt::new("path", path));
-        context.printer.record(&Item { id, path, outcome, dry_run, ..Item::default() })
+        context.printer.record(&Item { path, dry_run, ..Item::became(item.name(), "opened") })
     };
     if dry_run {
         let would = || context.printer.line(&format!("would open {}", path.display()));
@@ -56,13 +55,8 @@ pub(crate) fn open(context: &Context, path: &Path, item: &StoredItem, otherwise:
         command.stdin(Stdio::null()).stdout(Stdio::null());
     }
     match command.status() {
-        Ok(status) if status.success() => {
-            if context.printer.json {
-                tell()
-            } else {
-                Ok(())
-            }
-        }
+        Ok(status) if status.success() && context.printer.json => tell(),
+        Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(failed(format!("`{}` ended with {status}", program.display()))),
         Err(error) => Err(failed(format!("cannot start `{}`: {error}", program.display()))),
     }

@@ -258,10 +258,20 @@ impl From<&sidecar::Handover> for Handover {
 }
 
 impl<'a> Item<'a> {
+    /// An item that is known by its identifier alone.
+    pub(crate) fn of(name: impl ToString) -> Item<'a> {
+        Item { id: Some(name.to_string()), ..Item::default() }
+    }
+
+    /// The same with what became of it.
+    pub(crate) fn became(name: impl ToString, outcome: &'a str) -> Item<'a> {
+        Item { outcome: Some(outcome), ..Item::of(name) }
+    }
+
     /// An item of `collection`, where only its identifier is known.
     pub(crate) fn named(collection: &Collection, name: &RepositoryName) -> Item<'a> {
         let place = collection.path().join(urepo::layout::item_directory(name));
-        Item { id: Some(name.to_string()), path: Some(path(&place)), ..Item::default() }
+        Item { path: Some(path(&place)), ..Item::of(name) }
     }
 
     /// An item that was just given its identifier.
@@ -287,7 +297,6 @@ impl<'a> Item<'a> {
     /// An item with everything that its sidecar says.
     pub(crate) fn described(item: &StoredItem, sidecar: &Sidecar) -> Item<'a> {
         Item {
-            id: Some(item.name().to_string()),
             ibip: sidecar.ibip.as_ref().map(ToString::to_string),
             path: Some(path(item.path())),
             state: Some(sidecar.state.to_string()),
@@ -295,7 +304,7 @@ impl<'a> Item<'a> {
             bytes: Some(sidecar.payload.bytes),
             digest: Some(format!("sha256:{}", sidecar.payload.digest)),
             description: Some(Description::of(sidecar)),
-            ..Item::default()
+            ..Item::of(item.name())
         }
     }
 }

@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use serde::Serialize;
-
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -128,15 +126,10 @@ impl<'a> Report<'a> {
 
     /// Writes the outcome of an item that went well: its record, or with `--dry-run` a line on stdout, else a
     /// note.
-    pub(crate) fn outcome(
-        &mut self,
-        record: &impl Serialize,
-        planned: &str,
-        done: &str,
-    ) -> ControlFlow<()> {
+    pub(crate) fn outcome(&mut self, item: Item<'_>, planned: &str, done: &str) -> ControlFlow<()> {
         let printer = &self.context.printer;
         let written = if printer.json {
-            printer.record(record)
+            printer.record(&Item { dry_run: self.is_dry(), ..item })
         } else if self.is_dry() {
             printer.line(planned)
         } else {
@@ -144,6 +137,14 @@ impl<'a> Report<'a> {
             Ok(())
         };
         self.succeeded(written)
+    }
+
+    /// The same of an item that needs no change.
+    pub(crate) fn unchanged(&mut self, item: Item<'_>, text: &str) -> ControlFlow<()> {
+        let flow = self.outcome(item, text, text);
+        self.summary.counts.items -= 1;
+        *self.summary.counts.skipped.get_or_insert_default() += 1;
+        flow
     }
 
     /// Counts and reports a failed item. The run goes on unless the failure ends it.
@@ -221,6 +222,13 @@ impl<'a> Report<'a> {
     /// Ends the run with a failure that is not an item's.
     pub(crate) fn fatal(&mut self, failure: Failure) {
         self.fatal.get_or_insert(failure);
+    }
+
+    /// The same after `done` items that went well.
+    pub(crate) fn fatal_after(&mut self, done: u64, failure: impl Into<Failure>) {
+        let before = format!("{} were {} before it", human::count(done, "item"), self.verb);
+        let failure = failure.into();
+        self.fatal(if done == 0 { failure } else { failure.caused_by(before) });
     }
 
     /// Adds a cause to the failure of the one item that was asked for.

@@ -14,9 +14,9 @@ use urepo::transfer::Tombstones;
 
 pub(crate) use self::selected::Selected;
 use super::context::Context;
-use super::escape;
 use super::failure::Failure;
 use super::when::When;
+use super::{Done, escape};
 
 /// Which items are meant.
 #[derive(Debug, clap::Args)]
@@ -106,6 +106,15 @@ impl Selection {
         }
     }
 
+    /// Makes sure that something is meant; `usage` is how the command is typed.
+    pub(crate) fn check(&self, usage: &str) -> Done {
+        if !self.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage("no item was given")
+            .hint(format!("`urepo {usage}`, or `--all` for every item")))
+    }
+
     /// Whether something is meant at all.
     pub(crate) fn is_empty(&self) -> bool {
         let is_listing = self.flags.names.is_listing() || self.flags.state.is_some();
@@ -183,14 +192,6 @@ impl Selection {
             context.interrupt.flow()
         })?;
         Ok(names)
-    }
-}
-
-impl Context {
-    /// That nothing was selected for a command, with how it is typed.
-    pub(crate) fn nothing_selected(&self, command: &str) -> Failure {
-        Failure::usage("no item was given")
-            .hint(format!("`urepo {command}`, or `--all` for every item"))
     }
 }
 

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError};
-use urepo::holdings::{Concern, Peers, UnseenRule, holdings};
+use urepo::holdings::{Concern, UnseenRule, holdings};
 use urepo::links::{Audit, Link};
 use urepo::transfer::{NameFeed, OnError, Rules, Tombstones, Verb};
 
-use super::transfer::{ON_ERROR, TransferRun, other};
+use super::transfer::{ON_ERROR, TransferRun};
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
@@ -86,8 +86,8 @@ const FORCE: [Choice<UnseenRule>; 1] = [(
 
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() && !self.under_replicated {
-            return Err(context.nothing_selected("copy ITEM… --to COLLECTION"));
+        if !self.under_replicated {
+            self.selection.check("copy ITEM… --to COLLECTION")?;
         }
         let asks_others = self.revive || self.refresh || self.under_replicated;
         if !self.others.is_empty() && !asks_others {
@@ -97,27 +97,21 @@ impl Copy {
             .hint("add `--revive`, `--refresh` or `--under-replicated`"));
         }
         let from = context.collection()?;
-        let to = other(context, &self.to)?;
+        let to = context.open_named(&self.to)?;
         let known = if asks_others {
             let extra: Vec<_> = std::iter::once(&self.to).chain(&self.others).cloned().collect();
-            Some(context.known(&extra)?)
+            context.known(&extra)?
         } else {
-            None
+            Known::default()
         };
-        let missing: Vec<_> = known.iter().flat_map(Known::missing_names).collect();
-        let peers = known.as_ref().map_or_else(Peers::default, |known| Peers {
-            collections: &known.collections,
-            missing: &missing,
-            unseen: self.force.unwrap_or_default(),
-        });
         let tombstones = match self.selection.tombstones() {
             // Only a mirror of all items learns of deletions; items that lack Copies are alive.
             Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
             asked => asked,
         };
-        let (asked, unopened) = match tombstones {
+        let witnesses = match tombstones {
             Tombstones::Bring => context.reachable(),
-            Tombstones::Refuse | Tombstones::Pass => (Vec::new(), Vec::new()),
+            Tombstones::Refuse | Tombstones::Pass => Known::default(),
         };
         let run = TransferRun {
             context,
@@ -130,8 +124,8 @@ impl Copy {
                 leave_copy: false,
                 checksum: self.checksum,
             },
-            peers,
-            witnesses: Peers { collections: &asked, missing: &unopened, ..Peers::default() },
+            peers: known.peers(self.force.unwrap_or_default()),
+            witnesses: witnesses.peers(UnseenRule::Refuse),
             state: self.selection.flags.state,
             tombstones,
             on_error: self.on_error,
@@ -145,10 +139,7 @@ impl Copy {
         if self.with_linked {
             feed = with_linked(context, &from, feed);
         }
-        match known.as_ref().filter(|_| self.under_replicated) {
-            Some(known) => run.finish(lacking(known, feed)),
-            None => run.finish(feed),
-        }
+        run.finish(if self.under_replicated { lacking(&known, feed) } else { feed })
     }
 }
 

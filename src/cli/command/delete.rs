@@ -11,7 +11,7 @@ use urepo::removal::{
 };
 use urepo::verify::Depth;
 
-use super::removal::{RemovalRun, Told, finish_removals, is_reported_with, others, unfinished};
+use super::removal::{RemovalRun, Told, finish_removals, is_reported_with, unfinished};
 use crate::cli::context::Context;
 use crate::cli::report::Report;
 use crate::cli::select::Selection;
@@ -67,11 +67,9 @@ const VERB: (&str, &str) = ("delete", "deleted");
 
 impl Delete {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("delete ITEM…"));
-        }
+        self.selection.check("delete ITEM…")?;
         let collection = context.collection()?;
-        let (others, _) = others(context, &collection, &self.others)?;
+        let others = context.known_besides(&collection, &self.others)?.collections;
         let order = self.order(context, &others);
         finish_removals(context, &collection, is_reported_with(context, &self.selection))?;
         let mut report = Report::new(context, "deleted", self.selection.is_single());

@@ -6,7 +6,7 @@ use urepo::item::State;
 use urepo::promotion::DifferenceRule;
 
 use super::promotion::RegistrarRun;
-use super::transfer::{finish_first, other};
+use super::transfer::finish_first;
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::confirm::confirm;
@@ -51,11 +51,9 @@ const FORCE: [Choice<DifferenceRule>; 1] = [(
 
 impl Demote {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("demote ITEM… --to-copy-of COLLECTION"));
-        }
+        self.selection.check("demote ITEM… --to-copy-of COLLECTION")?;
         let collection = context.collection()?;
-        let original = other(context, &self.to_copy_of)?;
+        let original = context.open_named(&self.to_copy_of)?;
         if !context.global.dry_run {
             finish_first(context, &collection, &[&original])?;
         }

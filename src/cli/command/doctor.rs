@@ -75,9 +75,8 @@ impl Doctor {
             let future = if self.forget_future { FutureDate::Forget } else { FutureDate::Keep };
             let is_forced = self.force.contains(&MemoryRule::Unseen);
             let unseen = if is_forced { Unseen::Accept } else { Unseen::Refuse };
-            for notice in issuer.adopt(future, unseen, &context.opened(&self.names_from)?)? {
-                context.printer.warning(&notice.to_string());
-            }
+            let mirrors = context.opened(&self.names_from)?;
+            context.warn_of(&issuer.adopt(future, unseen, &mirrors)?);
         }
         let memories = issuer.look()?;
         if self.take_over && !context.printer.json {

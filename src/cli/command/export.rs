@@ -119,9 +119,7 @@ impl Export {
     }
 
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("export ITEM… --to DIR"));
-        }
+        self.selection.check("export ITEM… --to DIR")?;
         let is_stream = self.is_stream();
         self.check(context, is_stream)?;
         let collection = context.collection()?;

@@ -196,14 +196,14 @@ impl Import {
         let failed = sources.rejects_file(self.rejects.as_deref())?;
         let names = self.count(context, &collection, &sources, &options)?;
         let issue = self.issue.options(context);
-        let others = names::Others::new(context, &collection, &sources, &self.force)?;
+        let others = names::others(context, &collection, &sources)?;
         // First: another import holds it until its end.
         let Some(ledger) = self.open_ledger(context, &collection, &sources)? else { return Ok(()) };
         if let Some(names) = names {
             self.tell_waiting(context, &collection, names)?;
         }
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
-        let writer = collection.writer(&context.agent, &context.waiter())?;
+        let writer = context.writer(&collection)?;
         let progress = context.progress();
         let mut reporter = tell::Reporter::new(context, &collection, failed);
         let found = sources::warning(context, sources.candidates()?);
@@ -218,7 +218,7 @@ impl Import {
         let (clock, interrupt) = (&context.clock, &context.interrupt);
         let takes_sources = !matches!(options.after, After::Keep) || options.rejected.is_some();
         let work = |progress: &dyn Progress| {
-            let peers = others.peers();
+            let peers = others.peers(self.force.unseen());
             let importer =
                 Importer { ledger, issuer, writer, options, peers, clock, progress, interrupt };
             importer.run(found, &mut reporter)
@@ -273,8 +273,8 @@ impl Import {
         reporter.after = tell::after(&self.drop);
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
-        let others = names::Others::new(context, collection, sources, &self.force)?;
-        let (peers, clock) = (others.peers(), &context.clock);
+        let others = names::others(context, collection, sources)?;
+        let (peers, clock) = (others.peers(self.force.unseen()), &context.clock);
         let mut summary = plan(&ledger, options, peers, clock, found, &mut reporter, interrupt);
         self.finish_rows(context, (&ledger, sources), &mut summary, &mut reporter)?;
         let wait = self.waiting(collection, summary.imported)?;

@@ -172,9 +172,7 @@ impl PastArgs {
         let (register, mirrors) = (context.register(), context.opened(&self.names_from)?);
         let founder = context.founder(&register, takeover, &mirrors);
         let (collection, notices) = init(root, &name, subsystem, &founder, &Watcher::default())?;
-        for notice in notices {
-            context.printer.warning(&notice.to_string());
-        }
+        context.warn_of(&notices);
         Ok(context.attended(collection))
     }
 

@@ -47,8 +47,8 @@ impl LinkTo {
         let (sidecar, _) = to.sidecar()?;
         let link = relative(&file, to.name(), &file_of(&to, &sidecar, target.as_deref())?);
         if context.printer.json {
-            let (id, path) = (Some(from.name().to_string()), Some(records::path(&link)));
-            return context.printer.record(&Item { id, path, ..Item::default() });
+            let path = Some(records::path(&link));
+            return context.printer.record(&Item { path, ..Item::of(from.name()) });
         }
         context.printer.exact(&[link.as_os_str().as_bytes(), b"\n"].concat())
     }

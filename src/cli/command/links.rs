@@ -34,9 +34,7 @@ pub(crate) struct Links {
 
 impl Links {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("links ITEM…"));
-        }
+        self.selection.check("links ITEM…")?;
         let collection = context.collection()?;
         let mut report = Report::reading(context, "read", self.selection.is_single());
         let audit = Audit::new(&collection);

@@ -57,14 +57,10 @@ impl Manifest {
         for entry in &sidecar.files {
             append_line(&mut text, &prefix, entry);
             if text.len() > 64 * 1024 {
-                write(context, &text)?;
+                context.printer.exact(&text)?;
                 text.clear();
             }
         }
-        write(context, &text)
+        context.printer.exact(&text)
     }
-}
-
-fn write(context: &Context, text: &[u8]) -> Done {
-    context.printer.exact(text)
 }

@@ -112,6 +112,6 @@ impl Words {
         if let Some((text, _)) = self.keys.iter().find(is_item) {
             context.item(&context.collection()?, text)?;
         }
-        Err(context.nothing_selected(usage))
+        self.selection.check(usage)
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use urepo::holdings::Peers;
 use urepo::transfer::{OnError, Rules, Verb};
 
-use super::transfer::{ON_ERROR, TransferRun, other};
+use super::transfer::{ON_ERROR, TransferRun};
 use crate::cli::Done;
 use crate::cli::choice::one_of;
 use crate::cli::context::Context;
@@ -45,11 +45,9 @@ pub(crate) struct Migrate {
 
 impl Migrate {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("migrate ITEM… --to COLLECTION"));
-        }
+        self.selection.check("migrate ITEM… --to COLLECTION")?;
         let from = context.collection()?;
-        let to = other(context, &self.to)?;
+        let to = context.open_named(&self.to)?;
         let rules = Rules { leave_copy: self.leave_copy, revive: self.revive, ..Rules::default() };
         let run = TransferRun {
             context,

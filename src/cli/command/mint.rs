@@ -78,9 +78,7 @@ impl Mint {
             }
             let batch = usize::try_from(left.min(BATCH)).unwrap_or(1);
             let (labels, notices) = issuer.issue(batch)?;
-            for notice in notices {
-                context.printer.warning(&notice.to_string());
-            }
+            context.warn_of(&notices);
             left -= labels.len() as u64;
             report.summary.counts.items += labels.len() as u64;
             tell(context, &collection, &labels)?;

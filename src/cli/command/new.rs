@@ -167,9 +167,9 @@ impl New {
         let options = self.options(context);
         let is_single = !self.each;
         let mut requests = sources::Requests::new(self, metadata.clone(), target, context)?;
-        let collection = self.collection(context)?;
-        let Some(collection) = collection else {
-            return dry::without_collection(context);
+        let Some(collection) = self.collection(context)? else {
+            context.printer.note("would create the collection first, then deposit into it");
+            return Ok(());
         };
         let relations = self.relations.read(context, &collection, &metadata)?;
         if let Some(relations) = &relations {
@@ -293,7 +293,7 @@ fn deposit(
 ) -> Result<Option<RepositoryName>, Failure> {
     let issue = new.issue.options(context);
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
-    let writer = collection.writer(&context.agent, &context.waiter())?;
+    let writer = context.writer(collection)?;
     let progress = context.progress();
     if is_single {
         progress.announce(1);

@@ -76,9 +76,8 @@ impl Path {
         };
 
         if context.printer.json {
-            let id = Some(item.name().to_string());
             let path = Some(records::path(&path));
-            context.printer.record(&Item { id, path, ..Item::default() })
+            context.printer.record(&Item { path, ..Item::of(item.name()) })
         } else {
             let end: &[u8] = if self.null { b"\0" } else { b"\n" };
             context.printer.exact(&[path.as_os_str().as_bytes(), end].concat())

@@ -71,9 +71,7 @@ const FORCE: [Choice<UnseenRule>; 1] = [(
 
 impl Promote {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("promote ITEM… --lost COLLECTION --reason TEXT"));
-        }
+        self.selection.check("promote ITEM… --lost COLLECTION --reason TEXT")?;
         if self.reason.trim().is_empty() {
             return Err(Failure::usage("the reason is empty"));
         }

@@ -70,24 +70,16 @@ impl RegistrarRun<'_> {
     ) -> Done {
         let progress = self.context.progress();
         let is_dry = self.context.global.dry_run;
-        let writer = if is_dry { None } else { Some(self.writer()?) };
+        let writer = if is_dry { None } else { Some(self.context.writer(self.collection)?) };
         let mut report = Report::new(self.context, self.done, self.selection.is_single());
-        let mut unchanged = 0;
+        report.summary.counts.skipped = Some(0);
         let mut told = BTreeSet::new();
         let found = report.unresolved();
         let registrar = self.registrar(writer.as_ref(), &*progress);
         if found.is_continue() {
             // The tally knows why it ends early.
             let _ = change(&registrar, chosen, &mut |name, result| match result {
-                Ok(Change::Nothing) => {
-                    unchanged += 1;
-                    let written = self.write(name, Change::Nothing);
-                    report.written(written)
-                }
-                Ok(change) => {
-                    let written = self.write(name, change);
-                    report.succeeded(written)
-                }
+                Ok(change) => tell(&mut report, name, change),
                 Err(error) => {
                     told.insert(name.clone());
                     report.failed(name.as_str(), error.into())
@@ -106,40 +98,8 @@ impl RegistrarRun<'_> {
             }
         }
         drop(progress);
-        report.summary.counts.skipped = Some(unchanged);
         let closing = report.changed_items(self.verb);
         report.finish(End { closing, ..End::default() })
-    }
-
-    fn write(&self, name: &RepositoryName, change: Change) -> Done {
-        let Context { printer, global, .. } = self.context;
-        let (outcome, done, planned) = match change {
-            Change::Promoted => ("promoted", "is the Original now", "would become the Original"),
-            Change::Demoted => ("demoted", "is a Copy now", "would become a Copy"),
-            Change::Discarded => (
-                "discarded",
-                "differed from the other Original; it is in the trash until `urepo purge`",
-                "differs from the other Original and would go to the trash",
-            ),
-            Change::Nothing => ("skipped", "needs no change", "needs no change"),
-        };
-        if printer.json {
-            printer.record(&Item {
-                id: Some(name.to_string()),
-                outcome: Some(outcome),
-                dry_run: global.dry_run,
-                ..Item::default()
-            })
-        } else if global.dry_run {
-            printer.line(&format!("{name} {planned}"))
-        } else {
-            printer.note(&shell::pasted(&format!("{name} {done}")));
-            Ok(())
-        }
-    }
-
-    fn writer(&self) -> Result<Writer, Failure> {
-        Ok(self.collection.writer(&self.context.agent, &self.context.waiter())?)
     }
 
     pub(super) fn registrar<'r>(
@@ -149,4 +109,22 @@ impl RegistrarRun<'_> {
     ) -> Registrar<'r> {
         Registrar { collection: self.collection, writer, caller: self.context.caller(progress) }
     }
+}
+
+fn tell(report: &mut Report<'_>, name: &RepositoryName, change: Change) -> ControlFlow<()> {
+    let (outcome, done, planned) = match change {
+        Change::Promoted => ("promoted", "is the Original now", "would become the Original"),
+        Change::Demoted => ("demoted", "is a Copy now", "would become a Copy"),
+        Change::Discarded => (
+            "discarded",
+            "differed from the other Original; it is in the trash until `urepo purge`",
+            "differs from the other Original and would go to the trash",
+        ),
+        Change::Nothing => {
+            let text = format!("{name} needs no change");
+            return report.unchanged(Item::became(name, "skipped"), &text);
+        }
+    };
+    let done = shell::pasted(&format!("{name} {done}"));
+    report.outcome(Item::became(name, outcome), &format!("{name} {planned}"), &done)
 }

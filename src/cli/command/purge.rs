@@ -84,10 +84,7 @@ impl Purge {
         }
         if context.global.dry_run {
             for entry in &entries {
-                if report
-                    .outcome(&record(context, entry), &line(entry, "would purge"), "")
-                    .is_break()
-                {
+                if report.outcome(record(entry), &line(entry, "would purge"), "").is_break() {
                     break;
                 }
             }
@@ -111,7 +108,7 @@ impl Purge {
                         purged.freed = freed;
                         done.add(&purged);
                         let written = if context.printer.json {
-                            context.printer.record(&record(context, &purged))
+                            context.printer.record(&record(&purged))
                         } else {
                             context.printer.detail(&line(&purged, "purged"));
                             Ok(())
@@ -203,11 +200,8 @@ fn line(entry: &Purgeable, verb: &str) -> String {
     format!("{verb} {name}{what}: {files}, {}, {went} {since}", human::bytes(*bytes))
 }
 
-fn record(context: &Context, entry: &Purgeable) -> Item<'static> {
+fn record(entry: &Purgeable) -> Item<'static> {
     Item {
-        id: Some(entry.name.to_string()),
-        outcome: Some("purged"),
-        dry_run: context.global.dry_run,
         files: Some(entry.files),
         bytes: Some(entry.bytes),
         trash: Some(Trash {
@@ -215,7 +209,7 @@ fn record(context: &Context, entry: &Purgeable) -> Item<'static> {
             since: entry.since.to_string(),
             freed: entry.freed,
         }),
-        ..Item::default()
+        ..Item::became(&entry.name, "purged")
     }
 }
 

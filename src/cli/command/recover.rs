@@ -7,12 +7,11 @@ use urepo::collection::{
 };
 use urepo::disk::LockError;
 use urepo::distributor::{ClockTrust, DistributorError, Notice};
-use urepo::holdings::Peers;
 use urepo::removal::pending as pending_removals;
-use urepo::transfer::{PeerLookup, finish_pending, has_pending, pending};
+use urepo::transfer::pending;
 
 use super::removal::{described, finish_removals};
-use super::transfer::tell_finished;
+use super::transfer::finish_first;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -66,7 +65,7 @@ impl Recover {
             return tell_plan(context, &collection, &self.names_from);
         }
         let waiter = context.waiter();
-        let (mut finished, mut pending) = finish_hand_overs(context, &collection)?;
+        let (mut finished, mut pending) = finish_first(context, &collection, &[])?;
         let removals = finish_removals(context, &collection, |_| false)?;
         finished += removals.items.len() as u64;
         pending += removals.failed.len() as u64;
@@ -93,9 +92,7 @@ impl Recover {
                 Vec::new()
             }
         };
-        for notice in &notices {
-            context.printer.warning(&notice.to_string());
-        }
+        context.warn_of(&notices);
         for found in &removed {
             context.printer.detail(&match &found.holder {
                 Some(holder) => format!("removed the stage of {holder}"),
@@ -209,20 +206,6 @@ fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> 
         printer.note(NOTHING);
     }
     lines.iter().try_for_each(|line| printer.line(line))
-}
-
-/// Finishes hand-overs from `giver` and tells of each: how many there were, and how many still are.
-fn finish_hand_overs(context: &Context, giver: &Collection) -> Result<(u64, u64), Failure> {
-    if !has_pending(giver)? {
-        return Ok((0, 0));
-    }
-    let known = context.known(&[])?;
-    let missing: Vec<_> = known.missing_names().collect();
-    let peers = Peers { collections: &known.collections, missing: &missing, ..Peers::default() };
-    let reach = PeerLookup { others: peers, ..PeerLookup::default() };
-    let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
-    let pending = tell_finished(context, &finished);
-    Ok((finished.len() as u64 - pending, pending))
 }
 
 fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {

@@ -1,11 +1,10 @@
 //! The parts that `delete`, `restore` and `purge` share.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use urepo::collection::Collection;
-use urepo::holdings::Peers;
+use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{
@@ -18,8 +17,6 @@ use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
-use crate::cli::known::Known;
-use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
 use crate::cli::{Done, human};
@@ -108,30 +105,17 @@ fn note(
     match outcome {
         Err(error) => report.failed(name.as_str(), error.into()),
         Ok(Told { done, planned, detail, record }) => {
-            let record = Item { dry_run: report.is_dry(), ..record };
-            let flow = report.outcome(&record, &planned, &done);
-            if record.outcome == Some("skipped") {
-                report.summary.counts.items -= 1;
-                *report.summary.counts.skipped.get_or_insert_default() += 1;
-            }
+            let flow = if record.outcome == Some("skipped") {
+                report.unchanged(record, &done)
+            } else {
+                report.outcome(record, &planned, &done)
+            };
             if !context.printer.json {
                 context.printer.detail(&detail);
             }
             flow
         }
     }
-}
-
-/// The other collections that may hold the items, those at `extra` and those of the settings, and the names of
-/// those that cannot be opened.
-pub(super) fn others(
-    context: &Context,
-    collection: &Collection,
-    extra: &[OsString],
-) -> Result<(Vec<Collection>, Vec<String>), Failure> {
-    let Known { collections: mut others, missing } = context.known(extra)?;
-    others.retain(|other| other.id() != collection.id());
-    Ok((others, missing.into_iter().map(|it| it.name).collect()))
 }
 
 /// Finishes the deletions and restorations that were interrupted, or says which it would finish. What could not be
@@ -145,9 +129,9 @@ pub(super) fn finish_removals(
     if !has_pending(collection)? {
         return Ok(Finished::default());
     }
-    let (others, missing) = others(context, collection, &[])?;
-    let peers = Peers { collections: &others, missing: &missing, ..Peers::default() };
+    let others = context.known_besides(collection, &[])?;
     // `--force` holds for the items that a command names.
+    let peers = others.peers(UnseenRule::Refuse);
     let restoration = Restoration { peers, damage: DamageRule::Refuse };
     let progress = context.progress();
     let (finished, act) = if context.global.dry_run {

@@ -5,7 +5,7 @@ mod tell;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::{Collection, CollectionError, Names, Writer};
+use urepo::collection::{Collection, CollectionError, Names};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::repair::{
@@ -111,7 +111,7 @@ impl Repair {
             } else {
                 let writer = match &mut writer {
                     Some(writer) => writer,
-                    none => none.insert(open_writer(context, &collection)?),
+                    none => none.insert(context.writer(&collection)?),
                 };
                 repairer.repair(&name, writer)
             };
@@ -194,9 +194,9 @@ impl Repair {
         let find = |text: &str| {
             name_of_item(repairer.collection, text).map_err(|error| absent(&error, repairer))
         };
-        let failed = |text: &str, failure| run.failed(text, failure);
+        let failed = |text: &str, failure| run.report.failed(text, failure);
         let names = selection.looked_up(context, find, failed)?;
-        run.unresolved();
+        let _ = run.report.unresolved();
         Ok(names)
     }
 
@@ -236,10 +236,6 @@ impl Repair {
         )?;
         Ok(if summary.interrupted { Vec::new() } else { damaged })
     }
-}
-
-fn open_writer(context: &Context, collection: &Collection) -> Result<Writer, Failure> {
-    Ok(collection.writer(&context.agent, &context.waiter())?)
 }
 
 /// An error of repairing, with what to do about an item that has gone meanwhile.

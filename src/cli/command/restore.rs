@@ -4,19 +4,18 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 
 use urepo::collection::{Collection, Names, TrashContents};
-use urepo::holdings::{Peers, UnseenRule};
+use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{
     DamageRule, Pending, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
 };
 
-use super::removal::{
-    RemovalRun, Told, finish_removals, is_reported_with, named, others, unfinished,
-};
+use super::removal::{RemovalRun, Told, finish_removals, is_reported_with, named, unfinished};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::known::Known;
 use crate::cli::report::Report;
 use crate::cli::select::{NameFlags, Selection};
 
@@ -70,12 +69,10 @@ const VERB: (&str, &str) = ("restore", "restored");
 impl Restore {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
-        if selection.is_empty() {
-            return Err(context.nothing_selected("restore ITEM…"));
-        }
+        selection.check("restore ITEM…")?;
         let collection = context.collection()?;
-        let (others, missing) = others(context, &collection, &self.others)?;
-        let restoration = self.restoration(&others, &missing);
+        let others = context.known_besides(&collection, &self.others)?;
+        let restoration = self.restoration(&others);
         finish_removals(context, &collection, is_reported_with(context, &selection))?;
         let mut report = Report::new(context, "restored", selection.is_single());
         let unfinished = unfinished(&collection, &mut report)?;
@@ -98,18 +95,12 @@ impl Restore {
         })
     }
 
-    fn restoration<'a>(&self, others: &'a [Collection], missing: &'a [String]) -> Restoration<'a> {
+    fn restoration<'a>(&self, others: &'a Known) -> Restoration<'a> {
         let is_forced = |rule| self.force.contains(&rule);
+        let is_missing = is_forced(Rule::Missing);
+        let unseen = if is_missing { UnseenRule::Accept } else { UnseenRule::Refuse };
         Restoration {
-            peers: Peers {
-                collections: others,
-                missing,
-                unseen: if is_forced(Rule::Missing) {
-                    UnseenRule::Accept
-                } else {
-                    UnseenRule::Refuse
-                },
-            },
+            peers: others.peers(unseen),
             damage: if is_forced(Rule::Damaged) { DamageRule::Accept } else { DamageRule::Refuse },
         }
     }

@@ -47,9 +47,7 @@ const FILES_SHOWN: usize = 20;
 
 impl Show {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("show ITEM…"));
-        }
+        self.selection.check("show ITEM…")?;
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
         let mut gap = "";

@@ -1,9 +1,7 @@
 //! What `copy`, `migrate` and `refresh` have in common.
 
-use std::ffi::OsStr;
-
 use urepo::collection::{Collection, Names};
-use urepo::holdings::Peers;
+use urepo::holdings::{Peers, UnseenRule};
 use urepo::item::State;
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 use urepo::transfer::{
@@ -60,17 +58,14 @@ impl<'a> TransferRun<'a> {
             }
             finish_first(context, self.to, &[self.from])?;
         }
-        let writer = |collection: &Collection| {
-            collection.writer(&context.agent, &context.waiter()).map_err(Failure::from)
-        };
         let progress = context.progress();
         let listing = self.listing.as_ref().filter(|_| mode == RunMode::Act);
         let transfer = Transfer {
             from: self.from,
             to: self.to,
-            writer: (mode == RunMode::Act).then(|| writer(self.to)).transpose()?,
+            writer: (mode == RunMode::Act).then(|| context.writer(self.to)).transpose()?,
             source_writer: match (self.verb, mode) {
-                (Verb::Migrate, RunMode::Act) => Some(writer(self.from)?),
+                (Verb::Migrate, RunMode::Act) => Some(context.writer(self.from)?),
                 _ => None,
             },
             options: Options {
@@ -110,26 +105,25 @@ impl<'a> TransferRun<'a> {
     }
 }
 
-/// Opens the other collection, named on the command line.
-pub(super) fn other(context: &Context, named: &OsStr) -> Result<Collection, Failure> {
-    context.open_named(named)
-}
-
 /// Finishes or withdraws the hand-overs from `giver` that were cut short, whichever collection was to
 /// receive them, before anything else is done to its items. Receivers are looked for in `others` first.
 ///
 /// A receiver out of reach is warned of. Its hand-over goes on or is withdrawn whenever it comes back.
-pub(super) fn finish_first(context: &Context, giver: &Collection, others: &[&Collection]) -> Done {
+///
+/// Returns how many were finished, and how many still are under way.
+pub(super) fn finish_first(
+    context: &Context,
+    giver: &Collection,
+    others: &[&Collection],
+) -> Result<(u64, u64), Failure> {
     if !has_pending(giver)? {
-        return Ok(());
+        return Ok((0, 0));
     }
     let known = context.known(&[])?;
-    let missing: Vec<_> = known.missing_names().collect();
-    let peers = Peers { collections: &known.collections, missing: &missing, ..Peers::default() };
-    let reach = PeerLookup { named: others, others: peers };
+    let reach = PeerLookup { named: others, others: known.peers(UnseenRule::Refuse) };
     let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
-    tell::finished(context, &finished);
-    Ok(())
+    let pending = tell::finished(context, &finished);
+    Ok((finished.len() as u64 - pending, pending))
 }
 
-pub(super) use tell::{finish, finished as tell_finished};
+pub(super) use tell::finish;

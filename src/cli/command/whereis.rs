@@ -47,9 +47,7 @@ const COLUMNS: [&str; 4] = ["state", "standing", "collection", "path"];
 
 impl Whereis {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("whereis ITEM…"));
-        }
+        self.selection.check("whereis ITEM…")?;
         let known = context.known(&self.with)?;
         let mut search = Search {
             known: &known,
@@ -154,7 +152,7 @@ impl Search<'_> {
         });
         report.count("holdings", holdings);
         report.summary.complete = Some(known.missing.is_empty());
-        report.summary.missing = Some(known.missing.iter().map(|it| it.name.clone()).collect());
+        report.summary.missing = Some(known.missing_names.clone());
         let done = Some(format!("{} found", human::count(holdings, "holding")));
         report.finish(End { done, partial, ..End::default() })
     }

@@ -73,38 +73,30 @@ impl Reporter<'_> {
     }
 
     fn record(&self, outcome: Outcome) -> Value {
-        match outcome {
-            Outcome::Taken(plan) => records::to_json(&self.item(&plan)),
-            Outcome::There(name) => records::to_json(&Item {
-                id: Some(name.to_string()),
-                path: Some(records::path(&self.root.path_of(name.as_str()))),
-                outcome: Some("skipped"),
-                dry_run: self.planned,
-                ..Item::default()
-            }),
-            Outcome::Stray { path, why } => records::to_json(&Stray {
-                path: records::path(&self.root.path_of(path)),
-                reason: why.to_string(),
-            }),
-            Outcome::Refused { path, error } => records::to_json(&Item {
-                id: Some(path),
-                outcome: Some("failed"),
-                error: Some((&Failure::from(error)).into()),
-                dry_run: self.planned,
-                ..Item::default()
-            }),
-        }
+        let item = match outcome {
+            Outcome::Taken(plan) => self.item(&plan),
+            Outcome::There(name) => {
+                let path = Some(records::path(&self.root.path_of(name.as_str())));
+                Item { path, ..Item::became(name, "skipped") }
+            }
+            Outcome::Stray { path, why } => {
+                let path = records::path(&self.root.path_of(path));
+                return records::to_json(&Stray { path, reason: why.to_string() });
+            }
+            Outcome::Refused { path, error } => {
+                let error = Some((&Failure::from(error)).into());
+                Item { error, ..Item::became(path, "failed") }
+            }
+        };
+        records::to_json(&Item { dry_run: self.planned, ..item })
     }
 
     fn item(&self, plan: &Plan) -> Item<'static> {
         let target = plan.target.as_ref().map(|it| PathAt::new("target", it.as_path()));
         Item {
-            id: Some(plan.name.to_string()),
             ibip: plan.ibip.as_ref().map(ToString::to_string),
             path: Some(records::path(&self.root.path_of(plan.directory()))),
             state: Some(plan.state.to_string()),
-            outcome: Some("adopted"),
-            dry_run: self.planned,
             files: Some(plan.files),
             bytes: Some(plan.bytes),
             adoption: Some(Adoption {
@@ -114,20 +106,15 @@ impl Reporter<'_> {
                 notes: plan.notes.iter().map(ToString::to_string).collect(),
                 beside: plan.beside.iter().map(|path| records::path(path)).collect(),
             }),
-            ..Item::default()
+            ..Item::became(&plan.name, "adopted")
         }
     }
 
     /// Says how the run ended and with which code.
     pub(super) fn finish(&self, mut summary: Summary) -> Done {
-        let taken = human::count(summary.taken, "item");
         let mut report = Report::new(self.context, "adopted", false);
         if let Some(error) = summary.fatal.take() {
-            let failure = Failure::from(error);
-            report.fatal(match summary.taken {
-                0 => failure,
-                _ => failure.caused_by(format!("{taken} were adopted before it")),
-            });
+            report.fatal_after(summary.taken, error);
         }
         let partial = if summary.refused > 0 {
             let all = summary.refused + summary.taken + summary.there;

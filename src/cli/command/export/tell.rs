@@ -61,9 +61,7 @@ impl<'a> Reporter<'a> {
         let size = human::size(*files, *bytes);
         if printer.json {
             return printer.record(&Item {
-                id: Some(name.to_owned()),
                 path: Some(records::path(place)),
-                outcome: Some("exported"),
                 dry_run: is_dry,
                 files: Some(*files),
                 bytes: Some(*bytes),
@@ -72,7 +70,7 @@ impl<'a> Reporter<'a> {
                     links_followed: lost.links_followed,
                     empty_directories: lost.empty_directories,
                 }),
-                ..Item::default()
+                ..Item::became(name, "exported")
             });
         }
         if is_dry {

@@ -4,12 +4,12 @@ use clap::ValueEnum;
 
 use urepo::collection::Collection;
 use urepo::deposit::CollisionRule;
-use urepo::holdings::{Peers, UnseenRule};
+use urepo::holdings::UnseenRule;
 
 use super::sources::Sources;
-use crate::cli::command::removal;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::known::Known;
 
 /// The safety rules that can be overridden.
 #[derive(Debug, clap::Args)]
@@ -33,35 +33,20 @@ impl ForceArgs {
         if self.force.contains(&Rule::Twins) { CollisionRule::Keep } else { CollisionRule::Refuse }
     }
 
-    fn unseen(&self) -> UnseenRule {
+    pub(super) fn unseen(&self) -> UnseenRule {
         if self.force.contains(&Rule::Missing) { UnseenRule::Accept } else { UnseenRule::Refuse }
     }
 }
 
 /// The other collections that are known. Where no row gives an identifier, none is opened.
-pub(super) struct Others {
-    collections: Vec<Collection>,
-    missing: Vec<String>,
-    unseen: UnseenRule,
-}
-
-impl Others {
-    pub(super) fn new(
-        context: &Context,
-        collection: &Collection,
-        sources: &Sources<'_>,
-        force: &ForceArgs,
-    ) -> Result<Others, Failure> {
-        let (collections, missing) = if sources.give_names()? {
-            removal::others(context, collection, &[])?
-        } else {
-            Default::default()
-        };
-        Ok(Others { collections, missing, unseen: force.unseen() })
-    }
-
-    pub(super) fn peers(&self) -> Peers<'_> {
-        let Others { collections, missing, unseen } = self;
-        Peers { collections, missing, unseen: *unseen }
+pub(super) fn others(
+    context: &Context,
+    collection: &Collection,
+    sources: &Sources<'_>,
+) -> Result<Known, Failure> {
+    if sources.give_names()? {
+        context.known_besides(collection, &[])
+    } else {
+        Ok(Known::default())
     }
 }

@@ -17,7 +17,7 @@ use crate::cli::command::meta;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::leave_out::LeftOutTally;
+use crate::cli::leave_out::{LeftOutTally, warn_of_dropped};
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{Changed, Item, LeftOutPath, PathAt};
 use crate::cli::report::{End, REPEAT, Report};
@@ -231,8 +231,7 @@ impl<'a> Reporter<'a> {
                 ("left_out", Item { rule: Some(rule.to_string()), ..Item::default() })
             }
             Became::Left(line) => {
-                let (id, departure) = (Some(line.name.to_string()), Some(line.to_string()));
-                ("left", Item { id, departure, ..Item::default() })
+                ("left", Item { departure: Some(line.to_string()), ..Item::of(&line.name) })
             }
             Became::Twice => ("repeated", Item::default()),
             Became::Updated { name, changes } => {
@@ -240,7 +239,7 @@ impl<'a> Reporter<'a> {
                 ("updated", Item { changes, ..Item::named(self.collection, &name) })
             }
             Became::NotUpdated { name, reason } => {
-                let item = Item { id: Some(name.to_string()), ..Item::default() };
+                let item = Item::of(name);
                 match reason {
                     NotUpdated::State(state) => {
                         ("not_updated", Item { state: Some(state.to_string()), ..item })
@@ -279,18 +278,8 @@ impl<'a> Reporter<'a> {
     /// Says how the import ended and with which code; a dry run also how long the names would take.
     pub(super) fn finish(self, mut summary: Summary, wait: Option<Duration>) -> Done {
         let printer = &self.context.printer;
-        for notice in &summary.notices {
-            printer.warning(&notice.to_string());
-        }
-        let Dropped { special_modes, extended_attributes } = self.lost;
-        for (count, what) in [
-            (special_modes, "special permission bits"),
-            (extended_attributes, "extended attributes"),
-        ] {
-            if count > 0 {
-                printer.warning(&format!("{what} of {} not kept", human::count(count, "file")));
-            }
-        }
+        self.context.warn_of(&summary.notices);
+        warn_of_dropped(self.context, self.lost, "");
         if let Some(file) = self.failed {
             match file.finish()? {
                 Some((path, FailedKind::Rows)) => printer.note(&format!(
@@ -306,17 +295,11 @@ impl<'a> Reporter<'a> {
             }
         }
         let is_planned = wait.is_some();
-        let imported = human::count(summary.imported, "item");
         let mut report = self.report;
         let mut is_whole = !self.context.interrupt.requested();
         if let Some(error) = summary.fatal.take() {
             is_whole = false;
-            let failure = Failure::from(error);
-            report.fatal(if summary.imported == 0 || is_planned {
-                failure
-            } else {
-                failure.caused_by(format!("{imported} were imported before it"))
-            });
+            report.fatal_after(if is_planned { 0 } else { summary.imported }, error);
         }
         report.summary.complete = Some(!summary.out_of_time && is_whole);
         report.summary.wait_seconds = wait.map(|wait| wait.as_secs());

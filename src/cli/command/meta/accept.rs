@@ -51,12 +51,9 @@ pub(super) struct Accept {
 
 impl Accept {
     pub(super) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("meta accept ITEM…"));
-        }
+        self.selection.check("meta accept ITEM…")?;
         let collection = context.collection()?;
-        let mut donors = context.known(&self.from)?.collections;
-        donors.retain(|donor| donor.id() != collection.id());
+        let donors = context.known_besides(&collection, &self.from)?.collections;
         let is_dry = context.global.dry_run;
         if !is_dry {
             finish_first(context, &collection, &[])?;
@@ -94,7 +91,7 @@ impl Accept {
                 }
                 self.ask(context, &name, &plan)?;
                 if writer.is_none() {
-                    writer = Some(collection.writer(&context.agent, &context.waiter())?);
+                    writer = Some(context.writer(&collection)?);
                 }
                 let Some(writer) = &writer else { return Ok((name, None)) };
                 match repairer.repair(&name, writer)? {
@@ -187,14 +184,8 @@ fn tell(
     accepted: Option<Accepted>,
 ) -> ControlFlow<()> {
     let Some(Accepted { compared, changes, unproven, .. }) = accepted else {
-        let record = Item {
-            id: Some(name.to_string()),
-            outcome: Some("unchanged"),
-            dry_run: report.is_dry(),
-            ..Item::default()
-        };
         let told = format!("{name} is as it was sealed");
-        return report.outcome(&record, &told, &told);
+        return report.outcome(Item::became(name, "unchanged"), &told, &told);
     };
     let against = match &compared {
         Compared::Holding(path) => format!("compared with `{}`", path.display()),
@@ -204,12 +195,9 @@ fn tell(
         Compared::Nothing => "nothing shows what it was before".to_owned(),
     };
     let record = Item {
-        id: Some(name.to_string()),
-        outcome: Some("accepted"),
-        dry_run: report.is_dry(),
         changes: changes.iter().map(Changed::of).collect(),
         unproven: unproven.iter().map(Changed::of).collect(),
-        ..Item::default()
+        ..Item::became(name, "accepted")
     };
     let lines = |changes: &[KeyChange]| changes.iter().map(line).collect::<Vec<_>>().join(", ");
     let mut what = lines(&changes);
@@ -222,7 +210,7 @@ fn tell(
         told.push_str(&unproven_text(&unproven));
     }
     let flow = report.outcome(
-        &record,
+        record,
         &format!("would accept {name}: {told}"),
         &format!("accepted {name}: {told}"),
     );

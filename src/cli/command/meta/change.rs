@@ -6,7 +6,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::amend::{Amendment, Description, Edit};
 
 use super::Words;
-use super::tell::AmendRun;
+use super::tell::amend_selected;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::select::SelectionFlags;
@@ -139,7 +139,7 @@ impl Items {
                 edits.iter().try_for_each(|edit| edit.apply(description))
             }),
         };
-        AmendRun { context, selection: &selection, yes: self.yes }.run(&amendment)
+        amend_selected(context, &selection, self.yes, &amendment)
     }
 }
 

@@ -91,9 +91,7 @@ impl Sink<'_> {
 
 impl Export {
     pub(super) fn run(&self, context: &Context) -> Done {
-        if self.selection.is_empty() {
-            return Err(context.nothing_selected("meta export ITEM…"));
-        }
+        self.selection.check("meta export ITEM…")?;
         let output = self.output.as_deref().filter(|path| !is_stdin(path));
         if context.printer.json && output.is_none() {
             return Err(Failure::usage("the document and JSON records cannot both go to stdout")
@@ -211,6 +209,5 @@ fn told(context: &Context, name: &RepositoryName, dry_run: bool) -> Done {
     if !context.printer.json {
         return Ok(());
     }
-    let (id, outcome) = (Some(name.to_string()), Some("exported"));
-    context.printer.record(&Item { id, outcome, dry_run, ..Item::default() })
+    context.printer.record(&Item { dry_run, ..Item::became(name, "exported") })
 }

@@ -63,9 +63,8 @@ fn tell(
     let described = Description::of(sidecar);
     let values = values(&described, keys).map_err(|error: EditError| Failure::from(error))?;
     if context.printer.json {
-        let values = values.into_iter().collect();
-        let id = Some(item.name().to_string());
-        return context.printer.record(&Item { id, values: Some(values), ..Item::default() });
+        let values = Some(values.into_iter().collect());
+        return context.printer.record(&Item { values, ..Item::of(item.name()) });
     }
     let mut text = String::new();
     if let ([_], [(_, values)], true) = (keys, &values[..], is_single) {

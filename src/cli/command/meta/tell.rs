@@ -24,56 +24,49 @@ use crate::cli::{Done, escape, human, shell};
 /// The most names that are held at a time.
 const NAMES: usize = 4096;
 
-/// A run over the items of a selection.
-pub(super) struct AmendRun<'a> {
-    pub(super) context: &'a Context,
-    pub(super) selection: &'a Selection,
-    /// Whether the question was answered beforehand.
-    pub(super) yes: bool,
-}
-
-impl AmendRun<'_> {
-    /// Changes each item by what `amendment` says of it.
-    pub(super) fn run<'c>(&self, amendment: &dyn Fn(RepositoryName) -> Amendment<'c>) -> Done {
-        let AmendRun { context, selection, .. } = *self;
-        let collection = context.collection()?;
-        if !selection.names_items() && !context.global.dry_run && !self.yes {
-            let mut originals = 0;
-            let feed = selection.of(context, &collection)?.into_feed();
-            feed(&mut |name| {
-                let read = collection.named_item(&name).and_then(|item| item.sidecar());
-                originals += u64::from(read.is_ok_and(|(it, _)| it.state == State::Original));
-                context.interrupt.flow()
-            })?;
-            let (originals, path) =
-                (human::count(originals, "Original"), collection.path().display());
-            confirm(context, self.yes, &format!("change {originals} in `{path}`?"))?;
-        }
-        let mut reporter = AmendReporter::new(context, &collection, selection.is_single());
-        reporter.passes_others = !selection.names_items();
+/// Changes each item of a selection by what `amendment` says of it; `yes` answers the question beforehand.
+pub(super) fn amend_selected<'c>(
+    context: &Context,
+    selection: &Selection,
+    yes: bool,
+    amendment: &dyn Fn(RepositoryName) -> Amendment<'c>,
+) -> Done {
+    let collection = context.collection()?;
+    if !selection.names_items() && !context.global.dry_run && !yes {
+        let mut originals = 0;
         let feed = selection.of(context, &collection)?.into_feed();
-        let done = with_amender(context, &collection, |amender| {
-            let mut names = Vec::new();
-            let mut flow = ControlFlow::Continue(());
-            let mut amend = |names: &mut Vec<RepositoryName>| {
-                amender.amend_all(names.drain(..).map(amendment), &mut |name, result| {
-                    reporter.tell(name, result)
-                })
-            };
-            feed(&mut |name| {
-                names.push(name);
-                if names.len() == NAMES {
-                    flow = amend(&mut names);
-                }
-                flow
-            })?;
-            if flow.is_continue() {
-                let _ = amend(&mut names);
-            }
-            Ok(())
-        });
-        reporter.finish(done)
+        feed(&mut |name| {
+            let read = collection.named_item(&name).and_then(|item| item.sidecar());
+            originals += u64::from(read.is_ok_and(|(it, _)| it.state == State::Original));
+            context.interrupt.flow()
+        })?;
+        let (originals, path) = (human::count(originals, "Original"), collection.path().display());
+        confirm(context, yes, &format!("change {originals} in `{path}`?"))?;
     }
+    let mut reporter = AmendReporter::new(context, &collection, selection.is_single());
+    reporter.passes_others = !selection.names_items();
+    let feed = selection.of(context, &collection)?.into_feed();
+    let done = with_amender(context, &collection, |amender| {
+        let mut names = Vec::new();
+        let mut flow = ControlFlow::Continue(());
+        let mut amend = |names: &mut Vec<RepositoryName>| {
+            amender.amend_all(names.drain(..).map(amendment), &mut |name, result| {
+                reporter.tell(name, result)
+            })
+        };
+        feed(&mut |name| {
+            names.push(name);
+            if names.len() == NAMES {
+                flow = amend(&mut names);
+            }
+            flow
+        })?;
+        if flow.is_continue() {
+            let _ = amend(&mut names);
+        }
+        Ok(())
+    });
+    reporter.finish(done)
 }
 
 /// Calls `work` with the right to change the descriptions of items; in a dry run, without it.
@@ -86,8 +79,7 @@ pub(in crate::cli::command) fn with_amender(
     if !is_dry {
         finish_first(context, collection, &[])?;
     }
-    let writer =
-        if is_dry { None } else { Some(collection.writer(&context.agent, &context.waiter())?) };
+    let writer = if is_dry { None } else { Some(context.writer(collection)?) };
     let progress = context.progress();
     let caller = context.caller(&*progress);
     let done = work(&Amender { collection, writer: writer.as_ref(), caller });
@@ -147,18 +139,15 @@ impl<'a> AmendReporter<'a> {
     fn changed(&mut self, plan: &Plan) -> ControlFlow<()> {
         let name = &plan.name;
         let record = Item {
-            id: Some(name.to_string()),
-            outcome: Some("changed"),
-            dry_run: self.report.is_dry(),
             changes: plan.changes.iter().map(Changed::of).collect(),
-            ..Item::default()
+            ..Item::became(name, "changed")
         };
         let changes: Vec<_> = plan.changes.iter().map(line).collect();
         let changes = changes.join(", ");
         let keys: Vec<_> = plan.changes.iter().map(|change| short(&change.key)).collect();
         let done = format!("changed {name}: {}", escape::one_line(&keys.join(", ")));
         let planned = format!("would change {name}: {changes}");
-        let flow = self.report.outcome(&record, &planned, &done);
+        let flow = self.report.outcome(record, &planned, &done);
         if let Some(items) = &mut self.changed_items {
             let mut hasher = DefaultHasher::new();
             name.folded().hash(&mut hasher);
@@ -173,22 +162,13 @@ impl<'a> AmendReporter<'a> {
 
     /// Reports an item that stays as it is.
     pub(super) fn unchanged(&mut self, name: &RepositoryName) -> ControlFlow<()> {
-        let record = Item {
-            id: Some(name.to_string()),
-            outcome: Some("unchanged"),
-            dry_run: self.report.is_dry(),
-            ..Item::default()
-        };
         let told = format!("{name} stays as it is");
-        let flow = if self.names_unchanged || self.context.printer.json {
-            self.report.outcome(&record, &told, &told)
-        } else {
-            self.context.printer.detail(&told);
-            self.report.succeeded(Ok(()))
-        };
-        self.report.summary.counts.items -= 1;
+        if self.names_unchanged || self.context.printer.json {
+            return self.report.unchanged(Item::became(name, "unchanged"), &told);
+        }
+        self.context.printer.detail(&told);
         *self.report.summary.counts.skipped.get_or_insert_default() += 1;
-        flow
+        ControlFlow::Continue(())
     }
 
     /// Reports a row of the document `file` that changes nothing.

@@ -41,14 +41,13 @@ pub(super) fn run(
                     source,
                     left_out: LeftOutPath::all(&plan.left_out),
                     outcome: DEPOSITED,
-                    dry_run: true,
                     files: Some(plan.files() as u64),
                     bytes: Some(plan.bytes),
                     ..Item::default()
                 };
                 let line = format!("would deposit {words}: {}", size(&request, &plan));
                 let line = escape::one_line(&line);
-                report.outcome(&item, &line, "")
+                report.outcome(item, &line, "")
             }
             Err(error) => report.failed_with(Item { source, ..Item::default() }, error.into()),
         };
@@ -71,9 +70,4 @@ fn size(request: &Request, plan: &Plan) -> String {
         return "as many bytes as come".to_owned();
     }
     human::size(plan.files() as u64, plan.bytes)
-}
-
-pub(super) fn without_collection(context: &Context) -> Done {
-    context.printer.note("would create the collection first, then deposit into it");
-    Ok(())
 }

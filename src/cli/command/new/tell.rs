@@ -11,7 +11,7 @@ use urepo::identity::RepositoryName;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::leave_out::LeftOutTally;
+use crate::cli::leave_out::{LeftOutTally, warn_of_dropped};
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{Item, PathAt};
 use crate::cli::report::{End, Report};
@@ -68,15 +68,7 @@ impl Reporter<'_> {
 
     fn warn(&mut self, source: &str, deposited: &Deposited) {
         let printer = &self.context.printer;
-        let lost = deposited.lost;
-        if lost.special_modes > 0 {
-            let count = human::count(lost.special_modes, "file");
-            printer.warning(&format!("special permission bits of {count} in `{source}` not kept"));
-        }
-        if lost.extended_attributes > 0 {
-            let count = human::count(lost.extended_attributes, "file");
-            printer.warning(&format!("extended attributes of {count} in `{source}` not kept"));
-        }
+        warn_of_dropped(self.context, deposited.lost, &format!(" in `{source}`"));
         self.left_out.add(self.context, source, &deposited.left_out);
         self.kept_sources += u64::from(!deposited.left.is_empty());
         for left in &deposited.left {
@@ -113,14 +105,10 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
     let Reporter { context, mut report, kept_sources, left_out, .. } = reporter;
     left_out.tell(context);
     let printer = &context.printer;
-    for notice in &summary.notices {
-        printer.warning(&notice.to_string());
-    }
+    context.warn_of(&summary.notices);
     let Summary { deposited, bytes, fatal, .. } = summary;
-    let fatal = fatal.map(|error| explain_fatal(error, deposited));
-    for failure in [broken, fatal].into_iter().flatten() {
-        report.fatal(failure);
-    }
+    broken.into_iter().for_each(|failure| report.fatal(failure));
+    fatal.into_iter().for_each(|error| report.fatal_after(deposited, error));
     let partial = (report.errors() == 0 && kept_sources > 0).then(|| {
         let items = human::count(kept_sources, "item");
         Failure::new(Exit::Partial, format!("the sources of {items} are still there"))
@@ -139,15 +127,4 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
         closing: is_told.then(|| format!("deposited {items}, {}", human::bytes(bytes))),
         ..End::default()
     })
-}
-
-/// What ended the whole run before its time.
-fn explain_fatal(error: DepositError, deposited: u64) -> Failure {
-    let failure = Failure::from(error);
-    if deposited == 0 {
-        failure
-    } else {
-        let before = human::count(deposited, "item");
-        failure.caused_by(format!("{before} were deposited before it"))
-    }
 }

@@ -36,12 +36,10 @@ impl Told {
         let proven_by =
             plan.proven_by.map(|holding| PathAt::new("proven_by", holding.collection.path()));
         let record = Item {
-            id: Some(name.to_string()),
-            outcome: Some(outcome),
             files: Some(*files),
             bytes: Some(*bytes),
             proven_by,
-            ..Item::default()
+            ..Item::became(name, outcome)
         };
         Told {
             done: shell::pasted(&format!(
@@ -68,13 +66,11 @@ impl Told {
             (format!("restored {name} as {state}{others}"), planned, "restored")
         };
         let record = Item {
-            id: Some(name.to_string()),
             state: Some(state.to_string()),
-            outcome: Some(outcome),
             files: Some(*files),
             bytes: Some(*bytes),
             kept: kept.iter().map(|kept| path(kept)).collect(),
-            ..Item::default()
+            ..Item::became(name, outcome)
         };
         Told { done, planned, detail: format!("  {size}"), record }
     }

@@ -1,6 +1,5 @@
 //! The report on a repair, item by item and at its end.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use urepo::identity::RepositoryName;
@@ -24,7 +23,7 @@ pub(super) struct RepairRun<'a> {
     pub left: u64,
     /// Places that are no item, with damage.
     places: u64,
-    report: Report<'a>,
+    pub report: Report<'a>,
 }
 
 impl<'a> RepairRun<'a> {
@@ -43,8 +42,7 @@ impl<'a> RepairRun<'a> {
         match done {
             Ok(Outcome::Sound) => {
                 self.sound += 1;
-                let item = Item { outcome: Some("sound"), ..self.item(name) };
-                self.write(&item, || format!("nothing to repair in {name}"))
+                self.write(Item::became(name, "sound"), || format!("nothing to repair in {name}"))
             }
             Ok(Outcome::Repaired(plan)) => {
                 let lost = plan.lost().count();
@@ -60,7 +58,8 @@ impl<'a> RepairRun<'a> {
             }
             Err((failure, is_damage)) => {
                 let failed = self.report.errors();
-                self.fail(name.as_str(), failure)?;
+                // A signal is met before the next item.
+                let _ = self.report.failed(name.as_str(), failure);
                 if is_damage {
                     // Counted as damaged instead.
                     self.left += 1;
@@ -69,16 +68,6 @@ impl<'a> RepairRun<'a> {
                 Ok(())
             }
         }
-    }
-
-    /// Reports an item that was asked for and is not there.
-    pub(super) fn failed(&mut self, name: &str, failure: Failure) -> ControlFlow<()> {
-        self.report.failed(name, failure)
-    }
-
-    /// Reports texts that mean no item.
-    pub(super) fn unresolved(&mut self) {
-        let _ = self.report.unresolved();
     }
 
     /// Reports damage that is no item's.
@@ -92,12 +81,6 @@ impl<'a> RepairRun<'a> {
                 finding.in_words()
             ));
         }
-    }
-
-    fn fail(&mut self, name: &str, failure: Failure) -> Done {
-        // A signal is met before the next item.
-        let _ = self.report.failed(name, failure);
-        Ok(())
     }
 
     fn is_dry(&self) -> bool {
@@ -123,8 +106,7 @@ impl<'a> RepairRun<'a> {
             Told::Not => "damaged",
         };
         let repair = Some(details(plan));
-        let item = Item { outcome: Some(outcome), repair, ..self.item(name) };
-        self.write(&item, || {
+        self.write(Item { repair, ..Item::became(name, outcome) }, || {
             if self.is_dry() {
                 let plan = plan.to_string();
                 let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
@@ -149,14 +131,10 @@ impl<'a> RepairRun<'a> {
         })
     }
 
-    fn item(&self, name: &RepositoryName) -> Item<'static> {
-        Item { id: Some(name.to_string()), dry_run: self.is_dry(), ..Item::default() }
-    }
-
-    fn write(&self, item: &Item<'_>, text: impl FnOnce() -> String) -> Done {
+    fn write(&self, item: Item<'_>, text: impl FnOnce() -> String) -> Done {
         let printer = &self.context.printer;
         if printer.json {
-            printer.record(item)
+            printer.record(&Item { dry_run: self.is_dry(), ..item })
         } else if printer.verbosity == Verbosity::Quiet {
             Ok(())
         } else {
@@ -197,13 +175,6 @@ impl<'a> RepairRun<'a> {
     }
 }
 
-fn counted(count: u64, noun: &str) -> String {
-    match noun.strip_suffix("directory") {
-        Some(before) if count != 1 => format!("{count} {before}directories"),
-        _ => human::count(count, noun),
-    }
-}
-
 /// How far an item is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
@@ -240,7 +211,7 @@ fn summary(plan: &Plan) -> String {
     }
     let mut tell = |count: u64, before: &str, noun: &str, after: &str| {
         if count > 0 {
-            parts.push(format!("{before}{}{after}", counted(count, noun)));
+            parts.push(format!("{before}{}{after}", human::count(count, noun)));
         }
     };
     let made = plan.count(EntrySource::Sidecar);

@@ -97,15 +97,13 @@ impl<'r, 'a> Reporter<'r, 'a> {
             _ => Some("Copy"),
         };
         Item {
-            id: Some(name.to_owned()),
             path: Some(records::path(&done.place)),
             state: state.map(str::to_owned),
-            outcome: Some(outcome(done.step)),
             dry_run: self.mode == RunMode::Plan,
             files: Some(done.files),
             bytes: Some(done.bytes),
             unlisted: done.unlisted.iter().map(|path| records::path(path)).collect(),
-            ..Item::default()
+            ..Item::became(name, outcome(done.step))
         }
     }
 
@@ -122,9 +120,8 @@ impl<'r, 'a> Reporter<'r, 'a> {
                 printer.hint(hint);
             }
         };
-        let item = Item { id: Some(name.to_owned()), ..Item::default() };
         // The engine itself knows when to stop.
-        let _ = self.report.fails(output, item, error.into(), tell);
+        let _ = self.report.fails(output, Item::of(name), error.into(), tell);
     }
 
     /// The report of the run, with what was met while the items were looked for.
@@ -235,7 +232,7 @@ fn outcome(step: Step) -> &'static str {
 }
 
 /// Reports hand-overs that were found unfinished. Returns how many still are.
-pub(in crate::cli::command) fn finished(context: &Context, finished: &[Finished]) -> u64 {
+pub(super) fn finished(context: &Context, finished: &[Finished]) -> u64 {
     let mut left = 0;
     let printer = &context.printer;
     for Finished { name, result } in finished {
