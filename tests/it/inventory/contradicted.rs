@@ -143,7 +143,9 @@ fn a_copy_in_the_place_of_the_original_does_not_go() {
         assert_eq!(ran.code, 23, "{line}: {}{}", ran.stdout, ran.stderr);
         let refused = format!("mirror` has a Copy in the place of the Original of `{name}`");
         assert!(ran.stderr.contains(&refused), "{line}: {}", ran.stderr);
-        assert!(sites.run("-c mirror verify").stdout.contains("U113"), "{line}");
+        let ran = sites.run("-c mirror verify");
+        assert!(ran.stdout.contains("U113"), "{line}");
+        assert!(ran.stderr.contains("put the Original back from a backup"), "{}", ran.stderr);
         if line.ends_with("third") {
             sites.run("-c archive copy --all --to third").succeeded();
         }

@@ -161,7 +161,8 @@ impl<'a> Ending<'a> {
             one_gives_way
         } else if is_put_back {
             "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again, `urepo delete ITEM` a \
-             tombstone; `urepo recover --inventory` accepts what is there"
+             tombstone; where a Copy is in the place of the Original, put the Original back from a backup; `urepo \
+             recover --inventory` accepts what is there"
         } else if self.seen.contains(&Code::ItemReturned) && is_all_damage(&is_second) {
             "`urepo recover` ends a migration that was cut short; `urepo demote ITEM --to-copy-of COLLECTION` \
              makes an Original a Copy again; remove a tombstone by hand; `urepo recover --inventory` accepts \
