@@ -1,5 +1,6 @@
 //! A finding, and all findings about one item.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::{Code, Severity};
@@ -19,6 +20,8 @@ pub struct Finding {
     pub detail: String,
     /// The check ran short of descriptors or memory, so the finding means nothing.
     shortage: Option<Box<Shortage>>,
+    /// Whether this user may not read it.
+    is_denied: bool,
 }
 
 /// The place of a finding.
@@ -48,7 +51,7 @@ impl Place {
 impl Finding {
     /// A finding of `code` at `place`.
     pub(super) fn new(code: Code, place: Place, detail: impl Into<String>) -> Finding {
-        Finding { code, place, detail: detail.into(), shortage: None }
+        Finding { code, place, detail: detail.into(), shortage: None, is_denied: false }
     }
 
     /// The finding for a failed operation at `place`.
@@ -61,6 +64,7 @@ impl Finding {
         };
         Finding {
             shortage: error.shortage().map(Box::new),
+            is_denied: error.kind() == ErrorKind::PermissionDenied,
             ..Finding::new(Code::Unreadable, place, detail)
         }
     }
@@ -84,6 +88,11 @@ impl Finding {
     /// Its severity.
     pub fn severity(&self) -> Severity {
         self.code.severity()
+    }
+
+    /// Whether it is damage that was seen, and not something that this user may not read.
+    pub fn is_seen_damage(&self) -> bool {
+        self.severity() == Severity::Damage && !self.is_denied
     }
 
     /// Its meaning, with the detail if there is one.

@@ -4,7 +4,7 @@ mod ending;
 mod targets;
 mod tell;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use urepo::disk::PathError;
 use urepo::identity::{Instant, RepositoryName};
 use urepo::progress::{Progress, Scan, with_scan};
 use urepo::verify::{
-    self, Code, Comparison, Depth, Disagreement, Options, RelationCheck, Rounds, Scope, Summary,
-    compare, compare_items, verify, verify_in_rounds,
+    self, Code, Comparison, Depth, Disagreement, Finding, Options, RelationCheck, Rounds, Scope,
+    Summary, compare, compare_items, verify, verify_in_rounds,
 };
 
 use crate::cli::Done;
@@ -32,7 +32,8 @@ use tell::Reporter;
 /// Check items: structure, sidecars, and every byte against its digest
 ///
 /// Prints one line a finding: its code, how much it matters, where it is and what is wrong. Damage
-/// makes the exit code 20. The codes never change their meaning; urepo(1) lists them.
+/// makes the exit code 20; if all that was found is what you may not read, it is 3. The codes never change their
+/// meaning; urepo(1) lists them.
 ///
 /// --prefix, --since and --until narrow that to a part of the collection: items that vanished from it are found,
 /// too. Runs with dates take no note of when items were verified.
@@ -135,6 +136,7 @@ impl Verify {
             roots: &targets.roots,
             names: selection.filter(context),
             seen: RefCell::default(),
+            is_damaged: Cell::default(),
             relations: RefCell::default(),
         };
         if let Some(names) = items {
@@ -146,6 +148,7 @@ impl Verify {
             run.all_measured(&*progress, &mut ending)?;
         }
         drop(progress);
+        ending.is_damaged = run.is_damaged.get();
         ending.seen = run.seen.into_inner();
         ending.finish(report)
     }
@@ -158,6 +161,8 @@ struct VerifyRun<'a> {
     names: Names,
     /// The codes of what was found.
     seen: RefCell<BTreeSet<Code>>,
+    /// Whether there is damage, and not only something that this user may not read.
+    is_damaged: Cell<bool>,
     /// What leads from the items to others.
     relations: RefCell<RelationCheck>,
 }
@@ -297,12 +302,17 @@ impl VerifyRun<'_> {
     ) -> Result<(ControlFlow<()>, u64), Failure> {
         let (mut unwritten, mut count) = (None, 0);
         let flow = act(&mut |disagreement| {
-            self.seen.borrow_mut().insert(disagreement.finding.code);
+            self.see(std::slice::from_ref(&disagreement.finding));
             count += 1;
             let reporter = self.reporter(disagreement.root);
             go_on(reporter.disagreement(&disagreement), &mut unwritten)
         });
         unwritten.map_or(Ok((flow, count)), Err)
+    }
+
+    fn see(&self, found: &[Finding]) {
+        self.seen.borrow_mut().extend(found.iter().map(|found| found.code));
+        self.is_damaged.set(self.is_damaged.get() || found.iter().any(Finding::is_seen_damage));
     }
 
     /// Compares what the roots hold of `names`, or of all items that are meant.
@@ -311,7 +321,7 @@ impl VerifyRun<'_> {
         let interrupt = &self.context.interrupt;
         let mut unwritten = None;
         let report = |disagreement: Disagreement| {
-            self.seen.borrow_mut().insert(disagreement.finding.code);
+            self.see(std::slice::from_ref(&disagreement.finding));
             let reporter = self.reporter(disagreement.root);
             go_on(reporter.disagreement(&disagreement), &mut unwritten)
         };
@@ -337,7 +347,7 @@ impl VerifyRun<'_> {
                 verify::Report::Item(item) => item.findings.as_slice(),
                 verify::Report::Tree(found) => std::slice::from_ref(found),
             };
-            self.seen.borrow_mut().extend(found.iter().map(|found| found.code));
+            self.see(found);
             if let verify::Report::Item(item) = &report {
                 self.relations.borrow_mut().note(item);
                 damaged.extend(item.findings.is_damage().then(|| item.name.clone()));

@@ -112,17 +112,38 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
 
 "#]]);
     let ran = world.finish(user.command("-c archive verify"));
-    assert_eq!(ran.code, 20);
+    assert_eq!(ran.code, 3);
     same(
         &format!("{}{}", ran.stdout, ran.stderr),
         str![[r#"
 U208  damage   example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
 U208  damage   maps.example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
-error: 0 of 0 items damaged, and 2 places outside the items
+error: 0 of 0 items could not be read, and 2 places outside the items
 hint: make readable what is named above, and repeat the command: nothing is known of it
 
 "#]],
     );
+    user.owns_everything();
+}
+
+/// They are not known to be damaged, which others may be.
+#[test]
+fn files_that_may_not_be_read() {
+    let (world, name) = world_with_item();
+    world.write("b.txt", "b");
+    let damaged = world.run("-c archive new b.txt").line();
+    let Some(user) = OrdinaryUser::of(world) else { return };
+    let world = &user.world;
+    let file = std::fs::read_dir(world.path("archive").join(&name).join("doc")).unwrap();
+    let file = file.map(|entry| entry.unwrap().file_name().into_string().unwrap()).next().unwrap();
+    user.closes(&format!("archive/{name}/doc/{file}"));
+    let ran = world.finish(user.command("-c archive verify"));
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("error: 1 of 2 items could not be read\n"), "{}", ran.stderr);
+    world.write(&format!("archive/{damaged}/doc/b.txt"), "c");
+    let ran = world.finish(user.command("-c archive verify"));
+    assert_eq!(ran.code, 20, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("error: 2 of 2 items damaged\n"), "{}", ran.stderr);
     user.owns_everything();
 }
 

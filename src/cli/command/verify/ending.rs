@@ -34,6 +34,8 @@ pub(super) struct Ending<'a> {
     pub compared: Option<Compared>,
     /// The codes of what was found.
     pub seen: BTreeSet<Code>,
+    /// Whether there is damage, and not only something that this user may not read.
+    pub is_damaged: bool,
 }
 
 impl<'a> Ending<'a> {
@@ -54,6 +56,7 @@ impl<'a> Ending<'a> {
             total,
             compared: None,
             seen: BTreeSet::new(),
+            is_damaged: false,
         }
     }
 
@@ -84,10 +87,15 @@ impl<'a> Ending<'a> {
         }
         self.fill(&mut report);
         let items = human::count(self.total.items, "item");
+        let damage = self.damage();
+        let is_sound = damage.is_none() && (failed == 0 || self.total.items > 0);
+        // A signal outweighs that something may not be read.
+        let (damage, partial) = if self.is_damaged { (damage, None) } else { (None, damage) };
         let done = report.finish(End {
             done: Some(format!("{items} verified")),
-            damage: self.damage(),
-            closing: (failed == 0 || self.total.items > 0).then(|| self.success_message()),
+            damage,
+            partial,
+            closing: is_sound.then(|| self.success_message()),
             ..End::default()
         });
         if !printer.json {
@@ -118,10 +126,14 @@ impl<'a> Ending<'a> {
         let total = &self.total;
         let disagreements = self.comparison().damage;
         if total.is_damage() || disagreements > 0 {
+            let (exit, what) = match self.is_damaged {
+                true => (Exit::Damage, "damaged"),
+                false => (Exit::Partial, "could not be read"),
+            };
             let mut facts = Vec::new();
             if total.is_damage() {
                 let items = human::count(total.items, "item");
-                facts.push(format!("{} of {items} damaged", total.damaged_items));
+                facts.push(format!("{} of {items} {what}", total.damaged_items));
             }
             if total.tree_damage > 0 {
                 let places = human::count(total.tree_damage, "place");
@@ -132,7 +144,7 @@ impl<'a> Ending<'a> {
                 facts.push(format!("{contradictions} between the collections"));
             }
             let message = facts.join(", and ");
-            return Some(Failure::new(Exit::Damage, message).hint(self.pasted(self.hint())));
+            return Some(Failure::new(exit, message).hint(self.pasted(self.hint())));
         }
         None
     }
