@@ -30,7 +30,7 @@ impl Clock for SystemClock {
     }
 
     fn pause(&self, duration: Duration) {
-        // A sleep takes some 50 µs more than it was asked for; names may be 1 µs apart.
+        // A sleep takes some 50 µs more than requested; names may be 1 µs apart.
         if duration < Duration::from_micros(100) {
             let begun = std::time::Instant::now();
             while begun.elapsed() < duration {

@@ -19,12 +19,12 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was asked for.
+    /// Whether a stop was requested.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// `Break` once a stop was asked for.
+    /// `Break` once a stop was requested.
     pub fn flow(&self) -> ControlFlow<()> {
         if self.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }

@@ -23,7 +23,7 @@ pub struct Waiter<'a> {
     pub limit: Duration,
 }
 
-/// How a wait ended.
+/// The end of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waited<T> {
     /// It succeeded.

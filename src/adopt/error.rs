@@ -83,10 +83,10 @@ pub enum AdoptError {
         source: PathError,
     },
     /// A stop was requested.
-    #[error("interrupted before it was taken in")]
+    #[error("interrupted before it was adopted")]
     Interrupted,
     /// The whole group or run failed before this item.
-    #[error("not taken in, because of the failure before it")]
+    #[error("not adopted, because of the failure before it")]
     GroupFailed,
     /// Its sidecar says Original, but the item has left the collection.
     #[error(transparent)]

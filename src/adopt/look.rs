@@ -43,7 +43,7 @@ pub(super) fn look(
         Some(Kind::Directory) => {}
         None => return Ok(Look::NoItem("it has just gone")),
         Some(Kind::Link) => return Ok(Look::NoItem("it is a symbolic link")),
-        Some(_) => return Ok(Look::NoItem("it is no directory")),
+        Some(_) => return Ok(Look::NoItem("it is not a directory")),
     }
     let item = StoredItem::at(bare(name), root.open_dir(name.as_str())?);
     if let Some(Sidecar { state, payload, .. }) = sidecar_of(&item)? {

@@ -48,14 +48,14 @@ pub use run::{has_items, measure};
 
 /// Adopts the items of a tree.
 pub struct Adopter<'a> {
-    /// What is done, and where.
+    /// The mode of the run.
     pub mode: Mode<'a>,
     /// The state of all items. Without it, each item gets the state that its references give, or else
     /// Original.
     pub state: Option<State>,
     /// Asked before an item becomes an Original.
     pub peers: Peers<'a>,
-    /// How many files are read at a time.
+    /// Number of files read at a time.
     pub jobs: usize,
     /// The clock.
     pub clock: &'a dyn Clock,
@@ -81,7 +81,7 @@ pub enum Mode<'a> {
         collection: &'a Collection,
         /// Who acts.
         agent: &'a Agent,
-        /// How long a lock is waited for.
+        /// The limit of waits for locks.
         wait: Duration,
     },
 }
@@ -164,14 +164,14 @@ pub enum Outcome {
     Taken(Box<Plan>),
     /// It has its sidecar already.
     There(RepositoryName),
-    /// It is not an item, and stays as it is.
+    /// It is not an item, and stays unchanged.
     Stray {
         /// Where, relative to the root.
         path: PathBuf,
         /// Why it is not an item.
         why: &'static str,
     },
-    /// It is not in order, and stays as it is.
+    /// It is not in order, and stays unchanged.
     Refused {
         /// Where, relative to the root.
         path: String,
@@ -191,7 +191,7 @@ pub struct Summary {
     pub strays: u64,
     /// Items that were refused.
     pub refused: u64,
-    /// Files of the items taken in.
+    /// Files of the adopted items.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,

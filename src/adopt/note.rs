@@ -80,7 +80,7 @@ impl fmt::Display for Note {
             }
             Note::OfAnother(name) => write!(f, "its BibTeX is of `{name}`, and was not taken"),
             Note::NoIdentifier { field, text } => {
-                write!(f, "`{field}` in its BibTeX is no identifier: `{text}`")
+                write!(f, "`{field}` in its BibTeX is not an identifier: `{text}`")
             }
             Note::OtherDate(ibip) => {
                 write!(f, "`{ibip}` has another date than the identifier, and is kept")

@@ -106,7 +106,7 @@ fn identifiers(metadata: &Metadata) -> Vec<String> {
 }
 
 /// The bytes of a reference, if there is one, or why it is not read as one. An error ends the adoption of the
-/// item: the next run may be able to read the reference, but passes over items that were taken in.
+/// item: the next run may be able to read the reference, but skips adopted items.
 fn read_reference(dir: &Dir, path: &str) -> Result<Option<Result<Vec<u8>, String>>, PathError> {
     let refused = |reason: &str| Ok(Some(Err(reason.to_owned())));
     let path = Path::new(path);

@@ -51,7 +51,7 @@ impl Edit {
         self.change(description).map_err(|cause| AmendError::Edit { name, cause })
     }
 
-    /// Changes `description`, which stays as it is where a value is refused.
+    /// Changes `description`, which stays unchanged where a value is refused.
     pub fn change(&self, description: &mut Description) -> Result<(), EditError> {
         if is_setting(self.key()) {
             return self.change_setting(&mut description.conditions, &mut description.target);

@@ -24,7 +24,7 @@ pub enum AmendError {
         name: RepositoryName,
     },
     /// The sidecar does not match its seal.
-    #[error("the sidecar of `{name}` is not as it was sealed")]
+    #[error("the sidecar of `{name}` does not match its seal")]
     NotSealed {
         /// The item.
         name: RepositoryName,
@@ -51,7 +51,7 @@ pub enum AmendError {
     NoTarget {
         /// The item.
         name: RepositoryName,
-        /// The target that was asked for.
+        /// The requested target.
         target: String,
     },
     /// The description has changed since the change was made from it.

@@ -109,7 +109,7 @@ impl Amender<'_> {
         Ok((read, plan))
     }
 
-    /// Makes sure that the descriptions of items which stay as they are have reached the disk: an earlier run
+    /// Makes sure that the descriptions of items which stay unchanged have reached the disk: an earlier run
     /// may have been killed before it synced them.
     fn confirm_unchanged(
         &self,

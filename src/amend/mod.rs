@@ -67,5 +67,5 @@ pub struct Amendment<'a> {
     pub change: Box<Change<'a>>,
 }
 
-/// A function that changes a description. An error leaves the item as it is.
+/// A function that changes a description. An error leaves the item unchanged.
 pub type Change<'a> = dyn Fn(&mut Description) -> Result<(), AmendError> + 'a;

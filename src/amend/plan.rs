@@ -11,7 +11,7 @@ use crate::sidecar::{KeyChange, Seal, Sidecar};
 pub struct Plan {
     /// The item, as its name is spelt on disk.
     pub name: RepositoryName,
-    /// The keys that change, in order; empty if the item stays as it is.
+    /// The keys that change, in order; empty if the item stays unchanged.
     pub changes: Vec<KeyChange>,
     /// The sidecar that the item will have.
     pub sidecar: Sidecar,

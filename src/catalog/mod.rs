@@ -1,6 +1,6 @@
 //! A synchronised index of a collection, and answers from it.
 //!
-//! [`Catalog::open`] builds the index if there is none. Otherwise it takes in the items whose changes writers
+//! [`Catalog::open`] builds the index if there is none. Otherwise it reads the items whose changes writers
 //! have logged, and lists the directories whose versions have changed. That costs one stat for each directory
 //! above items: a handful, however many items there are. A sidecar that another program edited in place is
 //! noticed when its item is part of an answer; [`RefreshDepth::Sidecars`] notices all of them, at the cost of

@@ -1,4 +1,4 @@
-//! What can be typed: global flags and the list of commands. Help and man pages come from here.
+//! The command line: global flags and the list of commands. Help and man pages come from here.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) struct Global {
     /// directory [env: UREPO_COLLECTION]
     #[arg(short, long, global = true, value_name = "COLLECTION")]
     pub(crate) collection: Option<OsString>,
-    /// Say what would be done, and do nothing
+    /// Print what would be done, and do nothing
     #[arg(short = 'n', long, global = true)]
     pub(crate) dry_run: bool,
     /// Print only errors
@@ -75,9 +75,9 @@ const COLORS: [Choice<ColorChoice>; 3] = [
 impl Args {
     /// Reads the command line `words`.
     ///
-    /// To define every command takes longer than most commands take, so the one that is typed is read alone at
-    /// first. Words that it can read mean the same among all commands. All others are read again with every
-    /// command, which makes the errors and the help.
+    /// Defining all commands takes longer than running most of them, so at first only the typed command is
+    /// defined. A line that it can read means the same with all commands defined. Any other line is read
+    /// again with all commands, for its error or help.
     pub(crate) fn read(words: &[OsString]) -> Result<Args, clap::Error> {
         let alone = words.iter().skip(1).find_map(|word| Command::alone(word.to_str()?));
         let read = alone.and_then(|alone| {
@@ -245,7 +245,7 @@ mod tests {
         }
     }
 
-    /// The whole definition is only read where a line has no command or an error.
+    /// The whole definition is only used if a line has no command or an error.
     #[test]
     fn every_command_can_be_read_alone() {
         let all = <Args as clap::CommandFactory>::command();

@@ -14,8 +14,8 @@ use super::report::{End, Report};
 use super::select::Selection;
 
 impl Context {
-    /// Does `act` with each selected item. A single item is a single answer, and ends with its own failure;
-    /// `usage` is how the command is typed.
+    /// Does `act` with each selected item. A single item ends with its own failure; `usage` is the command as
+    /// typed.
     pub(crate) fn for_each_selected(
         &self,
         selection: &Selection,
@@ -32,7 +32,7 @@ impl Context {
         report.finish(End::default())
     }
 
-    /// Does `act` with each selected item of `collection`, and reports with which ones that failed.
+    /// Does `act` with each selected item of `collection`, and reports the failures.
     pub(crate) fn read_selected(
         &self,
         selection: &Selection,
@@ -56,7 +56,7 @@ impl Context {
     }
 
     /// The selected items of `collection`, each once. All items do not include deleted ones, unless these are
-    /// asked for. What means no item has failed.
+    /// selected. A text that is not an item counts as failed.
     pub(crate) fn selected_names(
         &self,
         selection: &Selection,

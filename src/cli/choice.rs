@@ -1,8 +1,8 @@
-//! Options with a fixed set of values, each of which stands for a value of the library.
+//! Options with a fixed set of values, each for a value of the library.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// A value of an option: its name, its help, and the value that it stands for. Further names, after `|`, are not
+/// A value of an option: its name, its help, and its value in the library. Further names, after `|`, are not
 /// listed.
 pub(crate) type Choice<T> = (&'static str, &'static str, T);
 

@@ -1,7 +1,8 @@
-//! Completion in shells: words of the command line, and items, collections, states, terms and pages that there
-//! are now. The script of a shell runs urepo with the words typed so far in its arguments.
+//! Completion in shells: words of the command line, and existing items, collections, states, terms and pages.
+//! The script of a shell runs urepo with the words typed so far as arguments.
 //!
-//! Nothing is written to stderr, and nothing takes long: what cannot be found in time is not offered.
+//! Nothing is written to stderr, and nothing takes long: candidates that are not found in time are not
+//! offered.
 
 use std::ffi::{OsStr, OsString};
 
@@ -17,21 +18,21 @@ use super::config::{self, Config, Given};
 
 mod items;
 
-/// Asks for completion, with the name of a shell. Its script sets it.
+/// The variable that requests completion, with the name of a shell. The script of the shell sets it.
 pub(super) const VARIABLE: &str = "UREPO_COMPLETE";
 
-/// Prints candidates if a shell asks for them, and says whether one did.
+/// Prints candidates if a shell requests them, and returns whether one did.
 pub(super) fn answer() -> bool {
     let answered = CompleteEnv::with_factory(|| with_candidates(super::definitions()))
         .var(VARIABLE)
         .bin("urepo")
         .completer("urepo")
         .try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref());
-    // A shell shows nothing where there is nothing.
+    // A shell shows nothing if there are no candidates.
     answered.unwrap_or(true)
 }
 
-/// Adds to each argument what may stand there, by the name of its value.
+/// Adds candidates to each argument, by the name of its value.
 fn with_candidates(command: clap::Command) -> clap::Command {
     let is_man = command.get_name() == "man";
     command.mut_subcommands(with_candidates).mut_args(|argument| {
@@ -65,7 +66,7 @@ fn with_candidates(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Those of `words` that begin as was typed, whatever its case.
+/// The `words` that begin with the typed text, in any case.
 fn among(current: &OsStr, words: &[impl AsRef<str>]) -> Vec<CompletionCandidate> {
     let typed = current.to_string_lossy().to_lowercase();
     let fits = |word: &&str| word.to_lowercase().starts_with(&typed);
@@ -102,7 +103,7 @@ fn settings(collection: Option<OsString>) -> Option<Config> {
     Config::load(&given, |name| std::env::var_os(name), &config::files()).ok()
 }
 
-/// The collection that the words typed so far, or else the settings or the current directory, mean.
+/// The collection of the words typed so far, or else of the settings or the current directory.
 fn collection() -> Option<urepo::collection::Collection> {
     let config = settings(typed_collection(std::env::args_os()))?;
     let current = std::env::current_dir().ok()?;
@@ -116,7 +117,7 @@ fn collection() -> Option<urepo::collection::Collection> {
     urepo::collection::Collection::open(&path, &Watcher::default()).ok()
 }
 
-/// What `-c` names among the words typed so far.
+/// The value of `-c` among the words typed so far.
 fn typed_collection(words: impl Iterator<Item = OsString>) -> Option<OsString> {
     let mut words = words.skip_while(|word| word != "--").skip(1);
     while let Some(word) = words.next() {

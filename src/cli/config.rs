@@ -33,17 +33,17 @@ struct File {
     max_wait: Option<String>,
     machine_id: Option<String>,
     state: Option<PathBuf>,
-    /// Directories outside of collections that memories may be kept in.
+    /// Directories outside collections for memories.
     #[serde(default)]
     distributors: Vec<PathBuf>,
-    /// Patterns of what imports of directories leave out.
+    /// Patterns of files that imports of directories leave out.
     exclude: Option<Vec<String>>,
-    /// Names of collections and where they are.
+    /// Names of collections and their paths.
     #[serde(default)]
     collections: BTreeMap<String, PathBuf>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     CommandLine,
@@ -63,7 +63,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value and where it comes from.
+/// A value and its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Sourced<T> {
     pub(crate) value: T,
@@ -82,12 +82,12 @@ pub(crate) struct Config {
     pub(crate) distributors: Vec<Sourced<PathBuf>>,
     /// The program that opens files.
     pub(crate) opener: Option<OsString>,
-    /// Patterns of what imports of directories leave out.
+    /// Patterns of files that imports of directories leave out.
     pub(crate) exclude: Sourced<Vec<String>>,
     pub(crate) collections: BTreeMap<String, Sourced<PathBuf>>,
 }
 
-/// The directory of what urepo knows of this machine.
+/// The state directory of urepo on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StateDirectory {
     /// The one that was chosen, and no other.
@@ -105,14 +105,13 @@ pub(crate) struct Given {
     pub(crate) max_wait: Option<Duration>,
 }
 
-/// Where root keeps what urepo knows of this machine.
+/// The state directory of root.
 pub(crate) const MACHINE_STATE: &str = "/var/lib/urepo";
 
-/// The default patterns that imports of directories leave out: files that systems and programs
-/// put beside those of people, and files that are still being written. `*.tmp` is not among them: some
-/// programs keep data under that name.
+/// The default patterns that imports of directories leave out: files of systems and programs, and files that
+/// are still being written. `*.tmp` is not among them: some programs keep data under that name.
 pub(crate) const USUAL_EXCLUDES: [&str; 10] = [
-    // macOS: view settings, and what AppleDouble keeps of resource forks and Finder information.
+    // macOS: view settings, and AppleDouble files with resource forks and Finder information.
     ".DS_Store",
     "._*",
     // Windows: previews and the look of a folder.
@@ -128,7 +127,7 @@ pub(crate) const USUAL_EXCLUDES: [&str; 10] = [
     "*.crdownload",
 ];
 
-/// How long a lock is waited for unless told otherwise.
+/// The default wait for a lock.
 const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(10);
 
 impl Config {
@@ -197,7 +196,7 @@ pub(crate) fn parse_jobs(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads an identity that fits the memories.
+/// Reads an identity that is valid in memories.
 fn parse_machine_id(text: &str) -> Result<String, String> {
     match text.len() {
         1..=40 if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(text.to_owned()),
@@ -205,14 +204,14 @@ fn parse_machine_id(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads the directory of the register of prefixes. With a register for each current directory, two collections could
-/// issue one name.
+/// Reads the directory of the register of prefixes. With a register for each current directory, two
+/// collections could issue the same name.
 fn parse_state(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_absolute() { Ok(path) } else { Err("expected an absolute path".to_owned()) }
 }
 
-/// Where what urepo knows of this machine is kept unless something else is said.
+/// The default state directory.
 fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
     use etcetera::BaseStrategy;
     let named = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
@@ -220,7 +219,7 @@ fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
         return StateDirectory::Usual(PathBuf::from(MACHINE_STATE));
     }
     let own = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
-    // Users without a home have that of the machine. Those who cannot write there are warned when they issue.
+    // Users without a home use that of the machine. Users who cannot write there are warned when they issue.
     let state = named.or(own).filter(|home| home.is_absolute()).map(|home| home.join("urepo"));
     StateDirectory::Usual(state.unwrap_or_else(|| PathBuf::from(MACHINE_STATE)))
 }
@@ -232,8 +231,8 @@ struct Layers<'a, V> {
 }
 
 impl<V: Fn(&str) -> Option<OsString>> Layers<'_, V> {
-    /// The value that was given, or that of the variable `name`, or that of the first file that has it. A variable that
-    /// says something else than it can say is never passed over.
+    /// The value that was given, or that of the variable `name`, or that of the first file that has it. A
+    /// variable with an invalid value is never ignored.
     fn find<T>(
         &self,
         given: Option<T>,
@@ -267,7 +266,7 @@ impl<V: Fn(&str) -> Option<OsString>> Layers<'_, V> {
     }
 }
 
-/// The collection that a file names: a name, or a path from the directory of that file.
+/// The collection in a settings file: a name, or a path relative to the file.
 fn collection_of(
     files: &[(PathBuf, File)],
     collections: &BTreeMap<String, Sourced<PathBuf>>,
@@ -318,7 +317,7 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
     Ok(files)
 }
 
-/// Where a path leads that stands in the file `settings`.
+/// The destination of a path in the file `settings`.
 fn beside(settings: &Path, path: &Path) -> PathBuf {
     settings.parent().unwrap_or(Path::new("/")).join(path)
 }

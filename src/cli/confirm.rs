@@ -1,4 +1,4 @@
-//! Asking before something that cannot be undone, or not easily.
+//! Asking before a change that cannot be undone, or not easily.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -9,12 +9,12 @@ use super::failure::Failure;
 
 /// Asks `question` on the terminal, unless the answer was given: `yes`.
 ///
-/// Where nobody can be asked, nothing is done.
+/// Without a terminal to ask, nothing is done.
 pub(crate) fn confirm(context: &Context, yes: bool, question: &str) -> Done {
     confirm_listed(context, yes, std::iter::empty(), question)
 }
 
-/// The same, with lines that name what the question is about.
+/// The same, with lines that list the subjects of the question.
 pub(crate) fn confirm_listed(
     context: &Context,
     yes: bool,
@@ -25,12 +25,12 @@ pub(crate) fn confirm_listed(
         return Ok(());
     }
     let can_ask = io::stdin().is_terminal();
-    // A program reads the error alone.
+    // A program only reads the error.
     if can_ask || !context.printer.json {
         lines.into_iter().for_each(|line| context.printer.note(&line));
     }
     if !can_ask {
-        return Err(Failure::usage("nobody can be asked: stdin is not a terminal")
+        return Err(Failure::usage("cannot ask: stdin is not a terminal")
             .hint("`-y` answers yes beforehand"));
     }
     context.printer.say(&format!("{} [y/N]", super::escape::one_line(question)));

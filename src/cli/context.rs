@@ -1,4 +1,4 @@
-//! What every command needs: settings, streams, clock, interrupt, who acts.
+//! The context of every command: settings, streams, clock, interrupt, agent.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -33,10 +33,10 @@ use super::progress::{Shown, Unit};
 use super::stalls::Stalls;
 use super::{Done, typed, who};
 
-/// The register of prefixes, in the directory of what urepo knows of this machine.
+/// The register of prefixes, in the state directory.
 const PREFIXES: &str = "prefixes";
 
-/// What every command needs.
+/// The context of every command.
 pub(crate) struct Context {
     pub(crate) printer: Printer,
     pub(crate) global: Global,
@@ -118,7 +118,7 @@ impl Context {
         std::mem::take(&mut *self.unresolved.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The collection that is meant: named, or around the current directory.
+    /// The collection in use: named, or around the current directory.
     pub(crate) fn collection(&self) -> Result<Collection, Failure> {
         match &self.config.collection {
             Some(named) => self.open_named(&named.value),
@@ -135,7 +135,7 @@ impl Context {
         })
     }
 
-    /// A name may be mistyped where it is not a path. At a path, a disk may not be mounted.
+    /// A text that is not a path may be a mistyped name. At a path, a disk may not be mounted.
     fn with_names(&self, named: &OsStr, failure: Failure) -> Failure {
         let names: Vec<&str> = self.config.collections.keys().map(String::as_str).collect();
         let is_name = |text: &&str| !text.contains('/') && !names.contains(text);
@@ -150,7 +150,7 @@ impl Context {
         })
     }
 
-    /// Where a collection named on the command line is: a name from the settings, else a path.
+    /// The path of a collection named on the command line: a name from the settings, or a path.
     pub(crate) fn collection_path(&self, named: impl AsRef<OsStr>) -> PathBuf {
         let named = named.as_ref();
         match named.to_str().and_then(|name| self.config.collections.get(name)) {
@@ -159,7 +159,7 @@ impl Context {
         }
     }
 
-    /// The item that `text` means.
+    /// The item that `text` refers to.
     pub(crate) fn item(&self, collection: &Collection, text: &str) -> Result<StoredItem, Failure> {
         Ok(collection.find(&typed::item(&self.current, text))?)
     }
@@ -192,7 +192,7 @@ impl Context {
         ));
     }
 
-    /// Waits for locks as long as `--lock-wait` allows, and hears signals meanwhile.
+    /// Waits for locks as long as `--lock-wait` allows; signals end the wait.
     pub(crate) fn waiter(&self) -> Waiter<'static> {
         Waiter::new(&SystemClock, &self.interrupt, self.config.lock_wait.value)
     }
@@ -212,7 +212,7 @@ impl Context {
         if self.global.dry_run { RunMode::Plan } else { RunMode::Act }
     }
 
-    /// What the engines get, with `progress`.
+    /// The caller for engines, with `progress`.
     pub(crate) fn caller<'a>(&'a self, progress: &'a dyn Progress) -> Caller<'a> {
         Caller {
             agent: &self.agent,
@@ -230,7 +230,7 @@ impl Context {
         }
     }
 
-    /// How identifiers of any subsystem are issued.
+    /// Options for issuing identifiers of any subsystem.
     pub(crate) fn issue_options(&self, trust: ClockTrust) -> IssueOptions {
         IssueOptions {
             subsystem: None,
@@ -243,12 +243,12 @@ impl Context {
         }
     }
 
-    /// The same for the care of memories.
+    /// The same for inspecting and raising memories.
     pub(crate) fn care_options(&self, trust: ClockTrust) -> IssueOptions {
         IssueOptions { purpose: IssuePurpose::Care, ..self.issue_options(trust) }
     }
 
-    /// The prefixes that this machine issues, and what the settings know besides.
+    /// The prefixes that this machine issues, with the data of the settings.
     pub(crate) fn register(&self) -> Register {
         let entries = |state: &Path| state.join(PREFIXES);
         let (dir, others) = match &self.config.state.value {
@@ -275,7 +275,7 @@ impl Context {
         roots.iter().map(open).collect()
     }
 
-    /// Who makes a collection here.
+    /// The creator of a collection.
     pub(crate) fn founder<'a>(
         &'a self,
         register: &'a Register,
@@ -292,7 +292,7 @@ impl Context {
         }
     }
 
-    /// Progress as it was asked for, or as suits where stderr goes.
+    /// Progress, as requested or by the kind of stderr.
     pub(crate) fn progress(&self) -> Box<dyn Progress> {
         self.progress_in(Unit::Bytes)
     }
@@ -312,9 +312,9 @@ impl Context {
         }
     }
 
-    /// A path on the command line, made absolute, and without `..`, which nobody wants to read.
+    /// A path on the command line, made absolute and without `..`.
     ///
-    /// Links in it stay as they were typed, unless a `..` has to be followed through them.
+    /// Links in it stay as typed, unless a `..` has to be followed through them.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         let path = self.current.join(path);
         if !path.components().any(|component| component == Component::ParentDir) {
@@ -334,12 +334,12 @@ pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {
     Printer::new(verbosity, global.json, global.color, purpose)
 }
 
-/// The first signal asks for a stop at the next safe point, the second ends the process at once. Gives the flag
-/// that the first one sets.
+/// The first signal requests a stop at the next safe point, the second ends the process at once. Returns the
+/// flag that the first one sets.
 fn catch_signals() -> std::io::Result<Arc<AtomicBool>> {
     use signal_hook::consts::{SIGHUP, SIGTERM, SIGXFSZ};
-    // A write beyond the limit on the size of files is to fail, naming its file, instead of ending the
-    // process without a word.
+    // A write beyond the limit on file sizes should fail with its file name, instead of killing the process
+    // silently.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGHUP] {
@@ -369,7 +369,7 @@ impl CtrlC {
         Ok(CtrlC { actions: catch(signal_hook::consts::SIGINT, &stop)?, stop })
     }
 
-    /// Without actions the signal does nothing. Programs that urepo starts have its default.
+    /// Without actions the signal does nothing. Programs that urepo starts have the default handler.
     fn ignore(&self) {
         for action in self.actions {
             signal_hook::low_level::unregister(action);
@@ -377,7 +377,7 @@ impl CtrlC {
     }
 }
 
-/// Lets Ctrl-C do nothing to urepo for the rest of the process, where another program has the terminal.
+/// Makes urepo ignore Ctrl-C for the rest of the process, while another program has the terminal.
 pub(crate) fn ignore_ctrl_c() -> Result<(), Failure> {
     CtrlC::catch(Arc::default()).map_err(|error| deaf(&error))?.ignore();
     Ok(())
@@ -399,7 +399,7 @@ fn agent(command: &str, machine_id: Option<String>) -> Agent {
     }
 }
 
-/// The name of the item that `text` means: one that is here, or vanished.
+/// The name of the item that `text` refers to: one that is here, or vanished.
 pub(crate) fn name_of_item(
     collection: &Collection,
     text: &str,

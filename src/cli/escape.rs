@@ -1,4 +1,4 @@
-//! Names from outside, made harmless for a terminal, and read again as they were printed.
+//! Escaping untrusted names for a terminal, and reading the escapes back.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -21,17 +21,17 @@ fn escape(text: &str, keep: impl Fn(char) -> bool) -> String {
     escaped
 }
 
-/// One line, whatever is in `text`.
+/// `text` as one line.
 pub(crate) fn one_line(text: &str) -> String {
     escape(text, |_| false)
 }
 
-/// Text of our own over several lines, in which names from outside may stand.
+/// Our own text of several lines, with untrusted names in it.
 pub(crate) fn lines(text: &str) -> String {
     escape(text, |character| character == '\n')
 }
 
-/// JSON text in which such characters stand as `\u` escapes: they occur in strings alone.
+/// JSON text with such characters as `\u` escapes: they occur only in strings.
 pub(crate) fn json(text: &str) -> String {
     let is_plain = |c: char| !(c.is_control() || is_invisible(c));
     if text.chars().all(is_plain) {
@@ -50,8 +50,8 @@ pub(crate) fn json(text: &str) -> String {
     escaped
 }
 
-/// Characters that reorder or hide what stands around them. The joiners U+200C and U+200D are not among
-/// them: Persian, the scripts of India and emoji are written with them.
+/// Characters that reorder or hide the text around them. The joiners U+200C and U+200D are not among them:
+/// Persian, the scripts of India and emoji need them.
 fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
@@ -76,7 +76,7 @@ pub(crate) fn text_form(argument: OsString) -> String {
     argument.into_string().unwrap_or_else(escaped)
 }
 
-/// The text form of a path that [`one_line`] printed so.
+/// The text form of a path, from the output of [`one_line`].
 pub(crate) fn printed(text: &str) -> String {
     let (mut path, mut rest) = (String::with_capacity(text.len()), text);
     while let Some((before, after)) = rest.split_once('\\') {
@@ -102,7 +102,7 @@ pub(crate) fn printed(text: &str) -> String {
     path + rest
 }
 
-/// The character that `u{1b}` stands for, and the length of that.
+/// The character of an escape such as `u{1b}`, and the length of the escape.
 fn code_point(text: &str) -> Option<(char, usize)> {
     let (digits, _) = text.strip_prefix("u{")?.split_once('}')?;
     let character = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;

@@ -1,23 +1,23 @@
 //! Exit codes: documented, stable, each one tested.
 
-/// How a command ended. The closing JSON record carries the same number.
+/// The end of a command. The closing JSON record has the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All that was asked was done.
+    /// Everything was done.
     Success = 0,
-    /// It could not be done.
+    /// The command failed.
     Failure = 1,
     /// The command line cannot be understood; only that.
     Usage = 2,
     /// Finished, but some items failed or were skipped.
     Partial = 3,
-    /// There is no such collection.
+    /// The collection does not exist.
     NoCollection = 10,
     /// Another process holds a lock.
     Locked = 11,
     /// Damage was found.
     Damage = 20,
-    /// There is no such item.
+    /// The item does not exist.
     NoItem = 21,
     /// The item is deleted.
     Deleted = 22,

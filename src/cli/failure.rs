@@ -1,4 +1,4 @@
-//! Failures as the command line tells them: one line, causes, one hint, an exit code.
+//! Failures of the command line: one line, causes, one hint, an exit code.
 
 use std::error::Error;
 
@@ -15,14 +15,14 @@ pub(crate) struct Failure {
     pub(crate) excerpt: Option<String>,
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
-    /// What it is called of several items, if it may be the same with many.
+    /// Its text for several items, if it may be the same for many.
     pub(crate) common: Option<&'static str>,
-    /// Everything was said already, or nobody is there to hear it.
+    /// Everything has been reported, or the output is closed.
     pub(crate) silent: bool,
     stdout_is_gone: bool,
 }
 
-/// Why stdout takes nothing more.
+/// Why stdout takes no more output.
 #[derive(Debug)]
 pub(crate) struct Lost {
     /// The reader has left, as `head` does.
@@ -45,7 +45,7 @@ impl Failure {
         }
     }
 
-    /// The failure that `error` is, with the chain of its causes.
+    /// The failure for `error`, with the chain of its causes.
     pub(crate) fn of(exit: Exit, error: &dyn Error) -> Failure {
         let mut failure = Failure::new(exit, error.to_string());
         let mut source = error.source();
@@ -60,7 +60,7 @@ impl Failure {
         failure
     }
 
-    /// An end that has been explained before.
+    /// An end that has already been explained.
     pub(crate) fn told(exit: Exit) -> Failure {
         Failure { silent: true, ..Failure::new(exit, "") }
     }
@@ -69,19 +69,18 @@ impl Failure {
         Failure::new(Exit::Usage, message)
     }
 
-    /// Whether there is no use in going on: nobody reads, or a stop was asked for.
+    /// Whether the run should stop: the output is closed, or a stop was requested.
     pub(crate) fn ends_the_run(&self) -> bool {
         self.silent || self.stdout_is_gone || self.exit == Exit::Interrupted
     }
 
-    /// The same with what to do about it. A command in `hint` is one of the collection in use, unless it names
-    /// another with `-c`.
+    /// Adds a hint. A command in `hint` applies to the collection in use, unless it names another with `-c`.
     pub(crate) fn hint(mut self, hint: impl AsRef<str>) -> Failure {
         self.hint = Some(shell::pasted(hint.as_ref()));
         self
     }
 
-    /// The same failure is likely with many items, of which `common` says it.
+    /// The same failure is likely for many items; `common` is its text for them.
     pub(crate) fn in_common(mut self, common: &'static str) -> Failure {
         self.common = Some(common);
         self
@@ -101,12 +100,12 @@ impl Failure {
         failure.caused_by(&lost.reason)
     }
 
-    /// A failure to write to stdout, for a library that knows errors of the system alone.
+    /// A failure to write to stdout, for a library with plain I/O errors.
     pub(crate) fn into_io_error(self) -> std::io::Error {
         std::io::Error::other(self.causes.join(": "))
     }
 
-    /// The same with what was done.
+    /// The same, with the action.
     pub(crate) fn into_path_error(self) -> PathError {
         PathError::new("write to", "stdout", self.into_io_error())
     }

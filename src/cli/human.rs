@@ -41,7 +41,7 @@ pub(crate) fn was_or_were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }
 }
 
-/// Lines of keys and values, the values one below the other.
+/// Lines of keys and values, with aligned values.
 pub(crate) fn fields(fields: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
     let width = fields.iter().map(|(key, _)| key.as_ref().width()).max().unwrap_or(0).max(12);
     let line = |(key, value): &(_, _)| {
@@ -58,7 +58,7 @@ pub(crate) fn size(files: u64, bytes: u64) -> String {
 
 /// A duration in its two largest units: `2 h 5 min`.
 pub(crate) fn duration(time: Duration) -> String {
-    // A part of a second counts as one: what takes any time takes at least that.
+    // A part of a second counts as a whole one.
     let seconds = time.as_secs() + u64::from(time.subsec_nanos() > 0);
     let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
     let first = units.iter().position(|(size, _)| seconds >= *size).unwrap_or(3);
@@ -83,7 +83,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let seconds = match unit {
         "ms" => return Ok(Duration::from_millis(number)),
         "s" => 1,
-        // Nothing is as long in every unit.
+        // Zero is the same in every unit.
         "" if number == 0 => 1,
         "" => {
             return Err(format!("the unit is missing, as in {text}s, {text}m, {text}h or {text}d"));

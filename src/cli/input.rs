@@ -1,4 +1,4 @@
-//! What a person named to be read: a file, a pipe, or `-` for standard input.
+//! Input named by a person: a file, a pipe, or `-` for standard input.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::os::fd::AsFd;
@@ -22,12 +22,12 @@ pub(crate) fn can_be_read_twice(path: &Path) -> bool {
     !is_stdin(path) && stat_of(path, Links::Follow).is_ok_and(|it| it.kind == Kind::File)
 }
 
-/// What a list is called in messages.
+/// The name of a list in messages.
 pub(crate) fn name_of(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// That something could not be read: for a stop that was requested meanwhile, with its exit code.
+/// The failure of reading; after a requested stop, with its exit code.
 pub(crate) fn unreadable(error: &io::Error, message: String) -> Failure {
     if was_interrupted(error) {
         return Failure::new(Exit::Interrupted, Interrupted.to_string());
@@ -40,8 +40,8 @@ pub(crate) fn was_interrupted(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|cause| cause.downcast_ref::<Interrupted>().is_some())
 }
 
-/// A document that is read more than once: a regular file for as long as it does not change, wherever it is moved and even
-/// when it is removed; anything else from memory.
+/// A document that is read more than once: a regular file as long as it does not change, even if it is moved
+/// or removed; anything else from memory.
 pub(crate) enum Document {
     File(Arc<StoredFile>, FileStat),
     Bytes(Arc<[u8]>),
@@ -53,7 +53,7 @@ struct DocumentReader {
     offset: u64,
 }
 
-/// A document that is not a regular file is no larger.
+/// Limit on a document that is not a regular file.
 const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Document {
@@ -81,7 +81,7 @@ impl Read for DocumentReader {
 }
 
 impl Context {
-    /// The document `path`, or standard input. What is not a regular file is read here.
+    /// The document `path`, or standard input, which is read here unless it is a regular file.
     pub(crate) fn document(&self, path: &Path) -> Result<Document, Failure> {
         let stat = if is_stdin(path) { None } else { Some(stat_of(path, Links::Follow)?) };
         Ok(match stat {

@@ -1,5 +1,4 @@
-//! The collections that are known: the one that is meant, those named in the settings, and those
-//! given on the command line.
+//! The known collections: the one in use, those named in the settings, and those given on the command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,12 +13,13 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::{human, shell};
 
-/// Collections that can be compared: each with an id of its own.
+/// Collections that can be compared, with unique ids.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// The one that is meant first, if there is one, then those of the settings by name, then those given.
+    /// The one in use first, if any, then those of the settings by name, then those given.
     pub(crate) collections: Vec<Collection>,
-    /// Those of the settings that cannot be opened: a disk may not be mounted. They were warned of.
+    /// Those of the settings that cannot be opened, for which a warning was printed: a disk may not be
+    /// mounted.
     pub(crate) missing: Vec<Missing>,
     /// Their names.
     pub(crate) missing_names: Vec<String>,
@@ -36,8 +36,8 @@ pub(crate) struct Missing {
 impl Context {
     /// Opens every known collection, with those at `extra`, by path or name, besides.
     ///
-    /// What is given on the command line or in a variable has to be there. What the settings name
-    /// may be missing.
+    /// Collections given on the command line or in a variable must exist. Those of the settings may be
+    /// missing.
     pub(crate) fn known(&self, extra: &[OsString]) -> Result<Known, Failure> {
         let known = self.known_if_any(extra)?;
         if known.collections.is_empty() && known.missing.is_empty() {
@@ -99,7 +99,7 @@ impl Known {
     fn add_named(&mut self, context: &Context, name: &str, path: PathBuf) -> Result<(), Failure> {
         match context.open(&path) {
             Ok(collection) => self.add(context, collection),
-            // The same one may be named twice.
+            // The same collection may be named twice.
             Err(_) if self.missing.iter().any(|missing| missing.path == path) => Ok(()),
             Err(error) => {
                 let reason = Failure::from(error).in_one_line();
@@ -112,8 +112,8 @@ impl Known {
         }
     }
 
-    /// Adds a collection, unless one of its id is there: then it is that one, or a clone of it, which
-    /// says nothing that the first one does not say.
+    /// Adds a collection, unless one with its id exists: then it is the same, or a clone without further
+    /// data.
     fn add(&mut self, context: &Context, collection: Collection) -> Result<(), Failure> {
         let id = &collection.settings().id;
         let Some(first) = self.collections.iter().find(|known| known.settings().id == *id) else {
@@ -135,10 +135,10 @@ impl Known {
         Peers { collections: &self.collections, missing: &self.missing_names, unseen }
     }
 
-    /// The name that `text` means: itself if it is one, else what any of the collections finds by it.
+    /// The name that `text` refers to: itself if it is a name, else the item that any of the collections
+    /// finds.
     ///
-    /// That they all are asked tells an end of a name that stands for one item here and for another
-    /// there.
+    /// All are searched, to notice an end of a name that is ambiguous between collections.
     pub(crate) fn resolve(&self, text: &str) -> Result<RepositoryName, Failure> {
         if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
             return Ok(name);
@@ -170,7 +170,7 @@ impl Known {
         }
     }
 
-    /// That two of the collections, given by their numbers, say that they hold the Original.
+    /// The failure of two collections, given by their numbers, that both say they hold the Original.
     pub(crate) fn two_originals(&self, name: &RepositoryName, at: [usize; 2]) -> Failure {
         let paths = at.map(|at| self.collections[at].path());
         let [first, second] = paths.map(|path| path.display());
@@ -182,7 +182,7 @@ impl Known {
         ))
     }
 
-    /// That none of the collections has an item.
+    /// The failure of an item that none of the collections has.
     pub(crate) fn no_item(&self, text: &str) -> Failure {
         let searched = human::count(self.collections.len() as u64, "known collection");
         let failure = Failure::new(Exit::NoItem, format!("no item `{text}` in {searched}"))

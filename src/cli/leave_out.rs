@@ -1,4 +1,4 @@
-//! What deposits and imports leave out: the flags, and telling what it was.
+//! Exclusions of deposits and imports: the flags, and the report.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,14 +11,14 @@ use super::context::Context;
 use super::failure::Failure;
 use super::{escape, human};
 
-/// What is left out.
+/// The exclusion flags.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Leaving out")]
 pub(crate) struct ExcludeArgs {
-    /// Leave out what matches PATTERN, by the rules of gitignore; may be repeated
+    /// Leave out files that match PATTERN, by the rules of gitignore; may be repeated
     #[arg(long, value_name = "PATTERN", value_parser = pattern())]
     exclude: Vec<String>,
-    /// Leave out what matches a line of FILE, by the rules of gitignore; may be repeated
+    /// Leave out files that match a line of FILE, by the rules of gitignore; may be repeated
     #[arg(long, value_name = "FILE")]
     exclude_from: Vec<PathBuf>,
     /// Leave out nothing else: ignore `.urepoignore` files and the setting `exclude`
@@ -37,7 +37,7 @@ fn pattern() -> impl TypedValueParser<Value = String> {
 }
 
 impl ExcludeArgs {
-    /// What is left out of a directory that was named as an item.
+    /// The exclusions from a directory that was named as an item.
     pub(crate) fn of_item(&self, context: &Context) -> Result<Exclusion, Failure> {
         self.exclusion(&self.given(context)?, &[])
     }
@@ -86,24 +86,24 @@ fn unusable(error: &PatternError, from: &str) -> Failure {
         .hint("patterns are those of gitignore, such as `*.tmp` or `/cache/`")
 }
 
-/// How many patterns are listed with their counts.
+/// Limit on the patterns listed with their counts.
 const MOST_LISTED: usize = 5;
 
-/// Counts what was left out, by rule.
+/// Counts excluded entries, by rule.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOutTally {
     rules: BTreeMap<String, u64>,
 }
 
 impl LeftOutTally {
-    /// Counts what was left out of `source` and, as far as people asked for it, names it.
+    /// Counts the entries left out of `source`, and names them on request.
     pub(crate) fn add(&mut self, context: &Context, source: &str, left_out: &[LeftOut]) {
         for LeftOut { path, rule } in left_out {
             self.add_rule(context, &format!("`{path}` of `{source}`"), rule);
         }
     }
 
-    /// Counts one thing and, as far as people asked for it, names it.
+    /// Counts one entry, and names it on request.
     pub(crate) fn add_rule(&mut self, context: &Context, what: &str, rule: &ExclusionRule) {
         *self.rules.entry(rule.to_string()).or_default() += 1;
         let verb = if context.global.dry_run { "would leave out" } else { "left out" };
@@ -115,12 +115,12 @@ impl LeftOutTally {
         }
     }
 
-    /// How many there are.
+    /// Their number.
     pub(crate) fn total(&self) -> u64 {
         self.rules.values().sum()
     }
 
-    /// Reports how many there are, and by which patterns.
+    /// Reports their number, and the patterns.
     pub(crate) fn tell(&self, context: &Context) {
         if self.rules.is_empty() {
             return;

@@ -42,7 +42,7 @@ use exit::Exit;
 use failure::Failure;
 use printer::{Printer, Purpose, Verbosity};
 
-/// How a command ends: all done, or not.
+/// The end of a command.
 type Done = Result<(), Failure>;
 
 pub(crate) fn main() -> ExitCode {
@@ -66,13 +66,13 @@ pub(crate) fn main() -> ExitCode {
         shell::set_collection(&typed);
     }
     let is_check = matches!(command, Command::Verify(_) | Command::Status(_) | Command::Links(_));
-    // Also a dry run is an answer.
+    // A dry run is an answer, too.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { command.purpose() };
     let printer = context::printer(&global, purpose);
     report::conclude(run(&command, global, &printer), &printer).code().into()
 }
 
-/// Prints what clap says of arguments that it cannot read, or the help that was asked for.
+/// Prints the error of clap about arguments, or the requested help.
 fn refuse(error: &clap::Error) -> Exit {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
     if exit == Exit::Success {
@@ -83,13 +83,13 @@ fn refuse(error: &clap::Error) -> Exit {
         Printer::new(Verbosity::Normal, is_json, anstream::ColorChoice::Auto, Purpose::Answer);
     match usage::failure(error) {
         Some(failure) => printer.failure(&failure),
-        // The help, where the command is missing.
+        // The help, if the command is missing.
         None => printer.excerpt(error.render().to_string().trim_end()),
     }
     exit
 }
 
-/// The collection as it was typed; none where it is the one around the current directory.
+/// The collection as typed; `None` for the one around the current directory.
 fn in_use(global: &Global, command: &Command) -> Option<OsString> {
     let root = match command {
         Command::Adopt(adopt) => &adopt.root,
@@ -113,7 +113,7 @@ fn run(command: &Command, global: Global, printer: &Printer) -> Done {
     })
 }
 
-/// The command line as clap knows it, for completions and man pages.
+/// The command line for clap, for completions and man pages.
 fn definitions() -> clap::Command {
     use clap::CommandFactory;
     Args::command()

@@ -1,12 +1,12 @@
-//! Words that were probably meant.
+//! Suggestions for mistyped words.
 
 use strsim::osa_distance;
 
-/// The one of `words` that is spelt like `typed`, but for two letters, or one of a short word.
+/// The one of `words` that differs from `typed` in at most two letters, or in one for a short word.
 pub(crate) fn nearest<'a>(typed: &str, words: &[&'a str]) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let letters = typed.chars().count();
-    // Half of the letters of a short word are in many others; a longer word than those differs from each of them.
+    // Many words share half of the letters of a short word; longer words differ more.
     let most = if letters < 6 { 1 } else { 2 };
     let words = words.iter().filter(|_| letters <= 32);
     let distances = words.map(|word| (osa_distance(&typed, &word.to_lowercase()), *word));

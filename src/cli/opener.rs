@@ -14,18 +14,18 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::records::{Item, PathAt};
 
-/// The program of the desktop that opens whatever it gets.
+/// The program of the desktop that opens any file.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
-/// Opens the file or directory at `path` in `item`, unless links lead out of that. `otherwise` is the hint if it
-/// fails.
+/// Opens the file or directory at `path` in `item`, unless links lead out of the item. `otherwise` is the
+/// hint if it fails.
 pub(crate) fn open(context: &Context, path: &Path, item: &StoredItem, otherwise: &str) -> Done {
     let failed = |cause: String| {
         Failure::new(Exit::Failure, format!("cannot open `{}`", path.display()))
             .caused_by(cause)
             .hint(otherwise)
     };
-    // An item may have links that lead nowhere: they are as their source was.
+    // An item may have dangling links, as its source had.
     let is_link = || stat_of(path, Links::AsIs).is_ok_and(|it| it.kind == Kind::Link);
     let real = match resolved(path) {
         Ok(real) => real,

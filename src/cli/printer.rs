@@ -1,4 +1,4 @@
-//! What goes to stdout and stderr, and how.
+//! Output to stdout and stderr.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,23 +13,23 @@ use super::failure::{Failure, Lost};
 use super::records::{self, Error, FullError};
 use super::{Done, escape};
 
-/// How much is said besides the answer.
+/// The amount of output besides the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
     /// Errors only.
     Quiet,
-    /// What a person should know.
+    /// Notes and warnings as well.
     Normal,
-    /// What was done as well.
+    /// Reports of work as well.
     Verbose,
 }
 
-/// What stdout is to a run.
+/// The role of stdout in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It takes the answer: without a reader there is nothing left to do.
+    /// It takes the answer: if it is closed, the run ends.
     Answer,
-    /// It takes reports of work, which is finished whether anybody reads them or not.
+    /// It takes reports of work, which is finished even if it is closed.
     Work,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Printer {
     pub(crate) purpose: Purpose,
     color: ColorChoice,
     stdout_is_terminal: bool,
-    /// There is no stdout: reports of work go to stderr, so that no identifier is lost.
+    /// Without a stdout, reports of work go to stderr, so that no identifier is lost.
     stdout_is_closed: bool,
     lost: Arc<OnceLock<Lost>>,
 }
@@ -64,18 +64,18 @@ impl Output {
         self.bytes.push(b'\n');
     }
 
-    /// A line that is harmless already, with an end of its own.
+    /// An escaped line, with its end.
     pub(crate) fn ended(&mut self, line: &str, end: u8) {
         self.bytes.extend(line.bytes());
         self.bytes.push(end);
     }
 
-    /// Several lines of our own making, in which names from outside may stand.
+    /// Our own text of several lines, with untrusted names in it.
     pub(crate) fn lines(&mut self, text: &str) {
         self.bytes.extend(escape::lines(text).bytes());
     }
 
-    /// Lines that may hold names which are not text.
+    /// Lines with names that may not be UTF-8.
     pub(crate) fn exact(&mut self, lines: &[u8]) {
         if self.is_terminal {
             self.bytes.extend(escape::lines(&String::from_utf8_lossy(lines)).bytes());
@@ -84,7 +84,7 @@ impl Output {
         }
     }
 
-    /// A JSON record on a line of its own.
+    /// A JSON record on one line.
     pub(crate) fn record(&mut self, record: &impl Serialize) {
         self.bytes.extend(escape::json(&records::to_json(record).to_string()).bytes());
         self.bytes.push(b'\n');
@@ -114,7 +114,7 @@ pub(crate) fn stderr_size() -> (u16, u16) {
     size.filter(|size| size.ws_col > 0).map_or((24, 80), |size| (size.ws_row, size.ws_col))
 }
 
-/// Says which progress bar is on the terminal now.
+/// Sets the progress bar that is now on the terminal.
 pub(crate) fn set_bar(bar: Option<ProgressBar>) {
     *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
 }
@@ -146,7 +146,7 @@ impl Printer {
         self.stdout_is_terminal
     }
 
-    /// How many columns the terminal has that stdout is; none if it is not a terminal.
+    /// The width of the terminal on stdout; `None` if it is not a terminal.
     pub(crate) fn stdout_width(&self) -> Option<usize> {
         if !self.stdout_is_terminal {
             return None;
@@ -160,12 +160,12 @@ impl Printer {
         io::stderr().is_terminal()
     }
 
-    /// Why stdout takes nothing more, if it does not.
+    /// Why stdout takes no more output, if it does not.
     pub(crate) fn lost(&self) -> Option<&Lost> {
         self.lost.get()
     }
 
-    /// Nothing yet, for several lines that are written together.
+    /// An empty buffer for several lines that are written together.
     pub(crate) fn output(&self) -> Output {
         Output { is_terminal: self.stdout_is_terminal, bytes: Vec::new() }
     }
@@ -180,17 +180,17 @@ impl Printer {
         self.one(|output| output.line(line))
     }
 
-    /// Several lines of our own making, in which names from outside may stand.
+    /// Our own text of several lines, with untrusted names in it.
     pub(crate) fn lines(&self, text: &str) -> Done {
         self.one(|output| output.lines(text))
     }
 
-    /// Lines that may hold names which are not text.
+    /// Lines with names that may not be UTF-8.
     pub(crate) fn exact(&self, lines: &[u8]) -> Done {
         self.one(|output| output.exact(lines))
     }
 
-    /// A JSON record on a line of its own.
+    /// A JSON record on one line.
     pub(crate) fn record(&self, record: &impl Serialize) -> Done {
         self.one(|output| output.record(record))
     }
@@ -201,10 +201,10 @@ impl Printer {
         self.send(&output)
     }
 
-    /// Bytes of a file or a stream, as they are: for nobody who sits at a terminal unasked.
+    /// The unchanged bytes of a file or a stream, which the caller keeps away from a terminal.
     ///
-    /// Once stdout has failed nothing more is written. An answer then ends; work goes on, and the end
-    /// of the run says so (`report::conclude`).
+    /// Once stdout has failed, nothing more is written. An answer then ends; work continues, and the end of
+    /// the run reports it (`report::conclude`).
     pub(crate) fn payload(&self, bytes: &[u8]) -> Done {
         if self.lost.get().is_none()
             && let Err(error) = self.write(bytes)
@@ -231,14 +231,14 @@ impl Printer {
         if self.stdout_is_terminal { without_bar(write) } else { write() }
     }
 
-    /// Something a person should know, unless they asked for quiet.
+    /// A note for a person, unless `--quiet` is given.
     pub(crate) fn note(&self, text: &str) {
         if self.verbosity >= Verbosity::Normal {
             self.say(&escape::lines(text));
         }
     }
 
-    /// What was done, for those who asked.
+    /// A report of work, with `--verbose`.
     pub(crate) fn detail(&self, text: &str) {
         if self.verbosity >= Verbosity::Verbose {
             self.say(&escape::lines(text));

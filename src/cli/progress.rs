@@ -1,4 +1,4 @@
-//! Progress for people: two lines on a terminal, plain lines at intervals elsewhere if asked.
+//! Progress for people: two lines on a terminal, elsewhere plain lines at intervals on request.
 
 mod counts;
 mod overview;
@@ -94,7 +94,7 @@ fn lines_of(counts: &Counts, state: &ProgressState, columns: usize) -> String {
     let measured = overview.bytes.or(overview.count);
     overview.rate = Some(rate);
     overview.left = match measured {
-        // Nothing is left to read; nobody knows how long the sync takes.
+        // Nothing is left to read, and the time for the sync is unknown.
         Some((done, Some(all))) if done == all => None,
         Some((done, Some(all))) if rate > 0 => {
             Some(Duration::from_secs((all - done).div_ceil(rate)))
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Terminals wrap what is too wide, and the lines would then not be cleared.
+    /// Terminals wrap lines that are too wide, which would then not be cleared.
     #[test]
     fn lines_fit_the_terminal_and_are_cleared() {
         let (out, interrupt) = (Out::default(), Interrupt::default());

@@ -20,7 +20,7 @@ use super::failure::Failure;
 pub(crate) use others::*;
 pub(crate) use path::{PathAt, path};
 
-/// An item, or a source that was to become one.
+/// An item, or a source for a new one.
 #[derive(Default, Serialize)]
 #[serde(tag = "type", rename = "item")]
 pub(crate) struct Item<'a> {
@@ -111,14 +111,14 @@ struct Removal {
     date: String,
 }
 
-/// What a verification found in an item.
+/// The result of verifying an item.
 #[derive(Serialize)]
 pub(crate) struct Findings {
     pub(crate) findings: Vec<Finding>,
     pub(crate) findings_omitted: Option<u64>,
 }
 
-/// How an item was repaired, or would be.
+/// The repair of an item, also in a dry run.
 #[derive(Serialize)]
 pub(crate) struct Repair {
     pub(crate) sidecar: RepairStep,
@@ -141,7 +141,7 @@ pub(crate) struct RepairStep {
     pub(crate) state: Option<String>,
 }
 
-/// Something of a source that is not part of its item.
+/// An entry of a source that was left out.
 #[derive(Serialize)]
 pub(crate) struct LeftOutPath {
     #[serde(flatten)]
@@ -149,7 +149,7 @@ pub(crate) struct LeftOutPath {
     pub(crate) rule: String,
 }
 
-/// Where the description of an adopted item comes from.
+/// The source of the description of an adopted item.
 #[derive(Serialize)]
 pub(crate) struct Adoption {
     #[serde(flatten)]
@@ -160,7 +160,7 @@ pub(crate) struct Adoption {
     pub(crate) beside: Vec<PathAt>,
 }
 
-/// What an export could not keep.
+/// The parts that an export could not keep.
 #[derive(Serialize)]
 pub(crate) struct Export {
     pub(crate) links_skipped: u64,
@@ -193,7 +193,7 @@ pub(crate) struct Summary {
     pub(crate) place: Option<InCollection>,
 }
 
-/// What a run counted. `items` are those with which it did what its command says.
+/// The counts of a run. `items` are those with which the command succeeded.
 #[derive(Default, Serialize)]
 pub(crate) struct Counts {
     pub(crate) items: u64,
@@ -205,7 +205,7 @@ pub(crate) struct Counts {
     pub(crate) others: BTreeMap<String, u64>,
 }
 
-/// The other end of a hand-over under way: `from` or `to` a collection.
+/// The other end of a hand-over in progress: `from` or `to` a collection.
 #[derive(Serialize)]
 pub(crate) struct Handover {
     token: String,
@@ -221,7 +221,7 @@ pub(crate) struct ErrorText {
     pub(crate) hint: Option<String>,
 }
 
-/// A collection, as other records name it.
+/// A collection, in other records.
 #[derive(Serialize)]
 pub(crate) struct InCollection {
     collection: String,
@@ -268,13 +268,13 @@ impl<'a> Item<'a> {
         Item { outcome: Some(outcome), ..Item::of(name) }
     }
 
-    /// An item of `collection`, where only its identifier is known.
+    /// An item of `collection`, if only its identifier is known.
     pub(crate) fn named(collection: &Collection, name: &RepositoryName) -> Item<'a> {
         let place = collection.path().join(urepo::layout::item_directory(name));
         Item { path: Some(path(&place)), ..Item::of(name) }
     }
 
-    /// An item that was just given its identifier.
+    /// An item with a new identifier.
     pub(crate) fn labelled(collection: &Collection, label: &Label) -> Item<'a> {
         let ibip = label.ibip.as_ref().map(ToString::to_string);
         Item { ibip, ..Item::named(collection, &label.name) }
@@ -294,7 +294,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// An item with everything that its sidecar says.
+    /// An item with everything in its sidecar.
     pub(crate) fn described(item: &StoredItem, sidecar: &Sidecar) -> Item<'a> {
         Item {
             ibip: sidecar.ibip.as_ref().map(ToString::to_string),
@@ -345,7 +345,7 @@ impl Description {
     }
 }
 
-/// The record of `fields` as it is written: of this version, and without keys that have no value.
+/// The record of `fields` in the written form: with the version, and without keys that have no value.
 pub(crate) fn to_json(fields: &impl Serialize) -> Value {
     let mut value = serde_json::to_value(fields).unwrap_or_else(|error| error.to_string().into());
     if let Value::Object(record) = &mut value {

@@ -1,5 +1,5 @@
-//! A run over items: what became of them, the summary, and the exit code. Every command that goes over
-//! items reports through this.
+//! A run over items: their outcomes, the summary, and the exit code. Every command over items reports through
+//! this.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,8 +14,8 @@ use super::{Done, human};
 /// The hint of a run that continues when it is repeated.
 pub(crate) const REPEAT: Option<&str> = Some("repeat the command to continue where it stopped");
 
-/// How many failures with one cause, such as a full disk, or warnings of one kind are printed before the rest
-/// is only counted.
+/// Limit on printed failures with one cause, such as a full disk, and on warnings of one kind; the rest is
+/// only counted.
 pub(crate) const REPEATED_PRINTED: u64 = 5;
 
 /// A run over items.
@@ -23,13 +23,13 @@ pub(crate) struct Report<'a> {
     context: &'a Context,
     /// The action on an item, as a participle: `copied`.
     verb: &'static str,
-    /// One item was asked for: its failure is that of the run.
+    /// A single item was requested: its failure is that of the run.
     is_single: bool,
     only_error: Option<Failure>,
     fatal: Option<Failure>,
-    /// How often each failure was met that many items may have in common.
+    /// Number of failures of each kind that many items may share.
     repeated: BTreeMap<&'static str, u64>,
-    /// That of the last failure printed.
+    /// The hint of the last printed failure.
     last_hint: Option<String>,
     /// Items and failures are counted here, the rest by the command.
     pub(crate) summary: Summary,
@@ -38,26 +38,26 @@ pub(crate) struct Report<'a> {
 /// The count of items whose deletion was recorded in the other collection.
 pub(crate) const DELETIONS: &str = "deletions";
 
-/// How a run ends, besides what every run has in common.
+/// The special parts of the end of a run.
 #[derive(Default)]
 pub(crate) struct End {
-    /// What was done before a signal, unless the items say it: `3 holdings found`.
+    /// The work before a signal, unless the items show it: `3 holdings found`.
     pub(crate) done: Option<String>,
     /// What to do after a signal.
     pub(crate) hint: Option<&'static str>,
     /// A failure that outweighs a signal.
     pub(crate) damage: Option<Failure>,
-    /// A failure of the run as a whole, where neither a signal nor an error ended it. Without it, failed
-    /// items make the run partial.
+    /// A failure of the whole run, if neither a signal nor an error ended it. Without it, failed items make
+    /// the run partial.
     pub(crate) partial: Option<Failure>,
-    /// What to do about failed items, if more can be said than that each is named.
+    /// What to do about failed items, beyond the report of each.
     pub(crate) failed_hint: Option<&'static str>,
     /// The last line for people.
     pub(crate) closing: Option<String>,
 }
 
 impl<'a> Report<'a> {
-    /// A run that changes items, or in a dry run would.
+    /// A run that changes items, also a dry run.
     pub(crate) fn new(context: &'a Context, verb: &'static str, is_single: bool) -> Report<'a> {
         let dry_run = context.global.dry_run;
         let summary = Summary { dry_run, ..Summary::default() };
@@ -82,7 +82,7 @@ impl<'a> Report<'a> {
         self.is_single
     }
 
-    /// How many items failed.
+    /// Number of failed items.
     pub(crate) fn errors(&self) -> u64 {
         self.summary.counts.failed
     }
@@ -91,7 +91,7 @@ impl<'a> Report<'a> {
         self.summary.dry_run
     }
 
-    /// How many items the run changed, or would `act` on; nothing where the items say so themselves.
+    /// Number of items that the run changed, or would `act` on; `None` if the items show it.
     pub(crate) fn changed_items(&self, act: &str) -> Option<String> {
         let items = human::count(self.summary.counts.items, "item");
         match self.summary.counts.items {
@@ -107,7 +107,7 @@ impl<'a> Report<'a> {
         self.summary.counts.others.insert(what.to_owned(), number);
     }
 
-    /// Counts an item that went well and was reported by writing `written`.
+    /// Counts a successful item that was reported by writing `written`.
     pub(crate) fn succeeded(&mut self, written: Done) -> ControlFlow<()> {
         self.summary.counts.items += 1;
         self.written(written)
@@ -124,7 +124,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Writes the outcome of an item that went well: its record, or with `--dry-run` a line on stdout, else a
+    /// Writes the outcome of a successful item: its record, or with `--dry-run` a line on stdout, else a
     /// note.
     pub(crate) fn outcome(&mut self, item: Item<'_>, planned: &str, done: &str) -> ControlFlow<()> {
         let printer = &self.context.printer;
@@ -162,7 +162,7 @@ impl<'a> Report<'a> {
         flow
     }
 
-    /// The same where the outcomes of a group are written together: the record goes to `output`, and `print`
+    /// The same if the outcomes of a group are written together: the record goes to `output`, and `print`
     /// writes the failure for people.
     pub(crate) fn fails(
         &mut self,
@@ -184,7 +184,7 @@ impl<'a> Report<'a> {
         if self.is_single {
             self.only_error = Some(failure);
         } else if !self.context.printer.json && self.should_print(&failure) {
-            // A hint that stands above is not repeated.
+            // A hint that was just printed is not repeated.
             let hint = std::mem::replace(&mut self.last_hint, failure.hint.clone());
             let mut failure = failure;
             failure.hint = failure.hint.filter(|it| hint.as_ref() != Some(it));
@@ -213,13 +213,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Reports what did not resolve to an item.
+    /// Reports texts that did not resolve to an item.
     pub(crate) fn unresolved(&mut self) -> ControlFlow<()> {
         let mut found = self.context.take_unresolved().into_iter();
         found.try_for_each(|(text, failure)| self.failed(&text, failure))
     }
 
-    /// Ends the run with a failure that is not an item's.
+    /// Ends the run with a failure outside items.
     pub(crate) fn fatal(&mut self, failure: Failure) {
         self.fatal.get_or_insert(failure);
     }
@@ -231,12 +231,12 @@ impl<'a> Report<'a> {
         self.fatal(if done == 0 { failure } else { failure.caused_by(before) });
     }
 
-    /// Adds a cause to the failure of the one item that was asked for.
+    /// Adds a cause to the failure of the single requested item.
     pub(crate) fn caused_by(&mut self, cause: &str) {
         self.only_error = self.only_error.take().map(|failure| failure.caused_by(cause));
     }
 
-    /// What each of `texts` resolves to. Those that resolve to nothing have failed.
+    /// The results of resolving `texts`. Those without a result have failed.
     pub(crate) fn resolve<T>(
         &mut self,
         texts: &[String],
@@ -316,7 +316,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Does `act` with each of `items`. A single item is a single answer, and ends with its own failure.
+/// Does `act` with each of `items`. A single item ends with its own failure.
 pub(crate) fn for_each(
     context: &Context,
     items: &[String],
@@ -330,13 +330,13 @@ pub(crate) fn for_each(
     report.finish(End::default())
 }
 
-/// Says why a run failed, if it did, and gives its exit code.
+/// Reports the failure of a run, if any, and returns its exit code.
 pub(crate) fn conclude(done: Done, printer: &Printer) -> Exit {
     let failure = match (done, printer.lost()) {
         (Ok(()), None) => return Exit::Success,
         (Err(failure), None) => failure,
         (Err(failure), Some(_)) if failure.exit == Exit::Interrupted => failure,
-        // As `head` expects of those before it in a pipeline.
+        // As `head` expects of earlier programs in a pipeline.
         (_, Some(lost)) if printer.purpose == Purpose::Answer && lost.reader_left => {
             return Exit::Success;
         }

@@ -1,4 +1,4 @@
-//! Which items a command is about: named one by one, in a list, or all that fit.
+//! The selection of items for a command: named one by one, in a list, or by filters.
 
 mod list;
 mod selected;
@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::when::When;
 use super::{Done, escape};
 
-/// Which items are meant.
+/// The selected items.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selection {
     /// The items: identifiers, IBIps, links, paths in the collection, or the ends of identifiers
@@ -28,7 +28,7 @@ pub(crate) struct Selection {
     pub(crate) flags: SelectionFlags,
 }
 
-/// Which items are meant, without those that are named one by one.
+/// The selected items, without those named one by one.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SelectionFlags {
     #[command(flatten)]
@@ -68,7 +68,7 @@ impl From<NameFlags> for SelectionFlags {
 }
 
 impl NameFlags {
-    /// Whether all items that fit are meant.
+    /// Whether items are selected by filters.
     fn is_listing(&self) -> bool {
         self.all || self.prefix.is_some() || self.since.is_some() || self.until.is_some()
     }
@@ -91,12 +91,12 @@ impl Selection {
         Ok(Selection { items, flags })
     }
 
-    /// The listing that is meant, if it is not single items: its size can be told beforehand.
+    /// The selected listing, if it is not single items: its size is known beforehand.
     pub(crate) fn listing(&self, context: &Context) -> Option<Names> {
         (!self.names_items() && self.flags.state.is_none()).then(|| self.filter(context))
     }
 
-    /// The items that are meant where none are named.
+    /// The selected items if none are named.
     pub(crate) fn filter(&self, context: &Context) -> Names {
         let now = context.clock.now();
         Names {
@@ -115,18 +115,18 @@ impl Selection {
             .hint(format!("`urepo {usage}`, or `--all` for every item")))
     }
 
-    /// Whether something is meant at all.
+    /// Whether any items are selected.
     pub(crate) fn is_empty(&self) -> bool {
         let is_listing = self.flags.names.is_listing() || self.flags.state.is_some();
         self.items.is_empty() && self.list().is_none() && !is_listing
     }
 
-    /// Whether one item was named, which then ends with its own failure.
+    /// Whether a single item was named, which ends with its own failure.
     pub(crate) fn is_single(&self) -> bool {
         self.items.len() == 1 && self.list().is_none()
     }
 
-    /// All items do not include deleted ones, unless these are asked for.
+    /// All items do not include deleted ones, unless these are selected.
     pub(crate) fn tombstones(&self) -> Tombstones {
         let asked = self.names_items() || self.flags.state.is_some();
         if asked { Tombstones::Refuse } else { Tombstones::Pass }
@@ -158,7 +158,7 @@ impl Selection {
         Ok(Selected { collection: Some(collection), ..selected })
     }
 
-    /// The items that are named, as `find` finds them where the text is not a whole identifier.
+    /// The named items; `find` finds those whose text is not a whole identifier.
     pub(crate) fn named<'a>(
         &'a self,
         context: &'a Context,
@@ -175,8 +175,8 @@ impl Selection {
         })
     }
 
-    /// The items that `find` finds, whole identifiers looked up as well. `failed` reports those that it does not
-    /// find, and says whether to go on.
+    /// The items that `find` finds; whole identifiers are looked up as well. `failed` reports texts without
+    /// an item, and returns whether to go on.
     pub(crate) fn looked_up<'a>(
         &'a self,
         context: &'a Context,
@@ -206,14 +206,14 @@ mod tests {
 
     /// Commands that select items by all flags but --state, with the reason.
     const WITHOUT_STATE: [(&str, &str); 5] = [
-        ("purge", "what is in the trash has no state"),
+        ("purge", "items in the trash have no state"),
         ("refresh", "only Copies are refreshed"),
         ("repair", "its --state is that of an item whose sidecar is lost"),
-        ("restore", "what is in the trash has no state"),
+        ("restore", "items in the trash have no state"),
         ("verify", "no state of an item that is damaged or gone can be trusted"),
     ];
 
-    /// Commands that are about items and lack selection flags, with the reason.
+    /// Commands about items without selection flags, with the reason.
     const EXCEPTIONS: [(&str, &str); 10] = [
         ("adopt", "its --state is that of items that do not say it"),
         ("cat", "one file of one item"),
@@ -227,7 +227,7 @@ mod tests {
         ("status", "whole collections"),
     ];
 
-    /// The commands that take items, each with the selection flags that it has.
+    /// The commands that take items, each with its selection flags.
     fn commands(command: &clap::Command, path: &str, found: &mut BTreeMap<String, Vec<String>>) {
         for part in command.get_subcommands().filter(|it| it.get_name() != "help") {
             let path = format!("{path} {}", part.get_name()).trim().to_owned();

@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 
 use super::escape;
 
-/// What a shell takes as it stands, besides letters and digits; `…` stands for more to be typed.
+/// Characters that a shell takes literally, besides letters and digits; `…` stands for more to be typed.
 const PLAIN: &str = "-_./+@%:,=…";
 
-/// `word` as it is typed: quoted where a shell would read it otherwise, on one line, and with every byte.
+/// `word` in typed form: quoted if a shell would interpret it, on one line, and with every byte.
 pub(crate) fn word(word: impl AsRef<OsStr>) -> String {
     let word = word.as_ref();
     let Some(text) = word.to_str().filter(|text| escape::one_line(text) == **text) else {
@@ -26,27 +26,27 @@ pub(crate) fn word(word: impl AsRef<OsStr>) -> String {
     }
 }
 
-/// The collection of this run as a word, where it was named on the command line.
+/// The collection of this run as a word, if it was named on the command line.
 static COLLECTION: OnceLock<String> = OnceLock::new();
 
-/// The begin of a command that is named in a text; in two parts, because this is none.
+/// The beginning of a command in a text; in two parts, because this literal is not one.
 const PROGRAM: &str = concat!("`", "urepo ");
 
-/// The commands that work on no collection, or on one that they name themselves.
+/// The commands that work without a collection, or name theirs as an argument.
 const WITHOUT: [&str; 7] = ["adopt", "completions", "config", "help", "id", "init", "man"];
 
-/// Makes the commands of every later text those of the collection that was named as `typed`.
+/// From now on, commands in texts name the collection `typed`.
 pub(crate) fn set_collection(typed: &OsStr) {
-    // There is one command line.
+    // There is only one command line.
     let _ = COLLECTION.set(word(typed));
 }
 
-/// `text`, in which each command names the collection of this run, so that it can be pasted here.
+/// `text` in which each command names the collection of this run, so that it can be pasted.
 pub(crate) fn pasted(text: &str) -> String {
     COLLECTION.get().map_or_else(|| text.to_owned(), |collection| pasted_in(text, collection))
 }
 
-/// `text`, in which each command names `collection`, unless it needs none or names its own.
+/// `text` in which each command names `collection`, unless it needs none or names its own.
 pub(crate) fn pasted_in(text: &str, collection: &str) -> String {
     let mut parts = text.split(PROGRAM);
     let mut pasted = parts.next().unwrap_or_default().to_owned();
@@ -56,7 +56,7 @@ pub(crate) fn pasted_in(text: &str, collection: &str) -> String {
         let mut words = command.split_whitespace();
         let needs_one = match words.next() {
             None => false,
-            // The roots that it is to compare.
+            // The roots to compare.
             Some("verify") => !words.next().is_some_and(|it| it.starts_with(['/', '\'', '$'])),
             Some(name) => !name.starts_with('-') && !WITHOUT.contains(&name),
         };
@@ -68,7 +68,7 @@ pub(crate) fn pasted_in(text: &str, collection: &str) -> String {
     pasted
 }
 
-/// The quotes of POSIX that hold what a terminal must not see.
+/// Quotes that can contain control characters.
 fn octal(bytes: &[u8]) -> String {
     let lead = if bytes.starts_with(b"-") { "./" } else { "" };
     let byte = |byte: &u8| match byte {
@@ -172,7 +172,7 @@ mod tests {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
-    /// A file with the lines of each comment and each literal as one.
+    /// A file in which each comment and each literal is one line.
     #[expect(clippy::disallowed_methods, reason = "a file of the source")]
     fn text_of(path: &Path) -> String {
         let text = std::fs::read_to_string(path).unwrap();
@@ -188,8 +188,8 @@ mod tests {
         joined
     }
 
-    /// Whether the program takes a command. Where only its name is mentioned, or in prose its flag, the
-    /// rest need not follow.
+    /// Whether the program accepts a command. If only its name, or in prose its flag, is mentioned, the rest
+    /// may be missing.
     fn parse(command: &str, is_prose: bool) -> Result<(), String> {
         let mut words = split(command);
         if words.get(1).is_some_and(|word| word == "-c") {
@@ -212,7 +212,7 @@ mod tests {
                 | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
                 _,
             ) if is_mention => Ok(()),
-            // What the source fills in may be a flag.
+            // A placeholder in the source may be a flag.
             (ErrorKind::UnknownArgument, _)
                 if error.get(ContextKind::InvalidArg)
                     == Some(&ContextValue::String("VALUE".to_owned())) =>
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// The words of a command. What the source fills in is one, already quoted.
+    /// The words of a command. A placeholder in the source is one word, already quoted.
     fn split(command: &str) -> Vec<String> {
         let (mut words, mut word) = (Vec::new(), None::<String>);
         let mut characters = command.chars().peekable();

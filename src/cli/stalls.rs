@@ -1,5 +1,5 @@
-//! Names the file on which a read does not come back: with a dead server or disk a run would stand still, and
-//! nothing else says where.
+//! Names the file of a read that hangs: with a dead server or disk a run would stand still, and nothing else
+//! shows where.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use urepo::disk::{Operation, Watch};
 
 use super::printer::Printer;
 
-/// A read that takes longer is named.
+/// The time after which a read is named.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pause between two looks.
+/// The pause between two checks.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// More threads than a run has at a time: each has a place of its own, so that none waits for another.
+/// More than the threads of a run: each has a place of its own, so that none waits for another.
 const PLACES: usize = 64;
 
 thread_local! {
@@ -28,7 +28,7 @@ thread_local! {
 /// The places of threads that have ended.
 static FREE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// The place of a thread, free again when that ends: a long run starts any number of them.
+/// The place of a thread, which is free again when the thread ends: a long run starts any number of threads.
 struct ThreadSlot(usize);
 
 impl ThreadSlot {
@@ -45,13 +45,13 @@ impl Drop for ThreadSlot {
     }
 }
 
-/// What each thread reads now.
+/// The present read of each thread.
 pub(crate) struct Stalls([Mutex<PendingRead>; PLACES]);
 
 struct PendingRead {
     operation: Operation,
     path: PathBuf,
-    /// While it is under way and has not been named.
+    /// Present while it is in progress and has not been named.
     since: Option<Instant>,
 }
 
@@ -64,7 +64,7 @@ impl Default for Stalls {
 }
 
 impl Stalls {
-    /// Looks at the reads of this process as long as it lives.
+    /// Watches the reads of this process as long as it lives.
     pub(crate) fn watch(printer: Printer) -> Arc<Stalls> {
         let stalls = Arc::new(Stalls::default());
         let watched = Arc::clone(&stalls);
@@ -81,9 +81,9 @@ impl Stalls {
         stalls
     }
 
-    /// What this thread reads.
+    /// The present read of this thread.
     fn own(&self) -> MutexGuard<'_, PendingRead> {
-        // A thread that is ending has none any more, and reads nothing that it would wait for.
+        // A thread that is ending has none any more, and no longer waits for reads.
         let place = PLACE.try_with(|place| place.0).unwrap_or_default();
         self.0[place].lock().unwrap_or_else(PoisonError::into_inner)
     }

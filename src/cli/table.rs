@@ -1,5 +1,5 @@
-//! Rows of records, one a line: in columns that fit a terminal, separated by tabs in a pipe, by a template, or
-//! as JSON. `list`, `find`, `log` and `whereis` print through this.
+//! Rows of records, one on each line: in columns that fit a terminal, separated by tabs in a pipe, by a
+//! template, or as JSON. `list`, `find`, `log` and `whereis` print through this.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,7 @@ mod keys;
 mod sort;
 mod template;
 
-/// How rows are printed. The keys are those of the records of `--json`.
+/// Options of printing rows. The keys are those of the records of `--json`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
     /// Print these columns: keys of the records of --json, or terms, such as id,bytes,title
@@ -59,18 +59,18 @@ pub(crate) struct Table<'a> {
     page: Vec<Printed>,
     sorted: Vec<(Vec<SortValue>, Printed)>,
     grid: Grid,
-    /// Rows that were printed, or will be.
+    /// Number of rows that were printed, or will be.
     rows: u64,
 }
 
-/// What is printed of a record.
+/// The printed part of a record.
 enum Form {
     Record,
     Columns(Vec<Field>),
     Template(Template),
 }
 
-/// A row as it is printed.
+/// A printed row.
 enum Printed {
     Record(Value),
     Cells(Vec<Cell>),
@@ -78,7 +78,7 @@ enum Printed {
 }
 
 impl<'a> Table<'a> {
-    /// Rows with these `keys`; `default` are the columns unless others are asked for.
+    /// Rows with these `keys`; `default` are the default columns.
     pub(crate) fn new(
         context: &'a Context,
         args: &TableArgs,
@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Whether every key that is printed or sorted by is one of `keys`.
+    /// Whether every key for printing or sorting is one of `keys`.
     pub(crate) fn needs_only(&self, keys: &[&str]) -> bool {
         let mut printed: Box<dyn Iterator<Item = &Field>> = match &self.form {
             Form::Record => return false,
@@ -128,7 +128,7 @@ impl<'a> Table<'a> {
             && self.order.iter().all(|order| keys.contains(&order.key()))
     }
 
-    /// Prints a row, or keeps it for its turn. Nothing follows the last one that is wanted.
+    /// Prints a row, or keeps it for its turn. Breaks after the last wanted one.
     pub(crate) fn row(&mut self, record: &dyn Record) -> Result<ControlFlow<()>, Failure> {
         if self.is_full() {
             return Ok(ControlFlow::Break(()));
@@ -153,12 +153,12 @@ impl<'a> Table<'a> {
         Ok(if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Sorted rows are never enough before the last one is known.
+    /// Sorted rows cannot be printed before the last one is known.
     fn is_full(&self) -> bool {
         self.order.is_empty() && self.limit.is_some_and(|limit| self.rows >= limit)
     }
 
-    /// Drops rows that are behind the last one that is wanted, once there are as many of them.
+    /// Drops rows after the last wanted one, once their number equals that of the wanted rows.
     fn keep_first(&mut self) {
         let Some(limit) = self.limit.and_then(|limit| usize::try_from(limit).ok()) else { return };
         if self.sorted.len() > limit.saturating_mul(2).saturating_add(PAGE) {
@@ -176,7 +176,7 @@ impl<'a> Table<'a> {
         });
     }
 
-    /// Writes the rows that wait to be laid out together, before something else is written.
+    /// Writes the waiting rows, before something else is written.
     pub(crate) fn flush(&mut self) -> Done {
         let page = std::mem::take(&mut self.page);
         let mut output = self.printer.output();
@@ -194,7 +194,7 @@ impl<'a> Table<'a> {
         self.printer.send(&output)
     }
 
-    /// Prints what is left, and tells how many rows there are.
+    /// Prints the rest, and returns the number of rows.
     pub(crate) fn finish(&mut self) -> Result<u64, Failure> {
         self.sort();
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);

@@ -1,12 +1,12 @@
-//! Items as they are typed: a path that was typed is one, whatever its end means elsewhere.
+//! Typed items: a typed path stays a path, even if its end matches another item.
 
 use std::borrow::Cow;
 use std::path::Path;
 
 use urepo::identity::RepositoryName;
 
-/// The path that was typed for an item, from the root of the file system on, where there is something at it: it may lead
-/// into another collection. An identifier is never taken for a path.
+/// The typed path of an item, made absolute, if it exists: it may lead into another collection. An identifier
+/// is never taken for a path.
 pub(crate) fn item<'t>(current: &Path, text: &'t str) -> Cow<'t, str> {
     if !text.contains('/') || text.parse::<RepositoryName>().is_ok() {
         return text.into();

@@ -32,7 +32,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("whereis", "where"),
 ];
 
-/// The failure that `error` is; `None` where it is the help of a command.
+/// The failure for `error`; `None` if it is the help of a command.
 pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.clone()),
@@ -53,7 +53,7 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
             let what = if argument.starts_with('-') { "option" } else { "argument" };
             let near =
                 text(ContextKind::SuggestedArg).map(|near| format!("did you mean `{near}`?"));
-            // Only where something else than options may stand, clap suggests `--`.
+            // clap suggests `--` only where arguments other than options are allowed.
             let is_name = argument.starts_with('-') && error.get(ContextKind::Suggested).is_some();
             let names = is_name.then(|| {
                 format!("{}; `--` stands before a name that begins with `-`", usage_of(error))
@@ -74,7 +74,7 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
         }
         ErrorKind::ValueValidation => {
             let value = text(ContextKind::InvalidValue).unwrap_or_default();
-            // The reason says what is expected.
+            // The reason names the expected value.
             let message = match std::error::Error::source(error).map(ToString::to_string) {
                 Some(reason) if reason.contains(&format!("`{value}`")) => {
                     format!("invalid value of `{}`: {reason}", argument())
@@ -110,7 +110,7 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     Some(Failure::usage(message).hint(hint.unwrap_or_else(|| usage_of(error))))
 }
 
-/// Where the usage is explained.
+/// The place of the usage.
 fn usage_of(error: &clap::Error) -> String {
     match command_of(error).as_str() {
         "" => "`urepo --help` lists the commands and options".to_owned(),
@@ -118,7 +118,7 @@ fn usage_of(error: &clap::Error) -> String {
     }
 }
 
-/// The command that the usage in `error` is of, without the program.
+/// The command of the usage in `error`, without the program.
 fn command_of(error: &clap::Error) -> String {
     let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
         return String::new();
@@ -126,7 +126,7 @@ fn command_of(error: &clap::Error) -> String {
     let usage = usage.to_string();
     let mut definitions = super::definitions();
     let mut command = Vec::new();
-    // Options of the program stand before the name of the command.
+    // Options of the program come before the name of the command.
     for word in usage.split_whitespace().skip_while(|it| *it != "urepo").skip(1) {
         let Some(part) = definitions.find_subcommand(word).cloned() else { continue };
         definitions = part;
@@ -135,7 +135,7 @@ fn command_of(error: &clap::Error) -> String {
     command.join(" ")
 }
 
-/// What was probably meant by the name of a command.
+/// A suggestion for the name of a command.
 fn command_for(error: &clap::Error, typed: &str) -> Option<String> {
     let typed = typed.to_lowercase();
     let group = command_of(error);

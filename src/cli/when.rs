@@ -1,4 +1,4 @@
-//! Times as people type them. Without an offset they are in UTC, as in identifiers.
+//! Typed times. Without an offset they are in UTC, as in identifiers.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use urepo::identity::{Civil, Instant};
 
 use super::human::parse_duration;
 
-/// A time as it was typed, which may depend on the clock.
+/// A typed time, which may depend on the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// A year, month, day, hour, minute or second: from the first instant to before the second one.
     Period(Instant, Instant),
     /// The day at this distance before today.
     DaysAgo(u32),
-    /// The instant so long ago.
+    /// The instant at this distance before now.
     Ago(Duration),
 }
 
-/// What is expected of a time.
+/// The expected form of a time.
 const EXPECTED: &str = "expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or \
                         2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w";
 
@@ -161,7 +161,7 @@ mod tests {
         for text in wrong.split('|') {
             assert!(When::parse(text).is_err(), "{text}");
         }
-        // Longer ago than time is counted.
+        // Before the beginning of time.
         let when = When::parse("18446744073709551615s").unwrap();
         assert!(when.first(now) < now);
     }

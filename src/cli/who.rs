@@ -1,14 +1,14 @@
-//! Who types the command, for the record.
+//! The user of the command, for records.
 
 use std::path::Path;
 
 use urepo::agent::Agent;
 use urepo::disk::{StoredFile, Watcher};
 
-/// The users of the machine, as far as they stand in a file.
+/// The users of the machine that are in a file.
 const USERS: &str = "/etc/passwd";
 
-/// A larger one is not read for a name.
+/// Limit on the file; a larger one is not read.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The person and the machine: `archivist@vault`.
@@ -16,7 +16,7 @@ pub(crate) fn who(agent: &Agent) -> String {
     format!("{}@{}", agent.user, agent.machine)
 }
 
-/// The name of user `number`, or the number where there is no name.
+/// The name of user `number`, or the number without a name.
 pub(crate) fn name_of(number: u32) -> String {
     let users = StoredFile::open(Path::new(USERS), Watcher::default())
         .and_then(|mut file| file.read_all(MAX_BYTES))

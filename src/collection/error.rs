@@ -14,13 +14,13 @@ pub enum CollectionError {
     /// There is no `urepo.toml`.
     #[error("`{}` is not a collection", path.display())]
     NotACollection {
-        /// Where it was looked for.
+        /// The searched path.
         path: PathBuf,
     },
     /// No directory up to the root has a `urepo.toml`.
     #[error("`{}` is not in a collection", path.display())]
     NotInACollection {
-        /// Where the search began.
+        /// The start of the search.
         path: PathBuf,
     },
     /// A collection exists there.
@@ -175,7 +175,7 @@ pub enum CollectionError {
     /// The sidecar belongs to another item.
     #[error("the sidecar of `{name}` is that of `{found}`")]
     OtherSidecar {
-        /// The item asked for.
+        /// The requested item.
         name: RepositoryName,
         /// The item that the sidecar names.
         found: RepositoryName,

@@ -159,7 +159,7 @@ impl Collection {
         for (path, version) in before {
             let Some(text) = path.to_str() else { continue };
             let after = self.root().stat(or_dot(path))?.as_ref().map(FileStat::version);
-            // Changing an item in place leaves the directories as they are.
+            // Changing an item in place leaves the directories unchanged.
             if after.is_none() || after == *version {
                 continue;
             }

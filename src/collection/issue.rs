@@ -152,7 +152,7 @@ impl<'a> Issuer<'a> {
         let (root, id) = (resolved(self.collection.path())?, self.collection.id());
         for LabelSource { distributor, .. } in &self.sources {
             let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
-            // Without IBIps it would issue all the same.
+            // It would still issue names, without IBIps.
             let claimant =
                 Claimant { prefix, ibips: None, id: Some(id), root: &root, memory: &memory };
             if !self.register.has(&claimant)? {

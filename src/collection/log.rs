@@ -31,7 +31,7 @@ const MAX_LINE_BYTES: u64 = 1024 * 1024;
 /// A line is skipped up to this length: a hole of terabytes is not read to its end.
 const MAX_SKIPPED_BYTES: u64 = 64 * MAX_LINE_BYTES;
 
-/// What happened to an item [PREMIS: eventType].
+/// The kind of an event [PREMIS: eventType].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventKind {
     /// It was deposited.

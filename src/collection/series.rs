@@ -11,7 +11,7 @@ use crate::layout;
 pub enum Series {
     /// The names of a subsystem.
     Names(Prefix),
-    /// Their opaque twins.
+    /// Their IBIps.
     Ibips(IbipPrefix),
 }
 

@@ -88,7 +88,7 @@ pub struct Subsystem {
     /// The port; 80 is not written in names.
     #[serde(default = "http_port")]
     pub port: u16,
-    /// The address that the opaque twins of names are built from.
+    /// The address that the IBIps of names are built from.
     pub ip: Option<IpAddr>,
     /// The port that they are built from; 800 is not written.
     #[serde(default = "ibip_port")]
@@ -144,7 +144,7 @@ impl Subsystem {
         Ok(by_name || self.prefix()?.to_string().eq_ignore_ascii_case(wanted))
     }
 
-    /// The prefix of the opaque twins, if it has an address [Alg. 5].
+    /// The prefix of the IBIps, if it has an address [Alg. 5].
     pub fn ibip_prefix(&self) -> Result<Option<IbipPrefix>, ParseError> {
         self.ip.map(|address| IbipPrefix::new(address, self.ip_port)).transpose()
     }

@@ -53,7 +53,7 @@ pub(crate) enum Recall {
     Fresh,
 }
 
-/// The trash as it was listed.
+/// The trash, as listed.
 #[derive(Debug)]
 pub(super) struct ListedTrash {
     /// The version of the directory before it was listed; `None` if it does not exist.

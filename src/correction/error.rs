@@ -12,7 +12,7 @@ pub enum CorrectionError {
     /// An item keeps its description.
     #[error(transparent)]
     Amend(#[from] AmendError),
-    /// Relations stay as they are.
+    /// Relations stay unchanged.
     #[error(transparent)]
     Relate(#[from] RelateError),
     /// The row of the other end says otherwise.

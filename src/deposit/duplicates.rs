@@ -41,7 +41,7 @@ pub(super) fn take_out(
 /// them.
 #[derive(Default)]
 pub(super) struct Names {
-    /// Of the last groups.
+    /// The names of the last groups.
     groups: VecDeque<BTreeMap<usize, RepositoryName>>,
 }
 

@@ -80,7 +80,7 @@ pub enum DepositError {
     AllLeftOut {
         /// The source.
         path: PathBuf,
-        /// How many of its entries are left out.
+        /// Number of its entries left out.
         entries: usize,
     },
     /// A file cannot be kept as it is.

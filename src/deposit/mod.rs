@@ -136,7 +136,7 @@ pub struct Options {
     pub twins: CollisionRule,
     /// Treatment of the source.
     pub sources: SourceRule,
-    /// How many files are copied at a time.
+    /// Number of files copied at a time.
     pub jobs: usize,
     /// Whether the first failure ends the run.
     pub on_error: OnError,

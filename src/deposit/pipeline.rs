@@ -33,7 +33,7 @@ pub struct Depositor<'a> {
     pub issuer: Issuer<'a>,
     /// The right to write.
     pub writer: Writer,
-    /// How items are made.
+    /// Options of a deposit.
     pub options: Options,
     /// The collections to check for given names.
     pub peers: Peers<'a>,

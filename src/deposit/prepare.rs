@@ -21,7 +21,7 @@ pub(super) struct Preparer<'a, 'b> {
     pub clock: &'a dyn Clock,
     /// Finds duplicates in the collection.
     pub known: Option<&'a dyn DuplicateIndex>,
-    /// How many sidecars are written at a time.
+    /// Number of sidecars written at a time.
     pub jobs: usize,
     pub interrupt: &'a Interrupt,
     pub flow: &'a Flow<Prepared>,

@@ -1,4 +1,4 @@
-//! Where sources are, and how they are reached.
+//! The places of sources, and how they are reached.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::disk::{
 };
 use crate::progress::Scan;
 
-/// Where a file or directory is that becomes an item.
+/// The place of a file or directory that becomes an item.
 #[derive(Clone, Debug)]
 pub enum SourcePlace {
     /// At a path that a person named.
@@ -18,7 +18,7 @@ pub enum SourcePlace {
     Beneath {
         /// The directory.
         root: Arc<Dir>,
-        /// Where it is below the directory.
+        /// Its path below the directory.
         relative: PathBuf,
     },
 }
@@ -32,7 +32,7 @@ impl SourcePlace {
         }
     }
 
-    /// What is below it.
+    /// The entries below it.
     pub(crate) fn join(&self, name: &str) -> SourcePlace {
         match self {
             SourcePlace::Path(path) => SourcePlace::Path(path.join(name)),
@@ -95,7 +95,7 @@ impl SourcePlace {
     /// The walk of it, a directory.
     pub(crate) fn walk(&self, links: Links, watcher: &Watcher) -> Result<SourceWalk, PathError> {
         let dir = self.dir(links, watcher)?;
-        // What is reached beneath a directory stays beneath it.
+        // A place beneath a directory stays beneath it.
         let links = match (self, links) {
             (SourcePlace::Beneath { .. }, Links::Follow) => Links::Keep,
             (_, links) => links,
@@ -140,7 +140,7 @@ pub(crate) struct SourceResolver {
 }
 
 impl SourceResolver {
-    /// Where `path` really is, but for a link at its end.
+    /// The real path of `path`, without resolving a final link.
     pub(crate) fn resolved(&mut self, path: &Path) -> Result<PathBuf, PathError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return resolved(path);

@@ -15,7 +15,7 @@ pub const BUFFER_BYTES: usize = 128 * 1024;
 /// The result of reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
     /// Their digest.
     pub digest: Digest,
@@ -46,7 +46,7 @@ pub fn copy_and_digest(
     copying.copy(from, to, |_| ())
 }
 
-/// How bytes are copied.
+/// Options of copying.
 #[derive(Clone, Copy)]
 pub(crate) struct Copying<'a> {
     /// Number of bytes expected; little more is read.

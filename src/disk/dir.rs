@@ -63,7 +63,7 @@ impl Dir {
         Dir { sharing, ..self }
     }
 
-    /// How entries made beneath it are shared.
+    /// The sharing of entries made beneath it.
     pub(super) fn sharing(&self) -> Sharing {
         self.sharing
     }

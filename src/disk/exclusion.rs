@@ -1,4 +1,4 @@
-//! What is left out of sources, by patterns that follow the rules of gitignore.
+//! Exclusions from sources, by patterns that follow the rules of gitignore.
 //!
 //! Two rules differ from git's: a class such as `[!a]` matches `/` as well, and POSIX classes are refused.
 
@@ -18,7 +18,7 @@ pub const PATTERN_FILE: &str = ".urepoignore";
 /// Limit on the size of a file of patterns.
 pub const MAX_PATTERN_BYTES: u64 = 1024 * 1024;
 
-/// A pattern as it was given.
+/// A pattern in the given form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// Its text: a line of a gitignore file.

@@ -1,4 +1,4 @@
-//! How exactly file systems keep modification times and modes.
+//! The precision with which file systems keep modification times and modes.
 
 use super::magic::{
     BCACHEFS, BTRFS, EXFAT, EXT, F2FS, FAT, FUSE, NFS, NTFS, NTFS3, OVERLAYFS, RAMFS, SMB, SMB2,

@@ -31,7 +31,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// How a lock is held.
+/// The mode of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
     /// Shared with other holders.

@@ -57,7 +57,7 @@ impl Stage {
             // Otherwise another process removed it in the moment before it was locked.
             locked?;
         }
-        let cause = io::Error::other("others keep removing what is made there");
+        let cause = io::Error::other("other processes keep removing new directories there");
         Err(PathError::new("make a stage in", above.path(), cause))
     }
 

@@ -123,7 +123,7 @@ pub struct Attributes {
 pub(super) struct Blocks {
     /// Bytes of its blocks.
     pub bytes: u64,
-    /// How many names it has.
+    /// Number of its names.
     pub names: u64,
 }
 

@@ -31,7 +31,7 @@ pub enum FutureDate {
 /// Treatment of a collection that may have future names and cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unseen {
-    /// The memory stays as it is.
+    /// The memory stays unchanged.
     #[default]
     Refuse,
     /// A person has decided that its names do not count.

@@ -101,7 +101,7 @@ pub enum DistributorError {
         /// How many can be reserved.
         most: usize,
     },
-    /// The file of dates that are not to be given is not as it was written.
+    /// The file of dates that are not to be given is damaged.
     #[error("no identifier of `{prefix}` was issued: its reserved dates are damaged: `{}`", path.display())]
     ReservedDamaged {
         /// Whose.
@@ -161,7 +161,7 @@ pub enum Notice {
     Unseen {
         /// Whose.
         prefix: Prefix,
-        /// Where it was.
+        /// Its former path.
         root: PathBuf,
     },
     /// A name is dated in the future.

@@ -193,7 +193,7 @@ impl<'a> Distributor<'a> {
             let last = known.max(basis.floor);
             let decided = self.judged(known, now, patience).and_then(|()| {
                 let step = issue(last, now, self.setting);
-                // A microsecond of waiting is not worth a message, nor a batch cut short.
+                // A microsecond of waiting is not worth a message, nor an incomplete batch.
                 if step.wait > BRIEF && !dates.is_empty() {
                     return Ok(None);
                 }

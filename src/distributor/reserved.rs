@@ -109,7 +109,7 @@ fn unsealed(text: &str) -> Option<&str> {
     (seal == format!("sha256 {}\n", Digest::of(body.as_bytes()))).then_some(body)
 }
 
-/// A path that is no text in one line is not found again, so a person decides about its collection.
+/// A path that is not a text in one line is not found again, so a person decides about its collection.
 fn in_one_line(root: &Path) -> String {
     root.to_string_lossy().replace('\n', "\u{fffd}")
 }

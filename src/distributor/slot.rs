@@ -1,8 +1,8 @@
 //! The lock file of one prefix as bytes: the memory of the distributor.
 //!
 //! The file has a fixed size and two slots, each of which holds one [`MemoryRecord`] as lines of ASCII.
-//! Records are written to the two slots in turn, so a write that is cut short spoils only the slot
-//! of the record *before* the last one:
+//! Records are written to the two slots in turn, so an interrupted write spoils only the slot of the record
+//! *before* the last one:
 //!
 //! ```text
 //! urepo-distributor 2

@@ -23,7 +23,7 @@ pub enum ExportError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The finding.
         detail: Box<str>,
         /// The item.
         name: RepositoryName,

@@ -94,7 +94,7 @@ impl<'a> SoundItem<'a> {
         let opened = opened.map_err(|error| self.absent(&path, "a file", error))?;
         let stamp = opened.stat()?;
         if stamp.kind != Kind::File {
-            return Err(self.damaged(&path, "it is no file".to_owned()));
+            return Err(self.damaged(&path, "it is not a file".to_owned()));
         }
         if stamp.bytes != file.bytes {
             let detail = format!("{} bytes, in the sidecar {}", stamp.bytes, file.bytes);
@@ -173,6 +173,6 @@ fn impossible(entries: &[Entry]) -> Option<String> {
     };
     entries.iter().find_map(|entry| {
         let above = entry.path.parents().find_map(is_leaf)?;
-        Some(format!("`{}` cannot lie below `{above}`, which is no directory", entry.path))
+        Some(format!("`{}` cannot lie below `{above}`, which is not a directory", entry.path))
     })
 }

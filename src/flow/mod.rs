@@ -235,10 +235,10 @@ pub enum RunMode {
 /// Treatment of items that are deleted at the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tombstones {
-    /// Each is an error: it was asked for by its identifier.
+    /// Each is an error, because it was requested by its identifier.
     #[default]
     Refuse,
-    /// They are skipped: all items were asked for, and these no longer exist.
+    /// They are skipped: all items were requested, and these no longer exist.
     Pass,
     /// The destination of a copy learns of them; an export skips them.
     Bring,

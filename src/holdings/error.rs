@@ -35,7 +35,7 @@ pub enum OriginalError {
         path: PathBuf,
     },
     /// A hand-over has begun here.
-    #[error("a hand-over of `{name}` is under way, {party}")]
+    #[error("a hand-over of `{name}` is in progress, {party}")]
     HandoverOpen {
         /// The item.
         name: RepositoryName,
@@ -43,7 +43,7 @@ pub enum OriginalError {
         party: Party,
     },
     /// A hand-over has begun in another collection.
-    #[error("a hand-over of `{name}` is under way in `{}`", path.display())]
+    #[error("a hand-over of `{name}` is in progress in `{}`", path.display())]
     HandedOver {
         /// The item.
         name: RepositoryName,
@@ -68,7 +68,7 @@ pub enum OriginalError {
         /// That collection.
         path: PathBuf,
     },
-    /// A collection that may hold the Original was not looked at.
+    /// A collection that may hold the Original was not checked.
     #[error("{collection} may hold the Original of `{name}`, and was not looked at")]
     Unseen {
         /// The item.

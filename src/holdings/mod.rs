@@ -55,7 +55,7 @@ pub use whereabouts::{Peers, UnseenRule};
 /// The holdings of one item in several collections.
 #[derive(Debug)]
 pub struct Holdings {
-    /// The item, spelt as it was asked for.
+    /// The item, in the requested spelling.
     pub name: RepositoryName,
     /// One entry for each collection that holds it or could not be read, in their order.
     pub all: Vec<Holding>,
@@ -68,7 +68,7 @@ pub struct Holding {
     pub collection: usize,
     /// The name, as it is spelt there.
     pub name: RepositoryName,
-    /// The item's directory; where it would be, if that could not be looked at.
+    /// The item's directory, or its expected path if that could not be read.
     pub path: PathBuf,
     /// The record of the sidecar, or why that is not known.
     pub record: Result<HoldingRecord, CollectionError>,

@@ -25,11 +25,11 @@ pub struct Peers<'a> {
     pub unseen: UnseenRule,
 }
 
-/// Whether an item may become an Original though a collection that may hold the Original was not looked at,
-/// or no inventory says where the Original went.
+/// Whether an item may become an Original though a collection that may hold the Original was not checked, or
+/// no inventory says where the Original went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnseenRule {
-    /// It stays as it is.
+    /// It stays unchanged.
     #[default]
     Refuse,
     /// It may: a person says that there is no other.
@@ -150,7 +150,7 @@ impl<'a> Claim<'a> {
     }
 
     /// Makes sure that no other collection holds the Original of `name`, or may hold it: by its sidecar, by
-    /// its inventory, or because it was not looked at.
+    /// its inventory, or because it was not checked.
     pub(crate) fn check(
         &self,
         name: &RepositoryName,
@@ -295,9 +295,9 @@ pub(crate) fn may_be_original(recorded: &Recorded) -> bool {
 
 /// The path of an Original, from collection to collection.
 pub(crate) struct Trail {
-    /// The ids of all collections on it, looked at or not.
+    /// The ids of all collections on it, checked or not.
     pub holders: BTreeSet<String>,
-    /// Those that were looked at, counted from 0, do not have the Original, and do not say where it went.
+    /// Those that were checked, counted from 0, do not have the Original, and do not say where it went.
     pub ends: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ pub(super) fn compare(a: &str, b: &str) -> Ordering {
 
 /// Hashes the text made of `pieces`, letters in lower case.
 ///
-/// How the text is cut into pieces does not matter: equal texts hash alike.
+/// The division into pieces does not matter: equal texts have equal hashes.
 pub(super) fn hash<H: Hasher>(pieces: &[&str], state: &mut H) {
     // A block at a time: hashers are slow on single bytes.
     let mut block = [0; 64];

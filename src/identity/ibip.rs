@@ -34,7 +34,7 @@ impl Ibip {
         Some(Ibip { slash: prefix.len(), text: (prefix + "/" + &suffix).into() })
     }
 
-    /// The label as it was given.
+    /// The label as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }

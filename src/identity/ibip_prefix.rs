@@ -54,7 +54,7 @@ impl IbipPrefix {
         IbipPrefix(word.into())
     }
 
-    /// The prefix as it was given.
+    /// The prefix as given.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -21,7 +21,7 @@ pub enum Identifier {
 }
 
 impl Identifier {
-    /// The identifier as it was given.
+    /// The identifier as given.
     pub fn as_str(&self) -> &str {
         match self {
             Identifier::Repository(name) => name.as_str(),

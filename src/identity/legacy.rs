@@ -25,7 +25,7 @@ pub struct LegacyLabel {
 }
 
 impl LegacyLabel {
-    /// The label as it was given.
+    /// The label as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }

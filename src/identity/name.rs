@@ -34,9 +34,8 @@ impl RepositoryName {
     /// The name a generator gives under `prefix` at `date`: lower case, the shortest suffix
     /// [Alg. 2].
     ///
-    /// A separator and port that `prefix` writes stay as they are, since another spelling would be
-    /// another subsystem. Years before 0 and after [`Instant::MAX_YEAR`] are refused, as is a
-    /// prefix that is odd.
+    /// A separator and port that `prefix` writes stay unchanged, since another spelling would be another
+    /// subsystem. Years before 0 and after [`Instant::MAX_YEAR`] are refused, as is a prefix that is odd.
     pub fn new(prefix: &Prefix, date: Instant) -> Result<RepositoryName, ParseError> {
         format!("{}/{}", prefix.folded(), date.suffix()).parse()
     }
@@ -51,7 +50,7 @@ impl RepositoryName {
         Ok((RepositoryName { text: text.into(), shape }, oddities))
     }
 
-    /// The name as it was given.
+    /// The name as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -48,7 +48,7 @@ impl Prefix {
         Prefix { text: text.into(), shape }
     }
 
-    /// The prefix as it was given.
+    /// The prefix as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -1,4 +1,4 @@
-//! Why something was not imported.
+//! Why a source was not imported.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub enum ImportError {
     #[error(transparent)]
     Row(Box<RowError>),
     /// A bag contradicts its manifests.
-    #[error("`{}` is no valid bag", path.display())]
+    #[error("`{}` is not a valid bag", path.display())]
     Bag {
         /// The bag.
         path: PathBuf,
@@ -108,7 +108,7 @@ pub enum ImportError {
     /// Remains of a source that a killed run was removing still exist.
     #[error("the rest of an imported source is still at `{}`: {reason}", path.display())]
     NotRemoved {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
         /// Why.
         reason: String,
@@ -116,7 +116,7 @@ pub enum ImportError {
     /// The ledger is not a list of lines.
     #[error("the ledger `{}` is damaged: {reason}", path.display())]
     Ledger {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
         /// The fault.
         reason: &'static str,

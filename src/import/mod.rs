@@ -68,7 +68,7 @@ pub enum Dedupe {
     None,
 }
 
-/// What is a bag.
+/// The rule for bags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bags {
     /// Sources that declare themselves bags.
@@ -107,7 +107,7 @@ pub struct Options {
     pub deposit: deposit::Options,
     /// When a source is not imported again.
     pub dedupe: Dedupe,
-    /// What is a bag.
+    /// The rule for bags.
     pub bags: Bags,
     /// Sources that changed so recently are left alone.
     pub settle: Option<Duration>,

@@ -11,7 +11,7 @@ use crate::disk::Version;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct DirectoryId(pub(super) i64);
 
-/// How current the rows of a directory are.
+/// The currency of the rows of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectoryState {
     /// The version up to which changes of known entries are recorded; `None` if it has to be listed and

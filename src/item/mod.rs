@@ -77,7 +77,7 @@ impl Content {
 /// Counts over a payload: the sidecar's `[payload]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// How many regular files.
+    /// Number of regular files.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::identity::decode_path;
 use crate::item::PayloadPath;
 
-/// How a kind of file writes links.
+/// The syntax of links in a kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Markup {
     /// HTML and Markdown: URLs, with escapes, and perhaps a fragment.
@@ -19,7 +19,7 @@ pub(super) enum Markup {
 }
 
 impl Markup {
-    /// How the file `path` writes links, by the ending of its name.
+    /// The syntax of links in the file `path`, by the ending of its name.
     pub(super) fn of(path: &PayloadPath) -> Option<Markup> {
         let ending = path.as_path().extension().and_then(OsStr::to_str)?.to_ascii_lowercase();
         Some(match &*ending {

@@ -18,7 +18,7 @@ use crate::sidecar::{Sidecar, date_value};
 /// Treatment of an Original that differs from the other one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DifferenceRule {
-    /// It stays as it is.
+    /// It stays unchanged.
     #[default]
     Refuse,
     /// It moves to the trash as a whole.

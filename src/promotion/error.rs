@@ -84,7 +84,7 @@ pub enum PromotionError {
         name: RepositoryName,
         /// The collection.
         path: PathBuf,
-        /// What was found.
+        /// The finding.
         summary: String,
     },
     /// The item was not moved to the trash, though the inventory says so.

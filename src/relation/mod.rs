@@ -27,7 +27,7 @@ pub use plan::{plan, plan_for_new};
 /// The action on relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelationAction {
-    /// They are made; those that exist stay as they are.
+    /// They are made; those that exist stay unchanged.
     Link,
     /// They are removed.
     Unlink,
@@ -44,17 +44,17 @@ pub struct RelationRequest {
     pub language: Option<Language>,
 }
 
-/// What changes at which ends.
+/// The plan of changes at both ends.
 #[derive(Debug)]
 pub struct RelationPlan {
     /// The Originals that change, the item itself last: as long as it does not change, the run is not done.
     pub ends: Vec<RelationEnd>,
-    /// The ends that stay as they are.
+    /// The ends that stay unchanged.
     pub left: Vec<LeftEnd>,
     action: RelationAction,
 }
 
-/// What changes in one Original.
+/// The changes in one Original.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelationEnd {
     /// The collection that holds the Original, by its place among those at hand.
@@ -79,7 +79,7 @@ pub struct LeftEnd {
     pub item: Identifier,
     /// The relation that it would have to the item; `None` if that depends on a language that is not known.
     pub kind: Option<RelationKind>,
-    /// Why the end stays as it is.
+    /// Why the end stays unchanged.
     pub reason: LeftReason,
 }
 
@@ -124,7 +124,7 @@ impl RelationPlan {
                 collections.push(end.collection);
             }
         }
-        // That of the item itself comes last.
+        // The collection of the item itself comes last.
         if let Some(last) = self.ends.last() {
             collections.retain(|it| *it != last.collection);
             collections.push(last.collection);

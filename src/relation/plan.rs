@@ -1,4 +1,4 @@
-//! What changes at which ends.
+//! The plan of changes at both ends.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;

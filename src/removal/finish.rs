@@ -77,9 +77,9 @@ pub fn pending(collection: &Collection) -> Result<(Vec<Pending>, Vec<RemovalErro
     Ok((items.into_values().collect(), failed))
 }
 
-/// Finishes the deletions and restorations that interrupted runs left between two states. A restoration follows the rules of
-/// `restoration`. An item that intents of both kinds name stays as it is, and so do all deletions while the intent of a
-/// restoration cannot be read, and the other way round.
+/// Finishes the deletions and restorations that interrupted runs left between two states. A restoration
+/// follows the rules of `restoration`. An item that intents of both kinds name stays unchanged, and so do all
+/// deletions while the intent of a restoration cannot be read, and the other way round.
 ///
 /// May be killed and repeated at any point. Without intents it only lists a directory.
 pub fn finish_pending(

@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
             return Ok(Grave::Empty { item, sidecar: record.sidecar, kept });
         }
         if record.seal != Seal::Intact && self.restoration.damage == DamageRule::Refuse {
-            let detail = "its tombstone is not as it was sealed".to_owned();
+            let detail = "its tombstone does not match its seal".to_owned();
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
         if state_before(&record.sidecar) == State::Original {

@@ -268,7 +268,7 @@ fn chosen<'a>(
     let Some(best) = best.into_iter().find(|best: &Vec<_>| !best.is_empty()) else {
         let reason = match &facts.record {
             SidecarStatus::Lost(reason) => reason.clone(),
-            _ => "it is not as it was sealed".to_owned(),
+            _ => "it does not match its seal".to_owned(),
         };
         return Err(RepairError::NoRecord { name: facts.name.clone(), reason });
     };

@@ -1,4 +1,4 @@
-//! Why an item is not mended.
+//! Why an item is not repaired.
 
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ pub enum RepairError {
         root: PathBuf,
     },
     /// There might be two Originals: a sidecar elsewhere, which is not sealed, may be that of the Original.
-    #[error("the Original of `{name}` may be in `{}`, where its sidecar is not as it was sealed", root.display())]
+    #[error("the Original of `{name}` may be in `{}`, where its sidecar does not match its seal", root.display())]
     PerhapsElsewhere {
         /// The item.
         name: RepositoryName,
@@ -83,13 +83,13 @@ pub enum RepairError {
         root: PathBuf,
     },
     /// The seal is broken, and only the payload confirms the sidecar.
-    #[error("the sidecar of `{name}` is not as it was sealed, and no copy confirms it")]
+    #[error("the sidecar of `{name}` does not match its seal, and no copy confirms it")]
     Unconfirmed {
         /// The item.
         name: RepositoryName,
     },
     /// The seal is broken, a donor disagrees, and nothing proves which is right.
-    #[error("the sidecar of `{name}` is not as it was sealed, and `{}` does not confirm its {}: nothing proves which is right", root.display(), differs.join(", "))]
+    #[error("the sidecar of `{name}` does not match its seal, and `{}` does not confirm its {}: nothing proves which is right", root.display(), differs.join(", "))]
     Unproven {
         /// The item.
         name: RepositoryName,

@@ -161,7 +161,7 @@ impl Plan {
         steps.map(|step| &step.path)
     }
 
-    /// How many entries come from `source`.
+    /// Number of entries from `source`.
     pub fn count(&self, source: EntrySource) -> u64 {
         self.steps.iter().filter(|step| step.source == source).count() as u64
     }

@@ -17,7 +17,7 @@ const VERBS: &str = "parsedibiurl.verblist";
 pub enum Request {
     /// Whether it can be reached.
     Confirmation,
-    /// Where an item is.
+    /// The place of an item.
     Url(UrlRequest),
     /// Nothing: a reader is going to fetch its item.
     Acknowledgment,

@@ -196,7 +196,7 @@ fn translation<S: Items>(
             _ => return Ok(item),
         };
         match found {
-            // Where no language is asked for, the next best one will do.
+            // If no language is requested, the next best one is used.
             Err(Unresolved::Elsewhere { .. } | Unresolved::Deleted { .. }) if wanted.is_none() => {}
             found => return found,
         }

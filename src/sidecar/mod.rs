@@ -71,7 +71,7 @@ pub struct Sidecar {
     pub state: State,
     /// The name.
     pub repository: RepositoryName,
-    /// The opaque twin of the name. Stored data: it cannot be computed from the name.
+    /// The IBIp of the name. Stored data: it cannot be computed from the name.
     pub ibip: Option<Ibip>,
     /// The instant of the label.
     pub created: Instant,
@@ -89,7 +89,7 @@ pub struct Sidecar {
     pub metadata: Metadata,
     /// Identifiers of other items, by kind of relation.
     pub relations: Relations,
-    /// Where the item came from.
+    /// The origin of the item.
     pub origin: toml::Table,
     /// A hand-over of the Original in progress.
     pub handover: Option<Handover>,

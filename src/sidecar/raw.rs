@@ -160,7 +160,7 @@ impl RawEntry {
                 mode: mode(self.mode.as_deref().ok_or_else(|| missing("mode"))?)?,
             },
             Some(other) => {
-                let reason = format!("`{other}` is no kind; expected `link` or `directory`");
+                let reason = format!("`{other}` is not a kind; expected `link` or `directory`");
                 return Err(SidecarError::value("kind", reason));
             }
         };

@@ -2,7 +2,7 @@
 
 use crate::identity::Language;
 
-/// A language tag in the form of the standard: `pt-BR` for `PT_br`. A longer tag stays as it is; `None` for
+/// A language tag in the form of the standard: `pt-BR` for `PT_br`. A longer tag stays unchanged; `None` for
 /// other texts.
 pub(super) fn language(text: &str) -> Option<String> {
     match Language::normalised(text) {

@@ -75,7 +75,7 @@ pub enum TransferError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The finding.
         detail: String,
         /// The item.
         name: RepositoryName,
@@ -91,7 +91,7 @@ pub enum TransferError {
         from: PathBuf,
         /// The root of the receiver.
         to: PathBuf,
-        /// What was found.
+        /// The finding.
         summary: String,
     },
     /// The sidecar of the giver's item is damaged, and a hand-over is not finished: the receiver has the same files.
@@ -103,7 +103,7 @@ pub enum TransferError {
         from: PathBuf,
         /// The root of the receiver.
         to: PathBuf,
-        /// What was found.
+        /// The finding.
         summary: String,
     },
     /// The receiver got the item and has lost it, and a hand-over is not finished: the giver keeps it.
@@ -174,7 +174,7 @@ pub enum TransferError {
     /// Another collection is now at the path of the receiver of a hand-over.
     #[error("`{}` is another collection than `{id}`, which gets the item", path.display())]
     OtherReceiver {
-        /// Where it was.
+        /// Its former path.
         path: PathBuf,
         /// Its id.
         id: String,

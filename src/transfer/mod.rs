@@ -121,7 +121,7 @@ pub struct Options {
     pub state: Option<State>,
     /// Treatment of items that are deleted at the source.
     pub tombstones: Tombstones,
-    /// How many files are copied at a time.
+    /// Number of files copied at a time.
     pub jobs: usize,
     /// Whether the first failure ends the run.
     pub on_error: OnError,

@@ -94,7 +94,7 @@ impl PayloadCopy<'_> {
         };
         let found = source.stat()?;
         if found.kind != Kind::File {
-            return Err(self.damaged(wanted.path, "it is no file"));
+            return Err(self.damaged(wanted.path, "it is not a file"));
         }
         let Measured { bytes, digest } = wanted.measured;
         if found.bytes != bytes {

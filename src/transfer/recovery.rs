@@ -206,7 +206,7 @@ fn note(
     let events: Vec<_> = handed_over
         .map(|(name, _)| {
             let event = Event::new(EventKind::Transfer, name, now, agent);
-            let note = Some("a hand-over that was cut short was finished".to_owned());
+            let note = Some("an interrupted hand-over was finished".to_owned());
             Event { note, ..event.with_source(sides.from).with_destination(sides.to) }
         })
         .collect();

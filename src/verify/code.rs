@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing; the item is intact.
@@ -68,7 +68,7 @@ codes! {
     // A flipped bit in the line of the seal must be more than a warning.
     SealMissing = 104, Damage, "the sidecar has no seal";
     OtherItem = 105, Damage, "the sidecar names another item than the path";
-    ItemMissing = 106, Damage, "an item that was asked for is not there";
+    ItemMissing = 106, Damage, "a requested item is missing";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
     ItemVanished = 108, Damage, "an item that should be here is gone";
     // It is reported once, then recorded.
@@ -81,29 +81,29 @@ codes! {
     StateContradicted = 113, Damage, "the sidecar and the inventory contradict each other about which state an item is in";
 
     FileMissing = 201, Damage, "a file is missing";
-    Added = 202, Damage, "something is in the payload that is not in the sidecar";
+    Added = 202, Damage, "an entry of the payload is not in the sidecar";
     SizeDiffers = 203, Damage, "a file has another size";
     DigestDiffers = 204, Damage, "a file has other bytes";
-    LinkDiffers = 205, Damage, "a link is missing or points elsewhere";
+    LinkDiffers = 205, Damage, "a link is missing or has another target";
     EmptyDirectoryMissing = 206, Damage, "an empty directory is missing";
-    KindDiffers = 207, Damage, "something has become of another kind: a file, link, directory, FIFO";
-    Unreadable = 208, Damage, "something cannot be read, so that nothing is known of it";
+    KindDiffers = 207, Damage, "an entry is of another kind: file, link, directory or FIFO";
+    Unreadable = 208, Damage, "an entry cannot be read, so its state is unknown";
     TotalsDiffer = 209, Damage, "the totals of the sidecar do not agree with its entries";
     TargetMissing = 210, Damage, "the target is not a file or link of the payload";
     PayloadMissing = 211, Damage, "the payload directory is missing";
     PayloadLeft = 212, Warning, "a deleted item still has a payload directory";
 
-    Stray = 301, Warning, "something lies where only items, or parts of items, belong";
+    Stray = 301, Warning, "a stray entry lies where only items, or parts of items, belong";
     TwoSpellings = 302, Damage, "an identifier is in the collection twice, in two spellings";
     OddName = 303, Notice, "identifiers of a prefix depart from the grammar";
-    Twins = 304, Notice, "two names in the payload are one on some file systems";
+    Twins = 304, Notice, "two names in the payload are the same name on some file systems";
     // Fixity covers bytes. Copying by hand keeps items valid, but loses times and modes.
     AttributesDiffer = 305, Warning, "mode or modification time differ from the sidecar";
-    LinkOnTheWay = 306, Damage, "a link stands where a part of the tree belongs; it was not followed";
+    LinkOnTheWay = 306, Damage, "a link is in the place of a part of the tree; it was not followed";
     DoubleIbip = 307, Damage, "two items have one IBIp";
     FutureName = 308, Warning, "an identifier is dated in the future";
-    InventoryRotten = 309, Warning, "a part of the inventory is not as it was written";
-    InventoryMissing = 310, Warning, "there is no inventory, so that vanished items go unnoticed";
+    InventoryRotten = 309, Warning, "a part of the inventory is damaged";
+    InventoryMissing = 310, Warning, "the inventory is missing, so vanished items go unnoticed";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";
@@ -115,7 +115,7 @@ codes! {
     DeletedElsewhere = 408, Warning, "an item is deleted in one collection, and another holds the Original";
 
     RelationUnclear = 501, Warning, "a relation in the sidecar is not understood";
-    RelationNowhere = 502, Warning, "a relation leads to an identifier that was never given to an item";
+    RelationNowhere = 502, Warning, "a relation leads to an identifier that was never issued to an item";
     OneSidedRelation = 503, Warning, "the item that a relation leads to does not lead back";
     EditionCircle = 504, Warning, "the next editions of an item lead back to it";
     RelationContested = 505, Warning, "two items claim the same place, such as the next edition of a third";

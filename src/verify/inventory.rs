@@ -31,8 +31,8 @@ impl InventoryCheck<'_> {
             Discrepancy::NoInventory => tell(lost()),
             Discrepancy::Rotten(path, lines) => {
                 let detail = match lines {
-                    1 => "1 line is not as it was written".to_owned(),
-                    _ => format!("{lines} lines are not as they were written"),
+                    1 => "1 line is damaged".to_owned(),
+                    _ => format!("{lines} lines are damaged"),
                 };
                 tell(Report::Tree(Finding::new(Code::InventoryRotten, Place::Tree(path), detail)))
             }

@@ -116,7 +116,7 @@ fn can_be_added(entries: &[Entry]) -> bool {
 fn check_target(sidecar: &Sidecar, findings: &mut Findings) {
     let Some(target) = &sidecar.target else { return };
     if !sidecar.files.can_open(target) {
-        let detail = format!("the target `{target}` is no file of it");
+        let detail = format!("the target `{target}` is not a file of it");
         findings.push(Finding::new(Code::TargetMissing, place(), detail));
     }
 }

@@ -5,8 +5,8 @@ use unicode_normalization::UnicodeNormalization;
 /// Limit on nested accents.
 const MAX_DEPTH: usize = 8;
 
-/// `raw` as plain text on one line, and whether all of it was understood. A command that is not known
-/// stays as it is.
+/// `raw` as plain text on one line, and whether all of it was understood. A command that is not known stays
+/// unchanged.
 pub(in crate::adopt) fn to_text(raw: &str) -> (String, bool) {
     let mut reader =
         LatexReader { rest: raw, text: String::with_capacity(raw.len()), is_whole: true };
@@ -95,7 +95,7 @@ impl<'a> LatexReader<'a> {
         self.rest = after;
     }
 
-    /// A formula stays as it is.
+    /// A formula stays unchanged.
     fn formula(&mut self) {
         self.text.push('$');
         if let Some(end) = self.rest.find('$') {

@@ -223,7 +223,7 @@ impl<'a> Cursor<'a> {
         let mut depth = 0_usize;
         let mut after_backslash = false;
         for (at, character) in rest.char_indices() {
-            // Strictly, `\"` ends a quoted text; people write it for an umlaut all the same.
+            // Strictly, `\"` ends a quoted text, but people write it for an umlaut.
             let is_end = character == end && depth == 0 && !(end == '"' && after_backslash);
             if is_end {
                 self.at += at + end.len_utf8();

@@ -1,4 +1,4 @@
-//! `urepo adopt`: a tree that is there already becomes a collection, in place.
+//! `urepo adopt`: an existing tree becomes a collection, in place.
 
 use std::path::PathBuf;
 
@@ -26,19 +26,19 @@ mod tell;
 /// Turn an existing tree of items into a collection, in place
 ///
 /// The tree has the four levels of identifiers, subdomain/word/year/date, and the files of each item in its
-/// `doc`: the `col` of a URLib archive, or one made by hand. Nothing in it is moved, renamed or
-/// changed. Each item gets its sidecar, `item.toml`, with the digests of its files, and the tree the
-/// settings of a collection, unless they are there. Everything else is reported and left alone. A tree that
-/// was taken in before gets what is new since; nothing is ever overwritten.
+/// `doc`: such as the `col` of a URLib archive, or a tree made by hand. Nothing in it is moved, renamed or
+/// changed. Each item gets a sidecar, `item.toml`, with the digests of its files, and the tree gets the
+/// settings of a collection. Other entries are reported and left alone. A repeated run adopts new items only;
+/// nothing is ever overwritten.
 ///
-/// No item becomes an Original that a known collection, one of the settings, has or had as Original, or as a Copy that
-/// says where it was made.
+/// An item does not become an Original if a collection of the settings has, or had, it as the Original, or as
+/// a Copy that names its collection.
 ///
 /// Title, authors and other terms are read from BibTeX, `doc/@reference.bib`, `@reference.bib` and
-/// `.reserved/@`; the opaque twin of the identifier (IBIp) as well, as it stands. `version = {copy}` in any of them
-/// makes the item a Copy; a warning names items whose references contradict each other, and they become
-/// Copies. Without --host the collection keeps identifiers and issues none. Look first with --dry-run: it
-/// prints the same lines and writes nothing.
+/// `.reserved/@`; so is the IBIp, without a check. `version = {copy}` in any of them makes the item a Copy; a
+/// warning names items whose references contradict each other, and they become Copies. Without --host the
+/// collection issues no identifiers of its own. Try --dry-run first: it prints the same lines and writes
+/// nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -87,7 +87,7 @@ const STATES: [Choice<State>; 2] = [
     ("copy", "Copies of Originals elsewhere", State::Copy),
 ];
 
-/// What is at the root.
+/// The state of the root.
 enum RootKind {
     Collection(Box<Collection>),
     Tree,
@@ -118,7 +118,7 @@ impl Adopt {
                 (RootKind::Tree, None) => check_place(&root)?,
                 _ => {}
             }
-            // Nothing is made in a place that was mistaken for a tree of items.
+            // Nothing is created in a directory that is not a tree of items.
             if !has_items(&dir)? {
                 return Err(no_items(&root));
             }
@@ -140,7 +140,7 @@ impl Adopt {
         self.carry_out(context, mode)
     }
 
-    /// The collection, made where there is none.
+    /// The collection, created if missing.
     fn open(
         &self,
         context: &Context,

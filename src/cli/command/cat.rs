@@ -1,4 +1,4 @@
-//! `urepo cat`: the bytes of a file, checked on the way.
+//! `urepo cat`: print the bytes of a file, and check its digest.
 
 use urepo::collection::StoredItem;
 use urepo::digest::Hasher;
@@ -15,9 +15,9 @@ use crate::cli::{Done, escape};
 
 /// Print a file of an item
 ///
-/// A file of another kind or size than the sidecar has is not printed at all. The digest is taken while
-/// the bytes pass: if it differs, the command fails with exit code 20 after the last byte, and what was
-/// printed is damaged.
+/// A file whose kind or size differs from the sidecar is not printed at all. The digest is computed while the
+/// file is printed: if it differs, the command fails with exit code 20 after the last byte, and the output is
+/// damaged.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -66,7 +66,7 @@ pub(super) fn print(
             .hint(format!("`urepo show --all-files {}` lists the files", item.name())));
     };
     let mut file = item.open(path).map_err(|error| {
-        // What the sidecar has and the disk has not is damage, whatever stands there instead.
+        // An entry of the sidecar that is missing on disk is damage, whatever has taken its place.
         let exit = match error.kind() {
             std::io::ErrorKind::PermissionDenied => Exit::Failure,
             _ => Exit::Damage,

@@ -17,7 +17,7 @@ use crate::cli::{Done, shell};
 /// Print or install completion for a shell
 ///
 /// The shell then completes commands, options, items by path and date, collections, states, terms and pages
-/// of the manual. Items are those of the collection that -c names, or of the one around the current directory.
+/// of the manual. Items come from the collection of -c, or from the one around the current directory.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,7 +27,7 @@ pub(crate) struct Completions {
     /// The shell; with --install the one of SHELL unless given
     #[arg(required_unless_present = "install")]
     shell: Option<Shell>,
-    /// Write the script to where the shell looks for it: bash, zsh and fish
+    /// Install the script where the shell looks for it: bash, zsh and fish
     #[arg(long)]
     install: bool,
 }
@@ -47,7 +47,7 @@ impl Completions {
     }
 }
 
-/// What a shell reads so that it asks urepo for candidates.
+/// The script by which a shell requests candidates from urepo.
 fn script(chosen: Shell) -> Result<Vec<u8>, Failure> {
     let unknown = || Failure::new(Exit::Failure, format!("no completion for `{chosen}`"));
     let shells = Shells::builtins();
@@ -57,7 +57,8 @@ fn script(chosen: Shell) -> Result<Vec<u8>, Failure> {
         .write_registration(VARIABLE, "urepo", "urepo", "urepo", &mut script)
         .map_err(|error| unknown().caused_by(error.to_string()))?;
     if chosen == Shell::Zsh {
-        // As a function that zsh loads at the first completion, the script has to answer that as well.
+        // zsh loads the script as a function at the first completion, so the script has to answer that one as
+        // well.
         script.extend(b"[[ $funcstack[1] == _urepo ]] && _clap_dynamic_completer_urepo\n");
     }
     Ok(script)
@@ -85,7 +86,7 @@ fn install(chosen: Shell, script: &[u8], printer: &Printer, is_dry: bool) -> Don
     Ok(())
 }
 
-/// Where a shell looks for scripts of a person, and the name of that for urepo.
+/// The directory for a person's scripts of a shell, and the name of the script for urepo.
 fn place(chosen: Shell) -> Option<(PathBuf, &'static str)> {
     let base = etcetera::choose_base_strategy().ok()?;
     let chosen_dir = std::env::var_os("BASH_COMPLETION_USER_DIR").filter(|it| !it.is_empty());
@@ -101,7 +102,7 @@ fn place(chosen: Shell) -> Option<(PathBuf, &'static str)> {
     }
 }
 
-/// The directory at `path`, made with those above it that are missing.
+/// The directory at `path`, created with its missing parents.
 fn made(path: &Path) -> Result<Dir, PathError> {
     match (Dir::open(path, Watcher::default()), path.parent(), path.file_name()) {
         (Err(error), Some(above), Some(name)) if error.kind() == std::io::ErrorKind::NotFound => {

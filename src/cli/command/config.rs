@@ -16,8 +16,8 @@ use crate::cli::records::{self, Setting};
 
 /// Show each setting and where it comes from
 ///
-/// The command line wins over UREPO_* variables, they over the collection's `urepo.toml`, that over
-/// the user's file and the machine's.
+/// The order of precedence is: the command line, UREPO_* variables, the `urepo.toml` of the collection, the
+/// file of the user, the file of the machine.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -65,7 +65,7 @@ impl Config {
         for (name, found) in &config.collections {
             row(&format!("collections.{name}"), path(&found.value), &found.origin);
         }
-        // The settings of a broken collection are often asked for: show the others, and the reason.
+        // For a collection with broken settings, the others are shown, with the reason.
         let broken = match context.collection() {
             Ok(collection) => {
                 rows.extend(of_collection(&collection)?);
@@ -75,7 +75,7 @@ impl Config {
         };
         tell(context, &rows)?;
         match broken {
-            // Outside every collection there is none to be shown.
+            // Outside every collection there is none to show.
             Some(failure) if config.collection.is_some() || failure.exit != Exit::NoCollection => {
                 Err(failure)
             }

@@ -19,20 +19,20 @@ use crate::cli::select::Selection;
 
 /// Copy items to another collection
 ///
-/// Every byte is compared with the digest in the sidecar while it is copied; a Copy appears whole or
-/// not at all, and is on the disk when the command ends. What is there already is left alone and not
-/// read again, so the command can be repeated at any time, also after it was cut short: it copies what
-/// is missing. A Copy can be made from a Copy. The source is only read.
+/// Every byte is compared with the digest in the sidecar while it is copied; a Copy appears whole or not at
+/// all, and is on the disk when the command ends. An existing Copy is left alone and not read again, so you
+/// can repeat the command at any time, also after an interruption: it copies only missing items. A Copy can
+/// be made from a Copy. The source is only read.
 ///
-/// Deletions travel with all items (--all, --prefix, --since): where an Original was deleted, the
-/// destination gets its tombstone, and the files of a Copy of it go to the trash there; not if the deletion
-/// was undone, so that another collection of the settings has the Original again. With --revive,
-/// the files of a Copy restore the Original in the collection that deleted it, if every collection that
-/// may hold the Original by now was looked at: those that the inventories name, and those of the settings.
+/// Deletions travel with all items (--all, --prefix, --since): if an Original was deleted, the destination
+/// gets its tombstone, and the files of its Copy there go to the trash. If the deletion was undone and
+/// another collection of the settings has the Original again, the Copy stays. With --revive, the files of a
+/// Copy restore the Original in the collection that deleted it, if every collection that may hold the
+/// Original was looked at: those that the inventories name, and those of the settings.
 ///
-/// A Copy that is older than its Original is reported and left alone, unless --refresh is given; what was
-/// deleted there stays so, unless --revive is. Two Originals of one identifier, or other content under it,
-/// are reported and neither is touched.
+/// A Copy that is older than its Original is reported and left alone, unless --refresh is given. An item that
+/// was deleted at the destination stays deleted, unless --revive is given. Two Originals of one identifier,
+/// or different content under it, are reported and left alone.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -52,7 +52,7 @@ pub(crate) struct Copy {
     /// Bring Copies that are older than their Originals up to date as well
     #[arg(long)]
     refresh: bool,
-    /// Copy what was deleted there, too
+    /// Copy items that were deleted there, too
     #[arg(long)]
     revive: bool,
     /// With --revive, --refresh or --under-replicated, another collection, by path or name, that may
@@ -63,7 +63,7 @@ pub(crate) struct Copy {
     /// it cannot be looked at
     #[arg(long, value_name = "RULE", requires = "revive", value_parser = one_of(&FORCE))]
     force: Option<UnseenRule>,
-    /// Read what is there already, and compare it with its digests
+    /// Read existing Copies, and compare them with their digests
     #[arg(long)]
     checksum: bool,
     /// Only Originals that have fewer current Copies than `copies` in urepo.toml asks for
@@ -105,7 +105,7 @@ impl Copy {
             Known::default()
         };
         let tombstones = match self.selection.tombstones() {
-            // Only a mirror of all items learns of deletions; items that lack Copies are alive.
+            // Deletions travel only to a mirror of all items; items that need Copies are not deleted.
             Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
             asked => asked,
         };
@@ -160,7 +160,7 @@ fn with_linked<'a>(
                 }
                 match from.item(&name).and_then(|item| audit.links(&item)) {
                     Ok(links) => waiting.extend(links.into_iter().filter_map(Link::leads_to_item)),
-                    // Its own turn says what is wrong with the item itself.
+                    // A fault of the item itself is reported in its own turn.
                     Err(
                         CollectionError::NoSuchItem { .. }
                         | CollectionError::Sidecar { .. }

@@ -1,4 +1,4 @@
-//! `urepo delete`: items go, and can be restored until they are purged.
+//! `urepo delete`: delete items, which can be restored until they are purged.
 
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -20,8 +20,8 @@ use crate::cli::{Done, who};
 /// Delete items
 ///
 /// An Original leaves a tombstone: its identifier is never issued again, and `urepo show` says who deleted
-/// it, when and why. A Copy leaves nothing. The files go to the trash of the collection, where `urepo
-/// restore` finds them until `urepo purge`; no room is freed before.
+/// it, when and why. A Copy leaves nothing. The files go to the trash of the collection, where
+/// `urepo restore` finds them until `urepo purge`. Only the purge frees room.
 ///
 /// An item is deleted only if another collection holds the same files, which are read and compared
 /// now: one named with --with, or one of the settings.
@@ -40,8 +40,8 @@ pub(crate) struct Delete {
     /// Another collection, by path or name, that may hold the items too; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
-    /// Override a rule: `last` deletes what no other collection is known to hold, `damaged` what is
-    /// not as its sidecar says, `permanent` an Original that is marked as not transferable
+    /// Override a rule: `last` deletes an item that no other collection is known to hold, `damaged` an item
+    /// that differs from its sidecar, `permanent` an Original that is marked as not transferable
     #[arg(long, value_name = "RULE")]
     force: Vec<Rule>,
     /// Check only that the files of the other collection exist, with the right sizes
@@ -54,9 +54,9 @@ pub(crate) struct Delete {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rule {
-    /// Delete what no other collection is known to hold
+    /// Delete an item that no other collection is known to hold
     Last,
-    /// Delete what is damaged
+    /// Delete a damaged item
     Damaged,
     /// Delete an Original that is marked as not transferable
     Permanent,
@@ -91,8 +91,8 @@ impl Delete {
         })
     }
 
-    /// Adds the items whose deletion could not be finished, unless the state is given. What may be half restored is
-    /// deleted only by its identifier.
+    /// Adds the items whose deletion could not be finished, unless a state is given. An item that may be half
+    /// restored is deleted only by its identifier.
     fn select_unfinished(
         &self,
         context: &Context,
@@ -108,7 +108,7 @@ impl Delete {
                 continue;
             }
             names.retain(|it| *it != name);
-            // A dry run has not restored what the run itself would restore first and delete then.
+            // In a dry run, items that the run would first restore and then delete are not restored yet.
             if kind == IntentKind::Deletion || context.global.dry_run {
                 names.push(name);
             } else {

@@ -16,13 +16,12 @@ use crate::cli::select::Selection;
 
 /// Turn Originals into Copies, where another collection holds the Originals too
 ///
-/// As when a collection that was given up comes back: its items were promoted elsewhere, and now there are
-/// two Originals. The items of this collection become Copies of those in COLLECTION, which are verified
-/// byte by byte first. With --all, every item that is an Original in both is demoted; other items are
-/// passed over.
+/// Use this when a lost collection comes back after its items were promoted elsewhere, so that each has two
+/// Originals. The items of this collection become Copies of those in COLLECTION, which are verified byte by
+/// byte first. With --all, every item that is an Original in both is demoted; other items are skipped.
 ///
-/// An item that differs, in its files or its description, is left as it is. With `--force different` it
-/// goes to the trash as a whole; `urepo copy` then brings a Copy of the other one.
+/// An item whose files or description differ stays unchanged. With `--force different` the whole item goes to
+/// the trash; `urepo copy` then brings a Copy of the other one.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

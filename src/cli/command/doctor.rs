@@ -1,4 +1,4 @@
-//! `urepo doctor`: look at what identifiers depend on.
+//! `urepo doctor`: show the memories and the clock, on which identifiers depend.
 
 use clap::ValueEnum;
 use urepo::clock::Clock as _;
@@ -17,15 +17,16 @@ use crate::cli::shell;
 /// Show the identifier distributors, the clock and temporary files
 ///
 /// A memory that is a copy (a copied collection, a restored backup, a cloned disk) issues no identifiers
-/// until a person decides that this one counts: --take-over. Make sure first that the other one issues
-/// no more. The next identifier is then later than now, so that none is issued twice.
+/// until a person decides that this one counts: --take-over. First make sure that the other one issues no
+/// more. The next identifier is then later than the present, so that none is issued twice.
 ///
-/// A memory that ends in the future, because the clock was wrong once, issues no identifiers before that
-/// date: --take-over --forget-future takes it back to now. Identifiers with such dates are not issued again when
-/// their date comes, also if only another collection has them: one that shares the memory, issued identifiers of
-/// this host before, or is known to `urepo config`; name others with --names-from. One that shares the memory or
-/// issued identifiers, and cannot be read, keeps the memory as it is: --force unseen. Identifiers that were minted
-/// for no item are not known, but for the last one: they can be issued a second time.
+/// A memory that ends in the future, because the clock was once wrong, issues no identifiers before that
+/// date: --take-over --forget-future takes it back to now. Identifiers with such dates are not issued again
+/// when their date comes, also if only another collection has them: one that shares the memory, issued
+/// identifiers of this host before, or is known to `urepo config`; name others with --names-from. One that
+/// shares the memory or issued identifiers, and cannot be read, keeps the memory as it is: --force unseen.
+/// Identifiers that were minted for no item are not known, but for the last one: they can be issued a second
+/// time.
 ///
 /// Items whose deletion or restoration was interrupted are named; `urepo recover` completes it.
 #[derive(Debug, clap::Args)]
@@ -125,7 +126,7 @@ impl Doctor {
 }
 
 impl Doctor {
-    /// Says what is done, or would be, with one memory.
+    /// Reports the change of one memory, also in a dry run.
     fn tell_taken(&self, context: &Context, memory: &Memory) {
         let prefix = &memory.prefix;
         let forgotten = if self.forget_future { "; later dates do not count" } else { "" };

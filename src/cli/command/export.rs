@@ -1,4 +1,4 @@
-//! `urepo export`: items leave the collection, for those who have no urepo.
+//! `urepo export`: write items for people without urepo.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -20,15 +20,15 @@ mod tell;
 
 use tell::Reporter;
 
-/// Bytes that are gathered for a stream before they are written.
+/// Bytes that are buffered for a stream before they are written.
 const STREAM_BYTES: usize = 128 * 1024;
 
 /// Write items out as directories, tar or bags
 ///
-/// Each item becomes one directory, or with --format tar one file, in DIR, which is made if it is
-/// missing. Its name is the identifier, with + for the slashes: example.org+archive+2026+11.21.02.13.
-/// The paths are printed. Nothing is ever replaced, and an item appears whole, and on the disk, or not at
-/// all: every byte is compared with the digest in the sidecar while it is written.
+/// Each item becomes one directory, or with --format tar one file, in DIR, which is created if missing. Its
+/// name is the identifier, with + for the slashes: example.org+archive+2026+11.21.02.13. The paths are
+/// printed. Nothing is ever replaced, and an item appears whole, and on the disk, or not at all: every byte
+/// is compared with the digest in the sidecar while it is written.
 ///
 /// --name source reverses `urepo new`: report.pdf comes back as DIR/report.pdf, the directory album as
 /// DIR/album, with their times, modes and links. The name is the last component of the source that the
@@ -36,13 +36,13 @@ const STREAM_BYTES: usize = 128 * 1024;
 /// name, and so does one whose source has no usable name. Of two items with the same name the first is
 /// exported; a directory whose only entry is a file of the same name comes back as this file.
 ///
-/// In a directory or a tar lies the payload itself. With --with-sidecar or --metadata-format, the
-/// payload is in doc, and item.toml, dc.xml, item.bib and datacite.json lie beside it. A bag (BagIt 1.0)
-/// has the payload in data and the rest in metadata, always with item.toml, which alone says the times,
-/// modes and empty directories.
+/// A directory or tar contains the payload itself. With --with-sidecar or --metadata-format, the payload is
+/// in doc, with item.toml, dc.xml, item.bib and datacite.json beside it. A bag (BagIt 1.0) has the payload in
+/// data and the rest in metadata, always with item.toml, which alone has the times, modes and empty
+/// directories.
 ///
-/// With --to - all items go to standard output as one tar stream. If one turns out to be damaged after
-/// it has begun, the stream stops there, and tar finds its end missing.
+/// With --to - all items go to standard output as one tar stream. If an item turns out to be damaged after
+/// its beginning was written, the stream stops there, and tar reports a missing end.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -57,22 +57,22 @@ pub(crate) struct Export {
     /// The directory that gets the exports, or standard output (-)
     #[arg(long, value_name = "DIR|-", required = true)]
     to: std::path::PathBuf,
-    /// What each item becomes
+    /// The form of each exported item
     #[arg(long, value_name = "FORMAT", default_value = "plain", value_parser = one_of(&FORMATS))]
     format: Format,
     /// The names of the exported items
     #[arg(long, value_name = "RULE", default_value = "identifier", value_parser = one_of(&NAMES))]
     name: NamedBy,
-    /// Take the sidecar along, as it is
+    /// Include the unchanged sidecar
     #[arg(long)]
     with_sidecar: bool,
-    /// Take a description along in this format; may be repeated
+    /// Include a description in this format; may be repeated
     #[arg(long = "metadata-format", value_name = "FORMAT", value_parser = one_of(&METADATA_FORMATS))]
     metadata: Vec<MetadataFormat>,
-    /// Leave the payload
+    /// Leave out the payload
     #[arg(long)]
     metadata_only: bool,
-    /// What becomes of links in a bag, which can hold none; an item with links is refused unless given
+    /// What to do with links in a bag, which cannot contain them; an item with links is refused unless given
     #[arg(long, value_name = "RULE", value_parser = one_of(&BAG_LINKS))]
     links: Option<BagLinks>,
     /// End each path with a NUL byte: an old name may have a line break

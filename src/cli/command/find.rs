@@ -1,4 +1,4 @@
-//! `urepo find`: items by what is known of them.
+//! `urepo find`: search items.
 
 use std::io::Read as _;
 use std::ops::ControlFlow;
@@ -26,14 +26,14 @@ use crate::cli::{Done, escape};
 
 /// Search items by metadata, file name, content, state and date
 ///
-/// All words of TEXT have to be in the description, in any order, whatever their case and accents.
-/// "two words" in quotation marks are looked for as they stand, word* is the beginning of a word,
-/// -word must not be there (put -- before TEXT if it begins so), title:word is looked for in the title,
-/// and so with creator, subject and every other term. Prints identifiers and titles of the items for
-/// which all of it holds, by date; the exit code is 21 if there are none.
+/// All words of TEXT have to occur in the description, in any order, whatever their case and accents. "two
+/// words" in quotation marks occur in this order, word* is the beginning of a word, -word must not occur (put
+/// -- before TEXT if it begins so), and title:word occurs in the title; so do creator, subject and every
+/// other term. Prints identifiers and titles of the items that meet every condition, by date; the exit code
+/// is 21 if there are none.
 ///
-/// It answers from the index (`urepo index`), a cache that is made the first time and updated, also with
-/// --dry-run, and is never wrong about what it prints: every answer is compared with the sidecar.
+/// The answers come from the index (`urepo index`), a cache that is built on first use and then updated, also
+/// with --dry-run. Every answer is compared with the sidecar, so it is never wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -59,7 +59,7 @@ pub(crate) struct Find {
     /// The source it was made from, a path, contains TEXT; may be repeated
     #[arg(long, value_name = "TEXT", value_parser = escape::argument_of(parse_text))]
     source: Vec<String>,
-    /// It has this very file
+    /// It has a file with the content of FILE
     #[arg(long, value_name = "FILE")]
     content: Option<PathBuf>,
     /// It has a file of this digest, or its manifest has
@@ -68,7 +68,7 @@ pub(crate) struct Find {
     /// It has this IBIp, or this alias among the identifiers of its description
     #[arg(long, value_name = "TEXT", value_parser = parse_text)]
     identifier: Option<String>,
-    /// It has a relation to this item; of a kind only, such as `next_edition`, `translation` or `part_of`
+    /// It has a relation to this item; only of one kind, such as `next_edition`, `translation` or `part_of`
     #[arg(long, value_name = "[KIND=]ITEM", value_parser = parse_related)]
     related: Vec<Related>,
     /// Only items in this state: Original, Copy or Deleted
@@ -90,7 +90,7 @@ pub(crate) struct Find {
     table: TableArgs,
 }
 
-/// A text to look for. The empty one, as an unset variable of a shell gives it, would be in every item.
+/// A search text. The empty text, from an unset shell variable, would be in every item.
 fn parse_text(text: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err("the text is empty".to_owned()) } else { Ok(text.to_owned()) }
 }
@@ -178,7 +178,7 @@ impl Find {
         Ok(query)
     }
 
-    /// The next thing to try where nothing was found.
+    /// The next command to try after a search without results.
     fn hint(&self) -> &'static str {
         let is_elsewhere =
             !self.file.is_empty() || !self.source.is_empty() || self.content.is_some();
@@ -204,7 +204,7 @@ impl Find {
     }
 }
 
-/// Prints an item: what the index knows of it, or its sidecar.
+/// Prints an item, from the index or from its sidecar.
 fn tell(
     context: &Context,
     collection: &Collection,
@@ -225,7 +225,7 @@ fn tell(
     }
 }
 
-/// The identifiers of the item that `text` means, which need not be in the collection.
+/// The identifiers of the item that `text` refers to, which need not be in the collection.
 fn identifiers(
     context: &Context,
     collection: &Collection,
@@ -237,7 +237,7 @@ fn identifiers(
     }
 }
 
-/// The digest of a file of the person who asks.
+/// The digest of a file outside the collection.
 fn digest_of(context: &Context, path: &Path) -> Result<Digest, Failure> {
     let mut stream = Stream::open(path, &context.interrupt)?;
     let (mut buffer, mut hasher) = (vec![0; 256 * 1024], Hasher::default());

@@ -1,4 +1,4 @@
-//! `urepo id`: any spelling of an identifier to all spellings.
+//! `urepo id`: convert any spelling of an identifier to all spellings.
 
 use std::io::BufRead as _;
 use std::path::Path;
@@ -18,9 +18,9 @@ use crate::cli::{Done, human};
 
 /// Explain an identifier in any spelling
 ///
-/// Takes an identifier, an IBIp, a link or a path with one of them in it, a host and a time, or an address, its
-/// port and a time; in a collection also the end of an identifier. An IBIp cannot be computed from an identifier, or the other way round: it is stored with the
-/// item, and printed when the item is in the collection at hand.
+/// Takes an identifier, an IBIp, a link or path that contains one, a host and a time, or an address, its port
+/// and a time; in a collection also the end of an identifier. An IBIp cannot be computed from an identifier,
+/// or the other way round: it is stored with the item, and printed if the item is in the collection at hand.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -72,7 +72,7 @@ impl Id {
 }
 
 impl Id {
-    /// The texts that were given, those of standard input in place of `-`.
+    /// The given texts, with those of standard input in place of `-`.
     fn texts(&self, context: &Context) -> Result<Vec<String>, Failure> {
         let mut texts = Vec::new();
         for text in &self.texts {
@@ -106,7 +106,7 @@ fn check(context: &Context, texts: &[String]) -> Done {
 fn fields(collection: Option<&Collection>, pasted: &Pasted<'_>) -> Vec<(&'static str, String)> {
     let mut fields = spelt(&pasted.identifier);
     fields.extend(pasted.twin.iter().flat_map(spelt));
-    // Outside a collection there is simply less to say.
+    // Outside a collection there is less to print.
     let stored = collection.and_then(|it| it.find(pasted.identifier.as_str()).ok());
     if let Some(item) = stored {
         if !matches!(pasted.identifier, Identifier::Repository(_)) {

@@ -33,53 +33,53 @@ mod tell;
 
 /// Import many sources as items, each once
 ///
-/// A SOURCE is a directory: what is in it becomes items, one of each entry; or with --each-file one of
-/// each file below it, or with --depth N one of each entry N levels below it. A file, or a BagIt bag,
-/// becomes one item. --manifest reads a table of paths with metadata instead. Prints the identifier of each
-/// new item, a tab and its source.
+/// A SOURCE is a directory: each of its entries becomes an item. With --each-file, each file below it becomes
+/// an item; with --depth N, each entry N levels below it. A file or a BagIt bag becomes one item. --manifest
+/// reads a table of paths with metadata instead. Prints the identifier of each new item, a tab and its
+/// source.
 ///
-/// What systems and programs put beside files, such as `.DS_Store`, `Thumbs.db`, `~$letter.docx` and `*.part`, is left
-/// out of directories of items, by the patterns of the setting `exclude`, which `urepo config` shows.
-/// --exclude, --exclude-from and files called .urepoignore in the sources add patterns. A row, a path in a
-/// list and a bag are always taken, a bag as a whole. --dry-run and -v name what is left out.
+/// Files that systems and programs put beside yours, such as `.DS_Store`, `Thumbs.db`, `~$letter.docx` and
+/// `*.part`, are left out of directories, by the patterns of the setting `exclude`, which `urepo config`
+/// shows. --exclude, --exclude-from and files called .urepoignore in the sources add patterns. A row, a path
+/// in a list and a bag are always taken, a bag as a whole. --dry-run and -v name the files that are left out.
 ///
-/// An import may be repeated, after a success or a crash at any point: what is there already is not
-/// imported again. A ledger in the collection, .urepo/import/ledger, knows which source became which
-/// item; a source whose sizes or times have changed is read, and becomes another item if its content
-/// has changed too. With --remove-source or --done-dir any source is read before it goes, and other bytes become another
-/// item first. Other patterns, or another rule of --links, make no other item. One import at a time
-/// works on a collection.
+/// You can repeat an import, after a success or a crash at any point: no source is imported twice. A ledger
+/// in the collection, .urepo/import/ledger, records the item of each source. A source whose sizes or times
+/// have changed is read, and becomes another item if its content has changed too. With --remove-source or
+/// --done-dir every source is read before it is removed or moved, and other bytes become another item first.
+/// Other patterns, or another rule of --links, do not make another item. One import at a time works on a
+/// collection.
 ///
-/// A source whose item has migrated away, or was removed, counts as imported. One whose item should be
-/// here and is missing is not imported and not removed: `urepo repair` brings the item back under its
-/// identifier; `--dedupe none` makes another item of the source.
+/// A source whose item has migrated away, or was deleted, counts as imported. A source whose item is missing
+/// is neither imported nor removed: `urepo repair` brings the item back under its identifier; `--dedupe none`
+/// makes another item of the source.
 ///
 /// A source that cannot be imported does not stop the others: it is reported with its reason, the exit code
-/// is 3, and --rejects writes it into a file that can be imported once it is repaired.
+/// is 3, and --rejects writes it into a file that can be imported once the source is corrected.
 ///
-/// With --remove-source, --done-dir or --reject-dir a source that lies in a collection, or holds one, is
-/// refused before anything is copied. The directories may lie in a source, and a source not in them: rows and paths of a
-/// list that do are passed over, and counted at the end.
+/// With --remove-source, --done-dir or --reject-dir, a source that lies in a collection, or contains one, is
+/// refused before anything is copied. These directories may lie in a source. A source must not lie in them:
+/// such rows and paths of a list are skipped, and counted at the end.
 ///
-/// A manifest has a row for each item, with the columns path; identifier and ibip, of an item that has an
-/// identifier already and keeps it, unless another known collection has, or had, an item of it; sha256, which is
-/// checked, also of a source that was imported before; terms of Dublin Core (title, creator, dc.identifier and
-/// others); keys of your own as x.KEY; and relations as relation.KIND, with an identifier or row:PATH, another row,
-/// as value. A KIND is `next_edition`, `previous_edition`, `translation.TAG`, `translation_of`, `metadata`,
-/// `metadata_of`, `part_of`, or one of your own as `x.KEY`. A column may occur several times. `subject|` is a
-/// column whose cells have several values, as in `maps|letters`; `subject;` likewise. In JSON Lines and TOML
-/// ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
+/// A manifest has a row for each item, with these columns: path; identifier and ibip, for an item that keeps
+/// its identifier, which no other known collection may have, or have had; sha256, which is checked, even if
+/// the source was imported before; terms of Dublin Core (title, creator, dc.identifier and others); keys of
+/// your own as x.KEY; and relations as relation.KIND, whose value is an identifier or row:PATH, another row.
+/// A KIND is `next_edition`, `previous_edition`, `translation.TAG`, `translation_of`, `metadata`,
+/// `metadata_of`, `part_of`, or one of your own as `x.KEY`. A column may occur several times. The cells of a
+/// column `subject|` have several values, as in `maps|letters`; `subject;` works likewise. In JSON Lines and
+/// TOML ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
 ///
-/// Spreadsheets of all countries are read: the delimiter is found among ; , | and tab, names of columns may be
-/// Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8, or UTF-16
-/// with a byte order mark, unless --encoding says otherwise.
+/// A table may come from a spreadsheet of any country: the delimiter is found among ; , | and tab, column
+/// names may be Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8,
+/// or UTF-16 with a byte order mark, unless --encoding names another encoding.
 ///
-/// A row that was corrected after its item was made only adds relations that the item lacks, and the run says how
-/// many such rows there are. With --update its columns replace the values of the item; an empty cell leaves them.
+/// A row that was corrected after its item was made only adds missing relations, and the run counts such
+/// rows. With --update its columns replace the values of the item; an empty cell leaves the values unchanged.
 ///
 /// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are
-/// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and a bag
-/// that is exported has them again.
+/// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and an exported
+/// bag contains them again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -98,7 +98,7 @@ pub(crate) struct Import {
     /// Make one item of each file, at any depth
     #[arg(long)]
     each_file: bool,
-    /// Make one item of what lies N levels below a source; a file or a bag higher up is an item too [default: 1]
+    /// Make one item of each entry N levels below a source; a file or a bag higher up is an item too [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "each_file")]
     depth: Option<std::num::NonZeroUsize>,
     /// Read paths from FILE, or standard input (-), each ended by a NUL byte; each is an item
@@ -110,7 +110,7 @@ pub(crate) struct Import {
     /// When a source is not imported again
     #[arg(long, value_name = "RULE", default_value = "source", value_parser = one_of(&DEDUPE))]
     dedupe: Dedupe,
-    /// If anything is not imported, write it into FILE, a new one, so that it can be imported later
+    /// Write sources that fail into the new file FILE, so that they can be imported later
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
     /// What to do with symbolic links
@@ -134,10 +134,10 @@ pub(crate) struct Import {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Manifest")]
 struct ManifestArgs {
-    /// A table of paths and what is known of them
+    /// A table of paths and descriptions
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sources", "files_from0", "each_file", "depth"])]
     manifest: Option<PathBuf>,
-    /// The directory that paths are beneath, also absolute ones; that of the manifest unless given
+    /// The directory above all paths, also absolute ones; that of the manifest unless given
     #[arg(long, value_name = "DIR", requires = "manifest")]
     root: Option<PathBuf>,
     #[command(flatten)]
@@ -147,12 +147,12 @@ struct ManifestArgs {
     update: bool,
 }
 
-/// What becomes of the sources, for imports that are repeated each night.
+/// Treatment of the sources, for imports that are repeated each night.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Drop folder")]
 struct DropArgs {
-    /// Move each source into DIR, on the same file system, after its item was read back from the disk; a directory
-    /// stays while something in it is not in the item
+    /// Move each source into DIR, on the same file system, after its item was read back from the disk; a
+    /// directory stays while the item does not contain all of it
     #[arg(long, value_name = "DIR", conflicts_with = "remove_source")]
     done_dir: Option<PathBuf>,
     /// Move each source that cannot become an item into DIR, on the same file system
@@ -161,7 +161,7 @@ struct DropArgs {
     /// Remove each source after its item was read back from the disk
     #[arg(long)]
     remove_source: bool,
-    /// Skip what changed within TIME, such as 60s: it may still be written
+    /// Skip sources that changed within TIME, such as 60s: they may still be written
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     min_age: Option<Duration>,
     /// Start no more items after TIME, such as 5h; the next import continues
@@ -170,7 +170,7 @@ struct DropArgs {
 }
 
 impl DropArgs {
-    /// Whether the import is one that is repeated, and takes what it can.
+    /// Whether the import is of a kind that is repeated until everything is imported.
     fn are_given(&self) -> bool {
         let DropArgs { done_dir, reject_dir, remove_source, min_age, time_limit } = self;
         let moves = done_dir.is_some() || reject_dir.is_some() || *remove_source;
@@ -207,7 +207,7 @@ impl Import {
         let progress = context.progress();
         let mut reporter = tell::Reporter::new(context, &collection, failed);
         let found = sources::warning(context, sources.candidates()?);
-        // Nobody knows beforehand what a limit leaves for the next run.
+        // The effect of a time limit cannot be known beforehand.
         let is_measured =
             progress.is_shown() && options.time_limit.is_none() && sources.can_be_read_twice();
         let again = is_measured.then(|| sources.candidates().ok()).flatten();
@@ -233,14 +233,14 @@ impl Import {
         reporter.finish(summary, None)
     }
 
-    /// The ledger, unless another run that empties the same drop folder has it.
+    /// The ledger, unless another run that empties the same drop folder holds it.
     fn open_ledger<'a>(
         &self,
         context: &Context,
         collection: &'a Collection,
         sources: &Sources<'_>,
     ) -> Result<Option<Ledger<'a>>, Failure> {
-        // The holder leaves a key of its work in the lock: equal runs have the same.
+        // The holder writes a key of its work into the lock: equal runs have the same key.
         let work = format!("{:?}", (&context.current, self));
         let key = format!(" #{:.16}", Digest::of(work.as_bytes()).to_string());
         let command = format!("{}{key}", context.agent.command);
@@ -265,7 +265,7 @@ impl Import {
         }
     }
 
-    /// Says what would be done.
+    /// Prints the plan.
     fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
         Issuer::new(collection, &context.agent, &context.clock, &self.issue.options(context))?;
         let ledger = Ledger::look(collection)?;
@@ -281,7 +281,7 @@ impl Import {
         reporter.finish(summary, Some(wait))
     }
 
-    /// How many names are needed, where the run has to wait for them and says so.
+    /// The number of names needed, if the run has to wait for them.
     fn count(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! `urepo index`: the index made, or brought up to what is there.
+//! `urepo index`: build or update the index.
 
 use urepo::catalog::{Catalog, RefreshContext, RefreshDepth, RefreshReport};
 use urepo::collection::Collection;
@@ -13,12 +13,12 @@ use crate::cli::report::{End, Report};
 
 /// Build or update the index
 ///
-/// The index, `.urepo/index.sqlite`, is what `urepo find` and `urepo stats` answer from. urepo
-/// builds it when it is first needed and updates it with every change; items that were added, moved or
-/// removed by other means are noticed by the next command that uses it. Sidecars that were edited in
-/// place are noticed here: every item is looked at, and what is not as it was is read again.
+/// `urepo find` and `urepo stats` answer from the index, `.urepo/index.sqlite`. urepo builds it on first use
+/// and updates it with every change. The next command that uses it notices items that other programs added,
+/// moved or removed. This command also notices sidecars that were edited in place: it checks every item, and
+/// reads changed sidecars again.
 ///
-/// It holds nothing that is not in the sidecars, and may be deleted at any time.
+/// The index holds only data of the sidecars, and may be deleted at any time.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -65,13 +65,13 @@ impl Index {
 }
 
 impl Context {
-    /// The collection with its index brought up to what is there.
+    /// The collection with its updated index.
     pub(crate) fn catalog<'a>(
         &self,
         collection: &'a Collection,
         depth: RefreshDepth,
     ) -> Result<Catalog<'a>, Failure> {
-        // It can take minutes where there are many items, and the user did not ask for that.
+        // With many items it can take minutes, and the user did not request it.
         if depth == RefreshDepth::Directories && !collection.has_index()? {
             self.printer.note("building the index first");
         }
@@ -91,8 +91,8 @@ impl Context {
         Ok(catalog)
     }
 
-    /// The index of `collection` as far as it adds to an answer that is right without it: none if it would
-    /// have to be built.
+    /// The index of `collection`, for an answer that is right without it; `None` if it would have to be
+    /// built.
     pub(crate) fn existing_catalog<'a>(&self, collection: &'a Collection) -> Option<Catalog<'a>> {
         let progress = self.progress_in(Unit::Items);
         let refresh =
@@ -101,14 +101,14 @@ impl Context {
     }
 }
 
-/// That some directories could not be listed, which was told.
+/// The failure of directories that could not be listed, which has been reported.
 pub(super) fn judge(report: &RefreshReport) -> Done {
     match report.unreadable.len() {
         0 => Ok(()),
         unlisted => {
             let count = human::count(unlisted as u64, "place");
             Err(Failure::new(Exit::Partial, format!("{count} cannot be read"))
-                .hint("what is known of the items there may be old"))
+                .hint("the data about their items may be old"))
         }
     }
 }

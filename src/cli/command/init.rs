@@ -1,4 +1,4 @@
-//! `urepo init`: make a collection.
+//! `urepo init`: create a collection.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ use crate::cli::{Done, shell};
 
 /// Create a collection
 ///
-/// A collection is a directory that holds items. It has one identification subsystem at first: the
-/// host name and port that its identifiers are built from. `urepo.toml` takes more. Choose a host name
-/// that you control: it becomes part of every identifier, but it need not stay online or belong to this
-/// machine.
+/// A collection is a directory that holds items. At first it has one identification subsystem: the host name
+/// and port that its identifiers are built from. You can add more in `urepo.toml`. Choose a host name that
+/// you control: it becomes part of every identifier, but it need not stay online or belong to this machine.
 ///
-/// One collection issues the identifiers of a host. A second one for the same host and port on this
-/// machine could issue them again, so it is refused, unless both share one memory: --distributor. If the
-/// other one is lost, --names-from goes on above the identifiers that its mirrors hold, or held by their
-/// inventories, and skips those of the future. The same holds for the address of IBIps: two collections with one --ip need an --ip-port each.
+/// One collection issues the identifiers of a host. A second one for the same host and port on this machine
+/// could issue them again, so it is refused, unless both share one memory: --distributor. If the other one is
+/// lost, --names-from continues above the identifiers that its mirrors hold, or held by their inventories,
+/// and skips those of the future. The same holds for the address of IBIps: two collections with one --ip need
+/// an --ip-port each.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -33,7 +33,7 @@ Examples:
   urepo init maps --host maps.example.org --port 8080 --ip 192.0.2.7
   urepo init again --host lost.example.org --names-from mirror")]
 pub(crate) struct Init {
-    /// The directory: made if it is missing
+    /// The directory: created if missing
     pub(crate) root: PathBuf,
     /// Its name for people; the directory's name unless given
     #[arg(long)]
@@ -53,7 +53,7 @@ pub(crate) struct Init {
     force: Vec<NameRule>,
 }
 
-/// What a new collection has to do with others of the same host.
+/// Options about other collections of the same host.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "New collection")]
 pub(crate) struct PastArgs {
@@ -182,12 +182,12 @@ impl PastArgs {
     }
 }
 
-/// What a collection is called unless it is given a name.
+/// The default name of a collection.
 pub(super) fn name_of(root: &Path) -> String {
     root.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Makes sure that `collection` has the subsystem that `flag` asks for.
+/// Makes sure that `collection` has the subsystem of `flag`.
 pub(super) fn check_host(collection: &Collection, wanted: &Subsystem, flag: &str) -> Done {
     let wanted = wanted.prefix()?;
     let subsystems = &collection.settings().subsystems;

@@ -18,16 +18,16 @@ use crate::cli::records::{self, Item};
 
 /// Print the relative link from one item to another
 ///
-/// Each item may be followed by `/` and a file of its payload: the file that is to have the link, by default one right
-/// below `doc/`, and the file that the link leads to, by default the target of the item. The link works in every
-/// collection that holds both items.
+/// Each item may be followed by `/` and a file of its payload: the file that contains the link, by default
+/// one directly below `doc/`, and the file that the link leads to, by default the target of the item. The
+/// link works in every collection that holds both items.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo link \"$NAME\" 11.21.02.13
   urepo link \"$NAME/chapters/one.tex\" \"$NAME/report.pdf\"")]
 pub(crate) struct LinkTo {
-    /// The item that is to have the link, perhaps with a file
+    /// The item that contains the link, perhaps with a file
     #[arg(value_name = "ITEM")]
     from: String,
     /// The item that the link leads to, perhaps with a file
@@ -39,7 +39,7 @@ impl LinkTo {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let (from, file) = item_and_file(context, &collection, &self.from)?;
-        // It need not be there yet.
+        // It need not exist yet.
         let file = file.unwrap_or_else(|| OsString::from("file"));
         let file = PayloadPath::new(Path::new(&file))
             .map_err(|error| Failure::of(Exit::Failure, &error))?;

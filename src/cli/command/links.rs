@@ -1,4 +1,4 @@
-//! `urepo links`: where the relative links of items lead.
+//! `urepo links`: show and check the relative links of items.
 
 use urepo::collection::StoredItem;
 use urepo::links::{Audit, Link, LinkEnd};
@@ -13,11 +13,11 @@ use crate::cli::{Done, human};
 
 /// Show the relative links from item to item, and which lead nowhere
 ///
-/// Items of one collection may link to each other by relative paths: five `../` lead from `doc/` to the root. Such
-/// links work in every collection that holds both items. This command looks at symbolic links, and at the text of
-/// HTML, LaTeX, Tcl and Markdown files, and prints each link that leaves its item: file, line, link, and what is
-/// there: `present`, `other-case`, `no-file`, `deleted`, `no-item`, or `outside` of the collection. It ends with exit
-/// code 3 if a link is broken, that is, all but `present`. `urepo copy` with
+/// Items of one collection may link to each other by relative paths: five `../` lead from `doc/` to the root.
+/// Such links work in every collection that holds both items. This command reads symbolic links, and the text
+/// of HTML, LaTeX, Tcl and Markdown files, and prints each link that leaves its item: file, line, link, and
+/// the state of its destination: `present`, `other-case`, `no-file`, `deleted`, `no-item`, or `outside` of
+/// the collection. The exit code is 3 if a link is broken, that is, not `present`. `urepo copy` with
 /// `--with-linked` copies the linked items too.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\

@@ -1,4 +1,4 @@
-//! `urepo list`: the names there are.
+//! `urepo list`: list items.
 
 use std::ops::ControlFlow;
 
@@ -19,12 +19,12 @@ use crate::cli::{Done, human};
 
 /// List items
 ///
-/// Prints the identifiers of a collection in order of prefix and date, as they are read: a collection may hold
-/// millions. --sort needs all of them before the first line. On a terminal columns are cut to its width; in a
-/// pipe values are whole, separated by tabs, and sizes are bytes.
+/// Prints the identifiers of a collection in order of prefix and date, while it reads them: a collection may
+/// hold millions. --sort needs all of them before the first line. On a terminal, columns are cut to its
+/// width. In a pipe, values are complete, separated by tabs, and sizes are bytes.
 ///
-/// Without --long, --columns, --sort, --state and --json the sidecars are not opened. The index (`urepo index`),
-/// where there is one, spares those that it knows as they are now.
+/// Without --long, --columns, --sort, --state and --json the sidecars are not opened. With an index
+/// (`urepo index`), only changed sidecars are opened.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -80,11 +80,11 @@ impl List {
 /// Number of items looked up in the index at a time.
 const PAGE: usize = 4096;
 
-/// How much of an item has to be read.
+/// The part of an item that has to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Depth {
     Name,
-    /// What the index knows.
+    /// The data in the index.
     Index,
     Sidecar,
 }
@@ -98,7 +98,7 @@ struct Listing<'a> {
     state: Option<State>,
     /// The items whose sidecars need not be read.
     known: &'a mut Lookahead,
-    /// Names that are to be told with what is known of them.
+    /// Names to print, with their records.
     page: Vec<RepositoryName>,
     /// Items whose sidecars cannot be read.
     unreadable: u64,
@@ -107,7 +107,7 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// The items that were named one by one, in that order.
+    /// The items named one by one, in that order.
     fn list_named(&mut self) -> Done {
         let feed = self.list.selection.of(self.context, self.collection)?.into_feed();
         let mut stopped = None;
@@ -159,7 +159,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Has the items looked up that wait for it, and tells those that have been.
+    /// Looks up the waiting items, and prints those that have been looked up.
     fn look_up(&mut self) -> Result<ControlFlow<()>, Failure> {
         match self.known.add(std::mem::take(&mut self.page)) {
             Some(page) => self.tell_page(page),
@@ -202,7 +202,7 @@ impl Listing<'_> {
         }
     }
 
-    /// Reports an item by what the index knows, which is as good as the sidecar.
+    /// Reports an item by its record in the index, which is as good as the sidecar.
     fn tell_described(
         &mut self,
         name: RepositoryName,
@@ -256,7 +256,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// How the list ended.
+    /// The result of the list.
     fn finish(mut self) -> Done {
         let listed = self.table.finish()?;
         let is_single = self.list.selection.is_single();

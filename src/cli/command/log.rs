@@ -1,4 +1,4 @@
-//! `urepo log`: what happened to items.
+//! `urepo log`: show the events of items.
 
 use std::ops::ControlFlow;
 
@@ -17,10 +17,11 @@ use crate::cli::{Done, human};
 
 /// Show what happened to items, when, and by whom
 ///
-/// The log is a convenience: what an item is stands in its sidecar alone, and a command warns of an event
-/// that it could not write. It lies in `.urepo/log`, one JSON object a line, a file a month; the names
-/// of the events are those of PREMIS, and `purge` and `correction`. Of every change both collections keep a line.
-/// A terminal of fewer than 100 columns shows no names of events: the details begin with the command.
+/// The log is a convenience: only the sidecar describes an item. A command warns of an event that it could
+/// not write. The log is in `.urepo/log`, one file for each month, one JSON object on each line. The names of
+/// the events are those of PREMIS, and `purge` and `correction`. If an item moves, both collections keep a
+/// line. On a terminal of fewer than 100 columns the names of events are omitted: the details begin with the
+/// command.
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `outcome`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
@@ -72,7 +73,8 @@ impl Log {
             if until.is_some_and(|until| event.date >= until) {
                 return Ok(());
             }
-            // Each is asked: one that is not here is known to be in the log once it is seen there.
+            // Each collection is checked: an item that is not here counts as found once it is seen in the
+            // log.
             let asked = meant.iter_mut().filter_map(|it| it.is(&event.id).then_some(())).count();
             if !self.items.is_empty() && asked == 0 {
                 return Ok(());
@@ -108,11 +110,11 @@ impl Log {
     }
 }
 
-/// What a word of the command line means: an item, by its name or the end of it. One that was migrated or
-/// purged may be in the log and nowhere else here.
+/// The item of a word of the command line, by its name or the end of it. An item that was migrated or purged
+/// may be only in the log.
 struct Meant {
     name: String,
-    /// That there is no such item, until one is seen in the log.
+    /// The failure for an unknown item, unless it is seen in the log.
     absent: Option<(String, Failure)>,
 }
 
@@ -140,7 +142,7 @@ impl Meant {
 /// The keys in them are known without them.
 const TABLES: [&str; 2] = ["metadata.", "relations."];
 
-/// What is known of an event besides date, kind and item, in one line.
+/// The details of an event besides date, kind and item, in one line.
 fn detail(event: &Event) -> String {
     let Event { command, machine, .. } = event;
     let by = event.user.as_ref().map(|user| format!(" by {user}")).unwrap_or_default();

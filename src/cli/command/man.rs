@@ -13,8 +13,9 @@ mod view;
 
 /// Show a page of the manual
 ///
-/// A command has a page, and so have the files urepo.toml and item.toml. On a terminal the page is formatted by
-/// man(1) or, where there is none, shown as plain text in the MANPAGER, PAGER or less. Otherwise its source is printed.
+/// A command has a page, and so have the files urepo.toml and item.toml. On a terminal the page is formatted
+/// by man(1). Without man(1) it is shown as plain text in MANPAGER, PAGER or less. In a pipe its source is
+/// printed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `urepo manifest`: digests as `sha256sum` checks them.
+//! `urepo manifest`: print digests in the form of `sha256sum`.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -14,8 +14,8 @@ use crate::cli::select::Selection;
 
 /// Print digests in the form that `sha256sum -c` checks
 ///
-/// Paths are relative to the payload, `doc/`, of the one item; with --root, which several items
-/// need, to the root of the collection. Links and empty directories have no digest.
+/// Paths are relative to the payload, `doc/`, of the item. With --root, which several items need, they are
+/// relative to the root of the collection. Links and empty directories have no digest.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `urepo meta`: the descriptions of items are shown and corrected.
+//! `urepo meta`: show and correct the descriptions of items.
 
 use urepo::amend::SETTINGS;
 use urepo::sidecar::Metadata;
@@ -18,14 +18,14 @@ pub(super) mod tell;
 
 /// Show and correct the descriptions of items
 ///
-/// Only Originals are changed. Their Copies are stale then, and `urepo refresh` brings them the new description
-/// without the files. The files of an item stay as they are, and so do comments and unknown keys in its
-/// sidecar. `urepo log` has every change with the old and the new values.
+/// Only Originals are changed. Their Copies become stale, and `urepo refresh` brings them the new description
+/// without the files. The files of an item stay unchanged, and so do comments and unknown keys in its
+/// sidecar. `urepo log` shows every change with the old and the new values.
 ///
-/// A KEY is a term of Dublin Core, such as `title` or `creator`, or a key of your own as x.KEY. The same way are
-/// changed `target`, the file that the bare identifier opens; `transferable`, whether the Original may migrate;
-/// `access`, what a service lets everybody read (open, metadata or closed); and `access.allow`, ranges of IP
-/// addresses that may read everything.
+/// A KEY is a term of Dublin Core, such as `title` or `creator`, or a key of your own as x.KEY. These keys
+/// are changed in the same way: `target`, the file that the bare identifier opens; `transferable`, whether
+/// the Original may migrate; `access`, what a service lets everybody read (open, metadata or closed); and
+/// `access.allow`, ranges of IP addresses that may read everything.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -80,8 +80,8 @@ struct Words {
 }
 
 impl Words {
-    /// Tells keys from items: a key begins with a letter and has neither `/` nor `:`, an item does not, or
-    /// has one of them.
+    /// Distinguishes keys from items: a key begins with a letter and has neither `/` nor `:`; an item does
+    /// not, or has one of them.
     fn read(words: &[String], flags: &SelectionFlags) -> Result<Words, Failure> {
         let (mut items, mut keys) = (Vec::new(), Vec::new());
         for word in words {
@@ -99,7 +99,8 @@ impl Words {
         Ok(Words { selection: Selection::new(items, flags.clone())?, keys })
     }
 
-    /// Makes sure that items are selected. What has no value and is not a term either was meant as one.
+    /// Makes sure that items are selected. A word without a value that is not a term was probably meant as an
+    /// item.
     fn check_selected(&self, context: &Context, usage: &str) -> Done {
         if !self.selection.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `urepo migrate`: items go to another collection, Originals with them.
+//! `urepo migrate`: move items to another collection, Originals with them.
 
 use std::ffi::OsString;
 
@@ -14,12 +14,12 @@ use crate::cli::select::Selection;
 /// Move items to another collection, Originals with them
 ///
 /// Within one file system an item is moved in one step, and none of its files is read. Otherwise it is
-/// copied, read back from the disk of the destination, and only then handed over: at every moment exactly
-/// one collection holds the Original. Its sidecar lists the hand-overs, and older Copies follow it by that
-/// list. A run that was cut short is finished by the next one, or by `urepo recover`. Where the destination has a Copy already, that is checked, brought up to date, and
-/// becomes the Original.
+/// copied, read back from the disk of the destination, and only then handed over: at every moment exactly one
+/// collection holds the Original. Its sidecar lists the hand-overs, so that older Copies follow it. The next
+/// run, or `urepo recover`, finishes an interrupted one. If the destination already has a Copy, that is
+/// checked, updated, and becomes the Original.
 ///
-/// The identifiers stay as they are. An item marked `transferable = false` does not migrate.
+/// The identifiers do not change. An item marked `transferable = false` does not migrate.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -35,7 +35,7 @@ pub(crate) struct Migrate {
     /// Leave a Copy here
     #[arg(long)]
     leave_copy: bool,
-    /// Migrate even what was deleted there
+    /// Migrate even items that were deleted there
     #[arg(long)]
     revive: bool,
     /// After a failed item, go on with the others or stop

@@ -1,4 +1,4 @@
-//! `urepo mint`: identifiers without items.
+//! `urepo mint`: issue identifiers without items.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) struct Mint {
     pub(crate) issue: IssueArgs,
 }
 
-/// How identifiers are issued.
+/// Options for issuing identifiers.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
 #[command(next_help_heading = "Identifiers")]
@@ -48,7 +48,7 @@ pub(crate) struct IssueArgs {
     accept_clock: bool,
 }
 
-/// How many identifiers are taken under one lock and one sync.
+/// Number of identifiers issued under one lock and one sync.
 const BATCH: u64 = 10_000;
 
 impl Mint {

@@ -32,20 +32,20 @@ mod tell;
 
 /// Deposit files and directories as items
 ///
-/// Makes one item of all paths, or one item of each with --each, and prints its identifier:
-/// nothing else is on stdout, so a script can take it. A directory that is the only path becomes the
-/// item: its content is kept, not its name. Several paths are kept side by side under their own
-/// names. `-` is standard input. When it is printed, the item is on the disk, whole and synced.
+/// Makes one item of all paths, or with --each one item of each path, and prints its identifier. Nothing else
+/// goes to stdout, so a script can read it. A directory that is the only path becomes the item: its content
+/// is kept, not its name. Several paths are kept side by side under their own names. `-` is standard input.
+/// When an identifier is printed, its item is complete and synced.
 ///
 /// The title is the name of the file or directory, unless there is another one or --no-title. Several paths
 /// that become one item have no such name, and standard input has that of --stdin-filename.
 ///
-/// --exclude, --exclude-from and files called .urepoignore in the sources leave out what matches their
-/// patterns. A path that is named is always taken. --dry-run and -v name what is left out.
+/// --exclude, --exclude-from and files called .urepoignore in the sources leave out files that match their
+/// patterns. A named path is always taken. --dry-run and -v name the files that are left out.
 ///
-/// What is kept: bytes, names, modification times, permission bits, empty directories, and symbolic
-/// links that stay inside the item, or all with --links asis. What is not kept: owners, special permission bits, extended
-/// attributes and access control lists; the last three are counted and reported.
+/// An item keeps bytes, names, modification times, permission bits, empty directories, and symbolic links
+/// that stay inside the item (all links with --links asis). It does not keep owners, special permission bits,
+/// extended attributes and access control lists; the last three are counted and reported.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -94,7 +94,7 @@ pub(crate) struct New {
     relations: relations::RelationArgs,
     #[command(flatten)]
     pub(crate) issue: IssueArgs,
-    /// Make the collection first if it is missing; needs --host, and -c for another place than here
+    /// Create the collection first if it is missing; needs --host, and -c for another place than here
     #[arg(long, requires = "host", help_heading = "New collection")]
     init: bool,
     /// The fully qualified host name that identifiers are built from
@@ -202,7 +202,7 @@ impl New {
         self.made.subsystem(host, self.issue.granularity.unwrap_or_default())
     }
 
-    /// The collection, made on the way if that was asked for; none in a dry run that would make it.
+    /// The collection, created with `--init`; `None` in a dry run that would create it.
     fn collection(&self, context: &Context) -> Result<Option<Collection>, Failure> {
         let found = context.collection();
         match found {
@@ -219,7 +219,7 @@ impl New {
                 });
             }
             Ok(collection) if self.init => {
-                // A repeated `--init` must mean the collection that is there.
+                // A repeated `--init` must refer to the existing collection.
                 super::init::check_host(&collection, &self.subsystem()?, "--init")?;
                 return Ok(Some(collection));
             }
@@ -319,7 +319,7 @@ fn deposit(
     });
     let interrupt = &context.interrupt;
     let work = |progress: &dyn Progress| {
-        // No source brings a name with it.
+        // No source has a given name.
         let (peers, known, clock) = (Peers::default(), None, &context.clock);
         let depositor = Depositor {
             collection,

@@ -1,4 +1,4 @@
-//! `urepo open`: items in the programs of the desktop.
+//! `urepo open`: open items in programs of the desktop.
 
 use std::ffi::OsStr;
 
@@ -14,10 +14,10 @@ use crate::cli::{Done, escape};
 
 /// Open items in desktop programs
 ///
-/// Opens the file that the identifier opens, or FILE, a path in the payload; an item without such a file opens as
-/// the directory of its payload. The program is `xdg-open`, on macOS `open`, or the one that `UREPO_OPENER` names,
-/// which gets the path as its only argument. It gets the item itself: save changes under another name. A link that
-/// leads out of the item is not opened.
+/// Opens the file that the identifier opens, or FILE, a path in the payload; an item without such a file
+/// opens as the directory of its payload. The program is `xdg-open`, on macOS `open`, or the one that
+/// `UREPO_OPENER` names, which gets the path as its only argument. The program gets the item itself: save
+/// changes under another name. A link that leads out of the item is not opened.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -25,7 +25,7 @@ Examples:
   urepo open 11.21.02.13/data/table.csv
   UREPO_OPENER=less urepo open 11.21.02.13")]
 pub(crate) struct Open {
-    /// The items, each with the path of a file after a slash if another one than its own is to open
+    /// The items, each followed by a slash and the path of a file if not the target is to open
     #[arg(value_name = "ITEM[/FILE]", required = true, value_parser = escape::argument())]
     items: Vec<String>,
 }
@@ -48,7 +48,7 @@ impl Open {
     }
 }
 
-/// The `file` that was typed after an item, or the target. A path in the collection has `doc/` before the file.
+/// The `file` typed after an item, or the target. A path in the collection has `doc/` before the file.
 pub(super) fn file_after(
     item: &StoredItem,
     sidecar: &Sidecar,

@@ -1,4 +1,4 @@
-//! `urepo path`: where an item is.
+//! `urepo path`: print the path of an item.
 
 use std::os::unix::ffi::OsStrExt;
 
@@ -57,7 +57,7 @@ impl Path {
         item: &StoredItem,
         file: Option<&str>,
     ) -> Done {
-        // Also where the sidecar cannot be read, so that a person can look at the files.
+        // Also if the sidecar cannot be read, so that a person can inspect the files.
         let is_deleted = (self.doc || self.target)
             && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted);
         if is_deleted {

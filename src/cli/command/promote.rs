@@ -23,20 +23,20 @@ use crate::cli::select::Selection;
 
 /// Turn Copies into Originals, because the collection that held those is lost
 ///
-/// An item has one Original. If the collection that held it can never be read again, a Copy takes its
-/// place: it is verified byte by byte, its sidecar and the log record when, from which collection and
-/// why, and other Copies follow it when they are refreshed. With --all, every Copy from the lost
-/// collection is promoted; other items are passed over.
+/// An item has one Original. If the collection that held it can never be read again, a Copy takes its place:
+/// it is verified byte by byte, its sidecar and the log record when, from which collection and why, and other
+/// Copies follow it when they are refreshed. With --all, every Copy from the lost collection is promoted;
+/// other items are skipped.
 ///
-/// Nothing is promoted while the lost collection is there, even if it cannot be read, at the path given or
-/// where this machine last issued its identifiers, unless it has given up the items that are named (`urepo
-/// recover --inventory`), or has only Copies of them and `--force untraced` is given; while another known
-/// collection holds the Original, a later Copy or a tombstone, or has lost what may be the Original; or
-/// while a collection of the settings cannot be opened. Name every other mirror with --with: only mirrors
-/// that are known can be asked. Every collection that may hold the Original, by the Copies, the
-/// inventories, and a hand-over under way, has to be lost, or known and able to say where the Original
-/// went: repeat --lost for several. If a lost collection comes back after all, `urepo demote` makes its
-/// Originals Copies.
+/// Nothing is promoted while the lost collection exists, even if it cannot be read, at the given path or
+/// where this machine last issued its identifiers. The exceptions are a collection that has given up the
+/// named items (`urepo recover --inventory`), and, with `--force untraced`, one that has only Copies of them.
+/// Nothing is promoted while another known collection holds the Original, a later Copy or a tombstone, or has
+/// lost an item that may be the Original, or while a collection of the settings cannot be opened. Name every
+/// other mirror with --with: only known mirrors are checked. Every collection that may hold the Original, by
+/// the Copies, the inventories, and a hand-over in progress, has to be lost, or known and able to show where
+/// the Original went: repeat --lost for several. If a lost collection comes back after all, `urepo demote`
+/// makes its Originals Copies.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

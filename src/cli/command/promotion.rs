@@ -29,7 +29,7 @@ pub(super) struct RegistrarRun<'a> {
 }
 
 impl RegistrarRun<'_> {
-    /// The items that are meant; of all there are, those that `fits` says yes to.
+    /// The selected items; without names, those for which `fits` holds.
     pub(super) fn choose(
         &self,
         mut fits: impl FnMut(&RepositoryName) -> bool,
@@ -56,8 +56,8 @@ impl RegistrarRun<'_> {
         Ok(names)
     }
 
-    /// Carries out `change` for the items that were chosen, and tells what became of each. Then `settle`
-    /// ends what else is open, and returns the items for which it cannot.
+    /// Carries out `change` for the selected items, and reports the outcome of each. Then `settle` ends other
+    /// open work, and returns the items for which it fails.
     pub(super) fn finish(
         &self,
         chosen: &[RepositoryName],
@@ -77,7 +77,7 @@ impl RegistrarRun<'_> {
         let found = report.unresolved();
         let registrar = self.registrar(writer.as_ref(), &*progress);
         if found.is_continue() {
-            // The tally knows why it ends early.
+            // The tally has the reason of an early end.
             let _ = change(&registrar, chosen, &mut |name, result| match result {
                 Ok(change) => tell(&mut report, name, change),
                 Err(error) => {

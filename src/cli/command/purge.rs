@@ -20,15 +20,16 @@ use crate::cli::{Done, human};
 
 /// Remove the files of deleted items permanently
 ///
-/// Deleted items keep their files in the trash of the collection until this. It lists what would go and
-/// asks; where it cannot ask, it needs --yes. Tombstones stay. --since and --until go by the date in the
-/// identifier, --older-than by the time at which files came into this trash, whenever their Original was deleted.
+/// Until a purge, deleted items keep their files in the trash of the collection. The command lists the files
+/// to remove and asks; if it cannot ask, it needs --yes. Tombstones stay. --since and --until use the date in
+/// the identifier, --older-than the time at which files went to this trash, whenever their Original was
+/// deleted.
 ///
-/// What is freed is what the files take of the disk, as `df` shows it: a file that another item or the repaired
-/// item shares frees nothing. A purge needs no free block and no free inode.
+/// The freed room is the room on the disk, as `df` shows it: a file shared with another item or with the
+/// repaired item frees nothing. A purge works without a free block or inode.
 ///
-/// Deletions and restorations that were interrupted are completed first. An item for which that fails keeps its
-/// files in place, and is an error.
+/// Interrupted deletions and restorations are completed first. An item for which that fails keeps its files
+/// in place, and is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -40,7 +41,7 @@ pub(crate) struct Purge {
     items: Vec<String>,
     #[command(flatten)]
     flags: NameFlags,
-    /// Only what has been in the trash for more than TIME, such as 30d
+    /// Only files that have been in the trash for more than TIME, such as 30d
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     older_than: Option<Duration>,
     /// Do not ask
@@ -53,7 +54,7 @@ impl Purge {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
         let is_reported = is_reported_with(context, &selection);
-        // A young item is not looked at.
+        // A recent item is skipped.
         let is_reported = |error: &RemovalError| self.older_than.is_none() && is_reported(error);
         finish_removals(context, &collection, is_reported)?;
         let mut report = Report::new(context, "purged", selection.is_single());
@@ -132,11 +133,11 @@ impl Purge {
     }
 }
 
-/// Entries that went, what they held and what that frees.
+/// Removed entries, their contents and the freed room.
 #[derive(Default)]
 struct Total {
     entries: u64,
-    /// Entries that are of items which are still there.
+    /// Entries of items that still exist.
     of_living: u64,
     bytes: u64,
     freed: u64,
@@ -151,7 +152,7 @@ impl Total {
         total
     }
 
-    /// How many there are; they are called `item` if all of them are deleted items.
+    /// Their number, as `items` if all are deleted items.
     fn counted(&self, item: &str) -> String {
         match self.of_living {
             0 => human::count(self.entries, item),

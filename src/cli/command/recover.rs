@@ -20,21 +20,22 @@ use crate::cli::{Done, human};
 
 /// Clean up after interrupted runs, and bring distributors up to date
 ///
-/// What a killed run leaves was never part of the collection. The next run that writes removes it by
-/// itself: the bytes at once, the rest when nobody else is writing. On a network file system all of it waits
-/// for that. This does it now, and fails while others are writing. Hand-overs that `urepo migrate`
-/// began and did not finish are finished first, or withdrawn if they had not truly begun; for that the
-/// other collection has to be within reach. Before the files of the giver go, those of the receiver are read and
-/// have to be whole; a receiver that never got the item, as after a restored backup, gives the Original back,
-/// and where that has gone already, it is missing here (`urepo verify`).
-/// Deletions and restorations that were interrupted are completed. It may be repeated, and killed, at any time.
+/// Temporary files of a killed run were never part of the collection. The next run that writes removes them:
+/// the bytes at once, the rest when no other process is writing. On a network file system everything waits
+/// for that. This command removes them now, and fails while other processes are writing. Unfinished
+/// hand-overs of `urepo migrate` are finished first, or withdrawn if they had not passed the commit point;
+/// for that the other collection has to be reachable. Before the files of the giver are removed, those of the
+/// receiver are read and have to be whole. If the receiver never got the item, as after a restored backup,
+/// the giver has the Original again; if the files have already left, the item is missing here
+/// (`urepo verify`). Interrupted deletions and restorations are completed. You can repeat or kill the command
+/// at any time.
 ///
-/// After a backup was restored in place, the inventory of what should be here may be older or newer than
-/// the items. With `--inventory` it is made to agree with them: an item that is gone is given up, so that
-/// `urepo verify` does not call it damage any more; one that was not recorded is taken in; a state
-/// that changed is recorded; and damaged lines of the inventory, which say nothing any more, are removed,
-/// except for years that cannot be listed: there they may be the only sign of a loss, and the exit code is 3.
-/// Each is a line of output, and what concerns an item is an event of the log.
+/// After a backup was restored in place, the inventory may be older or newer than the items. `--inventory`
+/// corrects it: missing items are given up, so that `urepo verify` no longer reports them as damage; items
+/// without a record are added; changed states are recorded; and damaged lines of the inventory are removed.
+/// Damaged lines stay if the items of their year cannot be listed, because they may be the only sign of a
+/// loss; the exit code is then 3. Each correction is a line of output, and each correction of an item is an
+/// event of the log.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -44,13 +45,13 @@ Examples:
   urepo recover --inventory --yes
   urepo recover --names-from mirror")]
 pub(crate) struct Recover {
-    /// Raise the memories above the identifiers that a mirror holds, or held by its inventory; may be repeated
+    /// Raise the memories above the identifiers that a mirror holds, or has recorded; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     names_from: Vec<String>,
-    /// Make the inventory agree with the items that are here
+    /// Correct the inventory by the existing items
     #[arg(long)]
     inventory: bool,
-    /// Do not ask before items that are gone are given up
+    /// Do not ask before missing items are given up
     #[arg(short = 'y', long)]
     yes: bool,
 }
@@ -84,7 +85,7 @@ impl Recover {
             Err(error) => {
                 is_behind = is_out_of_reach(&error);
                 let failure = Failure::from(error);
-                // All else is done, and a memory that cannot be used issues no identifiers either.
+                // Everything else is done, and an unusable memory issues no identifiers anyway.
                 if !mirrors.is_empty() || failure.exit != Exit::Failure {
                     return Err(failure);
                 }
@@ -129,7 +130,7 @@ impl Recover {
 /// The closing line where no run was interrupted.
 const NOTHING: &str = "there is nothing to remove";
 
-/// Raises the memories to the newest names.
+/// Raises the memories to the latest names.
 fn raise_memories(
     context: &Context,
     collection: &Collection,
@@ -140,7 +141,8 @@ fn raise_memories(
     issuer.catch_up(mirrors)
 }
 
-/// Whether a memory could not be read or written. One that may not be used, such as a copied one, needs no raising.
+/// Whether a memory could not be read or written. One that must not be used, such as a copied one, need not
+/// be raised.
 fn is_out_of_reach(error: &CollectionError) -> bool {
     use DistributorError::{Disk, Lock};
     let CollectionError::Distributor(error) = error else {
@@ -154,7 +156,7 @@ fn behind() -> Failure {
         .hint("repeat the command when the memory that is named above can be read and written")
 }
 
-/// Reports what would be finished and removed.
+/// Reports the plan.
 fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> Done {
     let printer = &context.printer;
     let mirrors = context.opened(mirrors)?;
@@ -231,6 +233,6 @@ fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {
     let items = human::count(pending, "item");
     Some(
         Failure::new(Exit::Partial, format!("what was begun with {items} could not be finished"))
-            .hint("repeat the command when what is named above is repaired or within reach"),
+            .hint("repeat the command when the items named above are repaired or reachable"),
     )
 }

@@ -1,4 +1,4 @@
-//! `urepo refresh`: stale Copies are brought up to their Originals.
+//! `urepo refresh`: update stale Copies from their Originals.
 
 use std::ffi::OsString;
 
@@ -20,9 +20,9 @@ use crate::cli::shell;
 
 /// Update the Copies of a collection from their Originals
 ///
-/// Looks for the Originals in the collections that the settings name, and in those of --from. Only
-/// files that differ are copied; the others are taken over from the Copy as it is. A Copy is replaced
-/// in one step. A Copy whose Original is in none of the collections stays as it is.
+/// Looks for the Originals in the collections that the settings name, and in those of --from. Only files that
+/// differ are copied; the others are reused from the Copy. A Copy is replaced in one step. A Copy whose
+/// Original is in none of the collections stays unchanged.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("state", |state| state.hide(true)), after_long_help = "\
 Examples:
@@ -46,7 +46,7 @@ impl Refresh {
         }
         let to = context.collection()?;
         let known = context.known(&self.from)?;
-        // A list can be read once only, and there may be several collections to ask.
+        // A list can be read only once, and there may be several collections.
         let named = self.selection.of(context, &to)?.into_names()?.map(|mut names| {
             names.retain(|name| can_be_refreshed(context, name, &to, &known));
             names
@@ -87,7 +87,7 @@ impl Refresh {
     }
 }
 
-/// Whether an item that was named is there, and its one Original is known; notes it if not.
+/// Whether a named item exists and its only Original is known; notes a failure otherwise.
 fn can_be_refreshed(
     context: &Context,
     name: &RepositoryName,
@@ -105,7 +105,7 @@ fn can_be_refreshed(
     false
 }
 
-/// That the known collections have no Original of a Copy, or more than one.
+/// The failure of a Copy with no known Original, or with more than one.
 fn obstacle(name: &RepositoryName, to: &Collection, known: &Known) -> Option<Failure> {
     let is_to = |at: usize| known.collections[at].id() == to.id();
     let found = holdings(name, &known.collections);

@@ -1,4 +1,4 @@
-//! `urepo relate`: editions, translations, descriptions and parts are linked.
+//! `urepo relate`: link editions, translations, descriptions and parts.
 
 use std::ffi::OsString;
 
@@ -19,16 +19,16 @@ use crate::cli::{Done, human, shell};
 
 /// Link editions, translations, metadata and parts
 ///
-/// Both items get the relation where the Originals of both are in known collections: `--next-edition B`
-/// gives A a next edition, and B a previous one. Otherwise one item gets it, and the command for the other one
-/// is printed. A unit does not store its parts.
+/// Both items get the relation if the Originals of both are in known collections: `--next-edition B` gives A
+/// a next edition, and B a previous one. Otherwise one item gets it, and the command for the other one is
+/// printed. A unit does not store its parts.
 ///
-/// A relation that exists stays as it is, so the command may be repeated; it then completes what a killed run
-/// left half done. An item has one next edition at most, one translation into a language, and so on: --unlink
-/// removes the one that it has.
+/// An existing relation stays, so you can repeat the command; it then completes the work of a killed run. An
+/// item has at most one next edition, one translation into a language, and so on: --unlink removes the
+/// existing one.
 ///
-/// Only Originals are changed, and their Copies are stale until `urepo refresh`. Without a relation, those of
-/// ITEM are listed; relations that other items have come from the index, if there is one.
+/// Only Originals are changed, and their Copies are stale until `urepo refresh`. Without a relation, the
+/// command lists those of ITEM; relations of other items come from the index, if there is one.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -71,7 +71,7 @@ pub(crate) struct Relate {
     /// The language of a translation, if its description does not say it
     #[arg(long, value_name = "TAG", value_parser = parse_language, requires = "translation_of")]
     language: Option<Language>,
-    /// Look into this collection as well, by path or name; may be repeated
+    /// Search this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
 }
@@ -249,7 +249,7 @@ impl At {
     }
 }
 
-/// Says which end is left, and how it is completed.
+/// Names the open end, and the command that completes it.
 pub(super) fn tell_left(context: &Context, name: &RepositoryName, left: &LeftEnd) {
     let LeftEnd { item, kind, reason } = left;
     let completes = match kind {

@@ -25,7 +25,7 @@ mod told;
 
 pub(super) use told::Told;
 
-/// The items that `selection` names, in place or in the trash, each once; nothing if it is all that fit.
+/// The items that `selection` names, in place or in the trash, each once; `None` without names.
 pub(super) fn named(
     context: &Context,
     collection: &Collection,
@@ -118,9 +118,9 @@ fn note(
     }
 }
 
-/// Finishes the deletions and restorations that were interrupted, or says which it would finish. What could not be
-/// finished is warned of once, unless the command fails with it: `is_reported`. Comes before a selection: what is finished is
-/// selected by its new state.
+/// Finishes interrupted deletions and restorations, or lists them in a dry run. Warns once about items that
+/// could not be finished, unless the command fails with them: `is_reported`. Call it before a selection, so
+/// that finished items are selected by their new state.
 pub(super) fn finish_removals(
     context: &Context,
     collection: &Collection,
@@ -130,7 +130,7 @@ pub(super) fn finish_removals(
         return Ok(Finished::default());
     }
     let others = context.known_besides(collection, &[])?;
-    // `--force` holds for the items that a command names.
+    // `--force` applies to the items that a command names.
     let peers = others.peers(UnseenRule::Refuse);
     let restoration = Restoration { peers, damage: DamageRule::Refuse };
     let progress = context.progress();
@@ -145,7 +145,7 @@ pub(super) fn finish_removals(
     for item in finished.items.iter().filter(|item| !item.is_at_work) {
         context.printer.note(&format!("{act} {}", described(item)));
     }
-    // Each of two runs that may have left an item fails with it.
+    // Each of the two runs that may have left an item fails with it.
     let failed = finished.failed.iter().filter(|error| !is_reported(error));
     for text in failed.map(|error| error.explain().in_one_line()).collect::<BTreeSet<_>>() {
         context.printer.warning(&text);
@@ -153,7 +153,7 @@ pub(super) fn finish_removals(
     Ok(finished)
 }
 
-/// Whether a command fails with an interrupted removal because `selection` is all items that fit.
+/// Whether a command fails with an interrupted removal because `selection` names no items.
 pub(super) fn is_reported_with(
     context: &Context,
     selection: &Selection,
@@ -176,8 +176,8 @@ pub(super) fn described(pending: &Pending) -> String {
     format!("the {kind} of {}", pending.name)
 }
 
-/// The items that interrupted runs have left between two states, and that could not be finished. What cannot be looked at
-/// is a failure of the run.
+/// The items that interrupted runs have left between two states, and that could not be finished. An item that
+/// cannot be read is a failure of the run.
 pub(super) fn unfinished(
     collection: &Collection,
     report: &mut Report<'_>,

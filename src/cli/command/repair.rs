@@ -1,4 +1,4 @@
-//! `urepo repair`: damaged, missing or added files are repaired from good copies.
+//! `urepo repair`: repair damaged, missing or unlisted files from good copies.
 
 mod tell;
 
@@ -26,19 +26,18 @@ use tell::RepairRun;
 
 /// Repair damaged or missing items from good copies
 ///
-/// Each item is verified; what is wrong with it is repaired from the same item in other collections. A
-/// byte is used only if the digest of what is read is the one in the sidecar, and the item is replaced
-/// in one step. What it was before stays in the trash, with all that was added to it, until `urepo
-/// purge`. A damaged sidecar is restored with the text of a copy if the seal it had proves the result,
-/// sealed again if a copy confirms all of it, or, where nothing can be read of it, built from that of a
-/// copy. If a copy does not say the same, also of `[origin]` and of keys of your own, and nothing proves
-/// which is right, nothing is changed.
+/// Each item is verified, and its damage is repaired from the same item in other collections. A file is used
+/// only if its digest is the one in the sidecar, and the item is replaced in one step. The old item stays in
+/// the trash, with all its unlisted files, until `urepo purge`. A damaged sidecar is restored with the text
+/// of a copy if its seal proves the result, sealed again if a copy confirms all of it, or built from the
+/// sidecar of a copy if it is unreadable. If a copy disagrees, even only about `[origin]` or keys of your
+/// own, and nothing proves which is right, nothing is changed.
 ///
-/// An item that should be here by the inventory of the collection, and is missing, is brought back under its
-/// identifier, in the state that was recorded: from an Original elsewhere as a Copy. A tombstone is brought
-/// back from one. An Original is not made of a Copy that names another collection as that of its
-/// Original, nor of a backup of this collection where the inventory does not say Original: say what it was
-/// with --state. Nor is one made where a collection of the settings holds the Original.
+/// A missing item that the inventory lists is brought back under its identifier, in the recorded state; if
+/// another collection has the Original, as a Copy. A tombstone is brought back from a tombstone. An Original
+/// is not made from a Copy that names another collection, nor from a backup of this collection unless the
+/// inventory says Original: give the state with --state. Nor is an Original made if a collection of the
+/// settings holds the Original.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
@@ -54,22 +53,22 @@ pub(crate) struct Repair {
     items: Vec<String>,
     #[command(flatten)]
     flags: NameFlags,
-    /// A collection with good copies, by path or name; repeat it for several. The named collections
-    /// of the settings unless given; those are searched for the Original in any case
+    /// A collection with good copies, by path or name; repeat it for several. The named collections of the
+    /// settings unless given; these are always searched for the Original
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
-    /// Do not read all files to find the damaged items: only missing ones and other sizes are found
+    /// Find damaged items without reading all files: only missing files and wrong sizes are found
     #[arg(long, conflicts_with_all = ["items", "items_from", "items_from0"])]
     quick: bool,
-    /// Repair what can be repaired, and leave files that have no good copy as they are
+    /// Repair as much as possible, and leave files without a good copy unchanged
     #[arg(long)]
     partial: bool,
-    /// Seal a sidecar as it is now, though nothing proves its description: it is kept even if it was
-    /// damaged, or differs from that of a copy; its payload has to be as it says
+    /// Seal the present sidecar, though nothing proves its description: it is kept even if it was damaged, or
+    /// differs from that of a copy; the payload has to agree with it
     #[arg(long)]
     reseal: bool,
-    /// The state that an item had whose sidecar is lost or not as it was sealed, where neither a copy nor
-    /// the inventory tells. For the ITEMs that you name it overrules an inventory that says Copy
+    /// The former state of an item whose sidecar is lost or whose seal is broken, if neither a copy nor the
+    /// inventory shows it. For named ITEMs it overrules an inventory that says Copy
     #[arg(long, value_name = "STATE", value_parser = one_of(&STATES))]
     state: Option<State>,
 }
@@ -152,7 +151,7 @@ impl Repair {
         }
     }
 
-    /// The collections that good copies are taken from, and the known ones that may hold the Original besides.
+    /// The collections with good copies, and other known ones that may hold the Original.
     fn others(
         &self,
         context: &Context,
@@ -180,7 +179,7 @@ impl Repair {
         Ok(if self.from.is_empty() { (known, Vec::new()) } else { (donors, known) })
     }
 
-    /// The items that are asked for, or all that are damaged.
+    /// The requested items, or all damaged ones.
     fn names(
         &self,
         repairer: &Repairer<'_>,
@@ -219,7 +218,7 @@ impl Repair {
             |report| {
                 match report {
                     Report::Item(item) => {
-                        // Two spellings are two directories: nothing here says which is right.
+                        // Two spellings are two directories: nothing shows which is right.
                         let findings = item.findings.as_slice().iter();
                         let mut own = findings.filter(|it| it.code != Code::TwoSpellings);
                         if own.any(|it| it.severity() > Severity::Notice) {
@@ -248,7 +247,7 @@ fn explained(error: RepairError, repairer: &Repairer<'_>) -> (Failure, bool) {
     (failure, is_damage)
 }
 
-/// An item that never was there is copied, not repaired.
+/// An item that never existed here is copied, not repaired.
 fn absent(error: &CollectionError, repairer: &Repairer<'_>) -> Failure {
     let failure = error.explain();
     let CollectionError::NoSuchItem { name, .. } = error else { return failure };

@@ -1,4 +1,4 @@
-//! `urepo resolve`: what persistent URLs lead to.
+//! `urepo resolve`: resolve persistent URLs.
 
 mod locale;
 mod pairs;
@@ -23,21 +23,21 @@ use crate::cli::report::for_each;
 
 /// Resolve persistent URLs without a server
 ///
-/// Prints the absolute path of what each URL leads to: of an item, the file that its identifier opens, or the
-/// payload if there is no such file; of metadata, the file of the metadata item or the sidecar. Metadata in a
-/// format, such as `:(oai_dc)`, is printed itself.
+/// Prints the absolute path of the destination of each URL: for an item, the file that its identifier opens,
+/// or the payload if there is no such file; for metadata, the file of the metadata item or the sidecar.
+/// Metadata in a format, such as `:(oai_dc)`, is printed itself.
 ///
-/// URL is an identifier or an IBIp, with `http://urlib.net/` before it or without, then modifiers, then the
+/// URL is an identifier or an IBIp, with or without `http://urlib.net/` before it, then modifiers, then the
 /// path of a file. The modifiers are applied from left to right: `!` leads to the last edition, `+` to the
-/// translation into the language you prefer, `+(pt-BR)` to that translation, `:` to the metadata, `:(oai_dc)`,
-/// `:(bibtex)`, `:(datacite)`, `:(abnt)` and `:(apa)` to the metadata in that format. They stand in the order of the resolution
-/// standard: editions and translations, at most one each, then metadata, then a translation of it.
-/// `?ibiurl.verblist=GetFileList` leads to the list of files, and `?ibiurl.requireditemstatus=Original` to the
-/// Original alone.
+/// translation into the language you prefer, `+(pt-BR)` to that translation, `:` to the metadata,
+/// `:(oai_dc)`, `:(bibtex)`, `:(datacite)`, `:(abnt)` and `:(apa)` to the metadata in that format. Their
+/// order is that of the resolution standard: editions and translations, at most one each, then metadata, then
+/// a translation of it. `?ibiurl.verblist=GetFileList` leads to the list of files, and
+/// `?ibiurl.requireditemstatus=Original` to the Original alone.
 ///
-/// The items, their editions and translations are looked for in the collections named in the settings, in the
-/// one of -c or around the current directory, and in those of --with. The first collection with a current
-/// holding answers. Two Originals of an item are a warning, with --original an error (exit code 23).
+/// Items, their editions and translations are searched in the collections named in the settings, in the one
+/// of -c or around the current directory, and in those of --with. The first collection with a current holding
+/// answers. Two Originals of an item are a warning, with --original an error (exit code 23).
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -73,14 +73,14 @@ pub(crate) struct Resolve {
     archive: AsArchive,
 }
 
-/// Answering as an Archive, with what a collection does not know of itself.
+/// Answering as an Archive, with properties that a collection does not record.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Answering as an Archive")]
 struct AsArchive {
     /// Print the list of pairs with which each collection answers a resolver
     #[arg(long)]
     pairs: bool,
-    /// Print all pairs, also those that the URL does not ask for
+    /// Print all pairs, also those that the URL does not request
     #[arg(long)]
     all_pairs: bool,
     /// The address of the Archive, HOST[:PORT]; without it, URLs are paths
@@ -103,7 +103,7 @@ impl AsArchive {
     }
 }
 
-/// Reads a value, and says what is wrong with it.
+/// Reads a value, and reports its fault.
 fn parse<T: std::str::FromStr<Err = urepo::identity::ParseError>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error: urepo::identity::ParseError| error.expected().to_owned())
 }
@@ -198,7 +198,7 @@ fn warning(known: &Known, alert: &Alert) -> String {
             format!("what {} holds of `{name}` cannot be read: {reason}", path(collection))
         }
         Alert::Unsealed { name, collection } => {
-            format!("the sidecar of `{name}` in {} is not as it was sealed", path(collection))
+            format!("the sidecar of `{name}` in {} does not match its seal", path(collection))
         }
     }
 }

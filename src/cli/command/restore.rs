@@ -1,4 +1,4 @@
-//! `urepo restore`: deleted items come back from the trash.
+//! `urepo restore`: restore deleted items from the trash.
 
 use clap::ValueEnum;
 use std::ffi::OsString;
@@ -21,16 +21,16 @@ use crate::cli::select::{NameFlags, Selection};
 
 /// Restore deleted items from the trash
 ///
-/// Every byte in the trash is compared with the sidecar first. The item is again what it was: an Original or
-/// a Copy. Of several Copies of an item in the trash it is the one that was updated last; the others are named.
-/// What `urepo purge` has removed cannot be restored; `urepo copy --revive --to COLLECTION` restores an Original
-/// with the files of a Copy. What `urepo repair` replaced in an item is not restored: the command that copies it
-/// out of the trash is printed. `urepo export ITEM --name source --to DIR` writes an item to a
-/// directory, as it was deposited.
+/// Every byte in the trash is compared with the sidecar first. The item gets its former state: Original or
+/// Copy. If the trash has several Copies of an item, the one that was updated last is restored; the others
+/// are named. Files that `urepo purge` has removed cannot be restored, but
+/// `urepo copy --revive --to COLLECTION` restores an Original with the files of a Copy. Files that
+/// `urepo repair` replaced are not restored: the command that copies them out of the trash is printed.
+/// `urepo export ITEM --name source --to DIR` writes an item to a directory, as it was deposited.
 ///
-/// --since and --until go by the date in the identifier, not by that of the deletion.
+/// --since and --until use the date in the identifier, not the date of the deletion.
 ///
-/// An Original is restored only if every collection that may hold the Original by now was looked at: those
+/// An Original is restored only after every collection that may hold the Original by now was looked at: those
 /// that the inventories name, and those of the settings.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -46,8 +46,8 @@ pub(crate) struct Restore {
     /// Another collection, by path or name, that may hold the Originals by now; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
-    /// Override a rule: `damaged` restores what is not as its sidecar says; `missing` restores an Original
-    /// though a collection that may hold it cannot be looked at
+    /// Override a rule: `damaged` restores an item that differs from its sidecar; `missing` restores an
+    /// Original though a collection that may hold it cannot be looked at
     #[arg(long, value_name = "RULE")]
     force: Vec<Rule>,
     /// Do not ask
@@ -57,7 +57,7 @@ pub(crate) struct Restore {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rule {
-    /// Restore what is damaged
+    /// Restore a damaged item
     Damaged,
     /// Restore an Original though a collection that may hold it cannot be looked at
     Missing,

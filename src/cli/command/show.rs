@@ -24,7 +24,7 @@ use crate::cli::{Done, escape, human, shell};
 /// ITEM is an identifier, an IBIp, a link or path that contains one, or the end of an identifier if it is
 /// unambiguous.
 ///
-/// What other items have as their relation to ITEM comes from the index, if there is one: `urepo index`.
+/// Relations of other items to ITEM come from the index, if there is one: `urepo index`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -72,7 +72,7 @@ impl Show {
             if seal != Seal::Intact {
                 let more = shell::pasted("`urepo verify` says more");
                 context.printer.warning(&format!(
-                    "the sidecar of `{}` is not as it was sealed; {more}",
+                    "the sidecar of `{}` does not match its seal; {more}",
                     item.name()
                 ));
             }
@@ -117,7 +117,7 @@ impl Show {
         let most = if self.all_files { usize::MAX } else { REFERRERS_SHOWN };
         list_referrers(&mut text, sidecar, related, most);
         if let Some(handover) = &sidecar.handover {
-            line(&mut text, "handover", &format!("{}, under way", handover.party));
+            line(&mut text, "handover", &format!("{}, in progress", handover.party));
         }
         if let Some(removal) = &sidecar.removal {
             line(&mut text, "removed", &sidecar.timestamp.to_string());
@@ -202,7 +202,7 @@ pub(super) fn referrer_records(related: &[(&'static str, Hit)]) -> Vec<Referrer>
     related.iter().map(|(key, hit)| Referrer::new(key, hit)).collect()
 }
 
-/// What has relations to the item, each with the key of its relation.
+/// The items with relations to the item, each with the key of its relation.
 pub(super) fn referrers(
     catalog: &mut Catalog<'_>,
     sidecar: &Sidecar,
@@ -279,7 +279,7 @@ pub(super) fn file_of(
     file: Option<&OsStr>,
 ) -> Result<PayloadPath, Failure> {
     let is_known = |path: &PayloadPath| position(&sidecar.files, path.as_path()).is_some();
-    // Another Unicode form of one name is that name: macOS types others than most systems write.
+    // Another Unicode form of a name is the same name: macOS types other forms than most systems write.
     let in_other_form = |path: &PayloadPath| {
         let wanted: String = path.as_path().to_str()?.nfc().collect();
         let is_it =
@@ -290,8 +290,8 @@ pub(super) fn file_of(
     let path = match file {
         Some(typed) => {
             let as_it_is = PayloadPath::new(std::path::Path::new(typed));
-            // Or spelt with escapes: as the sidecar spells it, or as `show` does.
-            // An escape of what needs none is a name as it stands.
+            // Or spelt with escapes, as in the sidecar or by `show`. An unnecessary escape is part of a
+            // literal name.
             let text_form = |text: &str| {
                 PayloadPath::from_text(text).ok().filter(|path| path.to_text() == text)
             };

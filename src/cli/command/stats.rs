@@ -1,4 +1,4 @@
-//! `urepo stats`: how much a collection holds.
+//! `urepo stats`: count the contents of a collection.
 
 use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
@@ -14,12 +14,12 @@ use crate::cli::{Done, human};
 
 /// Count items, files and bytes by state, prefix, year and format
 ///
-/// Files and bytes are those of Originals and Copies; deleted items have none. A format is the ending
-/// of a file's name. "Repeated" are items whose files are, byte for byte, those of another one. In a pipe the
-/// columns are separated by tabs, and sizes are bytes.
+/// Files and bytes are those of Originals and Copies; deleted items have none. A format is the ending of a
+/// file's name. "Repeated" counts items whose files equal, byte for byte, those of another item. In a pipe
+/// the columns are separated by tabs, and sizes are bytes.
 ///
-/// It answers from the index (`urepo index`), a cache that is made the first time and updated, also with
-/// --dry-run.
+/// The counts come from the index (`urepo index`), a cache that is built on first use and then updated, also
+/// with --dry-run.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `urepo status`: are all Originals copied as they should be?
+//! `urepo status`: compare all known collections.
 
 mod tally;
 mod tell;
@@ -22,19 +22,18 @@ use tally::{Contradiction, Tally};
 
 /// Compare all known collections: Copies that are missing or stale, second Originals
 ///
-/// Prints a line for whatever is not as it should be, of each kind for the first five unless --verbose is
-/// given, then one for each collection: its name, its path, how many items it holds in which state, and
-/// their bytes. An Original should have as many
-/// current Copies in other collections as `copies = N` in the `urepo.toml` of its own asks for; none
-/// unless it says so. A Copy whose Original is in none of the collections is a fault, unless the item
-/// was deleted. So is an Original that another collection says is deleted. So are an item that a collection should hold by its inventory and does not, an
-/// Original or a tombstone that left for another collection and was put back by hand, and an item
-/// put back by hand in another state than recorded.
+/// Prints a line for each fault, without --verbose only for the first five of each kind, then one for each
+/// collection: its name, its path, the number of items in each state, and their bytes. An Original should
+/// have as many current Copies in other collections as `copies = N` in the `urepo.toml` of its own collection
+/// says; the default is none. These are faults, too: a Copy whose Original is in none of the collections,
+/// unless the item was deleted; an Original that another collection records as deleted; an item that is
+/// missing by the inventory of its collection; an Original or a tombstone that left for another collection
+/// and was put back by hand; and an item put back by hand in another state than recorded.
 ///
-/// The collections are those named in the settings, the one of -c or around the current directory,
-/// and those of --with. Sidecars are compared and no file is read: that is for `urepo verify`. The
-/// exit code is 0 if all is as it should be, 3 if something is lacking or a collection could not be
-/// looked into, and 23 if an item has two Originals. With --quiet only what is lacking is printed.
+/// The collections are those named in the settings, the one of -c or around the current directory, and those
+/// of --with. Only sidecars are compared; `urepo verify` reads the files. The exit code is 0 without faults,
+/// 3 with faults or if a collection could not be read, and 23 if an item has two Originals. With --quiet only
+/// faults are printed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -99,7 +98,7 @@ impl Status {
     }
 }
 
-/// Counts an item and tells what is not as it should be with it.
+/// Counts an item and reports its faults.
 fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdings) -> Done {
     let concerns = holdings.concerns(|at| known.collections[at].settings().copies);
     tally.count(known, holdings, &concerns);
@@ -131,7 +130,7 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
     Ok(())
 }
 
-/// Counts and reports what the inventory of the collection `at` contradicts.
+/// Counts and reports items that contradict the inventory of the collection `at`.
 fn report_contradiction(
     context: &Context,
     known: &Known,
@@ -151,8 +150,7 @@ fn report_contradiction(
     }
 }
 
-/// Reports the items that are gone from a collection though they did not leave it by its inventory, and those
-/// that left it and are back.
+/// Reports items that are missing from a collection by its inventory, and items that left it and are back.
 fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &mut Tally) -> Done {
     for (at, collection) in known.collections.iter().enumerate() {
         let mut written = Ok(());

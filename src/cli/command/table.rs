@@ -8,17 +8,17 @@ use urepo::sidecar::edtf::DateOrder;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::failure::Failure;
 
-/// How a table is read.
+/// Options of reading a table.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TableArgs {
-    /// The format of the table, if its extension does not say it
+    /// The format of the table, unless its extension shows it
     #[arg(long, value_parser = one_of(&FORMATS))]
     format: Option<Format>,
     #[command(flatten)]
     reading: ReadingArgs,
 }
 
-/// How the text of a table is read, whatever its format.
+/// Options of reading the text of a table in any format.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReadingArgs {
     /// The character between values, or `tab`; found among ; , | and tab unless given
@@ -70,7 +70,7 @@ impl TableArgs {
             || !map.is_empty()
     }
 
-    /// How the table at `path` is read.
+    /// The options for the table at `path`.
     pub(crate) fn options(&self, path: &Path) -> Result<TableOptions, Failure> {
         let format = match self.format {
             Some(format) => format,
@@ -81,7 +81,7 @@ impl TableArgs {
 }
 
 impl ReadingArgs {
-    /// How a table in this format is read.
+    /// The options for a table in this format.
     pub(crate) fn options(&self, format: Format) -> Result<TableOptions, Failure> {
         let mut columns = Columns::default();
         for text in &self.map {
@@ -92,14 +92,14 @@ impl ReadingArgs {
     }
 }
 
-/// That the file is in a format of spreadsheet programs, if its name says so.
+/// The failure for a file in the format of a spreadsheet program, by its name.
 pub(crate) fn spreadsheet(path: &Path) -> Option<Failure> {
     let extension = path.extension()?.to_ascii_lowercase();
     let message = format!("`{}` is the file of a spreadsheet program", path.display());
     ["ods", "xls", "xlsx"].iter().any(|it| extension == *it).then(|| Failure::usage(message))
 }
 
-/// That the name of the file does not say its format.
+/// The failure for a file name that does not show the format.
 pub(crate) fn unknown_format(path: &Path) -> Failure {
     if let Some(failure) = spreadsheet(path) {
         return failure.hint("save it there as CSV, in UTF-8");

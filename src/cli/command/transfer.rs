@@ -1,4 +1,4 @@
-//! What `copy`, `migrate` and `refresh` have in common.
+//! The common parts of `copy`, `migrate` and `refresh`.
 
 use urepo::collection::{Collection, Names};
 use urepo::holdings::{Peers, UnseenRule};
@@ -17,7 +17,7 @@ use crate::cli::report::Report;
 
 mod tell;
 
-/// Items of this size keep what was copied of them when a run is cut short.
+/// Items of this size keep their copied files when a run is interrupted.
 const RESUME_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The rules for the other items when one fails.
@@ -33,26 +33,26 @@ pub(super) struct TransferRun<'a> {
     pub(super) to: &'a Collection,
     pub(super) verb: Verb,
     pub(super) rules: Rules,
-    /// Asked before a deleted Original comes back, and where the Original of a Copy went.
+    /// Checked before a deleted Original is restored, and for the path of the Original of a Copy.
     pub(super) peers: Peers<'a>,
-    /// Asked before a deletion of a third collection buries a Copy.
+    /// Checked before a deletion in a third collection replaces a Copy.
     pub(super) witnesses: Peers<'a>,
     pub(super) state: Option<State>,
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
-    /// What the feed will name, where its size can be told beforehand.
+    /// The names of the feed, if their number is known beforehand.
     pub(super) listing: Option<Names>,
-    /// Whether one item was asked for, which then ends with its own failure.
+    /// Whether a single item was requested, which ends with its own failure.
     pub(super) is_single: bool,
 }
 
 impl<'a> TransferRun<'a> {
-    /// Transfers what `feed` names, telling each outcome, and says how it ended.
+    /// Transfers the items of `feed`, reports each outcome, and returns the result.
     pub(super) fn carry_out(&self, feed: Box<NameFeed<'_>>) -> Result<Report<'a>, Failure> {
         let context = self.context;
         let mode = context.run_mode();
         if mode == RunMode::Act {
-            // A source is only read by a copy, and its records are not ours to act upon.
+            // A copy only reads its source, so it does not act on the records there.
             if self.verb == Verb::Migrate {
                 finish_first(context, self.from, &[self.to])?;
             }
@@ -90,7 +90,7 @@ impl<'a> TransferRun<'a> {
         };
         let summary: Summary = match self.verb {
             Verb::Copy | Verb::Refresh => with_scan(&*progress, scan, work),
-            // A scan beside the run misses what has moved.
+            // A concurrent scan would miss items that have moved.
             Verb::Migrate => {
                 scan_first(&*progress, scan, (&context.clock, &context.interrupt), work)
             }
@@ -105,12 +105,12 @@ impl<'a> TransferRun<'a> {
     }
 }
 
-/// Finishes or withdraws the hand-overs from `giver` that were cut short, whichever collection was to
-/// receive them, before anything else is done to its items. Receivers are looked for in `others` first.
+/// Finishes or withdraws the interrupted hand-overs from `giver`, whatever their receivers, before any other
+/// change of its items. Receivers are searched in `others` first.
 ///
-/// A receiver out of reach is warned of. Its hand-over goes on or is withdrawn whenever it comes back.
+/// An unreachable receiver is a warning. Its hand-over is finished or withdrawn when it comes back.
 ///
-/// Returns how many were finished, and how many still are under way.
+/// Returns how many were finished, and how many still are in progress.
 pub(super) fn finish_first(
     context: &Context,
     giver: &Collection,

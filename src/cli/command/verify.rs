@@ -1,4 +1,4 @@
-//! `urepo verify`: is the collection what its sidecars say it is, and do several agree?
+//! `urepo verify`: compare collections with their sidecars, and with each other.
 
 mod ending;
 mod targets;
@@ -31,25 +31,24 @@ use tell::Reporter;
 
 /// Check items: structure, sidecars, and every byte against its digest
 ///
-/// Prints one line a finding: its code, how much it matters, where it is and what is wrong. Damage
-/// makes the exit code 20; if all that was found is what you may not read, it is 3. The codes never change their
+/// Prints one line for each finding: its code, its severity, its place and the fault. With damage the exit
+/// code is 20; if every finding is a file that you may not read, it is 3. The codes never change their
 /// meaning; urepo(1) lists them.
 ///
-/// --prefix, --since and --until narrow that to a part of the collection: items that vanished from it are found,
-/// too. Runs with dates take no note of when items were verified.
+/// --prefix, --since and --until select a part of the collection; items that vanished from it are found, too.
+/// Runs with --since or --until do not record when items were verified.
 ///
-/// Several collections are verified one after the other and then compared, by their sidecars: there
-/// is one Original of each item, and its Copies are like it. The Copies that have no Original in the
-/// collections given are reported.
+/// Several collections are verified one after the other and then compared, by their sidecars: each item
+/// should have one Original, and its Copies should agree with it. Copies without an Original in the given
+/// collections are reported.
 ///
-/// Items that are named together with collections are verified in each collection that has them, and compared.
-/// An item that none of them has is an error.
+/// Items named together with collections are verified in each collection that has them, and compared. An item
+/// that is in none of them is an error.
 ///
-/// Nothing is repaired, and nothing is written but the dates, in .urepo/verified, at which items were
-/// found whole (and with --dry-run not even these): a collection that is too large for a night is verified
-/// in rounds by --time-limit. A
-/// damaged item has no date and is verified each time. The dates may be removed; where they cannot be
-/// written, or while another run writes them, items are verified all the same.
+/// Nothing is repaired. The command records, in .urepo/verified, the dates at which items were found intact,
+/// but not with --dry-run. By these dates, --time-limit verifies a collection that is too large for one night
+/// in rounds. A damaged item has no date and is verified each time. You may delete the dates; if they cannot
+/// be written, or while another run writes them, items are verified nevertheless.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("state", |state| state.hide(true)), after_long_help = "\
 Examples:
@@ -108,7 +107,7 @@ impl Verify {
         self.run_on(context, targets, (selection, Some(names)), report)
     }
 
-    /// What is about whole collections has no meaning for single items.
+    /// Options for whole collections have no meaning for single items.
     fn refuse_with_items(&self) -> Done {
         let given = [
             ("--older-than", self.older_than.is_some()),
@@ -142,7 +141,7 @@ impl Verify {
         if let Some(names) = items {
             run.items(&names, &*progress, &mut ending)?;
         } else if self.older_than.is_some() || self.time_limit.is_some() {
-            // Nobody knows beforehand what will be left out.
+            // The skipped items cannot be known beforehand.
             run.all(&*progress, &mut ending)?;
         } else {
             run.all_measured(&*progress, &mut ending)?;
@@ -159,11 +158,11 @@ struct VerifyRun<'a> {
     context: &'a Context,
     roots: &'a [Collection],
     names: Names,
-    /// The codes of what was found.
+    /// The codes of the findings.
     seen: RefCell<BTreeSet<Code>>,
-    /// Whether there is damage, and not only something that this user may not read.
+    /// Whether there is damage other than files that this user may not read.
     is_damaged: Cell<bool>,
-    /// What leads from the items to others.
+    /// The relations of the items.
     relations: RefCell<RelationCheck>,
 }
 
@@ -182,7 +181,7 @@ impl VerifyRun<'_> {
     ) -> Done {
         let held = |root: &Collection| {
             let is_here = |name: &&RepositoryName| {
-                // A single collection reports why the item is not there. What vanished is damage.
+                // A single collection reports why the item is absent. A vanished item is damage.
                 self.roots.len() == 1
                     || name_of_item(root, name.as_str())
                         .map_or_else(|it| !it.is_absence(), |_| true)
@@ -217,7 +216,7 @@ impl VerifyRun<'_> {
         Ok(())
     }
 
-    /// Verifies each root while all of them are measured, so that it is known how much is left.
+    /// Verifies each root while a scan finds the totals of all.
     fn all_measured(&self, progress: &dyn Progress, ending: &mut Ending<'_>) -> Done {
         let (names, roots) = (&self.names, self.roots);
         let scan = |scan: &Scan<'_>| roots.iter().try_for_each(|root| names.measure(root, scan));
@@ -228,7 +227,7 @@ impl VerifyRun<'_> {
     fn all(&self, progress: &dyn Progress, ending: &mut Ending<'_>) -> Done {
         let begun = self.context.clock.now();
         for (at, root) in self.roots.iter().enumerate() {
-            // Each root has its share of the time that is left: none waits for ever.
+            // Each root has its share of the remaining time, so none waits forever.
             let shares = u32::try_from(self.roots.len() - at).unwrap_or(u32::MAX);
             let time_limit = self.time_left(begun).map(|left| left / shares);
             let rounds = Rounds { time_limit, ..self.rounds() };
@@ -268,14 +267,14 @@ impl VerifyRun<'_> {
         }
     }
 
-    /// What is left of the time limit, if there is one.
+    /// The rest of the time limit, if there is one.
     fn time_left(&self, begun: Instant) -> Option<Duration> {
         let limit = self.verify.time_limit?;
         let passed = self.context.clock.now().duration_since(begun).unwrap_or_default();
         Some(limit.saturating_sub(passed))
     }
 
-    /// Reports what is wrong with relations between the items of all roots. Returns their number.
+    /// Reports faults in relations between the items of all roots. Returns their number.
     fn relations(&self) -> Result<(ControlFlow<()>, u64), Failure> {
         let roots: Vec<_> = self.roots.iter().collect();
         let interrupt = &self.context.interrupt;
@@ -295,7 +294,7 @@ impl VerifyRun<'_> {
         })
     }
 
-    /// Prints the disagreements that `act` reports. Returns their number.
+    /// Prints the contradictions that `act` reports. Returns their number.
     fn disagreements(
         &self,
         act: impl FnOnce(&mut dyn FnMut(Disagreement) -> ControlFlow<()>) -> ControlFlow<()>,
@@ -315,7 +314,7 @@ impl VerifyRun<'_> {
         self.is_damaged.set(self.is_damaged.get() || found.iter().any(Finding::is_seen_damage));
     }
 
-    /// Compares what the roots hold of `names`, or of all items that are meant.
+    /// Compares the holdings of `names`, or of all selected items, in the roots.
     fn compare(&self, names: Option<&[RepositoryName]>) -> Result<Comparison, Failure> {
         let roots: Vec<_> = self.roots.iter().collect();
         let interrupt = &self.context.interrupt;
@@ -332,7 +331,7 @@ impl VerifyRun<'_> {
         unwritten.map_or(Ok(compared), Err)
     }
 
-    /// Runs `act` with a listener that prints what is reported of a root.
+    /// Runs `act` with a listener that prints the reports about a root.
     fn listening(
         &self,
         root: usize,
@@ -370,7 +369,7 @@ impl VerifyRun<'_> {
     }
 }
 
-/// Whether to go on, nobody being there to read.
+/// Whether to go on although the output is closed.
 fn go_on(written: Done, unwritten: &mut Option<Failure>) -> ControlFlow<()> {
     match written {
         Ok(()) => ControlFlow::Continue(()),

@@ -1,4 +1,4 @@
-//! `urepo whereis`: which collections hold an item.
+//! `urepo whereis`: show the collections that hold an item.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -18,10 +18,10 @@ use crate::cli::{Done, human, records, shell};
 
 /// Show which collections hold items, and whether their Copies are current
 ///
-/// Prints one line a holding: the state, how it stands to what the other collections hold, the
-/// collection, and the path. A Copy is current, stale (behind its Original), different (with other
-/// content, though not behind), an orphan (its Original is in none of the collections), or disputed
-/// (there are two Originals, which makes the exit code 23).
+/// Prints one line for each holding: the state, its standing among the other holdings, the collection, and
+/// the path. A Copy is current, stale (older than its Original), different (other content of the same date),
+/// an orphan (its Original is in none of the collections), or disputed (the item has two Originals; the exit
+/// code is then 23).
 ///
 /// The collections are those named in the settings, the one of -c or around the current directory,
 /// and those of --with. ITEM is an identifier, an IBIp, a link or path that contains one, or the end
@@ -88,7 +88,7 @@ impl Whereis {
     }
 }
 
-/// Items that are looked for, and what was found.
+/// The requested items, and their holdings.
 struct Search<'a> {
     known: &'a Known,
     table: Table<'a>,
@@ -122,7 +122,7 @@ impl Search<'_> {
                 break;
             }
         }
-        // The limit is one of rows: what is wrong with the last item is reported all the same.
+        // The limit applies to rows: faults of the last item are reported nevertheless.
         let judged = match judge(self.known, found) {
             Ok(()) => self.report.succeeded(Ok(())),
             Err(failure) => {

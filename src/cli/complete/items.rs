@@ -1,4 +1,4 @@
-//! Items by what was typed of them: a path level by level, or the beginning of a date.
+//! Items for a typed beginning: a path level by level, or a date.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -9,10 +9,10 @@ use urepo::collection::{Collection, Names, StoredItem};
 use urepo::disk::{Dir, Kind, PathError, Watcher};
 use urepo::identity::RepositoryName;
 
-/// A person who pressed a key waits no longer.
+/// Limit on the time after a key press.
 const PATIENCE: Duration = Duration::from_millis(400);
 
-/// More than these are no help.
+/// Limit on candidates.
 const LIMIT: usize = 200;
 
 /// Levels of directories above an item, and its own.
@@ -28,7 +28,7 @@ pub(super) fn candidates(current: &OsStr) -> Vec<CompletionCandidate> {
     found.into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// The same, and after an item and a slash its files.
+/// The same, and the files of an item after a slash.
 pub(super) fn with_files(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut found = candidates(current);
     if let (true, Some(typed), Some(collection)) =
@@ -40,7 +40,7 @@ pub(super) fn with_files(current: &OsStr) -> Vec<CompletionCandidate> {
     found
 }
 
-/// The files and directories below `doc/` of an item that `typed` names, with what it has of them.
+/// The files and directories below `doc/` of the item in `typed` that begin with the rest of it.
 fn files(collection: &Collection, typed: &str) -> Option<Vec<String>> {
     let slash = |(at, _)| {
         let item = item_of(collection, &typed[..at])?;
@@ -68,7 +68,7 @@ fn files(collection: &Collection, typed: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The item whose identifier, or the only one the end of whose identifier, is `text`.
+/// The item with the identifier `text`, or the only one whose identifier ends in it.
 fn item_of(collection: &Collection, text: &str) -> Option<StoredItem> {
     if let Ok(name) = text.parse::<RepositoryName>() {
         return collection.item(&name).ok();
@@ -79,7 +79,7 @@ fn item_of(collection: &Collection, text: &str) -> Option<StoredItem> {
     collection.item(name).ok()
 }
 
-/// The ends of identifiers that begin with `typed`, as far as they are found in time.
+/// The ends of identifiers that begin with `typed`, if found in time.
 fn by_date(collection: &Collection, typed: &str) -> Vec<String> {
     let found = names(collection, |leaf| leaf.starts_with(typed));
     let mut leaves: Vec<_> = found.iter().map(|name| leaf_of(name).to_owned()).collect();
@@ -92,11 +92,11 @@ fn leaf_of(name: &RepositoryName) -> &str {
     name.as_str().rsplit('/').next().unwrap_or_default()
 }
 
-/// The identifiers whose last level is `meant`, as far as they are found in time.
+/// The identifiers whose last level is `meant`, if found in time.
 fn names(collection: &Collection, meant: impl Fn(&str) -> bool) -> Vec<RepositoryName> {
     let begun = Instant::now();
     let mut found = Vec::new();
-    // What was found before an error is offered.
+    // Candidates found before an error are offered.
     let _ = collection.visit_names(&Names::default(), |name| {
         if meant(leaf_of(&name)) {
             found.push(name);
@@ -131,7 +131,7 @@ fn by_path(root: &Dir, typed: &str) -> Vec<String> {
             return Vec::new();
         };
         let Ok(entries) = dir.entries() else { return Vec::new() };
-        // Urepo's own directories, and others of no item, are in the root alone.
+        // urepo's own directory, and others without items, are only in the root.
         let is_dir = |name: &str| !name.starts_with('.') && (level > 0 || name.contains('.'));
         let mut names: Vec<String> = entries
             .take_while(|_| begun.elapsed() < PATIENCE)

@@ -1,4 +1,4 @@
-//! Why an item is not taken in, and what to do about it.
+//! Why an item is not adopted, and what to do about it.
 
 use urepo::adopt::AdoptError;
 

@@ -1,4 +1,4 @@
-//! Why the description of an item stays as it is, and what to do about it.
+//! Why the description of an item stays unchanged, and what to do about it.
 
 use urepo::amend::{AmendError, EditError};
 

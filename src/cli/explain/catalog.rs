@@ -33,7 +33,7 @@ impl Explain for QueryError {
         let failure = Failure::of(Exit::Usage, self);
         match self {
             Self::OpenQuote(_) => failure.hint("close it, or leave its mark out"),
-            Self::UnwantedTerm(_) => failure.hint("name what is wanted: `TERM:word`"),
+            Self::UnwantedTerm(_) => failure.hint("name the wanted value: `TERM:word`"),
             Self::UnknownTerm(_) => {
                 failure.hint(format!("the terms are {}", urepo::sidecar::TERMS.join(", ")))
             }

@@ -32,7 +32,7 @@ impl Explain for ImportError {
             Self::NameAhead { .. } => Failure::of(Exit::Failure, self)
                 .hint("leave `identifier` empty, and it gets an identifier of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
-                .hint("mend that row and repeat: what is there stays, and is related"),
+                .hint("correct that row and repeat: existing items stay, and are related"),
             Self::NoLanguage { .. } => Failure::of(Exit::Failure, self)
                 .hint("give its row a `language`, and repeat with `--update`"),
             Self::TranslationLanguage { .. } => Failure::of(Exit::Failure, self)
@@ -76,7 +76,7 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         RowFault::Outside(_) => {
             failure.hint("`--root DIR` says what paths are beneath, also those that begin with it")
         }
-        // A link on the way decides where it leads.
+        // A link on the path decides where it leads.
         RowFault::Dots(_) => failure.hint("write the path without `..`"),
         RowFault::NotUtf8 { windows_1252: Some(_), .. } => {
             failure.hint("`--encoding windows-1252` reads it so").in_common("rows are not UTF-8")
@@ -119,7 +119,7 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
 /// Unknown columns that a hint names.
 const MOST_COLUMNS: usize = 5;
 
-/// A hint for columns that mean nothing: the known name that is nearest to each, or a key of one's own.
+/// A hint for unknown columns: the nearest known name, or a key below `x`.
 fn for_unknown(names: &[String]) -> String {
     if names.iter().any(|name| name.contains('\0')) {
         return "`--files-from0` reads a list of paths that are ended by NUL".to_owned();

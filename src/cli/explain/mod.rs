@@ -1,4 +1,4 @@
-//! Errors of the library as failures: which exit code, and what to type next.
+//! Errors of the library as failures, with exit code and next command.
 
 mod adopt;
 mod amend;
@@ -64,15 +64,15 @@ impl Explain for ParseError {
     }
 }
 
-/// What is said of several items that a disk has no room for, and of those that a failure before them has
-/// taken along.
+/// The texts for several items for which a disk has no room, and for items that fail because of an earlier
+/// failure.
 const WITHOUT_ROOM: &str = "for which there is no room";
 const WITH_THE_GROUP: &str = "because of the failure before them";
 const WHILE_LOCKED: &str = "repeat with `--lock-wait 5m`; the lock ends with that process";
 const REPEAT: &str = "repeat the command";
 
-/// The hint where a directory is missing that was named: a run at night finds a disk unmounted.
-pub(crate) const NOT_MOUNTED: &str = "is it mounted? `findmnt` lists what is";
+/// The hint for a missing named directory: its disk may not be mounted.
+pub(crate) const NOT_MOUNTED: &str = "is it mounted? `findmnt` lists mounted file systems";
 
 fn mended_by(name: &RepositoryName, collection: &Path) -> String {
     format!("`urepo -c {} repair {name}` mends it from a good copy", shell::word(collection))
@@ -161,7 +161,7 @@ impl Explain for CollectionError {
             Self::Inside { .. } => Failure::of(Exit::Conflict, self)
                 .hint("name a place outside of it: in a collection all is an item or urepo's own"),
             Self::Settings { path, .. } => Failure::of(Exit::Failure, self).hint(format!(
-                "correct `{}`; `urepo config` shows what is read",
+                "correct `{}`; `urepo config` shows the settings",
                 shell::word(path)
             )),
             Self::NoSubsystem { path, .. } => Failure::of(Exit::Failure, self).hint(format!(
@@ -226,14 +226,14 @@ impl Explain for CollectionError {
                 .hint(format!("`urepo verify --quick {name}` lists every problem of this item")),
             Self::Changed { .. } => Failure::of(Exit::Failure, self).hint(REPEAT),
             Self::Unchangeable { .. } => Failure::of(Exit::Damage, self),
-            // A mistake in urepo.
+            // A bug in urepo.
             Self::Unlocked { .. } => Failure::of(Exit::Failure, self),
             Self::Interrupted { .. } => Failure::of(Exit::Interrupted, self),
         }
     }
 }
 
-/// Names the links that a rule does not take, and the rules that take them.
+/// Names the links that a rule refuses, and the rules that accept them.
 fn refused_links(mut failure: Failure, links: &RefusedLinks) -> Failure {
     let RefusedLinks { named, count, lead_nowhere, .. } = links;
     if *count > 1 {
@@ -251,7 +251,7 @@ fn refused_links(mut failure: Failure, links: &RefusedLinks) -> Failure {
 impl Explain for FileFault {
     fn explain(&self) -> Failure {
         Failure::of(Exit::Failure, self).hint(match self {
-            Self::Changing(_) => "repeat the command when nobody writes to it",
+            Self::Changing(_) => "repeat the command when no program writes to it",
             Self::Time(_) => "`touch` gives it another time",
         })
     }

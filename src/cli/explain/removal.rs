@@ -1,4 +1,4 @@
-//! Why an item is not deleted or brought back, and what to do about it.
+//! Why an item is not deleted or restored, and what to do about it.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,7 @@ impl Explain for RemovalError {
     }
 }
 
-/// How to get at the entries of the trash that nothing restores.
+/// The hint for entries of the trash that no command restores.
 pub(crate) fn copied_from_trash(kept: &[PathBuf]) -> Option<String> {
     let entries: Vec<_> = kept.iter().map(shell::word).collect();
     (!entries.is_empty()).then(|| {

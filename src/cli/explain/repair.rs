@@ -44,7 +44,7 @@ impl Explain for RepairError {
                  collection's differ from it",
             ),
             Self::LaterFormat { .. } => failure.hint("use that version, or a later one"),
-            Self::Changed { .. } => failure.hint("repeat the command when nobody writes to it"),
+            Self::Changed { .. } => failure.hint("repeat the command when no program writes to it"),
             Self::NotWholeInPlace { .. } => failure
                 .hint("check the disk; the old item is in the trash"),
             Self::NotWhole { .. } => failure.hint("check the disk; the item is as it was"),

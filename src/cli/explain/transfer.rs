@@ -116,7 +116,7 @@ impl Explain for TransferError {
     }
 }
 
-/// The failure of an item of either collection, with a hint on the one that is meant.
+/// The failure of an item in either collection, with a hint for that collection.
 fn in_its_collection(error: &CollectionError) -> Failure {
     let failure = error.explain();
     match error {
@@ -195,7 +195,7 @@ fn hint_for_refusal(
     }
 }
 
-/// Which run finishes a hand-over.
+/// The run that finishes a hand-over.
 pub(super) fn finished_by(giver: &Giver) -> String {
     match giver {
         Giver::Id(id) => {
@@ -205,7 +205,7 @@ pub(super) fn finished_by(giver: &Giver) -> String {
     }
 }
 
-/// The root of the collection in which an item is at `path`, as it is typed.
+/// The root of the collection with an item at `path`, in typed form.
 fn root_of(path: &Path) -> String {
     shell::word(path.ancestors().nth(LEVELS).unwrap_or(path))
 }

@@ -1,4 +1,4 @@
-//! What is done of a run, and its totals once they are known.
+//! The progress of a run, and its totals once they are known.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -9,16 +9,16 @@ use urepo::progress::Progress;
 
 use super::overview::Overview;
 
-/// What a long run has many of.
+/// The unit of progress of a long run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Bytes are copied or read, of many items.
     Bytes,
-    /// Items are looked at, no byte of their payload is read.
+    /// Items are inspected without reading their payload.
     Items,
 }
 
-/// What was expected and done so far.
+/// The counts expected and done so far.
 #[derive(Debug)]
 pub(super) struct Counts {
     pub unit: Unit,
@@ -28,10 +28,10 @@ pub(super) struct Counts {
     expected_items: AtomicU64,
     expected_files: AtomicU64,
     expected_bytes: AtomicU64,
-    /// The number of items in all, or [`UNKNOWN`].
+    /// The total number of items, or [`UNKNOWN`].
     announced: AtomicU64,
     is_scanning: AtomicBool,
-    /// The file or item in work.
+    /// The present file or item.
     current: Mutex<OsString>,
 }
 
@@ -53,7 +53,7 @@ impl Counts {
         }
     }
 
-    /// The file or item in work.
+    /// The present file or item.
     pub(super) fn current(&self) -> String {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.to_string_lossy().into_owned()
@@ -65,8 +65,8 @@ impl Counts {
         current.push(name);
     }
 
-    /// How far the run has come. Totals are given when they are complete, and as long as the run keeps to them: a
-    /// file that grows makes them untrue, and a stream has none.
+    /// The progress of the run. Totals are given once they are complete, and as long as they hold: a growing
+    /// file makes them wrong, and a stream has none.
     pub(super) fn overview(&self) -> Overview {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let announced = self.announced.load(Ordering::Acquire);

@@ -1,4 +1,4 @@
-//! The line that says how far a run has come.
+//! The line with the progress of a run.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use unicode_width::UnicodeWidthStr;
 use crate::cli::human;
 use crate::cli::table::cut;
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Overview {
-    /// Bytes that are done, and in all.
+    /// Bytes done, and in total.
     pub bytes: Option<(u64, Option<u64>)>,
-    /// Items or files that are done, and in all.
+    /// Items or files done, and in total.
     pub count: Option<(u64, Option<u64>)>,
-    /// What is counted.
+    /// The unit of the count.
     pub noun: &'static str,
     /// The number that a scan has found so far.
     pub scanned: Option<u64>,
-    /// What is done in a second.
+    /// The speed per second.
     pub rate: Option<u64>,
-    /// The time that the rest takes.
+    /// The remaining time.
     pub left: Option<Duration>,
 }
 
-/// No bar is narrower.
+/// Minimum width of the bar.
 const NARROWEST: usize = 8;
 
 impl Overview {
@@ -47,18 +47,18 @@ impl Overview {
         cut(&texts.join("  "), columns)
     }
 
-    /// The line while a run that was interrupted comes to its end.
+    /// The line while an interrupted run ends.
     pub(super) fn stopping(&self, columns: usize) -> String {
         let done = Overview { scanned: None, rate: None, left: None, ..*self };
         cut(&format!("stopping…  {}", done.text()), columns)
     }
 
-    /// What is known, without the bar.
+    /// The known numbers, without the bar.
     pub(super) fn text(&self) -> String {
         self.parts().into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(", ")
     }
 
-    /// The parts of the line; those of a higher rank give way first.
+    /// The parts of the line; those of a higher rank are dropped first.
     fn parts(&self) -> Vec<(u8, String)> {
         let mut parts = Vec::new();
         let of = |done: String, all: Option<String>| match all {

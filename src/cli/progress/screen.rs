@@ -10,8 +10,8 @@ use unicode_width::UnicodeWidthStr;
 /// Columns that stay free, so that the echo of Ctrl-C does not wrap.
 const MARGIN: u16 = 3;
 
-/// A terminal on which each line ends where its text does: neither the echo of a key nor a narrower window then
-/// leaves parts of it behind. What is drawn at a time is written at once.
+/// A terminal on which each line ends with its text: neither the echo of a key nor a narrower window then
+/// leaves parts of it behind. Each drawing is one write.
 #[derive(Clone)]
 pub(super) struct Screen {
     state: Arc<Mutex<ScreenState>>,
@@ -21,7 +21,7 @@ pub(super) struct Screen {
 struct ScreenState {
     out: Box<dyn Write + Send>,
     pending: String,
-    /// Where the cursor would be if lines were filled with blanks.
+    /// The position of the cursor if lines were filled with blanks.
     column: usize,
     width: u16,
 }

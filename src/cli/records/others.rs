@@ -1,4 +1,4 @@
-//! The records that are not about one item of a run.
+//! Records other than those about one item of a run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use urepo::sidecar::KeyChange;
 use super::path::{PathAt, path};
 use super::{ErrorText, Handover, InCollection, is_false};
 
-/// A collection, and what it holds.
+/// A collection, and its counts.
 #[derive(Default, Serialize)]
 #[serde(tag = "type", rename = "collection")]
 pub(crate) struct OneCollection {
@@ -74,7 +74,7 @@ pub(crate) struct Finding {
     pub(crate) place: Option<InCollection>,
 }
 
-/// Something that `status` reports of an item.
+/// A concern of `status` about an item.
 #[derive(Default, Serialize)]
 #[serde(tag = "type", rename = "concern")]
 pub(crate) struct Concern {
@@ -109,7 +109,7 @@ pub(crate) struct Holding {
     pub(crate) handover: Option<Handover>,
 }
 
-/// What a persistent URL leads to.
+/// The destination of a persistent URL.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "resolved")]
 pub(crate) struct Resolved<'a> {
@@ -131,7 +131,7 @@ pub(crate) struct Resolved<'a> {
     pub(crate) timestamp: String,
 }
 
-/// What a collection answers as an Archive.
+/// The answer of a collection as an Archive.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "pairs")]
 pub(crate) struct ArchiveAnswer<'a> {
@@ -166,7 +166,7 @@ pub(crate) struct Directory {
     pub(crate) error: ErrorText,
 }
 
-/// Something in an adopted tree that is not an item.
+/// An entry of an adopted tree that is not an item.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "stray")]
 pub(crate) struct Stray {
@@ -196,7 +196,7 @@ pub(crate) struct Spelled {
     pub(crate) fields: BTreeMap<&'static str, String>,
 }
 
-/// An event of the log, with the keys that it has there.
+/// An event of the log, with its keys.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "event")]
 pub(crate) struct LogEvent<'a> {
@@ -224,7 +224,7 @@ impl Changed {
     }
 }
 
-/// What a collection holds, by several measures.
+/// The contents of a collection, by several measures.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "stats")]
 pub(crate) struct Stats<'a> {
@@ -245,7 +245,7 @@ pub(crate) struct Format<'a> {
     pub(crate) files: u64,
 }
 
-/// What issues identifiers.
+/// The distributors.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "doctor")]
 pub(crate) struct Doctor {
@@ -306,7 +306,7 @@ impl From<&Collection> for OneCollection {
 }
 
 impl<'a> Entry<'a> {
-    /// An entry, of the item `id` unless it stands in the record of the item.
+    /// An entry, with the `id` of its item unless it is part of the record of the item.
     pub(crate) fn new(id: Option<&'a str>, entry: &urepo::item::Entry) -> Entry<'a> {
         use std::os::unix::ffi::OsStrExt;
         let path = path(entry.path.as_path());

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read as _};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
-/// A line longer than this is no identifier.
+/// Limit on a line; no identifier is longer.
 const MAX_LINE_BYTES: u64 = 64 * 1024;
 
 /// A line of a list.
@@ -16,7 +16,7 @@ pub(super) enum Line {
     End,
 }
 
-/// The next line of a list. One that is too long, or not text, is passed over as a whole.
+/// The next line of a list. A line that is too long, or not UTF-8, is skipped as a whole.
 pub(super) fn next(list: &mut dyn BufRead, end: u8) -> std::io::Result<Line> {
     let mut bytes = Vec::new();
     let length = (&mut *list).take(MAX_LINE_BYTES).read_until(end, &mut bytes)?;

@@ -1,4 +1,4 @@
-//! The items that a selection means, found one after the other.
+//! The items of a selection, found one after the other.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -18,13 +18,13 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::typed;
 
-/// The item that a text means.
+/// The item of a text.
 type Find<'a> = Box<dyn Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a>;
 
-/// Items that are meant, found as they are asked for.
+/// Selected items, found one by one.
 pub(crate) struct Selected<'a> {
     pub(super) selection: &'a Selection,
-    /// Where all items are listed.
+    /// The collection whose items are listed.
     pub(super) collection: Option<&'a Collection>,
     pub(super) listing: Names,
     pub(super) find: Find<'a>,
@@ -33,7 +33,7 @@ pub(crate) struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Looks up in `other` what is not found in the collection: an earlier run may have moved the item there.
+    /// Searches `other` for items that are not in the collection: an earlier run may have moved them there.
     pub(crate) fn or_of(self, other: &'a Collection) -> Selected<'a> {
         let Selected { find: first, .. } = self;
         let find = move |text: &str| match first(text) {
@@ -48,8 +48,7 @@ impl<'a> Selected<'a> {
 }
 
 impl Selected<'_> {
-    /// Hands the names to `take`, until that has enough; of a collection, those of items in the state that is
-    /// wanted.
+    /// Passes the names to `take`, until it breaks; for a collection, the names of items in the wanted state.
     fn feed(
         self,
         take: &mut dyn FnMut(RepositoryName) -> ControlFlow<()>,
@@ -59,7 +58,7 @@ impl Selected<'_> {
         };
         self.feed_any_state(&mut |name| {
             let read = collection.named_item(&name).and_then(|item| item.sidecar());
-            // The turn of an item that is absent or cannot be read says so.
+            // An item that is absent or cannot be read is reported in its turn.
             if read.is_ok_and(|(sidecar, _)| sidecar.state != state) {
                 ControlFlow::Continue(())
             } else {
@@ -79,7 +78,7 @@ impl Selected<'_> {
             };
         }
         let list = self.list.take();
-        // Each item once, in however many ways it is named.
+        // Each item once, even if it is named in several ways.
         let mut seen = HashSet::new();
         let mut take = |name: RepositoryName| {
             let is_new = seen.insert(Digest::of(name.folded().as_bytes()));
@@ -110,7 +109,7 @@ impl Selected<'_> {
                     self.context.note_unresolved("", failure);
                     ControlFlow::Continue(())
                 }
-                // The end of the run says so.
+                // The end of the run reports it.
                 Err(_) if self.context.interrupt.requested() => return Ok(()),
                 Err(error) => {
                     let message = format!("cannot read the list of items `{}`", path.display());
@@ -125,7 +124,7 @@ impl Selected<'_> {
         }
     }
 
-    /// Hands on the name that `text` means.
+    /// Passes on the name that `text` refers to.
     fn one(
         &self,
         text: &str,
@@ -149,7 +148,7 @@ impl Selected<'_> {
 }
 
 impl<'a> Selected<'a> {
-    /// The names that were typed or listed, all at once; nothing if the selection is all that fit.
+    /// The typed or listed names, all at once; `None` if items are selected by filters.
     pub(crate) fn into_names(self) -> Result<Option<Vec<RepositoryName>>, PathError> {
         if self.selection.items.is_empty() && self.list.is_none() {
             return Ok(None);

@@ -1,26 +1,26 @@
-//! Cells in columns: as wide as what stands in them, and no wider together than the terminal.
+//! Cells in columns: as wide as their contents, and together no wider than the terminal.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::cli::escape;
 
-/// What stands in a column of a row.
+/// A cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
     kind: CellKind,
 }
 
-/// How a cell is laid out.
+/// The layout of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellKind {
-    /// Cut where there is no room.
+    /// Cut if there is no room.
     Text,
-    /// Never cut: it is to be copied.
+    /// Never cut, so that it can be copied.
     Whole,
-    /// Never cut, and from the year on where the others would have too little room.
+    /// Never cut, but begun with the year if the others would have too little room.
     Identifier,
-    /// At the right, and never cut.
+    /// Aligned to the right, and never cut.
     Number,
 }
 
@@ -41,7 +41,7 @@ impl Cell {
         Cell { text: text.into(), kind: CellKind::Number }
     }
 
-    /// Leaves of an identifier what all commands understand where it is unambiguous.
+    /// Shortens an identifier to the part that all commands understand if it is unambiguous.
     fn shorten(&mut self) {
         if self.kind == CellKind::Identifier
             && let Some((slash, _)) = self.text.match_indices('/').nth(1)
@@ -51,10 +51,10 @@ impl Cell {
     }
 }
 
-/// No column of text is cut to less, nor to less than its heading.
+/// Minimum width of a column of text, which is never narrower than its heading.
 const NARROWEST: usize = 6;
 
-/// A column of text that is cut to less than this takes room from the identifiers.
+/// The width of a column of text below which identifiers are shortened.
 const READABLE: usize = 40;
 
 /// Columns for rows that come a page at a time.
@@ -62,7 +62,7 @@ const READABLE: usize = 40;
 pub(crate) struct Grid {
     /// Not yet printed.
     headings: Vec<String>,
-    /// The width of the terminal; without one, values are whole and separated by tabs.
+    /// The width of the terminal; without one, values are complete and separated by tabs.
     terminal: Option<usize>,
     widths: Vec<usize>,
     /// The least width of each column of text.
@@ -87,7 +87,8 @@ impl Grid {
         self.terminal.is_some()
     }
 
-    /// The lines of some rows, after the headings if they are the first ones. One column needs none.
+    /// The lines of some rows, after the headings if they are the first ones. A single column needs no
+    /// heading.
     pub(crate) fn lines(&mut self, mut rows: Vec<Vec<Cell>>) -> Vec<String> {
         let Some(terminal) = self.terminal else {
             let texts = |row: &Vec<Cell>| {
@@ -135,7 +136,7 @@ impl Grid {
         before.map(|(at, width)| widest(at).max(*width).max(heading(at))).collect()
     }
 
-    /// Takes from the widest columns of text until all of them fit.
+    /// Narrows the widest columns of text until all fit.
     fn fit(&self, full: &[usize], kinds: &[CellKind], terminal: usize) -> Vec<usize> {
         let mut widths = full.to_vec();
         let between = 2 * widths.len().saturating_sub(1);
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(lines[1], format!("2026/11.21.02.13  m           {title}"));
         // All pages are alike.
         assert!(grid.lines(rows("short"))[0].starts_with("2026/"));
-        // Where the text has room, or a person has chosen the columns, identifiers stay whole.
+        // If the text has room, or a person has chosen the columns, identifiers stay whole.
         let whole = "example.org/a/2026/11.21.02.13";
         let mut grid = Grid::new(headings.clone(), Some(80));
         assert!(grid.lines(rows("short"))[1].starts_with(whole));

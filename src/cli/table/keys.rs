@@ -1,4 +1,4 @@
-//! The keys that rows have: those of the records of `--json`, as docs/json.md lists them.
+//! The keys of rows: those of the records of `--json` in docs/json.md.
 
 use serde_json::Value;
 use urepo::catalog::Hit;
@@ -10,7 +10,7 @@ use crate::cli::nearest::nearest;
 /// The keys of a type of record.
 #[derive(Debug)]
 pub(crate) struct Keys {
-    /// What they are the keys of.
+    /// The name of the records.
     pub(super) what: &'static str,
     /// Separated by blanks.
     fixed: &'static str,
@@ -59,13 +59,13 @@ impl Keys {
         format!("the keys are those of `--json`, such as {}", main.join(", "))
     }
 
-    /// The key that `text` means, or what was probably meant.
+    /// The key `text`, or a suggestion.
     pub(super) fn read(&self, text: &str) -> Result<String, Option<String>> {
         let is_free = |start: &&str| text.strip_prefix(*start).is_some_and(|rest| !rest.is_empty());
         if self.fixed().any(|key| key == text) || self.free.iter().any(is_free) {
             return Ok(text.to_owned());
         }
-        // What people read in messages and pages.
+        // The words in messages and pages.
         if text == "identifier" {
             return Ok("id".to_owned());
         }
@@ -80,9 +80,9 @@ impl Keys {
     }
 }
 
-/// Something with keys.
+/// A record with keys.
 pub(crate) trait Record {
-    /// The value of a key as it is spelt in [`Keys`]; null without one.
+    /// The value of a key in the spelling of [`Keys`]; null without one.
     fn value(&self, key: &str) -> Value;
 
     /// All of it.
@@ -105,7 +105,7 @@ impl Record for Value {
     }
 }
 
-/// The keys of what the index knows of an item.
+/// The keys of an item in the index.
 pub(crate) const HIT_KEYS: [&str; 5] = ["id", "state", "files", "bytes", "metadata.title"];
 
 impl Record for Hit {
@@ -139,7 +139,7 @@ impl Record for RepositoryName {
 mod tests {
     use super::*;
 
-    /// The one vocabulary is that of docs/json.md.
+    /// The only vocabulary is that of docs/json.md.
     #[test]
     fn every_key_is_documented() {
         let page = include_str!("../../../docs/json.md");

@@ -18,7 +18,7 @@ pub(super) struct Order {
     is_descending: bool,
 }
 
-/// What a row is sorted by. Rows without a value come last.
+/// The sort value of a row. Rows without a value come last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SortValue {
     Number(u64),
@@ -95,7 +95,7 @@ mod tests {
             let mut shuffled = values.clone();
             shuffled.reverse();
             assert_eq!(sorted(key, key, &shuffled), values);
-            // Descending, but what has no value is last all the same.
+            // Descending, but rows without a value still come last.
             let mut backwards: Vec<_> =
                 values.iter().filter(|it| !it.is_null()).rev().cloned().collect();
             backwards.extend(values.iter().filter(|it| it.is_null()).cloned());

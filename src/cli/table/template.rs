@@ -16,7 +16,7 @@ pub(super) struct Field {
     form: Option<Form>,
 }
 
-/// How a value is written, if not as it is.
+/// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Bytes in units for people.
@@ -42,7 +42,7 @@ impl Wrong {
         Failure::usage(format!("{} in `{option}`", self.message)).hint(self.hint)
     }
 
-    /// In a template, at a column that is counted from one.
+    /// In a template, at a column counted from 1.
     fn at(self, column: usize) -> Failure {
         Failure::usage(format!("{} at column {column} of the template", self.message))
             .hint(self.hint)
@@ -85,7 +85,7 @@ impl Field {
         }
     }
 
-    /// Its text in a row. Bytes are in units where a person sees them.
+    /// Its text in a row. Bytes are in units on a terminal.
     pub(super) fn cell(&self, record: &dyn Record, is_drawn: bool) -> Cell {
         let value = record.value(&self.key);
         let is_bytes = matches!(self.key.as_str(), "bytes" | "freed");
@@ -205,8 +205,7 @@ impl Template {
         })
     }
 
-    /// The line of a record. Values from outside are on one line and harmless; the template's own text is as it
-    /// was typed.
+    /// The line of a record. Untrusted values are escaped on one line; the text of the template is unchanged.
     pub(super) fn line(&self, record: &dyn Record) -> String {
         let texts = self.0.iter().map(|part| match part {
             Segment::Text(text) => text.clone(),
@@ -245,7 +244,7 @@ mod tests {
             ("{x.shelf}|{metadata.x.shelf}|{x.none}|{subject}", "A3|A3||"),
             ("{{{id}}} \\\\ \\0", "{example.org/a/2026/11.21.02.13} \\ \0"),
             ("{metadata.x}", r#"{"shelf":"A3"}"#),
-            // What stands in a title moves neither line nor cursor.
+            // A title moves neither line nor cursor.
             ("{title}", r"Annual\n\u{1b}[2Jreport"),
         ] {
             assert_eq!(line(template), expected, "{template}");

@@ -32,7 +32,7 @@ pub enum InventoryChange {
     Left(Departure),
 }
 
-/// How an item left a collection.
+/// The departure of an item from a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Departure {
     /// It is in this collection now.
@@ -61,7 +61,7 @@ pub struct InventoryLine {
     pub date: Instant,
     /// The item.
     pub name: RepositoryName,
-    /// What happened to it.
+    /// The change.
     pub change: InventoryChange,
 }
 

@@ -15,7 +15,7 @@ use crate::identity::{Instant, Prefix, RepositoryName};
 use crate::item::State;
 
 impl Collection {
-    /// What the inventory last recorded of the item `name`.
+    /// The last record of the item `name` in the inventory.
     pub fn last_record(&self, name: &RepositoryName) -> Result<Option<Recorded>, PathError> {
         self.recall(name, ReadYear::last_record)
     }

@@ -34,7 +34,7 @@ pub struct Verbs {
 
 const RELATION: &str = "relation";
 
-/// How a verb is written: its symbol in modifiers, its name, and its qualifier in relations.
+/// The notation of a verb: its symbol in modifiers, its name, and its qualifier in relations.
 type Spelling = [&'static str; 3];
 const MODIFIER: usize = 0;
 const NAME: usize = 1;
@@ -227,7 +227,7 @@ fn parameter(text: &str, start: usize) -> Result<Option<&str>, Fault> {
 }
 
 impl FormatName {
-    /// The name as it was given.
+    /// The name as given.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -159,7 +159,7 @@ pub enum RowFault {
     #[error("the value of `{0}` is a formula")]
     Formula(String),
     /// A value has a wrong type.
-    #[error("the value of `{0}` is no text")]
+    #[error("the value of `{0}` is not a text")]
     Kind(String),
     /// A number whose digits would be lost.
     #[error("the value of `{0}` is a number with a fraction; it keeps its digits in quotes")]

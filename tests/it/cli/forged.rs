@@ -33,7 +33,7 @@ fn a_tombstone_that_was_changed_is_not_revived() {
     edit(&world, "archive", &name, "transferable = true", "transferable = false");
     let ran = world.run(&format!("-c archive restore {name}"));
     assert_ne!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("not as it was sealed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("not match its seal"), "{}", ran.stderr);
 }
 
 #[test]

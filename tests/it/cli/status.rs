@@ -298,7 +298,7 @@ fn a_hand_over_under_way_and_damaged_sidecars_are_told() {
         &world.run("status"),
         3,
         str![[r#"
-hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
+hand-over in progress, in `backup`: example.org/archive/2026/11.21.02.13
 broken seal in `backup`: example.org/archive/2026/11.21.02.14
 0 of 1 Copy: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
@@ -306,7 +306,7 @@ backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
-error: 1 hand-over under way, 1 broken seal, 1 item with too few Copies
+error: 1 hand-over in progress, 1 broken seal, 1 item with too few Copies
 hint: `urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun
 
 "#]],
@@ -316,7 +316,7 @@ hint: `urepo -c COLLECTION recover`, with the collection that gives, finishes wh
         &world.run("status"),
         3,
         str![[r#"
-hand-over under way, in `backup`: example.org/archive/2026/11.21.02.13
+hand-over in progress, in `backup`: example.org/archive/2026/11.21.02.13
 unreadable in `backup`: cannot read the sidecar of `example.org/archive/2026/11.21.02.14`: line 1, column 10: string values must be quoted, expected literal string: example.org/archive/2026/11.21.02.14
 0 of 1 Copy: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
@@ -324,7 +324,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B  1 unreadable
 
 "#]],
         str![[r#"
-error: 1 hand-over under way, 1 unreadable sidecar, 1 item with too few Copies
+error: 1 hand-over in progress, 1 unreadable sidecar, 1 item with too few Copies
 hint: `urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun
 
 "#]],

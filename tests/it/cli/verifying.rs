@@ -212,7 +212,7 @@ fn rounds_say_what_the_next_run_will_do() {
         told("--time-limit 0s"),
         str![[r#"
 verified 1 item, 1 file, 5 B: no damage
-time is up; the next run goes on from here
+time is up; the next run continues from here
 
 "#]]
     );
@@ -255,7 +255,7 @@ fn damage_ends_a_run_that_is_out_of_time_with_20() {
     snapbox::assert_data_eq!(
         ran.stderr,
         str![[r#"
-time is up; the next run goes on from here
+time is up; the next run continues from here
 error: 1 of 1 item damaged
 hint: `urepo -c archive repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
@@ -274,7 +274,7 @@ fn each_collection_has_its_share_of_the_time() {
         ran.stderr,
         str![[r#"
 verified 2 items, 2 files, 10 B: no damage
-[WORLD]/archive: time is up; the next run goes on from here
+[WORLD]/archive: time is up; the next run continues from here
 [WORLD]/mirror: the round is complete; the next run begins another
 there was no time left to compare the collections
 

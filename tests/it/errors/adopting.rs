@@ -87,7 +87,7 @@ error: `Example.org/old/2001/01.01.00.06` is also there as `example.org/old/2001
 hint: find out which is the true one, move the other away, and repeat
 error: `example.org/old/2001/01.01.00.06` is also there as `Example.org/old/2001/01.01.00.06`
 hint: find out which is the true one, move the other away, and repeat
-error: 7 of 7 items cannot be taken in
+error: 7 of 7 items cannot be adopted
 hint: each is named above, with its reason; they are as they were
 
 "#]]);

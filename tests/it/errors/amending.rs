@@ -89,7 +89,7 @@ hint: such programs read CSV: `--output FILE.csv`; the other formats are toml, j
 
 "#]]);
     refuses("-c archive meta set --all title=Beta", 2).tells(str![[r#"
-error: nobody can be asked: stdin is not a terminal
+error: cannot ask: stdin is not a terminal
 hint: `-y` answers yes beforehand
 
 "#]]);
@@ -121,7 +121,7 @@ hint: change its Original: `urepo -c [WORLD]/archive meta get example.org/archiv
     let text = std::fs::read_to_string(&sidecar).unwrap();
     std::fs::write(&sidecar, text.replacen("Alpha", "Omega", 1)).unwrap();
     refuses(&world, &line("archive"), 20).tells(str![[r#"
-error: the sidecar of `example.org/archive/[..]` is not as it was sealed
+error: the sidecar of `example.org/archive/[..]` does not match its seal
 hint: `urepo -c archive meta accept example.org/archive/[..]` shows what was edited and accepts it; `urepo -c archive repair example.org/archive/[..]` repairs it from a copy
 
 "#]]);
@@ -160,7 +160,7 @@ error: `t.csv`: line 1: there is no column `identifier`
 error: `t.csv`, line 2: `[..]` stays as it is
 caused by: `?` is not a language tag; expected a tag such as `en` or `pt-BR`
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct what is named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#]]);
     refuses("t.csv", "identifier,title\nexample.org/archive/2009/02.16.17.46,Beta\n").tells(str![
@@ -168,7 +168,7 @@ hint: correct what is named above, or `--on-error continue` carries out the othe
 error: `t.csv`, line 2: no item `example.org/archive/2009/02.16.17.46` in `[WORLD]/archive`
 hint: `urepo -c archive list` lists the identifiers
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct what is named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#]
     ]);
@@ -176,14 +176,14 @@ hint: correct what is named above, or `--on-error continue` carries out the othe
 error: `t.csv`, line 3: `example.org/archive/[..]` has an earlier row, line 2
 hint: put all that changes in an item into one row
 error: 1 of 2 rows cannot be used; nothing was changed
-hint: correct what is named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#]]);
     refuses("t.csv", "path,title\nmissing.txt,Beta\n").tells(str![[r#"
 error: `t.csv`, line 2: no item here was imported from `missing.txt`
 hint: name the item by its identifier, in a column `identifier`
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct what is named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#]]);
     refuses("t.xml", "<dc>\n<identifier>NAME</identifier><rights>X</rights></dc>").tells(str![[
@@ -191,7 +191,7 @@ hint: correct what is named above, or `--on-error continue` carries out the othe
 error: `t.xml`, line 1: `rights` holds several terms of the item, and it was changed
 hint: correct it in a table: `urepo -c archive meta export --format csv` has all terms
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct what is named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#
     ]]);
@@ -203,14 +203,14 @@ error: `t.xml`: line 1: a document type is not read
 error: `t.bib`, entry `k`: it names no item
 hint: name the item by its identifier; `urepo -c archive meta export` writes it
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct what is named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#]]);
     refuses("t.json", "[{\"identifier\": \"NAME\", \"title\": {\"a\": 1}}]").tells(str![[r#"
 error: `t.json`: line 1: the column `title.a` means nothing
 hint: did you mean `title` for `title.a`? `--map title.a=title` reads it; `--map title.a=-` leaves it out
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct what is named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#]]);
 }

@@ -15,12 +15,12 @@ hint: `--init --host FQDN` creates it first
 "#]]);
     refuses(&world, "-c archive new a.txt", 10).tells(str![[r#"
 error: `[WORLD]/archive` is not a collection
-hint: is it mounted? `findmnt` lists what is; `--init --host FQDN` creates it first
+hint: is it mounted? `findmnt` lists mounted file systems; `--init --host FQDN` creates it first
 
 "#]]);
     refuses(&world, "-c a.txt list", 10).tells(str![[r#"
 error: `[WORLD]/a.txt` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, "list", 10).tells(str![[r#"
@@ -30,7 +30,7 @@ hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
 "#]]);
     refuses(&world, "doctor -c nowhere/at/all", 10).tells(str![[r#"
 error: `[WORLD]/nowhere/at/all` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
 }
@@ -46,12 +46,12 @@ hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
 "#]]);
     refuses(&world, "-c archive status --with nowhere", 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, &format!("-c nowhere whereis {name}"), 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, "-c archive whereis 01.01.00.00", 21).tells(str![[r#"
@@ -107,25 +107,25 @@ hint: `urepo config` knows `mirror`
 "#]]);
     refuses(&world, "-c archive copy --all --to mirror", 10).tells(str![[r#"
 error: `/no/disk` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, "-c archive status --with no/disk", 10).tells(str![[r#"
 warning: the collection `mirror` cannot be opened: `/no/disk` is not a collection
 error: `[WORLD]/no/disk` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, "-c archive import -n no/drop", 1).tells(str![[r#"
 error: cannot find `[WORLD]/no/drop`
 caused by: No such file or directory (os error 2)
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, "-c archive import -n a.txt --done-dir no/done", 1).tells(str![[r#"
 error: cannot find `[WORLD]/no/done`
 caused by: No such file or directory (os error 2)
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
 }
@@ -209,63 +209,63 @@ fn with_damaged_settings() {
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 2: string values must be quoted, expected literal string
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&format!("colour = 3\n{whole}"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `durability`, `network`, `copies`, `spread`, `subsystem`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&format!("copies = -1\n{whole}"));
     refuses(&world, "-c archive status", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 1: invalid value: integer `-1`, expected u32
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&format!("{whole}copies = 2\n"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 11: `copies` belongs above the first `[[subsystem]]`, as all below that is the subsystem's
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&whole.replace("host =", "hots ="));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `distributor`, `takes`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&whole.replace("port = 80", "port = 0"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: subsystem of archive.example.org: port 0 does not exist; ports are 1 to 65535
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&whole.replace("archive.example.org", "archive"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 8: invalid host name `archive`: a host of one word has no subdomain; expected one such as `mtc.sid.inpe.br`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings("format = 1\nid = \"x\"\nname = \"archive\"\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: `id` is not 32 hexadecimal digits
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&whole.replace("format = 1", "format = 2"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: it has format 2; this urepo reads format 1
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&format!(
@@ -275,7 +275,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: it has format 2; this urepo reads format 1
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     let subsystem = &whole[whole.find("[[subsystem]]").unwrap()..];
@@ -283,7 +283,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: two subsystems have the prefix `example.org/archive`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
     settings(&whole.replace(subsystem, ""));
@@ -313,7 +313,7 @@ caused by: it is larger than 1048576 bytes
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: invalid utf-8 sequence of 1 bytes from index 8
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
 }

@@ -117,7 +117,7 @@ hint: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLE
     same(
         &ran.stdout,
         str![[r#"
-U309  warning  .urepo/inventory/example.org+archive+2026  a part of the inventory is not as it was written: 1 line is not as it was written
+U309  warning  .urepo/inventory/example.org+archive+2026  a part of the inventory is damaged: 1 line is damaged
 U111  damage   example.org/archive/2026/11.21.02.13  an item is gone, and a damaged line of the inventory may say where it went: the Original was here; why it is gone cannot be read
 
 "#]],

@@ -107,7 +107,7 @@ hint: `--links skip` leaves links out; tar keeps them
         sidecar.payload = urepo::item::Totals::of(&sidecar.files);
     });
     refuses(&world, "-c archive export 11.21.02.13 --to out", 20).tells(str![[r#"
-error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: `link/a.txt` cannot lie below `link`, which is no directory
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: `link/a.txt` cannot lie below `link`, which is not a directory
 hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
 
 "#]]);

@@ -32,7 +32,7 @@ hint: close it, or leave its mark out
 "#]]);
     refuses(&world, "-c archive find rain -- -publisher:INPE", 2).tells(str![[r#"
 error: `-` goes with words, not with the term `publisher`
-hint: name what is wanted: `TERM:word`
+hint: name the wanted value: `TERM:word`
 
 "#]]);
     refuses(&world, "-c archive find --term colour=red", 2).tells(str![[r#"

@@ -26,7 +26,7 @@ error: line 2, column `relation.metadata` (C2): its `metadata` is `8JMKD3MGP8W/3
 hint: write each relation once, in one row
 would import nothing
 error: 1 of 1 source would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     import("file\na.txt\n", "--map file=shelf", 2).tells(str![[r#"
@@ -44,7 +44,7 @@ error: line 2, column `path` (A2): the path `d/../a.txt` has `..` in it
 hint: write the path without `..`
 would import nothing
 error: 1 of 1 source would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     import("a.txt\0b.txt\0", "", 1).tells(str![[r#"
@@ -58,7 +58,7 @@ hint: `--root DIR` says what paths are beneath, also those that begin with it
 error: line 3: `[WORLD]/missing.txt` was not imported: cannot find `[WORLD]/missing.txt`: there is nothing of this name
 would import nothing
 error: 2 of 2 sources would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     import("path,title\na.txt,=1+1\na.txt,A,B\n", "", 3).tells(str![[r#"
@@ -66,7 +66,7 @@ error: line 2, column `title` (B2): the value of `title` is a formula
 error: line 3: it has 3 values, and there are 2 columns
 would import nothing
 error: 2 of 2 sources would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     import("path,identifier\na.txt,example.org/archive/9999/01.01.00.00\n", "", 3)
@@ -74,7 +74,7 @@ hint: repair what is named above and repeat: nothing is imported twice
 error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` has not been issued yet: its date lies ahead
 would import nothing
 error: 1 of 1 source would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import --manifest list", 2).tells(str![[r#"
@@ -121,7 +121,7 @@ error: line 2, column `title` (B2): `Cora\xe7\xe3o` is not UTF-8, and reads `Cor
 hint: `--encoding windows-1252` reads it so
 would import nothing
 error: 1 of 1 source would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     import(b"id;path;state\n1;a.txt;x\n", "", 1).tells(str![[r#"
@@ -138,7 +138,7 @@ error: line 4, column `date` (B4): `date`: `x` is not a date such as `1911-03-12
 hint: write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`
 would import nothing
 error: 3 of 3 sources would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     import(b"p\0a\0t\0h\0", "", 1).tells(str![[r#"
@@ -153,25 +153,25 @@ fn of_bags() {
     let world = world_with_file();
     world.write("bag/bagit.txt", "BagIt-Version: 7.0\n");
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
-error: `[WORLD]/bag` was not imported: it is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
+error: `[WORLD]/bag` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
 error: 1 of 1 source would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
-error: `[WORLD]/bag` was not imported: it is no valid bag: it has no directory `data`
+error: `[WORLD]/bag` was not imported: it is not a valid bag: it has no directory `data`
 would import nothing
 error: 1 of 1 source would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import a.txt --bags -n", 3).tells(str![[r#"
-error: `[WORLD]/a.txt` was not imported: it is no valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
+error: `[WORLD]/a.txt` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
 would import nothing
 error: 1 of 1 source would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
 }
@@ -240,7 +240,7 @@ error: `[WORLD]/in/t` was not imported: `A` and `a` in `[WORLD]/in/t` are one na
 hint: rename one; `--force twins` keeps both as they are
 would import nothing
 error: 2 of 2 sources would not be imported
-hint: repair what is named above and repeat: nothing is imported twice
+hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
 }

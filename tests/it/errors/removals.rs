@@ -39,7 +39,7 @@ hint: name another collection with `--with COLLECTION`, or delete it all the sam
 "#]]);
     refuses(&world, "-c archive delete 11.21.02.13 --with nowhere", 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
 }
@@ -53,7 +53,7 @@ fn of_what_is_not_in_order() {
         sidecar.handover = Some(urepo::sidecar::Handover { token: "t".to_owned(), party });
     });
     refuses(&world, "-c archive delete --force last 11.21.02.13", 23).tells(str![[r#"
-error: a hand-over of `example.org/archive/2026/11.21.02.13` is under way, to collection 0123
+error: a hand-over of `example.org/archive/2026/11.21.02.13` is in progress, to collection 0123
 hint: `urepo -c archive recover` finishes it
 
 "#]]);
@@ -63,7 +63,7 @@ hint: `urepo -c archive recover` finishes it
     });
     // Only the giver finishes it.
     refuses(&world, "-c archive meta set 11.21.02.13 title=Alpha", 23).tells(str![[r#"
-error: a hand-over of `example.org/archive/2026/11.21.02.13` is under way, from collection 0123
+error: a hand-over of `example.org/archive/2026/11.21.02.13` is in progress, from collection 0123
 hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123`
 
 "#]]);
@@ -100,7 +100,7 @@ hint: an item has one Original: `urepo -c [WORLD]/other copy example.org/archive
 
 "#]]);
     refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
-error: nobody can be asked: stdin is not a terminal
+error: cannot ask: stdin is not a terminal
 hint: `-y` answers yes beforehand
 
 "#]]);
@@ -147,7 +147,7 @@ fn of_several() {
     refuses(&world, line, 2).tells(str![[r#"
 to be deleted: example.org/archive/2026/11.21.02.13
 to be deleted: example.org/archive/2026/11.21.02.14
-error: nobody can be asked: stdin is not a terminal
+error: cannot ask: stdin is not a terminal
 hint: `-y` answers yes beforehand
 
 "#]]);

@@ -61,7 +61,7 @@ Options:
 Global options:
   -c, --collection <COLLECTION>  The collection: a path, or a name from the settings; else the one
                                  around the current directory [env: UREPO_COLLECTION]
-  -n, --dry-run                  Say what would be done, and do nothing
+  -n, --dry-run                  Print what would be done, and do nothing
   -q, --quiet                    Print only errors
   -v, --verbose...               Print more
       --json                     Print JSON: one document, or one record a line
@@ -247,7 +247,7 @@ fn with_json() {
 
 "#]]);
     refuses(&world, "--json -c nowhere list", 10).tells(str![[r#"
-{"error":{"causes":[],"code":10,"hint":"is it mounted? `findmnt` lists what is","message":"`[WORLD]/nowhere` is not a collection"},"exit_code":10,"type":"error","version":1}
+{"error":{"causes":[],"code":10,"hint":"is it mounted? `findmnt` lists mounted file systems","message":"`[WORLD]/nowhere` is not a collection"},"exit_code":10,"type":"error","version":1}
 
 "#]]);
 }

@@ -21,7 +21,7 @@ hint: `urepo list` lists the identifiers
     for line in ["verify --quick archive ./gone", "verify ITEM archive ./gone", "verify ./gone"] {
         refuses(&world, line, 10).tells(str![[r#"
 error: `[WORLD]/gone` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     }
@@ -39,7 +39,7 @@ hint: name all of them after `verify`
     refuses(&world, "verify archive maps", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/maps/urepo.toml`
 caused by: line 1: key with no value, expected `=`
-hint: correct `[WORLD]/maps/urepo.toml`; `urepo config` shows what is read
+hint: correct `[WORLD]/maps/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
 }
@@ -116,10 +116,10 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     same(
         &format!("{}{}", ran.stdout, ran.stderr),
         str![[r#"
-U208  damage   example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
-U208  damage   maps.example.org/archive  something cannot be read, so that nothing is known of it: Permission denied (os error 13); the items in it were not verified
+U208  damage   example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
+U208  damage   maps.example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
 error: 0 of 0 items could not be read, and 2 places outside the items
-hint: make readable what is named above, and repeat the command: nothing is known of it
+hint: make the paths named above readable, and repeat the command: their state is unknown
 
 "#]],
     );

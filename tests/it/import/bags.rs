@@ -69,20 +69,20 @@ fn that_are_not_valid_are_refused() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 13] = [
         ("that was given", |bag| drop(write(bag, "data/a.txt", "Alpha"))),
-        ("no valid bag", |bag| drop(write(bag, "data/c.txt", ""))),
+        ("not a valid bag", |bag| drop(write(bag, "data/c.txt", ""))),
         ("no list", |bag| {
             write(bag, "data/c.txt", "");
             std::fs::remove_file(bag.join("bag-info.txt")).unwrap();
             std::fs::remove_file(bag.join("tagmanifest-sha256.txt")).unwrap();
         }),
-        ("no valid bag", |bag| drop(write(bag, "bag-info.txt", "Payload-Oxum: 10.2\n"))),
-        ("no valid bag", |bag| std::fs::remove_file(bag.join("data/a.txt")).unwrap()),
-        ("no valid bag", |bag| drop(write(bag, "bagit.txt", "BagIt-Version: 2.0\n"))),
-        ("no valid bag", |bag| {
+        ("not a valid bag", |bag| drop(write(bag, "bag-info.txt", "Payload-Oxum: 10.2\n"))),
+        ("not a valid bag", |bag| std::fs::remove_file(bag.join("data/a.txt")).unwrap()),
+        ("not a valid bag", |bag| drop(write(bag, "bagit.txt", "BagIt-Version: 2.0\n"))),
+        ("not a valid bag", |bag| {
             std::fs::remove_file(bag.join("manifest-sha256.txt")).unwrap();
             std::fs::remove_file(bag.join("manifest-md5.txt")).unwrap();
         }),
-        ("no valid bag", |bag| {
+        ("not a valid bag", |bag| {
             let text = std::fs::read_to_string(bag.join("manifest-sha256.txt")).unwrap();
             let text = text.replace("data/a.txt", "data/../../a.txt");
             write(bag, "manifest-sha256.txt", text);
@@ -91,14 +91,16 @@ fn that_are_not_valid_are_refused() {
             let text = std::fs::read_to_string(bag.join("manifest-md5.txt")).unwrap();
             write(bag, "manifest-md5.txt", text.replace("2c17", "2c18"));
         }),
-        ("no valid bag", |bag| std::fs::remove_dir_all(bag.join("data")).unwrap()),
+        ("not a valid bag", |bag| std::fs::remove_dir_all(bag.join("data")).unwrap()),
         // A list that is passed over leaves what it lists unchecked.
-        ("no valid bag", |bag| {
+        ("not a valid bag", |bag| {
             std::fs::rename(bag.join("tagmanifest-sha256.txt"), bag.join("tags")).unwrap();
             std::os::unix::fs::symlink("tags", bag.join("tagmanifest-sha256.txt")).unwrap();
         }),
-        ("no valid bag", |bag| drop(write(bag, "fetch.txt", "https://example.org/a 5 ../a.txt\n"))),
-        ("no valid bag", |bag| drop(write(bag, "fetch.txt", "https://example.org/a - tags\n"))),
+        ("not a valid bag", |bag| {
+            drop(write(bag, "fetch.txt", "https://example.org/a 5 ../a.txt\n"))
+        }),
+        ("not a valid bag", |bag| drop(write(bag, "fetch.txt", "https://example.org/a - tags\n"))),
     ];
     for (at, (expected, change)) in changes.into_iter().enumerate() {
         let (words, items) = run(change);

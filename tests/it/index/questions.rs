@@ -321,7 +321,7 @@ fn pages_that_are_looked_up_ahead() {
         let pages: Vec<_> = CachedLookup::new(&collection, 2).ahead(|lookup| {
             let mut pages: Vec<_> =
                 names.chunks(1).filter_map(|page| lookup.add(page.to_vec())).collect();
-            assert!(pages.len() < names.len(), "the last pages are under way");
+            assert!(pages.len() < names.len(), "the last pages are in progress");
             pages.extend(lookup);
             pages
         });

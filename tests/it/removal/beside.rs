@@ -132,7 +132,7 @@ fn what_took_the_place_of_a_tombstone_is_not_buried() {
     assert!(payload.exists() && is_whole(&collection, &world.name));
 }
 
-/// An intent lists the item as being restored, and its payload lies beside the tombstone: that of a deletion under way, which
+/// An intent lists the item as being restored, and its payload lies beside the tombstone: that of a deletion in progress, which
 /// ends, or is killed, before the item can be locked.
 #[test]
 fn a_deletion_is_not_taken_for_a_restoration() {

@@ -305,7 +305,7 @@ fn damage_that_is_no_items_is_left() {
         &name,
         20,
         str![[r#"
-warning: example.org cannot be repaired: a link stands where a part of the tree belongs; it was not followed: a symbolic link where a directory belongs
+warning: example.org cannot be repaired: a link is in the place of a part of the tree; it was not followed: a symbolic link where a directory belongs
 error: 1 damaged place outside the items, 0 repaired
 hint: list them with `urepo -c archive verify --quick`
 

@@ -1,4 +1,4 @@
-//! Which state an item gets whose sidecar is not as it was sealed: nothing raises a Copy to an Original unasked.
+//! Which state an item gets whose sidecar does not match its seal: nothing raises a Copy to an Original unasked.
 
 use urepo::disk::Watcher;
 use urepo::item::State;

@@ -33,7 +33,7 @@ fn reports_come_in_the_order_of_names_whatever_the_threads_do() {
     }
 }
 
-/// Far more items than may be under way, so that every channel is full when the end comes.
+/// Far more items than may be in progress, so that every channel is full when the end comes.
 #[test]
 fn it_ends_whoever_goes_away() {
     let (world, _) = many(1000);

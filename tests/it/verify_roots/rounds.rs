@@ -224,7 +224,7 @@ fn an_item_that_was_damaged_since_loses_its_date() {
     assert_eq!(night.run(Some(DAY), None).0, [0; 0]);
 }
 
-/// A round that is under way has the dates; what another run finds damaged meanwhile keeps none.
+/// A round that is in progress has the dates; what another run finds damaged meanwhile keeps none.
 #[test]
 fn what_is_found_damaged_during_a_round_is_not_skipped_later() {
     let night = Night::new(3);

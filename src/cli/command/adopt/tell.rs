@@ -1,4 +1,4 @@
-//! Reports the outcome of each thing in the tree and the end of the run.
+//! Reports the outcome for each entry of the tree and the end of the run.
 
 use serde_json::Value;
 use urepo::adopt::{AdoptError, Outcome, Plan, Summary};
@@ -58,11 +58,11 @@ impl Reporter<'_> {
             Outcome::Refused { path, error } => {
                 let failure = Failure::from(error);
                 let message = failure.in_one_line();
-                // Nearly all errors name what they are about.
+                // Nearly all errors name their item or path.
                 printer.error(&if message.contains(&path) {
                     message
                 } else {
-                    format!("`{path}` was not taken in: {message}")
+                    format!("`{path}` was not adopted: {message}")
                 });
                 if let Some(hint) = &failure.hint {
                     printer.hint(hint);
@@ -110,7 +110,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Says how the run ended and with which code.
+    /// Reports the end of the run, with its exit code.
     pub(super) fn finish(&self, mut summary: Summary) -> Done {
         let mut report = Report::new(self.context, "adopted", false);
         if let Some(error) = summary.fatal.take() {
@@ -118,7 +118,7 @@ impl Reporter<'_> {
         }
         let partial = if summary.refused > 0 {
             let all = summary.refused + summary.taken + summary.there;
-            let message = format!("{} of {all} items cannot be taken in", summary.refused);
+            let message = format!("{} of {all} items cannot be adopted", summary.refused);
             let hint = "each is named above, with its reason; they are as they were";
             Some(Failure::new(Exit::Partial, message).hint(hint))
         } else {

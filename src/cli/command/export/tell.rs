@@ -35,7 +35,7 @@ impl<'a> Reporter<'a> {
             match result {
                 Ok(exported) => self.tell(name.as_str(), &exported),
                 Err(error) => {
-                    // The engine knows itself when to stop.
+                    // The engine stops by itself.
                     let _ = self.report.failed(name.as_str(), error.into());
                     Ok(())
                 }
@@ -83,7 +83,7 @@ impl<'a> Reporter<'a> {
         printer.exact(&[place.as_os_str().as_bytes(), &[self.end]].concat())
     }
 
-    /// Says how the run ended, with what was met while the items were looked for.
+    /// Reports the end of the run, with failures of the selection.
     pub(super) fn finish(mut self, summary: Summary) -> Done {
         let Summary { exported, files, bytes, cut_short, fatal, .. } = summary;
         let _ = self.report.unresolved();

@@ -1,4 +1,4 @@
-//! How an import and its single sources ended, in words.
+//! Texts for the end of an import and of single sources.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::human;
 
-/// Why it is no success, though it came to its end.
+/// Why a completed import is not a success.
 pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Option<Failure> {
     let wrong = summary.failed + summary.left;
     if is_quiet && wrong > 0 && wrong == summary.known_failed + summary.known_left {
         return Some(Failure::told(Exit::Partial));
     }
-    // These are counted among those that are there, too.
+    // These are also counted among existing items.
     let (rows, unrelated) = (summary.rows.failed.len() as u64, summary.unrelated);
     let all = summary.imported + summary.there + summary.unsettled + summary.failed;
     let all = human::count((all - rows - unrelated).max(summary.failed), "source");
@@ -42,7 +42,7 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
             if is_quiet && summary.known_failed > 0 {
                 message += &format!("; {} as reported before", summary.known_failed);
             }
-            let hint = "repair what is named above and repeat: nothing is imported twice";
+            let hint = "correct the sources named above and repeat: nothing is imported twice";
             Some(Failure::new(Exit::Partial, message).hint(hint))
         }
     }
@@ -81,7 +81,7 @@ pub(super) fn closing(summary: &Summary, wait: Option<Duration>) -> String {
         text += &format!("; the identifiers take {}", human::duration(wait));
     }
     if summary.out_of_time {
-        text += "; the time is up, and the next import goes on";
+        text += "; the time is up; the next import continues";
     }
     text
 }
@@ -97,7 +97,7 @@ pub(super) fn missed(error: &ImportError) -> &'static str {
     }
 }
 
-/// Whether a source is refused by a rule, and its hint says how it is taken.
+/// Whether a source is refused by a rule, with a hint on how to override the rule.
 pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
     match error {
         ImportError::TranslationLanguage { .. } | ImportError::OwnLanguage { .. } => true,

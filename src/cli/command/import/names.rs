@@ -1,4 +1,4 @@
-//! Identifiers that rows give, and the collections that are asked about them.
+//! Identifiers in rows, and the collections that are checked for them.
 
 use clap::ValueEnum;
 
@@ -22,7 +22,7 @@ pub(super) struct ForceArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rule {
-    /// Keep names that some file systems take for one
+    /// Keep names that are the same name on some file systems
     Twins,
     /// Take rows with identifiers though a known collection cannot be opened
     Missing,
@@ -38,7 +38,7 @@ impl ForceArgs {
     }
 }
 
-/// The other collections that are known. Where no row gives an identifier, none is opened.
+/// The other known collections. If no row has an identifier, none is opened.
 pub(super) fn others(
     context: &Context,
     collection: &Collection,

@@ -13,12 +13,12 @@ use crate::cli::context::Context;
 enum RowStep {
     /// Rows are compared with the items that they became before, and with `--update` those are corrected.
     Compare,
-    /// The relations of rows that their items lack are set.
+    /// Sets missing relations of rows.
     Relate,
 }
 
 impl Import {
-    /// Does all steps with the rows, or in a dry run says what they would do.
+    /// Does all steps with the rows, or reports them in a dry run.
     pub(super) fn finish_rows(
         &self,
         context: &Context,

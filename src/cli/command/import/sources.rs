@@ -1,4 +1,4 @@
-//! What `urepo import` is asked to import, one candidate at a time.
+//! The sources of `urepo import`, one candidate at a time.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use crate::cli::input::{Document, can_be_read_twice, name_of};
 /// Candidates as they are found.
 pub(super) type Candidates = Box<dyn Iterator<Item = FoundCandidate> + Send>;
 
-/// Where candidates come from.
+/// The origin of candidates.
 pub(super) struct Sources<'a> {
     context: &'a Context,
     trees: Vec<PathBuf>,
     units: Units,
     links: Links,
-    /// What is left out of directories of items, and of those that are named as items.
+    /// The exclusions from directories of items, and from directories named as items.
     of_items: Exclusion,
     of_item: Exclusion,
     list: Option<PathBuf>,
@@ -64,24 +64,25 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Whether the candidates can be asked for again: a list in a pipe has one reader.
+    /// Whether the candidates can be read again: a list in a pipe has one reader.
     pub(super) fn can_be_read_twice(&self) -> bool {
         self.list.as_deref().is_none_or(can_be_read_twice)
     }
 
-    /// Opens a directory that takes sources. What lies in it is done with, so no source may.
+    /// Opens a directory for finished or rejected sources. Its entries are finished, so a source must not lie
+    /// in it.
     pub(super) fn archive_directory(&self, path: &Path) -> Result<ArchiveDirectory, Failure> {
         let opened = ArchiveDirectory::open(&self.context.absolute(path), &self.context.watcher());
         let directory = opened.map_err(unmounted)?;
         let root = self.manifest.as_ref().map(|it| it.reading.root.path().to_path_buf());
         let sources: Vec<_> = self.trees.iter().chain(&root).collect();
         let is_taking = |source: &Path| match source.strip_prefix(directory.path()) {
-            // `drop/*` names the directory beside the others: it is passed over.
+            // `drop/*` also names the directory itself, which is skipped.
             Ok(within) => within != Path::new("") || sources.len() == 1,
             Err(_) => false,
         };
         for source in &sources {
-            // One that is missing is reported when it is opened.
+            // A missing one is reported when it is opened.
             if resolved(source).is_ok_and(|source| is_taking(&source)) {
                 let (source, taking) = (source.display(), directory.path().display());
                 let message = format!(
@@ -129,13 +130,13 @@ impl<'a> Sources<'a> {
         Some(rows.map(|rows| Box::new(self.named(rows)) as Candidates))
     }
 
-    /// Whether a row gives the identifier of its item.
+    /// Whether any row has an identifier.
     pub(super) fn give_names(&self) -> Result<bool, Failure> {
         let Some(rows) = self.rows() else { return Ok(false) };
         Ok(rows?.any(|found| found.is_ok_and(|candidate| candidate.label.is_some())))
     }
 
-    /// Candidates that a list names: each is taken, whatever it is called.
+    /// Candidates in a list: each is taken, whatever its name.
     fn named<I: Iterator<Item = FoundCandidate> + Send>(
         &self,
         found: I,
@@ -144,7 +145,7 @@ impl<'a> Sources<'a> {
         found.map(move |found| Ok(Candidate { exclusion: exclusion.clone(), ..found? }))
     }
 
-    /// The new file at `path` for what is not imported.
+    /// The new file at `path` for failed sources.
     pub(super) fn rejects_file(&self, path: Option<&Path>) -> Result<Option<FailedFile>, Failure> {
         let Some(path) = path else { return Ok(None) };
         match FailedFile::new(path, self.header()?, &self.context.watcher()) {
@@ -155,7 +156,7 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// What stands before the rows of the manifest.
+    /// The header of the manifest.
     fn header(&self) -> Result<Option<Vec<u8>>, Failure> {
         let Some(ManifestTable { path, document, reading }) = &self.manifest else {
             return Ok(None);
@@ -165,7 +166,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// The failure of a directory that was named, which may be a mount point of a missing disk.
+/// The failure of a named directory, which may be the mount point of a missing disk.
 pub(super) fn unmounted(error: PathError) -> Failure {
     let is_missing = error.kind() == std::io::ErrorKind::NotFound;
     let failure = Failure::from(error);
@@ -194,7 +195,7 @@ impl ManifestTable {
     }
 }
 
-/// Limit on the languages that are warned of.
+/// Limit on warnings about languages.
 const MOST_LANGUAGES: usize = 100;
 
 /// The same candidates; warns once of each language that the standard does not list.

@@ -31,7 +31,7 @@ pub(super) struct Reporter<'a> {
     context: &'a Context,
     collection: &'a Collection,
     failed: Option<FailedFile>,
-    /// What of all items was not kept.
+    /// Attributes of all items that were not kept.
     lost: Dropped,
     /// Hints about sources that were printed: each is printed once.
     hints: BTreeSet<String>,
@@ -40,7 +40,7 @@ pub(super) struct Reporter<'a> {
     pub(super) after: String,
     /// Sources of items that were made by other rules.
     by_other_rules: u64,
-    /// Named sources that lie where sources go that are done with.
+    /// Named sources in the directory of finished or rejected sources.
     done: u64,
     /// The width of the longest identifier so far.
     id_width: usize,
@@ -48,7 +48,7 @@ pub(super) struct Reporter<'a> {
 }
 
 impl Tell for Reporter<'_> {
-    /// One write for a whole group: the names leave together.
+    /// One write for the names of a whole group.
     fn tell(&mut self, events: Vec<Event>) -> Result<(), ImportError> {
         if let Some(file) = &mut self.failed {
             file.add(&events)?;
@@ -76,7 +76,7 @@ impl Tell for Reporter<'_> {
     }
 }
 
-/// The fate of a source whose item is there, for the lines of a dry run.
+/// The fate of a source with an existing item, for the lines of a dry run.
 pub(super) fn after(drop: &DropArgs) -> String {
     match &drop.done_dir {
         Some(dir) => format!(", and move it to {}", dir.display()),
@@ -119,7 +119,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// The line of an event on stdout; what else there is to say goes to stderr.
+    /// The line of an event on stdout; warnings and hints go to stderr.
     fn line(&mut self, event: Event) -> Option<String> {
         let printer = &self.context.printer;
         let Event { source, row, became, left, rejected, is_known, .. } = event;
@@ -182,7 +182,7 @@ impl<'a> Reporter<'a> {
                 if failure.exit != Exit::Interrupted && self.report.should_print(&failure) {
                     let reason = failure.in_one_line();
                     let line = row.map(|row| format!("line {}: ", row.line)).unwrap_or_default();
-                    // The fault of a row names its line itself.
+                    // The fault of a row contains its line.
                     let text = if is_row {
                         reason
                     } else {
@@ -210,7 +210,7 @@ impl<'a> Reporter<'a> {
             }
         };
         for left in left {
-            // Also to those who asked for quiet: it makes the run fail.
+            // Even with `--quiet`, because it makes the run fail.
             printer.error(&format!("`{source}` was imported and is still there: {left}"));
         }
         line
@@ -275,7 +275,8 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Says how the import ended and with which code; a dry run also how long the names would take.
+    /// Reports the end of the import, with its exit code; in a dry run also the time that the names would
+    /// take.
     pub(super) fn finish(self, mut summary: Summary, wait: Option<Duration>) -> Done {
         let printer = &self.context.printer;
         self.context.warn_of(&summary.notices);
@@ -362,7 +363,7 @@ fn not_updated(name: &RepositoryName, reason: NotUpdated) -> Result<String, Fail
     }
 }
 
-/// A source in one line of stdout, whatever it is called.
+/// A source in one line of stdout, whatever its name.
 fn one_line(source: &str) -> String {
     source.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t")
 }

@@ -1,4 +1,4 @@
-//! The pages of section 5: the keys of the two files that people may read and edit.
+//! The pages of section 5: the keys of the two files that people read and edit.
 
 /// A page about a file: its name, what it is, and its sections as [`super::page::sections`] reads them.
 pub(super) type FilePage = (&'static str, &'static str, &'static str);
@@ -10,7 +10,7 @@ pub(super) const FORMATS: [FilePage; 2] = [
 
 const COLLECTION: &str = r#"# description
 A directory with this file is a collection. It is TOML in UTF-8, and you may edit it. `urepo init` and `urepo adopt`
-  write it, and `urepo config` shows what it says.
+  write it, and `urepo config` shows its settings.
 # keys
 format | integer | 1
 id | string | 32 hexadecimal digits. Never changes, wherever the collection goes
@@ -18,11 +18,9 @@ name | string | the name of the collection for people
 durability | string | `full`, the default: success means synced. `none`: nothing is synced
 network | string | `refuse`, the default: no identifiers are issued on network file systems. `trusted`: their locks
   work between machines
-copies | integer | how many Copies each Original should have elsewhere; 0 by default. `urepo status` reports what is
-  missing
-spread | string | of several subsystems that may name an item: `first`, the default: the first that need not wait;
-  `turn`: each in its turn
-[[subsystem]] | tables | what issues identifiers. Without one, none are issued
+copies | integer | how many Copies each Original should have elsewhere; 0 by default. `urepo status` reports missing ones
+spread | string | which of several subsystems issues the next identifier. `first`, the default: the first that need not wait. `turn`: each in its turn
+[[subsystem]] | tables | the subsystems that issue identifiers. Without one, none are issued
 # keys of [[subsystem]]
 name | string, optional | for `--subsystem`; the prefix by default
 host | string | the fully qualified host name
@@ -31,12 +29,11 @@ ip | string, optional | the address that IBIps are built from; without it, items
 ip_port | integer | the port that IBIps are built from; 800 by default
 granularity | string | granularity of dates: `auto`, or seconds such as `1`, `60` or `0.001`
 distributor | path, optional | the directory of a memory shared by several collections of one host
-takes | table, optional | which items it names: terms of Dublin Core with the values of which an item has one,
-  `min_bytes`, `max_bytes`; at least one subsystem has no `takes`, and names all others"#;
+takes | table, optional | which items it issues identifiers for: terms of Dublin Core with values, one of which the item must have, `min_bytes`, `max_bytes`; at least one subsystem has no `takes`, and serves all others"#;
 
 const ITEM: &str = r#"# description
 Each item has this file beside its payload, `doc/`. It is TOML in UTF-8, at most 128 MiB. `urepo meta` changes the
-  description. If you edit it yourself, the seal no longer fits, which `urepo verify` reports; `urepo meta accept`
+  description. If you edit it yourself, the seal no longer matches, which `urepo verify` reports; `urepo meta accept`
   shows the change and renews the seal.
 Dates are TOML date-times in UTC with as many decimals as needed, at most nine. A path is relative to `doc/`. A
   backslash in it is doubled, and a byte that is not UTF-8 is a backslash, an x and two hexadecimal digits.
@@ -50,30 +47,29 @@ timestamp | date | the last change of the sidecar: deposit, update, removal
 described | date, optional | the last change of the description. Absent until the first one after the deposit
 target | path, optional | the file or link that the bare identifier opens
 transferable | boolean | whether the Original may migrate; `true` if absent
-[access] | table, optional | who may read the item where a service offers it; everybody if absent
+[access] | table, optional | who may read the item through a service; everybody if absent
 [metadata] | table | the description: terms of Dublin Core, and keys of your own in `[metadata.x]`
 [relations] | table | identifiers of other items by kind of relation, as below
 [origin] | table | where the item came from
-[handover] | table | a hand-over of the Original that is not finished
-[removal] | table | how a tombstone came to be
+[handover] | table | an unfinished hand-over of the Original
+[removal] | table | who deleted the item, and why
 [payload] | table | `files`: number of files; `bytes`: their sum; `sha256`: digest of the manifest
 [[file]] | tables | one entry for each file, link and empty directory, in the byte order of their paths
 [seal] | table | `sha256`: digest of everything before the line `[seal]`
 # keys of [[file]]
-path | path | where it is
+path | path | its path
 kind | string | `file`, `link` or `directory`, for an empty one; a file if absent
 bytes | integer | the size of a file
 sha256 | string | the digest of a file: 64 lower-case hexadecimal digits
 modified | date | the mtime of a file or directory
 mode | string | the permission bits of a file or directory, as `"0644"`
-target | string | where a link leads, escaped as a path
+target | string | the target of a link, escaped as a path
 # keys of [relations]
-The values are identifiers in either spelling. `urepo verify` reports anything else in this table, which stays as it
-  is.
+The values are identifiers in either spelling. `urepo verify` reports any other value, which stays unchanged.
 next_edition | the edition that follows this one
 previous_edition | the edition that this one follows
 translation.TAG | its translation into a language, such as `pt` or `pt-BR`
-translation_of | the item that this one is a translation of: the one that was written first
+translation_of | the item that this one is a translation of, in the language in which it was written first
 metadata | an item that describes this one
 metadata_of | the item that this one describes
 next_higher_unit | a unit that this one is a part of, such as a journal; or a list of them
@@ -85,9 +81,9 @@ allow | IP addresses that may read everything: a list of ranges such as `192.0.2
 # keys of [origin]
 source | the absolute path of the source, escaped as a path
 imported | when the import began
-left_out | what of the source is not part of the item: paths as they would be below `doc/`, at most 1,000 and 64 KiB
+left_out | entries of the source that are not part of the item: paths as they would be below `doc/`, at most 1,000 and 64 KiB
   of them
-left_out_total | how many there are, if `left_out` does not list all
+left_out_total | the number of entries left out, if `left_out` does not list all
 digests.md5, digests.sha1, digests.sha512 | checksums that came with the source, by path
 adopted | when `urepo adopt` wrote this sidecar for an existing item
 collection | of a Copy: the id of the collection that held the Original
@@ -106,5 +102,5 @@ from, to | the id of the other collection
 A tombstone keeps `[payload]` and `[[file]]` of the files that it had, and has no `doc/`.
 by | user and machine
 reason | why, if a reason was given
-was | the state before: a tombstone of an Original or of a Copy
-updated | the `timestamp` before"#;
+was | the state before the deletion: `Original` or `Copy`
+updated | the `timestamp` before the deletion"#;

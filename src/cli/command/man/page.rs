@@ -1,4 +1,4 @@
-//! A page of the manual: what a reader finds, in the order that readers of manuals expect.
+//! A page of the manual, in the usual order of sections.
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
@@ -9,10 +9,10 @@ use super::roff::{Roff, bold, italic};
 use crate::cli::config::VARIABLES;
 use crate::cli::exit::{Exit, TABLE};
 
-/// When this version was released, as the change log says.
+/// The date of this version in the change log.
 const RELEASED: &str = "2026-11-21";
 
-/// What `whatis` prints: the help says it at greater length.
+/// The line that `whatis` prints: shorter than the help.
 const ABOUT: &str = "keep files in uniform repositories, under permanent identifiers";
 
 /// The examples of the page of urepo itself; each command has its own.
@@ -25,16 +25,15 @@ const FIRST_DAY: [&str; 6] = [
     "urepo -c archive manifest --all --root | (cd archive && sha256sum -c)",
 ];
 
-/// What the page of urepo says after the environment, in the form of [`sections`].
+/// The text of the page of urepo after the environment, in the form of [`sections`].
 const FILES_AND_FORMS: &str = r#"# files
-urepo.toml | Makes its directory a collection; says what issues identifiers. For people to edit.
-.urepo/ | Beside it: locks, the memory of the last identifier, items in the making, the log, and the index, which
-  may be removed. Not to be edited.
+urepo.toml | Marks the root of a collection, and lists its subsystems. You may edit it.
+.urepo/ | Beside it: locks, the memory of the last identifier, drafts of items, the log, and the index, which may be deleted. Do not edit it.
 $XDG_CONFIG_HOME/urepo/config.toml | Settings of the user, and names of collections.
 /etc/urepo/config.toml | The same for the machine.
 urepo.toml(5) and item.toml(5) list the keys.
 # columns and templates
-urepo-list(1), urepo-find(1), urepo-log(1) and urepo-whereis(1) print rows. --columns chooses what stands in a row,
+urepo-list(1), urepo-find(1), urepo-log(1) and urepo-whereis(1) print rows. --columns chooses the values of a row,
   --sort and --limit which rows come first, and --format replaces the columns by a template.
 A column is a key of the records of --json: `id`, `state`, `bytes`, `created`, `metadata.title`, `origin.source`. A
   term of Dublin Core and a key of your own may be named without `metadata.`: `title`, `x.shelf`. `identifier` is
@@ -54,18 +53,17 @@ A TIME is a year, month, day, hour, minute or second: `2026`, `2026-11`, `2026-1
   is all of November.
 Times are in UTC, as in identifiers, also `today`. A time of day may have an offset: `2026-11-22T12:00-03:00`."#;
 
-/// What urepo promises; the manual is where people look for it.
+/// The promises of urepo, for readers of the manual.
 const PROMISES: &str = r#"# promises
-- An identifier is never issued twice: not by a kill, a power cut, a clock that steps, parallel processes, a
+- An identifier is never issued twice: not after a kill, a power cut, a clock that steps, parallel processes, a
   restored backup or a cloned machine that is noticed. Identifiers may be skipped.
 - An identifier is printed only after memory and item are durable.
 - A reader never sees a part of an item.
-- A source is not removed before the item was read back and matches.
+- A source is removed only after the item was read back and matches.
 - Success means durable. A failure says what was done and what was not.
 - Any command may be repeated after any crash.
-- No lock outlives its process; no lock file is ever to be removed by hand.
-- Nothing outside the collection is read or written because of names or links inside it; an I/O error is never taken
-  for absence; verification repairs nothing."#;
+- No lock outlives its process: never remove a lock file by hand.
+- Nothing outside the collection is read or written because of names or links inside it; an I/O error never counts as absence; verification repairs nothing."#;
 
 /// The commands of `urepo`, or those of one of its commands.
 fn commands(urepo: &Command) -> impl Iterator<Item = &Command> {
@@ -105,8 +103,7 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     }
     page.section("findings");
     page.paragraph(
-        "What urepo-verify(1) finds has a code, which never changes its meaning. Only damage makes \
-         it exit with 20.",
+        "Each finding of urepo-verify(1) has a code, which never changes its meaning. Only damage makes it exit with 20.",
     );
     for code in Code::all() {
         let meaning = with_first(code.meaning(), char::to_uppercase);
@@ -194,13 +191,13 @@ fn begin(name: &str, about: &str, command: &Command) -> Roff {
     page.section("name");
     page.paragraph(&format!("{name} - {about}"));
     page.section("synopsis");
-    // Rendering the usage changes the command; the page needs no more than the text.
+    // Rendering the usage changes the command; the page only needs the text.
     let usage = command.clone().render_usage().to_string();
     page.fill(&synopsis(usage.trim_start_matches("Usage: ")));
     page
 }
 
-/// The usage line of the help: words that are typed in bold, those that are replaced in italics.
+/// The usage line of the help: literal words in bold, placeholders in italics.
 fn synopsis(usage: &str) -> String {
     let word = |word: &str| match word {
         "[OPTIONS]" => format!("[{}]...", italic("OPTION")),
@@ -219,7 +216,7 @@ fn synopsis(usage: &str) -> String {
     usage.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The line that lists say.
+/// The one-line description for lists.
 fn about(command: &Command) -> String {
     command.get_about().map(StyledStr::to_string).unwrap_or_default()
 }
@@ -230,7 +227,7 @@ fn with_first<I: Iterator<Item = char>>(text: &str, in_case: fn(char) -> I) -> S
     characters.next().map_or_else(String::new, |it| in_case(it).chain(characters).collect())
 }
 
-/// The long description, less its first line where that is only the name section's again.
+/// The long description, without its first line if the name section has the same.
 fn paragraphs(page: &mut Roff, command: &Command) {
     let text = command.get_long_about().or_else(|| command.get_about());
     let text = text.map(StyledStr::to_string).unwrap_or_default();
@@ -258,7 +255,7 @@ fn options(page: &mut Roff, command: &Command) {
             headings.push(heading);
         }
     }
-    // Those of all commands last, as in the help.
+    // Global options last, as in the help.
     headings.sort_by_key(|heading| *heading == Some("Global options"));
     for heading in headings {
         if let Some(heading) = heading {
@@ -270,11 +267,11 @@ fn options(page: &mut Roff, command: &Command) {
     }
 }
 
-/// What is said about one argument or option, and each value it may have.
+/// The description of one argument or option, and of each of its values.
 fn entry(page: &mut Roff, argument: &Arg, tag: &str) {
     let help = argument.get_long_help().or_else(|| argument.get_help());
     let mut text = match argument.get_id().as_str() {
-        // The help explains the difference of `-h` and `--help`, which no page has.
+        // The help explains the difference between `-h` and `--help`, which does not concern pages.
         "help" => "Print help.".to_owned(),
         _ => sentence(&help.map(StyledStr::to_string).unwrap_or_default()),
     };
@@ -315,7 +312,7 @@ fn value_names(argument: &Arg) -> String {
     }
 }
 
-/// Help has no full stop at its end, and notes in brackets; prose is made of sentences.
+/// Help texts have no final period, and notes in brackets; prose consists of sentences.
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
     if let Some((before, note)) = text.strip_suffix(']').and_then(|text| text.rsplit_once(" [")) {

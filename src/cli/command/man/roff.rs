@@ -1,14 +1,14 @@
-//! Text as the `man` macros take it, without anything that `mandoc -Tlint` warns of.
+//! Text for the `man` macros, free of warnings by `mandoc -Tlint`.
 
-/// A page in the making.
+/// A page that is being written.
 #[derive(Default)]
 pub(super) struct Roff {
     text: String,
-    /// A heading or a tag was just written: a paragraph break here would break nothing.
+    /// A heading or a tag was just written: a paragraph break would have no effect.
     fresh: bool,
 }
 
-/// Lines of the source are broken here, so that a change of a word is a small change of the page.
+/// Lines of the source are broken at this width, so that changing a word changes little of the page.
 const WIDTH: usize = 76;
 
 impl Roff {
@@ -39,7 +39,7 @@ impl Roff {
         self.fill(&marked_up(prose));
     }
 
-    /// Something and what is said about it, indented below it. `tag` is markup, `prose` is not.
+    /// A tag with its description, indented below it. `tag` is markup, `prose` is not.
     pub(super) fn tagged(&mut self, tag: &str, prose: &str) {
         self.line(".TP");
         self.line(tag);
@@ -51,7 +51,7 @@ impl Roff {
         self.fill(&marked_up(prose));
     }
 
-    /// What follows, up to [`Roff::outdent`], belongs to what was tagged last.
+    /// Indents the text up to [`Roff::outdent`] below the last tag.
     pub(super) fn indent(&mut self) {
         self.line(".RS");
     }
@@ -60,7 +60,7 @@ impl Roff {
         self.line(".RE");
     }
 
-    /// Lines to be typed, as they are.
+    /// Literal lines.
     pub(super) fn verbatim<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
         self.line(".nf");
         for line in lines {
@@ -106,7 +106,7 @@ pub(super) fn italic(text: &str) -> String {
     format!("\\fI{}\\fR", escape(text))
 }
 
-/// Text that means itself.
+/// Literal text.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -130,7 +130,7 @@ fn protected(line: &str) -> String {
     if line.starts_with('.') { format!("\\&{line}") } else { line.to_owned() }
 }
 
-/// Prose as it is written in comments and help: what stands in backticks becomes bold.
+/// Prose from comments and help: text in backticks becomes bold.
 fn marked_up(prose: &str) -> String {
     let mut markup = String::new();
     for (at, part) in prose.split('`').enumerate() {
@@ -155,7 +155,7 @@ fn flags_and_pages(prose: &str) -> String {
             None if word.len() > 2 && word.starts_with("--") => markup += &bold(word),
             None => markup += &escape(word),
         }
-        // Line ends of the help are none of the page's.
+        // Line ends of the help are not kept.
         markup += &escape(&rest.replace('\n', " "));
     }
     markup

@@ -7,15 +7,15 @@ use crate::cli::Done;
 use crate::cli::context::ignore_ctrl_c;
 use crate::cli::printer::Printer;
 
-/// The exit code of a shell that does not find a program.
+/// The exit code of a shell that cannot find a program.
 const NOT_FOUND: i32 = 127;
 
-/// The exit code of a `man` that does not know `-l`: it has printed nothing.
+/// The exit code of a `man` without `-l`, which has printed nothing.
 const USAGE: i32 = 1;
 
 /// Shows the page `roff`.
 pub(super) fn show(roff: &str, printer: &Printer) -> Done {
-    // It is meant for the program that shows the page.
+    // Ctrl-C is meant for the program that shows the page.
     ignore_ctrl_c()?;
     if takes(Command::new("man").args(["-l", "-"]), roff, &[NOT_FOUND, USAGE]) {
         return Ok(());
@@ -33,8 +33,8 @@ pub(super) fn show(roff: &str, printer: &Printer) -> Done {
     printer.lines(&text)
 }
 
-/// Whether `command` took `text`: not if it could not be started, or ended with one of the codes `refusals`. What
-/// began to show the page was perhaps left before its end.
+/// Whether `command` took `text`: not if it could not be started, or ended with one of the codes `refusals`.
+/// A pager may be closed before its end.
 fn takes(command: &mut Command, text: &str, refusals: &[i32]) -> bool {
     let Ok(mut child) = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn() else {
         return false;
@@ -46,7 +46,7 @@ fn takes(command: &mut Command, text: &str, refusals: &[i32]) -> bool {
     !code.is_some_and(|code| refusals.contains(&code))
 }
 
-/// The text of a page, without fonts: what stands below a tag or a heading is indented.
+/// The text of a page, without fonts; text below a tag or a heading is indented.
 fn plain(roff: &str) -> String {
     let (mut text, mut indent, mut is_tag) = (String::new(), 4, false);
     for line in roff.lines() {

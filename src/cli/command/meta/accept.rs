@@ -1,4 +1,4 @@
-//! `urepo meta accept`: sidecars that were edited by hand are accepted as they are.
+//! `urepo meta accept`: accept sidecars that were edited by hand.
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -24,13 +24,13 @@ use crate::cli::{Done, human};
 
 /// Accept sidecars that were edited by hand
 ///
-/// An item whose sidecar was edited does not match its seal, and `urepo verify` reports damage. This command
-/// shows what differs from the sealed sidecar in another collection, or else from the values in the log, and
-/// seals the sidecar as it is. With --dry-run it shows the difference alone. It asks about values for which
-/// nothing vouches, such as the origin of an item without a known Copy. Every file is read first and has to be
-/// as the sidecar says. An item with other damage is refused: a date, IBIp or origin that is not as in another
-/// collection, or that contradicts the identifier, was not edited but has rotted. The Copies are stale
-/// afterwards.
+/// An edited sidecar does not match its seal, and `urepo verify` reports damage. This command shows the
+/// differences from the sealed sidecar in another collection, or else from the values in the log, and seals
+/// the edited sidecar. With --dry-run it only shows the differences. It asks about values that nothing
+/// confirms, such as the origin of an item without a known Copy. Every file is read first and has to agree
+/// with the sidecar. An item with other damage is refused: a date, IBIp or origin that differs from another
+/// collection, or that contradicts the identifier, was not edited but has rotted. Afterwards the Copies are
+/// stale.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -44,7 +44,7 @@ pub(super) struct Accept {
     /// the settings unless given
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
-    /// Do not ask, neither about values for which nothing vouches nor where the items are not named one by one
+    /// Do not ask, neither about values that nothing confirms nor if the items are not named one by one
     #[arg(short, long)]
     yes: bool,
 }
@@ -116,7 +116,7 @@ impl Accept {
 }
 
 impl Accept {
-    /// Asks about values that nothing vouches for.
+    /// Asks about values that nothing confirms.
     fn ask(&self, context: &Context, name: &RepositoryName, plan: &Plan) -> Done {
         let unproven = plan.accepted.as_ref().map(|it| &it.unproven[..]).unwrap_or_default();
         if unproven.is_empty() {
@@ -130,13 +130,13 @@ impl Accept {
     }
 }
 
-/// The values that nothing vouches for, in a sentence.
+/// The values that nothing confirms, in a sentence.
 fn unproven_text(unproven: &[KeyChange]) -> String {
     let values: Vec<_> = unproven.iter().map(present).collect();
     format!("nothing shows what was sealed of {}", values.join(", "))
 }
 
-/// The plan that seals the item as it is; nothing where its seal is intact.
+/// The plan that seals the edited item; `None` if its seal is intact.
 fn edited(
     context: &Context,
     repairer: &Repairer<'_>,
@@ -160,7 +160,7 @@ fn edited(
     }
     let Some(plan) = repairer.examine(name)? else { return Ok(None) };
     let is_resealed = matches!(plan.action, SidecarAction::Reseal { .. });
-    // Nothing is accepted of a Copy, though its sidecar may have the word of an Original now.
+    // Nothing is accepted for a Copy, even if its edited sidecar says Original.
     let is_only_sealed = is_resealed && plan.accepted.is_some();
     let is_in_doubt = plan.accepted.as_ref().is_some_and(|it| it.is_payload_in_doubt);
     let more = format!("more of `{name}` differs than its description");

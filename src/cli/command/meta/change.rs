@@ -1,4 +1,4 @@
-//! `urepo meta set`, `add` and `unset`: values of keys are changed.
+//! `urepo meta set`, `add` and `unset`: change values of keys.
 
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -34,7 +34,7 @@ pub(super) struct Set {
 
 /// Add values to keys
 ///
-/// A value that is there already is not added again.
+/// An existing value is not added again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -57,7 +57,7 @@ pub(super) struct Unset {
     items: Items,
 }
 
-/// What is changed, and in which items.
+/// The keys to change, and the items.
 #[derive(Debug, clap::Args)]
 struct Items {
     /// Items, and the keys with their values
@@ -65,7 +65,7 @@ struct Items {
     words: Vec<String>,
     #[command(flatten)]
     flags: SelectionFlags,
-    /// Do not ask, where the items are not named one by one
+    /// Do not ask if the items are not named one by one
     #[arg(short, long)]
     yes: bool,
 }

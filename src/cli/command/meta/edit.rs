@@ -1,4 +1,4 @@
-//! `urepo meta edit`: a description is changed in an editor.
+//! `urepo meta edit`: change a description in an editor.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// The editor where no variable names one.
 const EDITOR: &str = "vi";
 
-/// How the line begins that names the item and the date of the text.
+/// The beginning of the line with the item and the date of the text.
 const BASE: &str = "# Description of ";
 
 /// Change the description of an item in an editor
 ///
-/// The editor is the one that VISUAL or EDITOR names, else vi. It gets the description as a TOML text. A text
-/// that stays as it is changes nothing. A text that is refused is kept, and the message says where it is and
-/// which line is wrong: correct it and take it with --file.
+/// The editor is the one in VISUAL or EDITOR, else vi. It gets the description as a TOML text. An unchanged
+/// text changes nothing. If the text is refused, it is kept, and the message names its path and the wrong
+/// line: correct it, and use it with --file.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -40,7 +40,7 @@ pub(super) struct Edit {
     /// The item
     #[arg(value_name = "ITEM")]
     item: String,
-    /// Take the text from FILE, or standard input (-), and start no editor
+    /// Read the text from FILE, or standard input (-), without starting an editor
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -133,7 +133,7 @@ fn edit(context: &Context, sidecar: &Sidecar, base: &Description) -> Result<Edit
     let failed = |cause: String| {
         let failure = Failure::new(Exit::Failure, "the editor failed; nothing was changed");
         let failure = failure.caused_by(cause);
-        // What was saved before that is worth keeping.
+        // A text that was saved before that is kept.
         if context.read_file(&path, MAX_BYTES).is_ok_and(|now| now == text.as_bytes()) {
             let _ = dir.remove_file(&file);
             let hint =
@@ -176,7 +176,7 @@ fn editor() -> String {
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| EDITOR.to_owned())
 }
 
-/// What stands above the description.
+/// The text above the description.
 fn head(sidecar: &Sidecar) -> String {
     let terms = TERMS.join(", ");
     let mut lines = vec![format!("{BASE}{} of {}", sidecar.repository, sidecar.timestamp)];

@@ -1,4 +1,4 @@
-//! `urepo meta export`: the descriptions of items as one document.
+//! `urepo meta export`: write the descriptions of items into one document.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -24,13 +24,14 @@ use crate::cli::{Done, human};
 
 /// Write the descriptions of items into one document
 ///
-/// `urepo meta import` takes the document back, and changes what was corrected in it. A table, csv or tsv, has a
+/// `urepo meta import` reads the document back, and carries out your corrections. A table, csv or tsv, has a
 /// column `identifier` and a column for each term, for each key of your own as x.KEY and for each kind of
-/// relation as relation.KIND; a term with several values has several columns. In TOML, JSON and JSON Lines a term
-/// with several values is a list. The other formats say less than the sidecar. DataCite is not read back.
+/// relation as relation.KIND; a term with several values has several columns. In TOML, JSON and JSON Lines a
+/// term with several values is a list. The other formats have fewer terms than the sidecar. DataCite is not
+/// read back.
 ///
-/// A table is read twice, so that its columns are known. Items that are named by FILE or one by one are held in
-/// memory until then.
+/// For a table, the items are read twice, to find its columns first. Items that are named by FILE or one by
+/// one are kept in memory until then.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -40,10 +41,10 @@ Examples:
 pub(super) struct Export {
     #[command(flatten)]
     selection: Selection,
-    /// What the document is written in [default: by the extension of the output, else toml for one item, and csv]
+    /// The format of the document [default: by the extension of the output, else toml for one item, and csv]
     #[arg(long, value_parser = one_of(&FORMATS))]
     format: Option<DocumentFormat>,
-    /// Write into FILE, a new one, instead of standard output (-)
+    /// Write into the new file FILE instead of standard output (-)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -58,7 +59,7 @@ pub(super) const FORMATS: [Choice<DocumentFormat>; 8] = [
     ("bibtex|bib", "Entries for a bibliography", DocumentFormat::Foreign(MetadataFormat::Bibtex)),
     (
         "oai_dc|xml|dc",
-        "Dublin Core in XML, as OAI-PMH has it",
+        "Dublin Core in the XML of OAI-PMH",
         DocumentFormat::Foreign(MetadataFormat::DublinCore),
     ),
     ("datacite", "DataCite 4, in JSON", DocumentFormat::Foreign(MetadataFormat::Datacite)),
@@ -71,7 +72,7 @@ pub(super) fn format_of(path: &std::path::Path) -> Option<DocumentFormat> {
     FORMATS.iter().find(|(names, ..)| names.split('|').any(|name| name == known)).map(|it| it.2)
 }
 
-/// Where the document goes.
+/// The destination of the document.
 enum Sink<'a> {
     Stdout(&'a Context),
     File(NewFile),
@@ -135,7 +136,7 @@ impl Export {
         };
         if format.is_table() {
             feed(&mut |name| {
-                // What cannot be read is reported where it would be written.
+                // An item that cannot be read is reported when it would be written.
                 if let Ok(Some(sidecar)) = self.described(&collection, &name) {
                     columns.add(&Row::of(&sidecar));
                 }
@@ -175,7 +176,7 @@ impl Export {
         let written = report.summary.counts.items;
         if !context.interrupt.requested() {
             sink.write(&document.tail())?;
-            // A document that lacks the only item is none.
+            // A document without its only item is not written.
             if let (Sink::File(file), true) = (sink, is_list || written > 0) {
                 file.finish()?;
             }
@@ -188,7 +189,7 @@ impl Export {
         report.finish(End { closing, ..End::default() })
     }
 
-    /// The sidecar of an item; nothing for a tombstone that was not asked for.
+    /// The sidecar of an item; `None` for a tombstone that was not requested.
     fn described(
         &self,
         collection: &Collection,

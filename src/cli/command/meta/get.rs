@@ -1,4 +1,4 @@
-//! `urepo meta get`: the description of an item, or some of its values.
+//! `urepo meta get`: show the description of an item, or some of its values.
 
 use urepo::amend::{Description, EditError, values};
 use urepo::collection::StoredItem;
@@ -14,8 +14,8 @@ use crate::cli::{Done, escape};
 
 /// Show the description of items
 ///
-/// One KEY of one item is printed as its bare values, one a line. Otherwise each line has the key before the
-/// value, and several items are separated by empty lines.
+/// For one KEY of one item, only the values are printed, one on each line. Otherwise each line has the key
+/// before the value, and several items are separated by empty lines.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `urepo meta import`: the descriptions of many items are corrected by a document.
+//! `urepo meta import`: correct the descriptions of many items by a document.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -28,17 +28,18 @@ use crate::cli::input::{Document, is_stdin, name_of};
 /// Correct the descriptions of many items by a table, a bibliography or Dublin Core
 ///
 /// The document is one that `urepo meta export` wrote, or one like it. A row names its item in the column
-/// `identifier`, in any spelling of the identifier, or by `path`, the source that the item was imported from. A
-/// column that is there replaces all values of its term: several columns of one name, or a list in TOML and JSON, are
-/// its values. A column that is not there, and an empty cell, leave the term as it is; with --clear-empty an empty cell
-/// removes it. Rows that are as their items change nothing.
+/// `identifier`, in any spelling, or by `path`, the source that the item was imported from. A column replaces
+/// all values of its term: several columns of one name, or a list in TOML and JSON, are its values. A missing
+/// column and an empty cell leave the term unchanged; with --clear-empty an empty cell removes the term. Rows
+/// that agree with their items change nothing.
 ///
-/// A relation changes at both ends where this collection holds both Originals. A row is refused if the row of the
-/// other end says otherwise. All rows are checked before anything is changed: an error in one row leaves all items
-/// as they are, unless --on-error says otherwise. Several rows of one item are refused, and so are changes of Copies.
+/// A relation changes at both ends if this collection holds both Originals. A row that contradicts the row of
+/// the other end is refused. All rows are checked before anything is changed: an error in one row leaves all
+/// items unchanged, except with --on-error continue. Several rows of one item are refused, and so are changes
+/// of Copies.
 ///
-/// BibTeX and Dublin Core say less than a description does: what differs from the export of the item is changed, and
-/// the rest stays.
+/// BibTeX and Dublin Core have fewer terms than a description: only differences from the export of the item
+/// are changed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -49,18 +50,18 @@ pub(super) struct Import {
     /// The document, or standard input (-)
     #[arg(id = "manifest", value_name = "FILE")]
     file: PathBuf,
-    /// What the document is written in [default: by its extension]
+    /// The format of the document [default: by its extension]
     #[arg(long, value_parser = one_of(&FORMATS))]
     format: Option<DocumentFormat>,
     #[command(flatten)]
     reading: ReadingArgs,
-    /// The directory that the paths of sources are beneath; that of FILE unless given
+    /// The directory above the paths of sources; that of FILE unless given
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// An empty cell, null or an empty list removes the values of its term
     #[arg(long)]
     clear_empty: bool,
-    /// What becomes of the other rows when one is refused
+    /// What to do with the other rows if one is refused
     #[arg(long, value_name = "RULE", default_value = "stop", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
 }
@@ -162,7 +163,7 @@ impl Import {
         })
     }
 
-    /// Where the paths of sources are beneath.
+    /// The directory above the paths of sources.
     fn root(&self, context: &Context) -> Result<PathBuf, Failure> {
         let root = match &self.root {
             Some(root) => context.absolute(root),
@@ -175,12 +176,12 @@ impl Import {
     }
 }
 
-/// That rows are refused, and nothing was changed for them.
+/// The failure of refused rows, for which nothing was changed.
 fn refused(refused: u64, rows: u64, is_dry: bool) -> Failure {
     let was = if is_dry { "would be" } else { "was" };
     Failure::new(
         Exit::Failure,
         format!("{refused} of {rows} rows cannot be used; nothing {was} changed"),
     )
-    .hint("correct what is named above, or `--on-error continue` carries out the other rows")
+    .hint("correct the rows named above, or `--on-error continue` carries out the other rows")
 }

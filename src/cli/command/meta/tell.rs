@@ -1,4 +1,4 @@
-//! A run over items whose descriptions are changed: the question, the work and the report.
+//! A run that changes descriptions of items: the question, the work and the report.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,7 +21,7 @@ use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
 use crate::cli::{Done, escape, human, shell};
 
-/// The most names that are held at a time.
+/// Limit on names in memory at a time.
 const NAMES: usize = 4096;
 
 /// Changes each item of a selection by what `amendment` says of it; `yes` answers the question beforehand.
@@ -87,14 +87,14 @@ pub(in crate::cli::command) fn with_amender(
     done.and_then(|()| Ok(finished?))
 }
 
-/// Reports what becomes of the descriptions of items.
+/// Reports the outcomes for the descriptions of items.
 pub(in crate::cli::command) struct AmendReporter<'a> {
     context: &'a Context,
     collection: &'a Collection,
     report: Report<'a>,
-    /// Whether Copies and tombstones are no failure: they were not named.
+    /// Whether Copies and tombstones are skipped without failure, because they were not named.
     pub(in crate::cli::command) passes_others: bool,
-    /// Whether an item that stays as it is gets a line.
+    /// Whether an unchanged item gets a line.
     pub(in crate::cli::command) names_unchanged: bool,
     /// Fingerprints of items that changed, where one may change twice.
     pub(super) changed_items: Option<HashSet<u64>>,
@@ -160,7 +160,7 @@ impl<'a> AmendReporter<'a> {
         flow
     }
 
-    /// Reports an item that stays as it is.
+    /// Reports an unchanged item.
     pub(super) fn unchanged(&mut self, name: &RepositoryName) -> ControlFlow<()> {
         let told = format!("{name} stays as it is");
         if self.names_unchanged || self.context.printer.json {
@@ -178,7 +178,7 @@ impl<'a> AmendReporter<'a> {
         name: Option<&RepositoryName>,
         error: DescribedError,
     ) -> ControlFlow<()> {
-        // The fault of a row of a table names its line itself.
+        // The fault of a row of a table contains its line.
         let is_placed = matches!(error, DescribedError::Table(_) | DescribedError::Syntax { .. });
         let mut failure = match error {
             DescribedError::Correction(error) => match *error {
@@ -197,7 +197,7 @@ impl<'a> AmendReporter<'a> {
         self.report.failed_with(Item { id, line, ..Item::default() }, failure)
     }
 
-    /// Why an item was not changed; of a Copy, with the place of its Original where that is known.
+    /// Why an item was not changed; for a Copy, with the place of its Original, if known.
     pub(super) fn explain(&self, error: AmendError) -> Failure {
         let holder = match &error {
             AmendError::Copy { holder: Some(holder), name } => Some((holder.clone(), name.clone())),
@@ -205,7 +205,7 @@ impl<'a> AmendReporter<'a> {
         };
         let failure = Failure::from(error);
         let Some((holder, name)) = holder else { return failure };
-        // Collections that cannot be opened are passed over: this is a hint.
+        // Collections that cannot be opened are ignored: this is a hint.
         let known = self.context.config.collections.values().filter_map(|found| {
             let collection = self.context.open(&found.value).ok()?;
             (collection.id() == holder && collection.id() != self.collection.id()).then_some(found)
@@ -247,7 +247,7 @@ pub(super) fn present(change: &KeyChange) -> String {
 fn value(value: Option<&toml::Value>) -> String {
     match value {
         None => "nothing".to_owned(),
-        // TOML would spread a text of several lines.
+        // TOML would spread a text over several lines.
         Some(toml::Value::String(text)) => {
             escape::one_line(&serde_json::Value::from(text.as_str()).to_string())
         }
@@ -255,7 +255,7 @@ fn value(value: Option<&toml::Value>) -> String {
     }
 }
 
-/// The key as it is typed.
+/// The key in its typed form.
 fn short(key: &str) -> &str {
     key.strip_prefix("metadata.").unwrap_or(key)
 }

@@ -12,7 +12,7 @@ use crate::cli::command::relate::{At, flag, tell_left};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 
-/// What the new item is to others.
+/// The relations of the new item to others.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Relations")]
 #[expect(clippy::struct_field_names, reason = "they are the names of the options")]
@@ -31,15 +31,14 @@ pub(super) struct RelationArgs {
     part_of: Vec<String>,
 }
 
-/// The relations that were given, and the collections in which their other ends may be.
+/// The given relations, and the collections in which their other ends may be.
 pub(super) struct NewRelations {
     at: At,
     request: RelationRequest,
 }
 
 impl RelationArgs {
-    /// The relations, if there are any. It is checked that the other ends take them, before anything is
-    /// deposited.
+    /// The relations, if any. The changes of the other ends are checked before anything is deposited.
     pub(super) fn read(
         &self,
         context: &Context,
@@ -71,7 +70,7 @@ impl RelationArgs {
 }
 
 impl NewRelations {
-    /// The relations that the sidecars of the new items have.
+    /// The relations for the sidecars of the new items.
     pub(super) fn of_items(&self) -> Result<Relations, Failure> {
         let mut relations = Relations::default();
         for relation in &self.request.relations {
@@ -81,7 +80,7 @@ impl NewRelations {
         Ok(relations)
     }
 
-    /// Changes the items that the new item `name` leads to.
+    /// Changes the related items of the new item `name`.
     pub(super) fn complete(&self, context: &Context, name: &RepositoryName) -> Done {
         let complete = || {
             let (_planned_alone, plan) = self.at.plan(context, name, &self.request)?;

@@ -1,4 +1,4 @@
-//! What `urepo new` is asked to deposit, one request at a time.
+//! The sources of `urepo new`, one request at a time.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::input::{can_be_read_twice, is_stdin, name_of, unreadable};
 
-/// Requests as they are read: a list of a million names is not held in memory.
+/// Requests that are read one by one: a list of a million names is not kept in memory.
 pub(super) struct Requests {
     given: VecDeque<PathBuf>,
     list: Option<List>,
@@ -39,7 +39,7 @@ pub(super) struct Requests {
     has_any: bool,
 }
 
-/// What went wrong while the list was read; it comes to light after the requests before it.
+/// The error of reading the list, which is reported after the requests before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SharedFailure(Arc<Mutex<Option<Failure>>>);
 
@@ -58,7 +58,7 @@ struct List {
     name: String,
 }
 
-/// Refuses a source that goes with another one, in which it lies, before its turn comes.
+/// Refuses a source that lies in another one: it would be removed with that before its turn.
 fn refuse_nested(paths: &[PathBuf], context: &Context) -> Result<(), Failure> {
     let mut sorted: Vec<_> = paths.iter().map(|path| (context.absolute(path), path)).collect();
     // The entries of a directory follow it.
@@ -117,12 +117,13 @@ impl Requests {
         })
     }
 
-    /// Where a failure of reading the list is put.
+    /// The place for a failure of reading the list.
     pub(super) fn failure(&self) -> SharedFailure {
         self.failure.clone()
     }
 
-    /// Finds the totals of several items, which are named again for that; those of one are known from its plan.
+    /// Finds the totals of several items, whose names are read again; the totals of a single item are in its
+    /// plan.
     pub(super) fn totals(
         &self,
         new: &New,
@@ -199,7 +200,7 @@ impl Iterator for Requests {
 
     fn next(&mut self) -> Option<Request> {
         let Some(first) = self.next_path() else {
-            // One item was asked for, and its name is waited for.
+            // The caller waits for the name of a single item.
             if !self.each && !self.has_any {
                 let message = "the list names nothing to deposit";
                 self.failure.set(Failure::new(Exit::Failure, message));

@@ -22,17 +22,17 @@ pub(super) struct Reporter<'a> {
     pub(super) context: &'a Context,
     pub(super) collection: &'a Collection,
     pub(super) report: Report<'a>,
-    /// Items whose source is still there, though it was to go.
+    /// Items whose source could not be removed.
     pub(super) kept_sources: u64,
     pub(super) left_out: LeftOutTally,
     /// The paths of requests that are not text, by their numbers.
     pub(super) paths: &'a Mutex<BTreeMap<usize, PathBuf>>,
-    /// The name of the last item that was deposited.
+    /// The name of the last deposited item.
     pub(super) last: Option<RepositoryName>,
 }
 
 impl Reporter<'_> {
-    /// One write for a whole group: the identifiers leave together.
+    /// One write for the identifiers of a whole group.
     pub(super) fn report_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
         let printer = &self.context.printer;
         let mut output = printer.output();
@@ -52,7 +52,7 @@ impl Reporter<'_> {
                 }
                 Err(error) => {
                     let item = Item { source: origin, ..Item::default() };
-                    // The engine itself knows when to stop.
+                    // The engine stops by itself.
                     let _ = self.report.fails(&mut output, item, error.into(), |failure| {
                         let reason = failure.in_one_line();
                         printer.error(&format!("`{source}` was not deposited: {reason}"));
@@ -92,7 +92,7 @@ pub(super) fn path_of(source: &Source) -> Option<PathBuf> {
     }
 }
 
-/// The source of an item, by its path where it has one.
+/// The source of an item, by its path, if it has one.
 pub(super) fn origin(words: &str, path: Option<&Path>) -> PathAt {
     match path {
         Some(path) => PathAt::new("source", path),

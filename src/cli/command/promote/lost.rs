@@ -1,4 +1,4 @@
-//! Which collections count as lost: those that are not there, and those that have given up their items.
+//! The collections that count as lost: missing ones, and those that have given up their items.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ use crate::cli::known::{Known, Missing};
 use crate::cli::shell;
 
 impl Promote {
-    /// The collections given as lost that are there. They may have given up their items.
+    /// The collections given as lost that exist. They may have given up their items.
     pub(super) fn found(&self, context: &Context) -> Result<Vec<OsString>, Failure> {
         let mut found = Vec::new();
         for lost in &self.lost {
@@ -33,7 +33,7 @@ impl Promote {
     }
 
     /// The ids of the collections that are given as lost and can be opened. Each of them has given up all
-    /// items that are named.
+    /// named items.
     pub(super) fn ids_of_given_up(
         &self,
         run: &RegistrarRun<'_>,
@@ -52,7 +52,7 @@ impl Promote {
         Ok(ids)
     }
 
-    /// The way out for a collection that can be opened, unless it has given up all the items named.
+    /// The hint for a collection that can be opened, unless it has given up all named items.
     fn reason_to_keep(
         &self,
         run: &RegistrarRun<'_>,
@@ -126,8 +126,8 @@ impl Promote {
         Err(Failure::new(Exit::Conflict, message).caused_by(missing.reason.clone()).hint(hint))
     }
 
-    /// The ids of the lost collections that are not there: as they were given; and of one that was given by
-    /// name or path, the one that may hold the Originals and is neither known nor given.
+    /// The ids of the missing lost collections, as given. For one given by name or path, the id that may hold
+    /// the Originals and is neither known nor given.
     pub(super) fn ids_of_gone(
         &self,
         run: &RegistrarRun<'_>,
@@ -179,8 +179,7 @@ impl Promote {
     }
 }
 
-/// Refuses a collection that counts as lost while it is where this machine last saw it: the path of the lost one may
-/// be mistyped.
+/// Refuses a lost collection that exists where this machine last saw it: the given path may be mistyped.
 pub(super) fn refuse_registered(run: &RegistrarRun<'_>, id: &str) -> Done {
     for root in run.context.register().roots_of(id)? {
         if open_at(&root)?.is_none_or(|found| found.id() != id) {
@@ -196,7 +195,7 @@ pub(super) fn refuse_registered(run: &RegistrarRun<'_>, id: &str) -> Done {
     Ok(())
 }
 
-/// The collection that `lost` is by its path, or by its name in the settings, if it is there.
+/// The collection with the path or name `lost`, if it exists.
 fn open(context: &Context, lost: &OsStr) -> Result<Option<Collection>, Failure> {
     match open_at(&context.collection_path(lost)) {
         // The current directory may be closed to the user.
@@ -205,7 +204,7 @@ fn open(context: &Context, lost: &OsStr) -> Result<Option<Collection>, Failure> 
     }
 }
 
-/// The collection at `root`, if there is one. One that cannot be read is not lost.
+/// The collection at `root`, if it exists. One that cannot be read is not lost.
 fn open_at(root: &Path) -> Result<Option<Collection>, Failure> {
     let error = match Collection::open(root, &Watcher::default()) {
         Ok(collection) => return Ok(Some(collection)),
@@ -222,13 +221,13 @@ fn open_at(root: &Path) -> Result<Option<Collection>, Failure> {
     )))
 }
 
-/// The id that `lost` is by its form.
+/// `lost` itself, if it has the form of an id.
 fn id(lost: &OsStr) -> Option<&str> {
     let is_id = |text: &&str| text.len() == 32 && text.bytes().all(|it| it.is_ascii_hexdigit());
     lost.to_str().filter(is_id)
 }
 
-/// The one of `collections` that `lost` is, by its id, name or path.
+/// The one of `collections` with the id, name or path `lost`.
 fn meant<'c>(
     context: &Context,
     lost: &OsStr,
@@ -246,8 +245,8 @@ fn is_unrecorded(collection: &Collection, name: &RepositoryName) -> bool {
     matches!(collection.named_item(name), Err(CollectionError::NoSuchItem { .. }))
 }
 
-/// Whether a collection holds a Copy, so that the Original is not there: an older backup of the collection was
-/// restored, perhaps.
+/// Whether a collection holds a Copy and so not the Original, perhaps because an older backup of it was
+/// restored.
 fn holds_copy(collection: &Collection, name: &RepositoryName) -> bool {
     let read = collection.named_item(name).and_then(|item| item.sidecar());
     read.is_ok_and(|(sidecar, seal)| {

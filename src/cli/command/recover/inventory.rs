@@ -1,4 +1,4 @@
-//! `urepo recover --inventory`: the inventory agrees with the items again.
+//! `urepo recover --inventory`: correct the inventory by the items.
 
 use urepo::collection::{Collection, Corrected, Correction, InventoryChange, RottenLine};
 
@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::records::{self, InventoryLine, Item};
 use crate::cli::{Done, escape, human};
 
-/// Corrects the inventory, after a person agreed to give up what is gone.
+/// Corrects the inventory, after a person agreed to give up missing items.
 pub(super) fn correct(
     context: &Context,
     collection: &Collection,
@@ -33,7 +33,7 @@ pub(super) fn correct(
     Ok(corrected)
 }
 
-/// Reports what would be corrected.
+/// Reports the corrections of a dry run.
 pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
     report_all(context, collection, &collection.inventory_corrections()?)
 }

@@ -1,4 +1,4 @@
-//! The report of an item that was deleted or restored, or would be.
+//! The report of an item that was deleted or restored, also in a dry run.
 
 use urepo::removal::{Plan, Restored, Step};
 
@@ -9,10 +9,10 @@ use crate::cli::shell;
 
 /// The report of an item that did not fail.
 pub(in super::super) struct Told {
-    /// What was done, and then what would be.
+    /// The text of a run, then that of a dry run.
     pub(super) done: String,
     pub(super) planned: String,
-    /// More, for those who ask.
+    /// More, with `--verbose`.
     pub(super) detail: String,
     pub(super) record: Item<'static>,
 }

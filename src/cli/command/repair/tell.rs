@@ -14,14 +14,14 @@ use crate::cli::records::{self, Item, PathAt, Repair, RepairStep};
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, escape, human};
 
-/// A run over items: how they ended.
+/// A run over items, with their outcomes.
 pub(super) struct RepairRun<'a> {
     context: &'a Context,
     /// Items with nothing to repair.
     pub sound: u64,
-    /// Items with damage that is left.
+    /// Items that are still damaged.
     pub left: u64,
-    /// Places that are no item, with damage.
+    /// Damaged places outside items.
     places: u64,
     pub report: Report<'a>,
 }
@@ -32,7 +32,7 @@ impl<'a> RepairRun<'a> {
         RepairRun { context, sound: 0, left: 0, places: 0, report }
     }
 
-    /// Reports how an item ended; of an error, whether it means damage.
+    /// Reports the outcome for an item; for an error, whether it means damage.
     pub(super) fn note(
         &mut self,
         name: &RepositoryName,
@@ -70,7 +70,7 @@ impl<'a> RepairRun<'a> {
         }
     }
 
-    /// Reports damage that is no item's.
+    /// Reports damage outside items.
     pub(super) fn elsewhere(&mut self, finding: &Finding) {
         if finding.severity() == Severity::Damage {
             self.places += 1;
@@ -142,7 +142,7 @@ impl<'a> RepairRun<'a> {
         }
     }
 
-    /// How the run ended.
+    /// The end of the run.
     pub(super) fn finish(self) -> Done {
         let RepairRun { sound, left, places, mut report, .. } = self;
         let counts = &mut report.summary.counts;
@@ -175,7 +175,7 @@ impl<'a> RepairRun<'a> {
     }
 }
 
-/// How far an item is repaired.
+/// The extent of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     Repaired,
@@ -183,7 +183,7 @@ enum Told {
     Not,
 }
 
-/// What was done, in one line.
+/// The changes, in one line.
 fn summary(plan: &Plan) -> String {
     let mut parts = Vec::new();
     let root = |at: usize| escape::one_line(&plan.donors[at].display().to_string());

@@ -1,4 +1,4 @@
-//! Printing what a persistent URL leads to.
+//! Printing the destination of a persistent URL.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub(super) fn content(context: &Context, known: &Known, found: &Resolved) -> Don
     }
 }
 
-/// Opens the file or directory in the program that the desktop has for it.
+/// Opens the file or directory in its program on the desktop.
 pub(super) fn open(context: &Context, known: &Known, text: &str, found: &Resolved) -> Done {
     if let Target::Rendered(format) = &found.target {
         let message = format!("metadata in `{}` is not a file", format.name());

@@ -1,4 +1,4 @@
-//! What was seen in all collections, counted.
+//! Counts over all collections.
 
 use urepo::holdings::{Concern, Holding, Holdings};
 use urepo::identity::RepositoryName;
@@ -12,23 +12,23 @@ use crate::cli::printer::Verbosity;
 use crate::cli::report::REPEATED_PRINTED;
 use crate::cli::shell;
 
-/// What was seen.
+/// The counts.
 pub(super) struct Tally {
     pub(super) items: u64,
     /// One for each known collection.
     pub(super) collections: Vec<Counts>,
-    /// Collections that could not be opened or listed, and what became of them.
+    /// Collections that could not be opened or listed, and their outcomes.
     unseen: Vec<String>,
-    /// How often each kind of concern was met that is more than a notice, in order of urgency.
+    /// Number of concerns of each kind that is more than a notice, in order of urgency.
     pub(super) concerns: [(ConcernKind, u64); 12],
-    /// How many of each kind were named.
+    /// Number of named concerns of each kind.
     named: [u64; 12],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next.
     first: Option<(usize, String)>,
 }
 
-/// What was seen of one collection.
+/// The counts of one collection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
     pub(super) originals: u64,
@@ -41,8 +41,8 @@ pub(super) struct Counts {
     pub(super) unlisted: Option<String>,
 }
 
-/// A kind of concern, how it is counted, and what to type next: `NAME` stands for an item, `PATH` for
-/// the collection, `OTHER` for the second of two.
+/// A kind of concern, its text in counts, and the next command: `NAME` stands for an item, `PATH` for the
+/// collection, `OTHER` for the second of two.
 #[derive(Clone, Copy)]
 pub(super) struct ConcernKind {
     pub(super) name: &'static str,
@@ -73,8 +73,8 @@ const KINDS: [ConcernKind; 12] = [
     },
     ConcernKind {
         name: "handover",
-        one: "hand-over under way",
-        many: "hand-overs under way",
+        one: "hand-over in progress",
+        many: "hand-overs in progress",
         hint: "`urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun",
     },
     ConcernKind {
@@ -133,17 +133,17 @@ fn rank(kind: &str) -> Option<usize> {
     KINDS.iter().position(|known| known.name == kind)
 }
 
-/// The place of what excludes each other.
+/// The index of contradictions.
 const CONFLICT: usize = 0;
 
 /// A difference between the inventory of a collection and its items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contradiction {
-    /// An Original or a tombstone that left for another collection is here.
+    /// An Original or a tombstone is here that left for another collection.
     Returned,
     /// The sidecar of an item and the inventory contradict each other about its state.
     State,
-    /// An item that did not leave is gone.
+    /// An item is missing that did not leave.
     Vanished,
 }
 
@@ -190,7 +190,7 @@ impl Tally {
         }
     }
 
-    /// Whether one more of a kind is named, or only counted with the others.
+    /// Whether one more of a kind is named, or only counted.
     pub(super) fn names_one(&mut self, kind: &str, verbosity: Verbosity) -> bool {
         let Some(at) = rank(kind) else { return true };
         let is_named = verbosity > Verbosity::Normal || self.named[at] < REPEATED_PRINTED;
@@ -207,7 +207,7 @@ impl Tally {
         })
     }
 
-    /// Counts an item of which the inventory of `collection` says something else than what is there.
+    /// Counts an item that contradicts the inventory of `collection`.
     pub(super) fn contradicted(
         &mut self,
         known: &Known,
@@ -236,12 +236,12 @@ impl Tally {
         }
     }
 
-    /// Whether there may be more than was seen.
+    /// Whether there may be further items.
     pub(super) fn is_incomplete(&self) -> bool {
         !self.unseen.is_empty()
     }
 
-    /// Whether all is as it should be.
+    /// Whether there are no faults.
     pub(super) fn judge(&self) -> Done {
         let seen = self.concerns.iter().filter(|(_, count)| *count > 0);
         let mut parts: Vec<_> = seen
@@ -278,7 +278,7 @@ impl Counts {
             State::Deleted => self.deleted += 1,
         }
         if record.state != State::Deleted {
-            // A hostile sidecar may say anything.
+            // A hostile sidecar may give any size.
             self.bytes = self.bytes.saturating_add(record.payload.bytes);
         }
     }

@@ -11,7 +11,7 @@ use crate::cli::records::{self, ErrorText, OneCollection};
 use crate::cli::report::Report;
 use crate::cli::{escape, human};
 
-/// A concern and the item that it is about: the name stands last.
+/// A concern and its item: the name comes last.
 pub(super) fn line(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
     format!("{}: {}", message(known, holdings, concern), holdings.name)
 }
@@ -21,7 +21,7 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
     let places = |all: &[usize]| all.iter().map(|at| place(*at)).collect::<Vec<_>>().join(" and ");
     match concern {
         Concern::TwoOriginals(all) => format!("two Originals, in {}", places(all)),
-        Concern::Handover(all) => format!("hand-over under way, in {}", places(all)),
+        Concern::Handover(all) => format!("hand-over in progress, in {}", places(all)),
         Concern::Unreadable(at) => {
             let reason = reason(holdings, *at);
             format!("unreadable in {}: {}", place(*at), escape::one_line(&reason))
@@ -70,7 +70,7 @@ pub(super) fn contradiction_message(known: &Known, at: usize, what: Contradictio
     }
 }
 
-/// A collection, by its name, or by its path where another one has the same name.
+/// A collection, by its name, or by its path if another one has the same name.
 fn place(known: &Known, at: usize) -> String {
     let name = &known.collections[at].settings().name;
     let is_its_own = known.collections.iter().filter(|it| it.settings().name == *name).count() == 1;
@@ -112,7 +112,7 @@ pub(super) fn record(known: &Known, holdings: &Holdings, concern: &Concern) -> r
     }
 }
 
-/// One line a collection, in columns.
+/// One line for each collection, in columns.
 pub(super) fn table(known: &Known, tally: &Tally) -> String {
     let mut rows = Vec::new();
     let digits = |of: fn(&Counts) -> u64| {

@@ -16,7 +16,7 @@ use crate::cli::records::{self, Counts, Item};
 use crate::cli::report::{DELETIONS, End, REPEAT, Report};
 use crate::cli::{Done, human};
 
-/// How many paths that no sidecar lists are named for an item.
+/// Limit on unlisted paths that are named for an item.
 const UNLISTED_NAMED: usize = 5;
 
 /// Reports each outcome as it comes.
@@ -52,7 +52,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
         printer.send(&output).map_err(|failure| failure.into_path_error().into())
     }
 
-    /// The report on an item that went well: in a dry run the plan, else only to those who asked.
+    /// The report on a transferred item: in a dry run the plan, otherwise only with `--verbose`.
     fn line(&self, name: &str, done: &Transferred) -> Option<String> {
         let verbose = self.run.context.printer.verbosity == Verbosity::Verbose;
         let wanted = match self.mode {
@@ -70,7 +70,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
         })
     }
 
-    /// Reports what moves to the trash, or would, because no sidecar lists it.
+    /// Reports unlisted files that move to the trash, also in a dry run.
     fn warn_of_unlisted(&self, name: &str, done: &Transferred) {
         if done.unlisted.is_empty() {
             return;
@@ -120,11 +120,11 @@ impl<'r, 'a> Reporter<'r, 'a> {
                 printer.hint(hint);
             }
         };
-        // The engine itself knows when to stop.
+        // The engine stops by itself.
         let _ = self.report.fails(output, Item::of(name), error.into(), tell);
     }
 
-    /// The report of the run, with what was met while the items were looked for.
+    /// The report of the run, with failures of the selection.
     pub(super) fn end(mut self, mut summary: Summary) -> Report<'a> {
         let _ = self.report.unresolved();
         if let Some(error) = summary.fatal.take() {
@@ -144,7 +144,7 @@ pub(in crate::cli::command) fn finish(report: Report<'_>, verb: Verb) -> Done {
     report.finish(End { hint: REPEAT, closing, ..End::default() })
 }
 
-/// The last line; nothing where only failures are reported.
+/// The last line; `None` if only failures are reported.
 fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
     let counts = &report.summary.counts;
     let there = match (counts.skipped.unwrap_or_default(), verb) {
@@ -231,7 +231,7 @@ fn outcome(step: Step) -> &'static str {
     }
 }
 
-/// Reports hand-overs that were found unfinished. Returns how many still are.
+/// Reports unfinished hand-overs. Returns how many are still open.
 pub(super) fn finished(context: &Context, finished: &[Finished]) -> u64 {
     let mut left = 0;
     let printer = &context.printer;

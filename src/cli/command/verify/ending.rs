@@ -1,4 +1,4 @@
-//! How a run ends: counts, what the next run will do, the exit code.
+//! The end of a run: counts, the start of the next run, the exit code.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -16,13 +16,13 @@ use crate::cli::records::OneCollection;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human, shell};
 
-/// What came of comparing several roots.
+/// The result of comparing several roots.
 pub(super) enum Compared {
     Yes(Comparison),
     NoTime,
 }
 
-/// The ends of all roots together.
+/// The combined results of all roots.
 pub(super) struct Ending<'a> {
     context: &'a Context,
     roots: &'a [Collection],
@@ -32,7 +32,7 @@ pub(super) struct Ending<'a> {
     each: Vec<(usize, Summary)>,
     total: Summary,
     pub compared: Option<Compared>,
-    /// The codes of what was found.
+    /// The codes of the findings.
     pub seen: BTreeSet<Code>,
     /// Whether there is damage, and not only something that this user may not read.
     pub is_damaged: bool,
@@ -60,13 +60,13 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// Adds how verifying a root ended.
+    /// Adds the result of verifying a root.
     pub(super) fn add(&mut self, root: usize, summary: Summary) {
         self.each.push((root, summary));
         self.total += summary;
     }
 
-    /// Adds what was found about relations between items, unless it was stopped.
+    /// Adds the findings about relations between items, unless stopped.
     pub(super) fn add_relations(&mut self, (flow, warnings): (ControlFlow<()>, u64)) {
         self.total.warnings += warnings;
         self.total.interrupted |= flow.is_break();
@@ -198,7 +198,7 @@ impl<'a> Ending<'a> {
         } else if self.seen.contains(&Code::Unreadable)
             && is_all_damage(&|code| *code == Code::Unreadable)
         {
-            "make readable what is named above, and repeat the command: nothing is known of it"
+            "make the paths named above readable, and repeat the command: their state is unknown"
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
@@ -239,12 +239,12 @@ impl<'a> Ending<'a> {
     fn next_run_note(&self, root: usize, summary: &Summary) -> Option<String> {
         let root = &self.roots[root];
         let text = match summary.round? {
-            // An interrupted run says so itself.
+            // An interrupted run reports that itself.
             _ if summary.interrupted => return None,
-            // With dates of one's own there are no rounds.
+            // With given dates there are no rounds.
             Round::Complete if self.older_than.is_some() => return None,
             Round::Complete => "the round is complete; the next run begins another".to_owned(),
-            Round::Open => "time is up; the next run goes on from here".to_owned(),
+            Round::Open => "time is up; the next run continues from here".to_owned(),
             Round::Lost => {
                 let dates = root.path().join(layout::OWN).join(layout::VERIFIED);
                 let dates = dates.display();

@@ -8,7 +8,7 @@ use urepo::identity::RepositoryName;
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
 
-/// What the arguments mean.
+/// The meaning of the arguments.
 pub(super) struct Targets {
     /// Items, in all of the collections.
     pub(super) items: Vec<String>,
@@ -27,8 +27,8 @@ pub(super) fn of(context: &Context, texts: &[String]) -> Result<Targets, Failure
     Ok(Targets { items, roots, names_roots })
 }
 
-/// Whether `text` is the name of a collection in the settings, or the path of a root. A path that lies in no
-/// collection is that of a root that is not mounted.
+/// Whether `text` is the name of a collection in the settings, or the path of a root. A path outside all
+/// collections counts as a root that is not mounted.
 fn is_root(context: &Context, text: &str) -> bool {
     let path = context.collection_path(text);
     context.config.collections.contains_key(text)
@@ -39,10 +39,10 @@ fn is_root(context: &Context, text: &str) -> bool {
 fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure> {
     let mut roots: Vec<Collection> = Vec::new();
     for text in texts {
-        // Without the `.` and the `/` at the end that would stand in every line.
+        // Without the `.` and the final `/`, which would be in every line.
         let path: PathBuf = context.collection_path(text).components().collect();
         let root = context.open(&path)?;
-        // A root that is named twice, or by a link as well, is still one.
+        // A root that is named twice, or also by a link, is one root.
         let is_same = |seen: &Collection| seen.has_same_root(&root);
         if !roots.iter().map(is_same).collect::<Result<Vec<_>, _>>()?.contains(&true) {
             roots.push(root);
@@ -56,8 +56,8 @@ fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure>
 }
 
 impl Targets {
-    /// The item that `text` means in the collections. What should be there and is not is damage, which verifying
-    /// it reports.
+    /// The item that `text` refers to in the collections. A vanished item is damage, which its verification
+    /// reports.
     pub(super) fn find(&self, text: &str) -> Result<RepositoryName, Failure> {
         let mut found: Option<(&Collection, RepositoryName)> = None;
         let mut absence = None;

@@ -1,4 +1,4 @@
-//! What is found, as lines for people and records for programs.
+//! Findings, as lines for people and records for programs.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::cli::records::{self, Findings, Item};
 use crate::cli::report::REPEATED_PRINTED;
 use crate::cli::{Done, escape};
 
-/// Reports what is found in one root.
+/// Reports the findings in one root.
 pub(super) struct Reporter<'a> {
     pub printer: &'a Printer,
     pub root: &'a Collection,
-    /// Lines name the root only where there are several.
+    /// Lines name the root only if there are several.
     pub is_one_of_several: bool,
 }
 
@@ -60,7 +60,8 @@ impl Reporter<'_> {
         }
     }
 
-    /// A line for each finding of an item; of warnings of one code, the first few and the number of the others.
+    /// A line for each finding of an item; for warnings of one code, the first few and the number of the
+    /// others.
     fn lines(&self, item: &ItemReport) -> Done {
         let mut printed = BTreeMap::new();
         for found in item.findings.as_slice() {
@@ -88,7 +89,7 @@ impl Reporter<'_> {
         Ok(())
     }
 
-    /// How many findings of `code` are printed of an item.
+    /// Limit on printed findings of `code` for an item.
     fn most(&self, code: Code) -> u64 {
         match (code.severity(), self.printer.verbosity) {
             (Severity::Warning, Verbosity::Normal) => REPEATED_PRINTED,
@@ -96,7 +97,7 @@ impl Reporter<'_> {
         }
     }
 
-    /// Whether those who read this want to know of `code`.
+    /// Whether findings of `code` are printed.
     fn is_wanted(&self, code: Code) -> bool {
         match self.printer.verbosity {
             Verbosity::Quiet => code.severity() == Severity::Damage,

@@ -79,7 +79,7 @@ fn what_is_restored_is_shown_first() {
     assert_eq!(in_trash(&world), 3);
     let ran =
         world.run(&format!("-c archive restore --with mirror --items-from second {}", names[0]));
-    assert!(ran.stderr.contains("nobody can be asked"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot ask"), "{}", ran.stderr);
     world.run("-c archive restore --with mirror --items-from second --yes").succeeded();
     assert_eq!(world.run("-c archive list --state Original").line(), names[1]);
     world.run("-c archive restore --with mirror --all --yes").succeeded();

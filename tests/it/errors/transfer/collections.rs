@@ -34,12 +34,12 @@ fn that_are_not_there() {
     let world = with_mirror();
     refuses(&world, "-c archive copy --all --to nowhere", 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, "-c mirror refresh --from nowhere", 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
     refuses(&world, "-c mirror refresh", 1).tells(str![[r#"

@@ -35,7 +35,7 @@ hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` men
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
-error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is no file
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is not a file
 hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` mends it from a good copy
 
 "#]]);

@@ -23,7 +23,7 @@ hint: name another one that holds the same items
         10,
         str![[r#"
 error: `[WORLD]/nowhere` is not a collection
-hint: is it mounted? `findmnt` lists what is
+hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]],
     );
@@ -56,7 +56,7 @@ fn sidecars_that_nobody_can_decide_on() {
         &name,
         20,
         str![[r#"
-error: the sidecar of `[NAME]` is not as it was sealed, and no copy confirms it
+error: the sidecar of `[NAME]` does not match its seal, and no copy confirms it
 hint: `--from COLLECTION` names a collection with a good copy; if you edited the sidecar, `urepo -c archive meta accept [NAME]`
 
 "#]],
