@@ -8,7 +8,7 @@ use crate::collection::{Draft, StoredItem};
 use crate::disk::copy::{Measured, copy_and_digest};
 use crate::disk::{Attributes, Kind, PathError, StoredFile};
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
+use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 use crate::progress::Progress;
 
@@ -27,10 +27,7 @@ impl Build<'_> {
     /// Builds the payload of the item, without syncing it.
     pub(super) fn run(&self) -> Result<(), RepairError> {
         let entries = wanted(&self.plan.sidecar);
-        let directories = directories(entries);
-        for path in &directories {
-            self.draft.make_dir(path)?;
-        }
+        self.draft.make_directories(entries)?;
         let mut steps = self.plan.steps.iter().peekable();
         for entry in entries {
             if self.interrupt.requested() {
@@ -39,16 +36,13 @@ impl Build<'_> {
             let step = steps.next_if(|step| step.path == entry.path);
             self.entry(entry, step.map(|step| step.source))?;
         }
-        // Deepest first, now that they are complete.
-        for path in directories.iter().rev() {
-            match empty_directory(entries, path) {
-                Some((modified, mode)) => {
-                    self.draft.finish_empty_dir(path, Attributes { mode, modified })?;
-                }
-                None => self.keep_attributes(path)?,
-            }
-        }
-        Ok(self.keep_attributes(Path::new(""))?)
+        // Sidecars record the modes and times of empty directories only. A directory that is missing or cannot be
+        // opened has none.
+        let found = |directory: &Path| {
+            let old = self.item.map(|item| item.directory(&layout::in_payload(directory)));
+            Ok(old.and_then(Result::ok).map(|old| old.attributes()))
+        };
+        self.draft.finish_directories(entries, found)
     }
 
     /// Builds an entry from `source`, or from the present item.
@@ -123,16 +117,5 @@ impl Build<'_> {
     /// Hard-links a file or link of the item into the draft, if possible.
     fn reuse(&self, path: &PayloadPath) -> Result<bool, PathError> {
         self.item.map_or(Ok(false), |item| self.draft.reuse(item, path))
-    }
-
-    /// Gives a directory of the payload the mode and time that it has in the item: sidecars record them for
-    /// empty directories only.
-    fn keep_attributes(&self, path: &Path) -> Result<(), PathError> {
-        let Some(item) = self.item else { return Ok(()) };
-        // A directory that is missing or cannot be opened has no attributes to copy.
-        match item.directory(&layout::in_payload(path)) {
-            Ok(old) => self.draft.finish_dir(path, old.attributes()),
-            Err(_) => Ok(()),
-        }
     }
 }

@@ -91,7 +91,7 @@ impl<'a> Shared<'a> {
             reserved,
             failure: Mutex::default(),
         };
-        match job.payload_copy(self).make_directories(&job.source.sidecar.files) {
+        match job.draft.make_directories(&job.source.sidecar.files) {
             Ok(()) => Ok(StageStart::Job(Box::new(job))),
             Err(error) => {
                 let error = error.into();
@@ -196,7 +196,9 @@ impl CopyJob<'_> {
 
     /// Gives the staged item its directories' attributes and its sidecar.
     fn finish(&self, shared: &Shared<'_>) -> Result<Staged, TransferError> {
-        self.payload_copy(shared).finish_directories(&self.source.sidecar.files)?;
+        let copy = self.payload_copy(shared);
+        let entries = &self.source.sidecar.files;
+        self.draft.finish_directories(entries, |directory| copy.attributes(directory))?;
         let now = shared.caller.clock.now();
         let mut copy = sidecars::copy(&self.source.sidecar, shared.from, now);
         if let Some((_, read)) = &self.to {

@@ -6,9 +6,9 @@ use std::path::Path;
 use super::TransferError;
 use crate::collection::{Draft, StoredItem};
 use crate::disk::copy::{Measured, digest};
-use crate::disk::{Attributes, Kind, PathError};
+use crate::disk::{Attributes, Kind};
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
+use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
 use crate::progress::Progress;
 
@@ -33,11 +33,6 @@ pub(super) struct Base<'a> {
 }
 
 impl PayloadCopy<'_> {
-    /// Creates every directory that `entries` name or imply.
-    pub(super) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
-        directories(entries).into_iter().try_for_each(|directory| self.draft.make_dir(directory))
-    }
-
     /// Copies the files and links of some entries.
     pub(super) fn copy(&self, entries: &[Entry]) -> Result<(), TransferError> {
         for entry in entries {
@@ -115,32 +110,9 @@ impl PayloadCopy<'_> {
         )
     }
 
-    /// Gives empty directories the mode and time of the sidecar, and all others the attributes of the source,
-    /// now that they are complete.
-    pub(super) fn finish_directories(&self, entries: &[Entry]) -> Result<(), TransferError> {
-        // Deepest first: a directory sorts before everything below it.
-        for directory in directories(entries).into_iter().rev() {
-            match empty_directory(entries, directory) {
-                Some((modified, mode)) => {
-                    // For its error only: the path at the source must not lead through a link.
-                    self.attributes(directory)?;
-                    self.draft.finish_empty_dir(directory, Attributes { mode, modified })?;
-                }
-                None => self.finish_directory(directory)?,
-            }
-        }
-        self.finish_directory(Path::new(""))
-    }
-
-    fn finish_directory(&self, below: &Path) -> Result<(), TransferError> {
-        match self.attributes(below)? {
-            Some(attributes) => Ok(self.draft.finish_dir(below, attributes)?),
-            None => Ok(()),
-        }
-    }
-
-    /// The attributes of the directory `below` of the payload at the source, if it exists.
-    fn attributes(&self, below: &Path) -> Result<Option<Attributes>, TransferError> {
+    /// The attributes of the directory `below` of the payload at the source, if it exists. The path must not lead
+    /// through a link.
+    pub(super) fn attributes(&self, below: &Path) -> Result<Option<Attributes>, TransferError> {
         let path = layout::in_payload(below);
         match self.from.stat(&path) {
             Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {

@@ -21,7 +21,7 @@ use crate::disk::copy::{CopyError, Measured, copy_and_digest, digest};
 use crate::disk::{Attributes, Dir, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
-use crate::item::PayloadPath;
+use crate::item::{Entry, PayloadPath, directories, empty_directory};
 use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::NewText;
@@ -296,6 +296,30 @@ impl Draft<'_> {
     /// collection, who could not remove the item otherwise.
     pub(crate) fn finish_dir(&self, below: &Path, attributes: Attributes) -> Result<(), PathError> {
         self.set_dir_attributes(below, self.dir().opened(attributes))
+    }
+
+    /// Makes every directory that `entries` name or imply.
+    pub(crate) fn make_directories(&self, entries: &[Entry]) -> Result<(), PathError> {
+        directories(entries).into_iter().try_for_each(|directory| self.make_dir(directory))
+    }
+
+    /// Sets the modes and mtimes of the payload and of all its directories, once they are complete: of empty
+    /// directories as in `entries`, of all others as `found` returns them.
+    pub(crate) fn finish_directories<E: From<PathError>>(
+        &self,
+        entries: &[Entry],
+        found: impl Fn(&Path) -> Result<Option<Attributes>, E>,
+    ) -> Result<(), E> {
+        // Deepest first: a directory sorts before everything below it.
+        for directory in directories(entries).into_iter().rev().chain([Path::new("")]) {
+            let found = found(directory)?;
+            if let Some((modified, mode)) = empty_directory(entries, directory) {
+                self.finish_empty_dir(directory, Attributes { mode, modified })?;
+            } else if let Some(attributes) = found {
+                self.finish_dir(directory, attributes)?;
+            }
+        }
+        Ok(())
     }
 
     fn set_dir_attributes(&self, below: &Path, attributes: Attributes) -> Result<(), PathError> {
