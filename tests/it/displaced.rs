@@ -57,6 +57,19 @@ fn every_reader_says_so() {
     displaced.says("-c archive status", 3, "was displaced");
 }
 
+/// A repair that was killed is simply repeated.
+#[test]
+fn a_repair_puts_it_back() {
+    for is_named in [true, false] {
+        let displaced = Displaced::new();
+        let name = if is_named { &*displaced.name } else { "" };
+        displaced.says(&format!("-c archive repair {name} --dry-run"), 20, "displaced");
+        displaced.says(&format!("-c archive repair {name}"), 0, "");
+        assert!(displaced.item.join("item.toml").exists());
+        displaced.says("-c archive verify", 0, "");
+    }
+}
+
 /// What only reads does not put it back, and does not take it for absent, on either side.
 #[test]
 fn no_transfer_takes_it_for_absent() {

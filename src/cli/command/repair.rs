@@ -190,8 +190,10 @@ impl Repair {
         if !selection.names_items() {
             return self.damaged(repairer, context, &selection.filter(context), run);
         }
-        let find = |text: &str| {
-            name_of_item(repairer.collection, text).map_err(|error| absent(&error, repairer))
+        let find = |text: &str| match name_of_item(repairer.collection, text) {
+            // The writer puts it back before it is repaired.
+            Err(CollectionError::Displaced { name, .. }) => Ok(name),
+            found => found.map_err(|error| absent(&error, repairer)),
         };
         let failed = |text: &str, failure| run.report.failed(text, failure);
         let names = selection.looked_up(context, find, failed)?;
@@ -206,6 +208,11 @@ impl Repair {
         names: &Names,
         run: &mut RepairRun<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
+        let is_displaced = || Ok::<_, Failure>(!repairer.collection.displaced(names)?.is_empty());
+        if !context.global.dry_run && is_displaced()? {
+            // The writer puts back what a killed run has displaced.
+            context.writer(repairer.collection)?.finish()?;
+        }
         let depth = if self.quick { Depth::Quick } else { Depth::Full };
         let options = verify::Options { depth, jobs: context.config.jobs.value };
         let mut damaged = Vec::new();
