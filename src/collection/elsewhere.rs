@@ -1,11 +1,11 @@
 //! Names dated in the future that other collections have, while a memory is taken back, begun or in doubt.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Series};
-use crate::disk::{Dir, PathError, Watcher};
+use crate::disk::{Dir, PathError};
 use crate::distributor::{Elsewhere, Names, Newest, RecordedDates, known_ahead};
 use crate::identity::{Instant, Prefix};
 use crate::layout;
@@ -66,7 +66,8 @@ impl Names for NamesAround<'_> {
             if id.as_deref().is_some_and(|id| looked_at.contains(&id)) {
                 continue;
             }
-            match dates_at(&root, id.as_deref(), prefix, now) {
+            let peer = Collection::open(&root, &self.tree.root.watcher());
+            match peer.and_then(|peer| dates_of_peer(&peer, id.as_deref(), prefix, now)) {
                 Ok(dates) => elsewhere.dates.extend(dates),
                 Err(_) if id.is_some() && !elsewhere.unseen.contains(&root) => {
                     elsewhere.unseen.push(root);
@@ -79,17 +80,16 @@ impl Names for NamesAround<'_> {
     }
 }
 
-fn dates_at(
-    root: &Path,
+fn dates_of_peer(
+    peer: &Collection,
     id: Option<&str>,
     prefix: &Prefix,
     now: Instant,
 ) -> Result<BTreeSet<Instant>, CollectionError> {
-    let collection = Collection::open(root, &Watcher::default())?;
-    if id.is_some_and(|id| id != collection.id()) {
-        return Err(CollectionError::NotACollection { path: root.to_path_buf() });
+    if id.is_some_and(|id| id != peer.id()) {
+        return Err(CollectionError::NotACollection { path: peer.path().to_path_buf() });
     }
-    dates_of(&collection, prefix, now)
+    dates_of(peer, prefix, now)
 }
 
 /// The dates after `now` of the names that are in `collection`, that its inventory has recorded, and that its memory has
@@ -108,7 +108,7 @@ fn dates_of(
     let series = Series::Names(prefix.clone());
     for subsystem in collection.settings().subsystems.iter().filter(|it| series.is_of(it)) {
         let dir = match &subsystem.distributor {
-            Some(shared) => Some(Dir::open(&collection.path().join(shared), Watcher::default())?),
+            Some(shared) => Some(Dir::open(&collection.path().join(shared), collection.watcher())?),
             None => collection.own_dir(layout::DISTRIBUTOR)?,
         };
         if let Some(dir) = dir {

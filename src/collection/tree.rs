@@ -14,7 +14,7 @@ use crate::layout;
 
 /// The directories of a prefix: one, or several where it was spelt in different cases.
 pub(super) struct PrefixTree<'a> {
-    root: &'a Dir,
+    pub(super) root: &'a Dir,
     pub(super) prefix: Prefix,
     /// Collections that hold names of this prefix as well.
     pub(super) mirrors: &'a [Collection],
