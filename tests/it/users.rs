@@ -333,3 +333,26 @@ fn faults_are_completed_by_another_user() {
     let found: Vec<_> = files.map(|file| relative(file.path())).collect();
     assert_eq!(found, OF_ONE_USER.map(|(path, _)| path));
 }
+
+/// A register that is open to the group stays so, whoever writes an entry: the others learn who issues.
+#[test]
+fn users_of_one_register_do_not_issue_for_one_host() {
+    let Some(shared) = Shared::new() else { return };
+    let state = shared.0.path("state");
+    for dir in [state.clone(), state.join("prefixes")] {
+        std::fs::create_dir(&dir).unwrap();
+        chown(&dir, None, Some(GROUP)).unwrap();
+        std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o2775)).unwrap();
+    }
+    let init = |user, root: &str, host: &str| {
+        let line = format!("init {root} --host {host}.example.org");
+        let mut command = shared.command(user, "022", &line);
+        command.env("UREPO_STATE", &state);
+        shared.0.finish(command)
+    };
+    assert_eq!(init(ANNA, "annas", "anna").succeeded(), "");
+    let ran = init(BEN, "bens", "ben");
+    assert!(ran.code == 0 && !ran.stderr.contains("warning"), "{}", ran.stderr);
+    assert_eq!(init(ANNA, "again", "ben").code, 23);
+    assert_eq!(init(BEN, "again", "anna").code, 23);
+}
