@@ -78,15 +78,12 @@ pub(super) fn reject(
     // A directory that cannot be listed arrives here without a decision.
     let above = resolved(from.path())?;
     let found = discover::around(&above)?;
-    match found.map_or_else(|| discover::within(&above.join(&own)), |found| Ok(Some(found)))? {
-        Some(collection) => {
-            Err(DepositError::OfCollection { path: place.path(), collection }.into())
-        }
-        None => {
-            let (to, name) = rejected.take(place, &from, &own)?;
-            Ok(to.path_of(&name))
-        }
+    let found = found.map_or_else(|| discover::within(&above.join(&own)), |it| Ok(Some(it)))?;
+    if let Some(collection) = found {
+        return Err(DepositError::OfCollection { path: place.path(), collection }.into());
     }
+    let (to, name) = rejected.take(place, &from, &own)?;
+    Ok(to.path_of(&name))
 }
 
 /// System files and files of patterns, which move with a directory though they are not in its item. Any other

@@ -7,7 +7,7 @@ use super::bag;
 use super::candidate::Candidate;
 use crate::deposit::SourcePlace;
 use crate::deposit::source_removal::{
-    Closeness, ComparedSource, SourceComparison, SourceKept, Times,
+    Besides, Closeness, ComparedSource, SourceComparison, SourceKept, Times,
 };
 use crate::digest::Digest;
 use crate::disk::{Exclusion, FileStat, Kind, Links, PathError, SourceWalk, StoredFile, Watcher};
@@ -86,7 +86,7 @@ impl Scanner {
         &self,
         place: &SourcePlace,
         entries: &[Entry],
-        besides: &dyn Fn(&Path, Kind) -> bool,
+        besides: &Besides<'_>,
         (times, closeness, interrupt): (Times, Closeness, &Interrupt),
     ) -> Result<ComparedSource, SourceKept> {
         let (within, besides) = (Path::new(""), Some(besides));

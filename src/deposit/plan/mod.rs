@@ -199,9 +199,9 @@ impl Plan {
                 self.push_root(own_name(path)?, kind, root);
                 self.roots.push(root_of(RootKind::File));
             }
-            Kind::Link => return Err(DepositError::Link { path: path.to_path_buf() }),
+            Kind::Link => return Err(DepositError::Link { path: path.clone() }),
             Kind::Special(kind) => {
-                return Err(DepositError::Special { kind, path: path.to_path_buf() });
+                return Err(DepositError::Special { kind, path: path.clone() });
             }
         }
         Ok(())

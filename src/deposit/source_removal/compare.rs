@@ -31,6 +31,9 @@ pub(crate) enum Times {
     Any,
 }
 
+/// Whether an entry of a source may be missing in the item.
+pub(crate) type Besides<'a> = dyn Fn(&Path, Kind) -> bool + 'a;
+
 /// The item that sources are compared with, and how.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceComparison<'a> {
@@ -42,7 +45,7 @@ pub(crate) struct SourceComparison<'a> {
     /// For a source that is moved or removed as a whole: the other entries that it may have. If the item has
     /// a file or a directory in the place of a link, the link counts as its target, whatever the present rule
     /// of links.
-    pub besides: Option<&'a dyn Fn(&Path, Kind) -> bool>,
+    pub besides: Option<&'a Besides<'a>>,
     pub interrupt: &'a Interrupt,
 }
 
@@ -190,9 +193,12 @@ impl SourceComparison<'_> {
             (Some(Content::File { bytes, digest, modified, .. }), _) => (*bytes, digest, *modified),
             _ => return Err(changed()),
         };
-        let stat = || match is_link {
-            true => Ok(stat_of(&dir.path_of(name), Links::Follow).ok()),
-            false => dir.stat(name),
+        let stat = || {
+            if is_link {
+                Ok(stat_of(&dir.path_of(name), Links::Follow).ok())
+            } else {
+                dir.stat(name)
+            }
         };
         let found = stat()?.ok_or_else(changed)?;
         if found.kind != Kind::File
@@ -202,9 +208,10 @@ impl SourceComparison<'_> {
             return Err(changed());
         }
         if closeness == Closeness::Bytes {
-            let mut file = match is_link {
-                true => StoredFile::open(&dir.path_of(name), dir.watcher())?,
-                false => dir.open_file(name)?,
+            let mut file = if is_link {
+                StoredFile::open(&dir.path_of(name), dir.watcher())?
+            } else {
+                dir.open_file(name)?
             };
             if !holds(&mut file, &found, digest, self.interrupt)? || stat()? != Some(found) {
                 return Err(changed());

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use self::compare::tops;
-pub(crate) use self::compare::{Closeness, ComparedSource, SourceComparison, Times};
+pub(crate) use self::compare::{Besides, Closeness, ComparedSource, SourceComparison, Times};
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
@@ -171,9 +171,12 @@ impl<'a> SourceRemover<'a> {
             Some(Kind::Link) => return Err(SourceKept::Followed(path)),
             Some(Kind::Special(_)) | None => return Err(SourceKept::Changed(path)),
         };
-        let compare = |name: &Path, closeness| match is_directory {
-            true => comparison.tree(&parent.open_dir(name)?, closeness),
-            false => comparison.single((parent, name), own, closeness),
+        let compare = |name: &Path, closeness| {
+            if is_directory {
+                comparison.tree(&parent.open_dir(name)?, closeness)
+            } else {
+                comparison.single((parent, name), own, closeness)
+            }
         };
         // Somebody may still be working in it: then it stays in place.
         compare(own, Closeness::Stamps)?;
@@ -235,9 +238,10 @@ impl<'a> SourceRemover<'a> {
             let within = if is_file { Path::new("") } else { top };
             let comparison =
                 SourceComparison { entries: &entries, within, times, besides: None, interrupt };
-            match is_file {
-                true => comparison.single((parent, aside), top, Closeness::Bytes),
-                false => comparison.tree(&parent.open_dir(aside)?, Closeness::Bytes),
+            if is_file {
+                comparison.single((parent, aside), top, Closeness::Bytes)
+            } else {
+                comparison.tree(&parent.open_dir(aside)?, Closeness::Bytes)
             }
         };
         let compared = compare(Path::new("")).or_else(|error| match error {
@@ -247,9 +251,10 @@ impl<'a> SourceRemover<'a> {
             }
             error => Err(error),
         })?;
-        match is_file {
-            true => parent.remove_file(aside)?,
-            false => compared.remove((parent, aside), &parent.path_of(aside))??,
+        if is_file {
+            parent.remove_file(aside)?;
+        } else {
+            compared.remove((parent, aside), &parent.path_of(aside))??;
         }
         Ok(item)
     }
