@@ -18,7 +18,7 @@ pub const LOCK: &str = "lock";
 pub const STAGING: &str = "staging";
 /// The holder of a stage, in the stage.
 pub const HOLDER: &str = "holder";
-/// Space reserved for deleting on a full disk, in [`OWN`].
+/// Space reserved for deleting on a full disk and for migrating away from it, in [`OWN`].
 pub const RESERVE: &str = "reserve";
 /// Large items that are partly copied, in [`OWN`].
 pub const PARTIAL: &str = "partial";

@@ -1,6 +1,6 @@
-//! Room for deleting on a full disk: files in `.urepo/reserve`. A deletion that finds no free block or inode
-//! removes them, and they are recreated when it has ended. The same applies to the record that an item stays
-//! after a failed run recorded its departure.
+//! Room for deleting on a full disk, and for migrating away from it: files in `.urepo/reserve`. A deletion or
+//! departure that finds no free block or inode removes them, and they are recreated when it has ended. The same
+//! applies to the record that an item stays after a failed run recorded its departure.
 //!
 //! Purging needs no room. Deleting does: a tombstone is a new file before it replaces the sidecar, and the
 //! trash gets a directory. A lost inventory is rebuilt first, because a Copy may not leave unrecorded: the
@@ -27,7 +27,7 @@ const BYTES: usize = 16 * 1024;
 const PLENTY: u64 = 64;
 
 impl Collection {
-    /// Joins the writers for a deletion, on a full disk with the reserve.
+    /// Joins the writers for a deletion or a departure, on a full disk with the reserve.
     pub fn writer_to_delete(
         &self,
         agent: &Agent,

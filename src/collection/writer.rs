@@ -147,7 +147,10 @@ impl Writer {
             Err(error) if error.kind() == ErrorKind::CrossesDevices => {
                 self.stage().remove_dir(probe).map(|()| false)
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                let _ = self.stage().remove_dir(probe);
+                Err(error)
+            }
         }
     }
 

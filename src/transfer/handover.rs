@@ -206,7 +206,7 @@ impl Shared<'_> {
                 Err(error) => group.failed(*at, staged, error),
             }
         }
-        giver.replace_sidecars(&texts)
+        self.from.with_reserve(|| giver.replace_sidecars(&texts))
     }
 }
 

@@ -128,8 +128,8 @@ impl<'a> Shared<'a> {
         };
         let clock = self.caller.clock;
         let left = InventoryChange::Left(Departure::Migrated(self.to.reference()));
-        let leaving = ready.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
-        if let Err(error) = self.from.record(leaving, clock) {
+        let leaving = || ready.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
+        if let Err(error) = self.from.with_reserve(|| self.from.record(leaving(), clock)) {
             // The lines may have been written nevertheless.
             let staying: Vec<_> = ready.iter().map(|(_, staged)| entered(staged)).collect();
             if self.from.record_staying(&staying, clock).is_err() {
@@ -222,7 +222,8 @@ impl<'a> Shared<'a> {
         if years.all[to].holds(&staged.place.1)? {
             return Err(staged.changed());
         }
-        item.throw_away_unlisted(&item.strays()?)?;
+        let strays = item.strays()?;
+        self.from.with_reserve(|| item.throw_away_unlisted(&strays))?;
         Ok(Route { from: years.of(self.from, &year)?, leaf, to })
     }
 
@@ -337,9 +338,10 @@ pub(super) fn retire(
     departure: Departure,
     clock: &dyn Clock,
 ) -> Result<(), TransferError> {
-    items.iter().try_for_each(keep_unlisted)?;
     let left = InventoryChange::Left(departure);
-    collection.record(items.iter().map(|item| (item.name().clone(), left.clone())), clock)?;
+    let left = || items.iter().map(|item| (item.name().clone(), left.clone()));
+    collection.with_reserve(|| items.iter().try_for_each(keep_unlisted))?;
+    collection.with_reserve(|| collection.record(left(), clock))?;
     Ok(writer.retire(items)?)
 }
 

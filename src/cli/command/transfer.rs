@@ -65,7 +65,10 @@ impl<'a> TransferRun<'a> {
             to: self.to,
             writer: (mode == RunMode::Act).then(|| context.writer(self.to)).transpose()?,
             source_writer: match (self.verb, mode) {
-                (Verb::Migrate, RunMode::Act) => Some(context.writer(self.from)?),
+                // One may migrate because the disk is full.
+                (Verb::Migrate, RunMode::Act) => {
+                    Some(self.from.writer_to_delete(&context.agent, &context.waiter())?)
+                }
                 _ => None,
             },
             options: Options {

@@ -164,7 +164,7 @@ fn an_inventory_for_which_there_is_no_room() {
 
 /// A disk on which nothing can be made or written from the n-th time on, until as many files are removed as
 /// make room.
-struct Full {
+pub(crate) struct Full {
     at: usize,
     makes_room: usize,
     seen: AtomicUsize,
@@ -172,9 +172,14 @@ struct Full {
 }
 
 impl Full {
-    fn from(at: usize, makes_room: usize) -> Arc<Full> {
+    pub(crate) fn from(at: usize, makes_room: usize) -> Arc<Full> {
         let (seen, removed) = (AtomicUsize::default(), AtomicUsize::default());
         Arc::new(Full { at, makes_room, seen, removed })
+    }
+
+    /// Whether anything found the disk full.
+    pub(crate) fn was_met(&self) -> bool {
+        self.seen.load(Ordering::Relaxed) > self.at
     }
 }
 
@@ -209,7 +214,7 @@ fn delete_while(full: &Arc<Full>, world: &World, collection: &str) -> bool {
     deletion.finish().unwrap();
     remover.writer.finish().unwrap();
     assert_eq!(tree(&collection.path().join(".urepo/reserve")).len(), 12, "at {}", full.at);
-    full.seen.load(Ordering::Relaxed) > full.at
+    full.was_met()
 }
 
 /// Wherever the disk becomes full, the reserve is enough.

@@ -251,15 +251,13 @@ impl Pair {
     ) -> Result<Summary, TransferError> {
         let (agent, interrupt) = (agent(), self.interrupt.lock().unwrap().clone());
         let plans = self.plans.load(Ordering::Relaxed);
-        let writer = |collection: &Collection, needed: bool| {
-            let writer = || collection.writer(&agent, &waiter(&self.clock));
-            (needed && !plans).then(writer).transpose()
-        };
         let transfer = Transfer {
             from,
             to,
-            writer: writer(to, true)?,
-            source_writer: writer(from, verb == Verb::Migrate)?,
+            writer: (!plans).then(|| to.writer(&agent, &waiter(&self.clock))).transpose()?,
+            source_writer: (verb == Verb::Migrate && !plans)
+                .then(|| from.writer_to_delete(&agent, &waiter(&self.clock)))
+                .transpose()?,
             options: Options {
                 verb,
                 rules,
