@@ -84,6 +84,13 @@ impl Candidate {
         }
     }
 
+    /// Its conditions: those that its row gives, over those of its `bag`.
+    pub(super) fn conditions_over(&self, bag: Option<Conditions>) -> Conditions {
+        let Some(mut conditions) = bag else { return self.conditions.clone() };
+        conditions.override_with(&self.conditions, &self.condition_keys);
+        conditions
+    }
+
     /// Whether it may have become the item `name`: it has that name, or no given name.
     pub(super) fn may_be(&self, name: &RepositoryName) -> bool {
         self.label.as_ref().is_none_or(|label| label.name == *name)

@@ -205,16 +205,16 @@ impl<'a> Planner<'a> {
         let mut origin = toml::Table::new();
         origin.insert(SOURCE.to_owned(), escape(key).into_owned().into());
         origin.insert(IMPORTED.to_owned(), self.begun.to_string().into());
-        let (checks, mut metadata) = match bag {
+        let (checks, mut metadata, conditions) = match bag {
             Some(bag) => {
                 let files = bag.checks.files.iter().flatten();
                 let digests = brought::table_of(files);
                 if !digests.is_empty() {
                     origin.insert(brought::DIGESTS.to_owned(), digests.into());
                 }
-                (bag.checks, bag.metadata)
+                (bag.checks, bag.metadata, bag.conditions)
             }
-            None => (checks(candidate, &look), Metadata::default()),
+            None => (checks(candidate, &look), Metadata::default(), None),
         };
         metadata.override_with(self.rules.metadata.clone());
         metadata.override_with(candidate.metadata.clone());
@@ -225,7 +225,7 @@ impl<'a> Planner<'a> {
         let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),
-            conditions: candidate.conditions.clone(),
+            conditions: candidate.conditions_over(conditions),
             origin,
             checks: Arc::new(checks),
             exclusion,

@@ -218,6 +218,17 @@ impl Conditions {
         Ok(())
     }
 
+    /// Takes the values of `keys` from `other`.
+    pub(crate) fn override_with(&mut self, other: &Conditions, keys: &[&str]) {
+        for key in keys {
+            match *key {
+                "transferable" => self.transferable = other.transferable,
+                "access" => self.access.level = other.access.level,
+                _ => other.access.allow.clone_into(&mut self.access.allow),
+            }
+        }
+    }
+
     /// The values of a key.
     pub fn values(&self, key: &str) -> Vec<String> {
         match key {

@@ -78,8 +78,9 @@ mod tell;
 /// rows. With --update its columns replace the values of the item; an empty cell leaves the values unchanged.
 ///
 /// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are
-/// checked; its payload becomes the item, bag-info.txt its description. The digests are kept, and an exported
-/// bag contains them again.
+/// checked; its payload becomes the item, bag-info.txt its description. A bag of `urepo export` also gives
+/// access and transferable, unless the manifest does. The digests are kept, and an exported bag contains
+/// them again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

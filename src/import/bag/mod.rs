@@ -11,7 +11,7 @@ mod tags;
 
 use crate::deposit::Checks;
 use crate::disk::{Dir, Kind, PathError};
-use crate::sidecar::Metadata;
+use crate::sidecar::{Conditions, Metadata};
 
 pub use error::BagError;
 
@@ -27,6 +27,8 @@ pub(super) struct Bag {
     pub checks: Checks,
     /// The description in `bag-info.txt`.
     pub metadata: Metadata,
+    /// Those of the item of which it was made.
+    pub conditions: Option<Conditions>,
     /// Bytes and files, if `bag-info.txt` states them.
     oxum: Option<(u64, u64)>,
 }
@@ -44,8 +46,9 @@ impl Bag {
         lists::check_tags(dir, version)?;
         lists::check_fetches(dir, version)?;
         let (metadata, oxum) = tags::info(dir)?;
+        let conditions = tags::conditions(dir, &metadata)?;
         let checks = Checks { files: Some(files), payload: None };
-        Ok(Bag { checks, metadata, oxum })
+        Ok(Bag { checks, metadata, conditions, oxum })
     }
 
     /// Compares counts of the payload with those in the tags.

@@ -1,13 +1,19 @@
 //! The declaration and the description of a bag.
 
+use std::path::Path;
+
 use super::{BagError, DECLARATION, Version};
+use crate::collection::{SidecarFileError, read_sidecar};
 use crate::disk::{Dir, Kind};
-use crate::sidecar::{Metadata, MetadataError};
+use crate::sidecar::{Conditions, Metadata, MetadataError, Sidecar};
 
 /// Limit on the size of a tag file.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 const INFO: &str = "bag-info.txt";
+
+/// The directory of the sidecar, in a bag that `urepo export` made.
+const METADATA: &str = "metadata";
 
 /// Labels that may repeat a term.
 const REPEATS: [&str; 3] = ["External-Description", "External-Identifier", "Source-Organization"];
@@ -81,6 +87,23 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
         }
     }
     Ok((metadata, oxum))
+}
+
+/// The conditions of the item of which `urepo export` made the bag: the one that the description names.
+pub(super) fn conditions(dir: &Dir, metadata: &Metadata) -> Result<Option<Conditions>, BagError> {
+    // Bags of others may have anything of that name.
+    let is_directory = dir.stat(METADATA)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
+    let path = Path::new(METADATA).join(crate::layout::SIDECAR);
+    if !is_directory || dir.stat(&path)?.is_none_or(|stamp| stamp.kind != Kind::File) {
+        return Ok(None);
+    }
+    let Sidecar { repository, transferable, access, .. } =
+        match read_sidecar(&mut dir.open_file(&path)?) {
+            Ok((sidecar, ..)) => sidecar,
+            Err(SidecarFileError::Disk(error)) => return Err(error.into()),
+            Err(SidecarFileError::Sidecar(_)) => return Ok(None),
+        };
+    Ok(says(metadata, repository.as_str()).then_some(Conditions { transferable, access }))
 }
 
 /// Takes a term of Dublin Core as a term, and any other label as a key below `x`.

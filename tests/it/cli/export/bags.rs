@@ -115,3 +115,41 @@ fn hold_what_links_lead_to_or_nothing() {
     let sidecar = std::fs::read_to_string(place.join("metadata/item.toml")).unwrap();
     assert!(sidecar.contains("kind = \"link\""), "it still says what there was");
 }
+
+#[test]
+fn keep_their_item_closed() {
+    let world = World::with_collection();
+    world.write("s.txt", "s");
+    let new = "-c archive new s.txt --access closed --allow 192.0.2.0/24 --no-transferable";
+    let name = world.run(new).line();
+    let (place, _) = bag(&world, &name, "");
+    world.run("-q init other --host other.example.org").succeeded();
+    let conditions = |name: &str| {
+        let told = world.run(&format!("-c other meta get {name}"));
+        let is_condition =
+            |line: &&str| line.starts_with("transferable") || line.starts_with("access");
+        told.succeeded().lines().filter(is_condition).collect::<Vec<_>>().join(", ")
+    };
+    world.run(&format!("-c other import {}", place.display())).succeeded();
+    let imported = world.run("-c other list").line();
+    let closed = "transferable: false, access: closed, access.allow: 192.0.2.0/24";
+    assert_eq!(conditions(&imported), closed);
+    // A manifest says otherwise, as far as it does.
+    world.write("rows.csv", format!("path,access\n{},metadata\n", place.display()));
+    world.run("-q init third --host third.example.org").succeeded();
+    world.run("-c third import --manifest rows.csv").succeeded();
+    let name = world.run("-c third list").line();
+    let told = world.run(&format!("-c third meta get {name}"));
+    assert!(told.stdout.contains("access: metadata"), "{}", told.stdout);
+    assert!(told.stdout.contains("transferable: false"), "{}", told.stdout);
+    assert!(told.stdout.contains("access.allow: 192.0.2.0/24"), "{}", told.stdout);
+    // Those of another item do not count.
+    let sidecar = place.join("metadata/item.toml");
+    let text = std::fs::read_to_string(&sidecar).unwrap();
+    std::fs::write(&sidecar, text.replace("example.org/archive", "example.org/other")).unwrap();
+    std::fs::remove_file(place.join("tagmanifest-sha256.txt")).unwrap();
+    world.run("-q init fourth --host fourth.example.org").succeeded();
+    world.run(&format!("-c fourth import {}", place.display())).succeeded();
+    let name = world.run("-c fourth list").line();
+    assert!(world.run(&format!("-c fourth meta get {name}")).stdout.contains("access: open"));
+}
