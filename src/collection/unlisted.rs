@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::trash::UNLISTED;
-use super::{LockedItem, StoredItem};
+use super::{Collection, LockedItem, StoredItem};
 use crate::disk::copy::{CopyError, digest};
 use crate::disk::{Dir, DirEntry, Kind, Met, PathError};
 use crate::interrupt::Interrupt;
@@ -24,6 +24,19 @@ pub(crate) fn strays_in(
 }
 
 impl StoredItem {
+    /// Whether nothing in its directory is of an item, and the inventory of `collection` never had one of its name.
+    /// Adoption leaves such a directory alone.
+    pub(crate) fn is_no_item(&self, collection: &Collection) -> Result<bool, PathError> {
+        for entry in self.dir().entries()? {
+            let DirEntry { name, kind } = entry?;
+            let is_of_item = name == layout::SIDECAR || name == layout::PAYLOAD;
+            if is_of_item || (kind != Kind::Directory && name != "@reference.bib") {
+                return Ok(false);
+            }
+        }
+        Ok(collection.inventory()?.is_some() && collection.last_record(self.name())?.is_none())
+    }
+
     /// Everything in the item's directory beside its sidecar and its payload.
     pub(crate) fn strays(&self) -> Result<Vec<PathBuf>, PathError> {
         let strays = strays_in(self.dir())?.map(|entry| Ok(PathBuf::from(entry?.name)));

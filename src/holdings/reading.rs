@@ -127,7 +127,13 @@ fn read_with<T>(
         Ok(Some(item)) => {
             item.path().clone_into(&mut holding.path);
             item.name().clone_into(&mut holding.name);
-            item.read_sidecar().map(|read| {
+            let read = item.read_sidecar();
+            if matches!(read, Err(CollectionError::NoSidecar { .. }))
+                && item.is_no_item(lookup.collection()).unwrap_or(false)
+            {
+                return None;
+            }
+            read.map(|read| {
                 let record = HoldingRecord::of(&read.sidecar, read.seal);
                 kept = Some((read.version, keep(read.sidecar)));
                 record

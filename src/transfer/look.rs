@@ -58,7 +58,14 @@ impl Shared<'_> {
             return Err(self.from.absent(name).into());
         };
         let root = self.from.path();
-        let source = sealed(&from, from.read_sidecar(), root)?;
+        let read = from.read_sidecar();
+        if matches!(read, Err(CollectionError::NoSidecar { .. }))
+            && self.options.tombstones != Tombstones::Refuse
+            && from.is_no_item(self.from)?
+        {
+            return Ok(Decision::Prepared(Prepared::Passed));
+        }
+        let source = sealed(&from, read, root)?;
         let state = source.sidecar.state;
         let is_passed = state == State::Deleted && self.options.tombstones == Tombstones::Pass;
         let brings = state == State::Deleted

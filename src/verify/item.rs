@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::finding::{Finding, Findings, Place, describe};
 use super::reading::DigestRun;
 use super::{Code, Context, Depth, ItemReport, payload, record};
-use crate::collection::{StoredItem, strays_in};
+use crate::collection::{Collection, StoredItem, strays_in};
 use crate::disk::{Dir, DirEntry, FileStat, Kind, PathError, ShownModes};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -121,6 +121,13 @@ impl Inspection {
             inspection.look_at_payload(sidecar, context)?;
         }
         Some(inspection)
+    }
+
+    /// Whether the directory has nothing of an item, and never had.
+    pub(super) fn is_no_item(&self, collection: &Collection) -> bool {
+        let is_no_item =
+            |dir: Dir| StoredItem::at(self.report.name.clone(), dir).is_no_item(collection);
+        self.sidecar.is_none() && self.dir.try_clone().and_then(is_no_item).unwrap_or(false)
     }
 
     /// The state of the item, unless damage has been found.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Code;
 use super::finding::{Finding, Place, describe};
 use crate::disk::{Dir, Kind, PathError};
+use crate::identity::RepositoryName;
 
 /// The place of a displaced item.
 pub(super) const IN_TRASH: &str = "it is whole in the trash; `urepo recover` puts it back";
@@ -18,6 +19,12 @@ pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
             Finding::new(Code::Stray, Place::Tree(path), detail)
         }
     }
+}
+
+/// The finding for a directory that has an identifier for its name, and nothing of an item.
+pub(super) fn no_item(name: &RepositoryName) -> Finding {
+    let detail = "a directory without an item, of which there is no record; `rmdir` removes it if it is empty";
+    Finding::new(Code::Stray, Place::Tree(name.as_str().into()), detail)
 }
 
 /// The kind of `path`, without following links.

@@ -9,7 +9,7 @@ use super::finding::{Finding, Place};
 use super::inventory::{absent, contradiction, returned};
 use super::item::Inspection;
 use super::reading::DigestRun;
-use super::stray::{IN_TRASH, kind_at, stray};
+use super::stray::{IN_TRASH, kind_at, no_item, stray};
 use super::{Code, Context, ItemReport, Report};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::{Dir, Kind, PathError};
@@ -150,6 +150,9 @@ impl Work<'_> {
         };
         let inspection = Inspection::of(name, dir, self.context);
         let mut inspection = inspection.ok_or(Err(Unverified::Stopped))?;
+        if ticket.origin == NameOrigin::Listed && inspection.is_no_item(self.collection) {
+            return Err(Ok(Report::Tree(no_item(&ticket.name))));
+        }
         inspection.extend(returned);
         let state = inspection.sound_state();
         let contradiction = state.and_then(|it| contradiction(self.collection, &ticket.name, it));

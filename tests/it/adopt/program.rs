@@ -70,6 +70,30 @@ fn what_an_interrupted_run_left_is_taken_in_by_the_next() {
 }
 
 #[test]
+fn an_empty_directory_is_a_warning_and_no_item() {
+    let world = program();
+    let empty = format!("{PAPER}.59");
+    std::fs::create_dir(world.path("col").join(&empty)).unwrap();
+    world.run("adopt col").succeeded();
+    let verified = world.run("verify col");
+    assert_eq!(verified.code, 0, "{}", verified.stderr);
+    assert!(verified.stdout.contains("U301"), "{}", verified.stdout);
+    world.run("-q init mirror --host mirror.example.org").succeeded();
+    let copied = world.run("-c col copy --all --to mirror");
+    assert_eq!(copied.code, 0, "{}", copied.stderr);
+    assert_eq!(world.run("-c col status --with mirror").code, 0);
+    assert_eq!(world.run("-c col migrate --all --to mirror").code, 0);
+    // Whoever names it is told.
+    assert_eq!(world.run(&format!("-c col copy {empty} --to mirror")).code, 20);
+    // An item that was there is missed.
+    world.run("-c mirror migrate --all --to col").succeeded();
+    let item = world.path("col").join(PAPER);
+    std::fs::remove_dir_all(&item).unwrap();
+    std::fs::create_dir(&item).unwrap();
+    assert_eq!(world.run("verify col").code, 20);
+}
+
+#[test]
 fn what_was_taken_in_verifies_and_is_found() {
     let world = program();
     world.run("adopt col").succeeded();
