@@ -135,6 +135,14 @@ fn the_other_end_may_be_in_another_collection() {
     );
     assert!(told.stderr.contains("--edition-of"), "{}", told.stderr);
     assert!(two.verified().contains("U503"));
+    let told = two.relate("A --next-edition C --unlink");
+    told.succeeded();
+    assert!(
+        told.stderr.contains(&format!("--edition-of {} --unlink` does", two.own[0])),
+        "{}",
+        told.stderr
+    );
+    two.relate("A --next-edition C").succeeded();
     // The same with both at hand completes it.
     two.relate("A --next-edition C --with mirror").succeeded();
     assert_eq!(two.held("archive", &two.own[0]), "[relations] next_edition = \"C\"");

@@ -119,7 +119,8 @@ impl Relate {
         let is_done = done.is_ok();
         reporter.finish(done)?;
         if is_done {
-            plan.left.iter().for_each(|left| tell_left(context, item.name(), left));
+            let told = |left| tell_left(context, item.name(), left, request.action);
+            plan.left.iter().for_each(told);
         }
         Ok(())
     }
@@ -250,12 +251,21 @@ impl At {
 }
 
 /// Names the open end, and the command that completes it.
-pub(super) fn tell_left(context: &Context, name: &RepositoryName, left: &LeftEnd) {
+pub(super) fn tell_left(
+    context: &Context,
+    name: &RepositoryName,
+    left: &LeftEnd,
+    action: RelationAction,
+) {
     let LeftEnd { item, kind, reason } = left;
+    let unlink = match action {
+        RelationAction::Link => "",
+        RelationAction::Unlink => " --unlink",
+    };
     let completes = match kind {
         Some(kind) => {
             format!(
-                "`urepo -c COLLECTION relate {item} {}` does the same there",
+                "`urepo -c COLLECTION relate {item} {}{unlink}` does the same there",
                 flag(kind, name.as_str())
             )
         }

@@ -107,7 +107,8 @@ impl NewRelations {
                 .caused_by(failure.in_one_line())
                 .hint(format!("`{command}` completes it"))
         })?;
-        plan.left.iter().for_each(|left| tell_left(context, name, left));
+        let told = |left| tell_left(context, name, left, self.request.action);
+        plan.left.iter().for_each(told);
         Ok(())
     }
 }
