@@ -94,7 +94,7 @@ const KINDS: [ConcernKind; 12] = [
         one: "item deleted elsewhere",
         many: "items deleted elsewhere",
         hint: "`urepo -c PATH copy NAME --revive --to OTHER` makes a Copy of it again; if it is to stay deleted, `urepo \
-               -c PATH delete NAME`",
+               -c PATH delete NAME --force last`",
     },
     ConcernKind {
         name: "few-copies",

@@ -2,6 +2,23 @@
 
 use super::*;
 
+/// A backup brought back an item that was deleted. The hint deletes it again.
+#[test]
+fn an_original_that_is_deleted_elsewhere_can_stay_deleted() {
+    let world = world();
+    copy(&world, NAME);
+    world.run(&format!("-c backup delete --force last --yes {NAME}")).succeeded();
+    let tombstone = |sidecar: &mut urepo::sidecar::Sidecar| sidecar.state = State::Deleted;
+    copy_item(&world.path("archive"), &world.path("backup"), OTHER, tombstone);
+    let told = world.run("status");
+    let hint =
+        format!("if it is to stay deleted, `urepo -c [WORLD]/archive delete {OTHER} --force last`");
+    assert!(told.stderr.contains(&hint), "{}", told.stderr);
+    let delete = format!("-c archive delete {OTHER} --force last");
+    world.run(&delete).succeeded();
+    assert!(!world.run("status").stderr.contains("deleted elsewhere"));
+}
+
 #[test]
 fn a_collection_that_is_not_there_makes_the_answer_incomplete() {
     let world = world();
