@@ -32,8 +32,10 @@ impl Explain for PromotionError {
             )),
             Self::OfAnother { name } => Failure::of(Exit::Conflict, self)
                 .hint(format!("`urepo show {name}` shows what its sidecar says")),
-            Self::LaterCopy { path, .. } => Failure::of(Exit::Conflict, self)
-                .hint(format!("promote that one: `urepo -c {} promote`", shell::word(path))),
+            Self::LaterCopy { name, path } => Failure::of(Exit::Conflict, self).hint(format!(
+                "promote that one: `urepo -c {} promote {name} --lost COLLECTION --reason TEXT`",
+                shell::word(path)
+            )),
             Self::OtherCopy { name, path } => Failure::of(Exit::Conflict, self).hint(format!(
                 "`urepo -c {} verify {name}` says whether it is damaged",
                 shell::word(path)

@@ -252,7 +252,7 @@ backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 "#]],
         str![[r#"
 error: 1 Copy without an Original, 1 item vanished
-hint: `--with COLLECTION` names the collection that holds it; `urepo -c [WORLD]/backup promote` makes a Copy the Original when that is lost
+hint: `--with COLLECTION` names the collection that holds it; `urepo -c [WORLD]/backup promote example.org/archive/2026/11.21.02.13 --lost COLLECTION --reason TEXT` makes a Copy the Original when that is lost
 
 "#]],
     );

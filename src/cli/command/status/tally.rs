@@ -118,7 +118,8 @@ const KINDS: [ConcernKind; 12] = [
         name: "orphan",
         one: "Copy without an Original",
         many: "Copies without an Original",
-        hint: "`--with COLLECTION` names the collection that holds it; `urepo -c PATH promote` makes a Copy the Original when that is lost",
+        hint: "`--with COLLECTION` names the collection that holds it; `urepo -c PATH promote NAME --lost COLLECTION \
+               --reason TEXT` makes a Copy the Original when that is lost",
     },
     ConcernKind {
         name: "vanished",
