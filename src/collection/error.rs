@@ -17,6 +17,12 @@ pub enum CollectionError {
         /// The searched path.
         path: PathBuf,
     },
+    /// There is no `urepo.toml`, and urepo's own directory is there.
+    #[error("the settings of the collection are missing: `{}`", path.join(crate::layout::SETTINGS).display())]
+    NoSettings {
+        /// The root.
+        path: PathBuf,
+    },
     /// No directory up to the root has a `urepo.toml`.
     #[error("`{}` is not in a collection", path.display())]
     NotInACollection {

@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::disk::{Dir, PathError, Watcher};
+use crate::disk::{Dir, Kind, PathError, Watcher};
 use crate::identity::Instant;
 use crate::layout;
 use crate::wait::Waiter;
@@ -130,7 +130,13 @@ impl Collection {
             Err(error) => return Err(error.into()),
         };
         let Some(mut file) = root.open_file_if_there(layout::SETTINGS)? else {
-            return Err(CollectionError::NotACollection { path: path.to_path_buf() });
+            let path = path.to_path_buf();
+            return Err(match root.stat(layout::OWN)? {
+                Some(stamp) if stamp.kind == Kind::Directory => {
+                    CollectionError::NoSettings { path }
+                }
+                _ => CollectionError::NotACollection { path },
+            });
         };
         let bytes = file.read_all(settings::MAX_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|error| error.to_string());

@@ -104,7 +104,9 @@ impl Adopt {
         let dir = Dir::open(&root, context.watcher())?;
         let found = match context.open(&root) {
             Ok(collection) => RootKind::Collection(Box::new(collection)),
-            Err(CollectionError::NotACollection { .. }) => RootKind::Tree,
+            Err(CollectionError::NotACollection { .. } | CollectionError::NoSettings { .. }) => {
+                RootKind::Tree
+            }
             Err(error) => return Err(error.into()),
         };
         if let (RootKind::Collection(collection), Some(wanted)) = (&found, &wanted) {

@@ -151,6 +151,11 @@ impl Explain for CollectionError {
             Self::Distributor(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::NotACollection { .. } => Failure::of(Exit::NoCollection, self).hint(NOT_MOUNTED),
+            Self::NoSettings { path } => Failure::of(Exit::NoCollection, self).hint(format!(
+                "put it back from a backup; without one, `urepo init {} --host FQDN --force prefix` makes a new one, \
+                 with another `id`",
+                shell::word(path)
+            )),
             Self::NotInACollection { .. } => Failure::of(Exit::NoCollection, self)
                 .hint("name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`"),
             Self::ExistsAlready { .. } => {

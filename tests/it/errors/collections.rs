@@ -35,6 +35,20 @@ hint: is it mounted? `findmnt` lists mounted file systems
 "#]]);
 }
 
+/// Only the settings are lost.
+#[test]
+fn without_settings() {
+    let (world, _) = world_with_item();
+    std::fs::remove_file(world.path("archive/urepo.toml")).unwrap();
+    refuses(&world, "-c archive list", 10).tells(str![[r#"
+error: the settings of the collection are missing: `[WORLD]/archive/urepo.toml`
+hint: put it back from a backup; without one, `urepo init [WORLD]/archive --host FQDN --force prefix` makes a new one, with another `id`
+
+"#]]);
+    world.run("init archive --host archive.example.org --force prefix").succeeded();
+    world.run("-c archive verify").succeeded();
+}
+
 /// Commands over all known collections say what they looked for, and where.
 #[test]
 fn that_are_known() {

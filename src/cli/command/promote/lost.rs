@@ -208,7 +208,9 @@ fn open(context: &Context, lost: &OsStr) -> Result<Option<Collection>, Failure> 
 fn open_at(root: &Path) -> Result<Option<Collection>, Failure> {
     let error = match Collection::open(root, &Watcher::default()) {
         Ok(collection) => return Ok(Some(collection)),
-        Err(CollectionError::NotACollection { .. }) => return Ok(None),
+        Err(CollectionError::NotACollection { .. } | CollectionError::NoSettings { .. }) => {
+            return Ok(None);
+        }
         Err(error) => Failure::from(error),
     };
     let path = root.display();
