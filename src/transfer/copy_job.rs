@@ -57,7 +57,7 @@ impl<'a> Shared<'a> {
         match staged.step {
             Step::Skip => {
                 if let (true, Some((item, _))) = (self.options.rules.checksum, &to) {
-                    self.prove(item)?;
+                    self.prove_there(item)?;
                 }
                 return Ok(StageStart::Prepared(Prepared::Planned(staged)));
             }

@@ -140,7 +140,8 @@ fn a_damaged_copy_is_found_with_checksum_only() {
     assert_eq!(step(&pair.run(Verb::Copy, Rules::default())[0]), Step::Skip);
     let rules = Rules { checksum: true, ..Rules::default() };
     let outcome = pair.run(Verb::Copy, rules).remove(0).result;
-    assert!(matches!(outcome, Err(TransferError::NotProven { .. })), "{outcome:?}");
+    let Err(TransferError::Damaged { collection, .. }) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(collection, pair.root(1));
     // An Original does not come to stand on it: what is damaged is copied anew.
     let outcomes = pair.run(Verb::Migrate, Rules { leave_copy: true, ..Rules::default() });
     assert_eq!(step(&outcomes[0]), Step::HandOver(Replaces::Copy));
