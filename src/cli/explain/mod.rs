@@ -21,6 +21,7 @@ use urepo::collection::{CollectionError, Series};
 use urepo::deposit::{DepositError, NoRoom, RefusedLinks};
 use urepo::disk::{FileFault, PathError};
 use urepo::identity::{Identifier, ParseError, RepositoryName};
+use urepo::layout;
 use urepo::sidecar::MetadataError;
 
 use crate::cli::escape;
@@ -81,12 +82,23 @@ fn mended_by(name: &RepositoryName, collection: &Path) -> String {
 impl Explain for PathError {
     fn explain(&self) -> Failure {
         let failure = Failure::of(Exit::Failure, self);
+        // The working directory may be on another file system, and a stage ends with its run.
+        let above = || {
+            let own = self.path().ancestors().find(|it| it.ends_with(layout::OWN));
+            match own.unwrap_or(self.path()).parent() {
+                Some(above) if above.as_os_str().is_empty() => ".".to_owned(),
+                above => shell::word(above.unwrap_or(self.path())),
+            }
+        };
         match self.kind() {
             _ if self.is_link() => Failure::new(Exit::Failure, failure.message)
                 .caused_by("it, or a directory on the way to it, is a symbolic link")
                 .hint("links are not followed; put a directory in its place, or remove it"),
             _ if self.is_full() => failure
-                .hint("make room, `df -h .` shows how much there is, and repeat the command")
+                .hint(format!(
+                    "make room, `df -h {}` shows how much there is, and repeat the command",
+                    above()
+                ))
                 .in_common(WITHOUT_ROOM),
             _ if self.is_unholdable() => failure.hint(
                 "ext4, XFS and Btrfs hold every name; `urepo export ITEM --format tar --to DIR` packs an item into one \
@@ -96,18 +108,18 @@ impl Explain for PathError {
                 .hint("`ulimit -n` shows how many files may be open at a time; repeat with more, or `-j 1`"),
             std::io::ErrorKind::FileTooLarge => failure.hint(
                 "`ulimit -f` shows how large a file may be here, if not the file system limits it: \
-                 `findmnt -T .`",
-            ),
-            std::io::ErrorKind::ReadOnlyFilesystem => {
-                failure.hint("the file system is mounted read-only; `findmnt -T .` shows it")
-            }
-            std::io::ErrorKind::CrossesDevices => {
-                let above = shell::word(self.path().parent().unwrap_or(self.path()));
-                failure.hint(format!(
-                    "a collection has to lie on one file system; `findmnt -T {above}` shows what is \
-                     mounted in it"
-                ))
-            }
+                 `findmnt -T {}`",
+                above()
+            )),
+            std::io::ErrorKind::ReadOnlyFilesystem => failure.hint(format!(
+                "the file system is mounted read-only; `findmnt -T {}` shows it",
+                above()
+            )),
+            std::io::ErrorKind::CrossesDevices => failure.hint(format!(
+                "a collection has to lie on one file system; `findmnt -T {}` shows what is mounted \
+                 in it",
+                above()
+            )),
             std::io::ErrorKind::PermissionDenied => {
                 let path = shell::word(self.path());
                 failure.hint(format!("`namei -l {path}` shows who may do what on the way"))

@@ -83,7 +83,7 @@ deleted 2 items
 exit 1
 error: cannot make the directory `[WORLD]/mount/archive/.urepo/staging/[..]`
 caused by: No space left on device (os error 28)
-hint: make room, `df -h .` shows how much there is, and repeat the command
+hint: make room, `df -h [WORLD]/mount/archive` shows how much there is, and repeat the command
 exit 0
 purged 2 items, 2 B; [..] freed
 exit 0

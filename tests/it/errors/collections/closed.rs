@@ -158,15 +158,15 @@ fn read_only() {
 exit 1
 error: cannot open `[WORLD]/mount/archive/.urepo/lock`
 caused by: Read-only file system (os error 30)
-hint: the file system is mounted read-only; `findmnt -T .` shows it
+hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/archive` shows it
 exit 1
 error: cannot open `[WORLD]/mount/archive/.urepo/distributor/example.org+archive.lock`
 caused by: Read-only file system (os error 30)
-hint: the file system is mounted read-only; `findmnt -T .` shows it
+hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/archive` shows it
 exit 1
 error: cannot make the directory `[WORLD]/mount/maps`
 caused by: Read-only file system (os error 30)
-hint: the file system is mounted read-only; `findmnt -T .` shows it
+hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount` shows it
 exit 0
 mount
 mount/archive

@@ -87,7 +87,7 @@ hint: make room, and repeat the command
 exit 1
 error: cannot open `[WORLD]/mount/mirror/.urepo/lock`
 caused by: Read-only file system (os error 30)
-hint: the file system is mounted read-only; `findmnt -T .` shows it
+hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/mirror` shows it
 
 "#]],
     );
@@ -149,7 +149,7 @@ fn that_can_only_be_read() {
 exit 1
 error: cannot open `[WORLD]/mount/archive/.urepo/lock`
 caused by: Read-only file system (os error 30)
-hint: the file system is mounted read-only; `findmnt -T .` shows it
+hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/archive` shows it
 exit 0
 copied 1 item, 1 file, 1 B
 
