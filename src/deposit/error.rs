@@ -46,6 +46,8 @@ pub enum DepositError {
     Link {
         /// The link.
         path: PathBuf,
+        /// Where it leads, if there is nothing.
+        dangles: Option<PathBuf>,
     },
     /// Two names that are the same name on some file systems.
     #[error("`{first}` and `{second}` in `{}` are one name on some file systems", source_path.display())]

@@ -106,7 +106,7 @@ impl Explain for PathError {
             ),
             _ if self.shortage().is_some() => failure
                 .hint("`ulimit -n` shows how many files may be open at a time; repeat with more, or `-j 1`"),
-            std::io::ErrorKind::FileTooLarge => failure.hint(
+            std::io::ErrorKind::FileTooLarge => failure.hint(format!(
                 "`ulimit -f` shows how large a file may be here, if not the file system limits it: \
                  `findmnt -T {}`",
                 above()
@@ -284,7 +284,10 @@ impl Explain for DepositError {
             Self::Special { .. } => Failure::of(Exit::Failure, self).hint(
                 "move it out of the way: only files, directories and links inside the item are kept",
             ),
-            Self::Link { .. } => Failure::of(Exit::Failure, self)
+            Self::Link { dangles: Some(target), .. } => Failure::of(Exit::Failure, self)
+                .caused_by(format!("it is dangling: no `{}`", target.display()))
+                .hint("remove it, or correct it"),
+            Self::Link { dangles: None, .. } => Failure::of(Exit::Failure, self)
                 .hint("`--links follow` deposits what it points to"),
             Self::Links(links) => refused_links(Failure::of(Exit::Failure, self), links),
             Self::Twins { .. } => Failure::of(Exit::Failure, self)

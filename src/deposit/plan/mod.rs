@@ -11,7 +11,9 @@ use super::link::{LinkFault, RefusedLink, RefusedLinks};
 use super::place::DepositTarget;
 use super::root::{RootKind, SourceRoot};
 use super::{Checks, CollisionRule, DepositError, Options, Request, Source, SourcePlace};
-use crate::disk::{BrokenLink, Exclusion, ExclusionRule, Kind, Links, SourceWalk};
+use crate::disk::{
+    BrokenLink, Exclusion, ExclusionRule, Kind, Links, PathError, SourceWalk, resolved,
+};
 use crate::flow::Footprint;
 use crate::item::{PayloadPath, twins};
 use crate::progress::Progress;
@@ -199,7 +201,14 @@ impl Plan {
                 self.push_root(own_name(path)?, kind, root);
                 self.roots.push(root_of(RootKind::File));
             }
-            Kind::Link => return Err(DepositError::Link { path: path.clone() }),
+            Kind::Link => {
+                let (above, name) = source.parent(&place.collection.watcher())?;
+                let is_absent = |error: PathError| error.kind() == std::io::ErrorKind::NotFound;
+                let dangles = resolved(path).is_err_and(is_absent);
+                let dangles = dangles.then(|| above.read_link(&name)).transpose()?;
+                let (path, dangles) = (path.clone(), dangles.map(PathBuf::from));
+                return Err(DepositError::Link { path, dangles });
+            }
             Kind::Special(kind) => {
                 return Err(DepositError::Special { kind, path: path.clone() });
             }

@@ -100,6 +100,13 @@ error: the link `hostile/link` leads out of the item and is dangling: no `\u{1b}
 hint: `--links asis` keeps links as they are, `--links skip` leaves them out
 
 "#]]);
+    symlink("nowhere", world.path("dangling-link")).unwrap();
+    refuses(&world, "-c archive new dangling-link", 1).tells(str![[r#"
+error: `dangling-link` is a symbolic link
+caused by: it is dangling: no `nowhere`
+hint: remove it, or correct it
+
+"#]]);
     symlink("a.txt", world.path("source-link")).unwrap();
     refuses(&world, "-c archive new source-link", 1).tells(str![[r#"
 error: `source-link` is a symbolic link
