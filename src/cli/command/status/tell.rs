@@ -1,5 +1,6 @@
 //! The lines and records of `urepo status`.
 
+use urepo::collection::{Departure, InventoryChange};
 use urepo::holdings::{Concern, Holdings, Weight};
 use urepo::identity::RepositoryName;
 
@@ -33,7 +34,17 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
         },
         Concern::Stale(at) => format!("stale Copy in {}", place(*at)),
         Concern::Different(at) => format!("different Copy in {}", place(*at)),
-        Concern::Orphan(at) => format!("Copy in {}, no Original anywhere", place(*at)),
+        Concern::Orphan(at) => match migrated(known, &holdings.name) {
+            Some((from, to)) => {
+                let to = escape::one_line(&to);
+                format!(
+                    "Copy in {}, its Original migrated from {} to `{to}`",
+                    place(*at),
+                    place(from)
+                )
+            }
+            None => format!("Copy in {}, no Original anywhere", place(*at)),
+        },
         Concern::Deleted { original, deleted } => {
             format!("Original in {}, deleted in {}", place(*original), place(*deleted))
         }
@@ -41,6 +52,19 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
             format!("Copy in {}, deleted in {}", place(*copy), place(*deleted))
         }
     }
+}
+
+/// The known collection that handed the Original of `name` over to one that is not known, and its name.
+fn migrated(known: &Known, name: &RepositoryName) -> Option<(usize, String)> {
+    let is_known = |id: &str| known.collections.iter().any(|it| it.id() == id);
+    known.collections.iter().enumerate().find_map(|(at, collection)| {
+        match collection.last_record(name).ok()??.line.change {
+            InventoryChange::Left(Departure::Migrated(to)) if !is_known(&to.id) => {
+                Some((at, to.name))
+            }
+            _ => None,
+        }
+    })
 }
 
 pub(super) fn contradiction_record(

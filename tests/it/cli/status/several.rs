@@ -20,6 +20,19 @@ fn an_original_that_is_deleted_elsewhere_can_stay_deleted() {
 }
 
 #[test]
+fn an_original_that_migrated_to_an_unknown_collection_is_not_lost() {
+    let world = world();
+    copy(&world, NAME);
+    world.run("-q init new --host new.example.org").succeeded();
+    world.run(&format!("-c archive migrate {NAME} --to new")).succeeded();
+    let told = world.run("status");
+    let expected =
+        format!("Copy in `backup`, its Original migrated from `archive` to `new`: {NAME}\n");
+    assert!(told.stdout.contains(&expected), "{}", told.stdout);
+    assert!(!world.run("status --with new").stdout.contains("migrated"));
+}
+
+#[test]
 fn a_collection_that_is_not_there_makes_the_answer_incomplete() {
     let world = world();
     copy(&world, NAME);
