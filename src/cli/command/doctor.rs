@@ -11,6 +11,7 @@ use super::removal::described;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::human;
 use crate::cli::records::{self, Distributor};
 use crate::cli::shell;
 
@@ -113,7 +114,8 @@ impl Doctor {
             text += &match left {
                 0 => "temporary    none\n".to_owned(),
                 _ => shell::pasted(&format!(
-                    "temporary    {left} files; `urepo recover` removes them\n"
+                    "temporary    {}; `urepo recover` removes what was left\n",
+                    human::count(left as u64, "file")
                 )),
             };
             for item in &unfinished {

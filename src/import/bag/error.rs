@@ -63,7 +63,9 @@ pub enum BagError {
         algorithm: Algorithm,
     },
     /// The payload has another size than stated.
-    #[error("it holds {files} files of {bytes} bytes, and says {files_told} of {bytes_told}")]
+    #[error(
+        "`bag-info.txt` tells of {files_told} files and {bytes_told} bytes; there are {files} files and {bytes} bytes"
+    )]
     Counts {
         /// The actual bytes.
         bytes: u64,

@@ -140,7 +140,7 @@ fn bags_fail() {
             "a295e0bdde1938d1fbfd343e5a3e569e868e1460  data/sub/b%.txt\n".to_owned(),
             "the bytes of `sub/b%.txt` do not have the SHA-1 that was given",
         ),
-        ("bag-info.txt", "Payload-Oxum: 10.2\n".to_owned(), "and says 2 of 10"),
+        ("bag-info.txt", "Payload-Oxum: 10.2\n".to_owned(), "tells of 2 files and 10 bytes"),
     ];
     for (file, text, expected) in cases {
         let world = World::with_collection();

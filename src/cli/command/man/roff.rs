@@ -152,8 +152,15 @@ fn flags_and_pages(prose: &str) -> String {
         let page = word.strip_suffix("(1)").or_else(|| word.strip_suffix("(5)"));
         match page {
             Some(page) => markup += &format!("{}{}", bold(page), &word[page.len()..]),
-            None if word.len() > 2 && word.starts_with("--") => markup += &bold(word),
-            None => markup += &escape(word),
+            None => {
+                let flag = word.trim_start_matches('(');
+                let before = &word[..word.len() - flag.len()];
+                let flag = if flag.contains('(') { flag } else { flag.trim_end_matches(')') };
+                let is_flag = flag.len() > 2 && flag.starts_with("--");
+                let after = &word[before.len() + flag.len()..];
+                let flag = if is_flag { bold(flag) } else { escape(flag) };
+                markup += &format!("{}{flag}{}", escape(before), escape(after));
+            }
         }
         // Line ends of the help are not kept.
         markup += &escape(&rest.replace('\n', " "));
@@ -168,11 +175,11 @@ mod tests {
     #[test]
     fn what_means_something_to_roff_means_itself() {
         let mut page = Roff::default();
-        page.paragraph("`.hidden` and a\\b's \"x\" … with --each; see urepo-new(1).");
+        page.paragraph("`.hidden` and a\\b's \"x\" … with (--each); see urepo-new(1).");
         assert_eq!(
             page.finish(),
             ".PP\n\\fB.hidden\\fR and a\\eb\\(aqs \\(dqx\\(dq \\[u2026] with \
-             \\fB\\-\\-each\\fR; see\n\\fBurepo\\-new\\fR(1).\n"
+             (\\fB\\-\\-each\\fR); see\n\\fBurepo\\-new\\fR(1).\n"
         );
         let mut page = Roff::default();
         page.section("examples");
