@@ -27,7 +27,7 @@ pub(crate) struct Shown {
 
 /// How it is seen.
 enum Form {
-    /// Lines on the terminal: one for the whole, one for the file in work.
+    /// Lines on the terminal: one for the whole run, one for the present file.
     Bar(ProgressBar),
     /// Plain lines at intervals, for logs; the last one was then.
     Lines(Printer, Mutex<Instant>),

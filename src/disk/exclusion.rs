@@ -155,7 +155,7 @@ impl Exclusion {
         let file = relative.join(PATTERN_FILE);
         let stamp = if follows { followed(&root.path_of(&file)) } else { root.stat(&file) };
         let stamp = match stamp {
-            // Nothing in such a directory can be read: the walk reports what is there.
+            // Nothing in such a directory can be read: the walk reports its entries.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => None,
             stamp => stamp?,
         };

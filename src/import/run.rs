@@ -265,7 +265,7 @@ fn fingerprint(key: &[u8]) -> u128 {
     u128::from_str_radix(&text[..32], 16).unwrap_or(0)
 }
 
-/// The outcome of a source that needs no work, with the line that the ledger lacks. `None` for a source to be passed over.
+/// The outcome of a source that needs no work, with the missing line of the ledger. `None` for a source to be skipped.
 fn settled(decision: Decision, candidate: &Candidate) -> Option<(Became, Option<Entry>)> {
     Some(match decision {
         Decision::There(name, line) => (Became::There(name), line),

@@ -19,7 +19,7 @@
 //! | `proof` | the sidecar that the old seal belongs to, found with a donor's text; pure |
 //! | `unconfirmed` | what of a sidecar a donor does not confirm; pure |
 //! | `plan` | where each of its files comes from; pure |
-//! | `donor` | which donor has the bytes that are asked for |
+//! | `donor` | which donor has the required bytes |
 //! | `build` | the repaired item, made in the stage |
 //! | `run` | from the examination of an item to the repaired one in its place |
 //!

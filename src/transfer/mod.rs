@@ -17,7 +17,7 @@
 //! | `publish` | a group of Copies: one sync, then each in one step |
 //! | `handover` | a group of Originals, by the protocol of hand-overs |
 //! | `journal`, `settle` | the record of a hand-over; its end, from the commit point on |
-//! | `recovery` | hand-overs that were cut short |
+//! | `recovery` | interrupted hand-overs |
 //! | `bury` | deletions, which travel as tombstones |
 //! | `retire` | what leaves the source, once the destination is proven |
 //! | `unlisted` | files that no sidecar lists, which go to the trash |

@@ -76,7 +76,7 @@ const REPEAT: &str = "repeat the command";
 pub(crate) const NOT_MOUNTED: &str = "is it mounted? `findmnt` lists mounted file systems";
 
 fn mended_by(name: &RepositoryName, collection: &Path) -> String {
-    format!("`urepo -c {} repair {name}` mends it from a good copy", shell::word(collection))
+    format!("`urepo -c {} repair {name}` repairs it from a good copy", shell::word(collection))
 }
 
 impl Explain for PathError {

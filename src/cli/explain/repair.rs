@@ -15,7 +15,7 @@ impl Explain for RepairError {
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::Lost { .. } => failure
-                .hint("`--from COLLECTION` names more collections; `--partial` mends the rest"),
+                .hint("`--from COLLECTION` names more collections; `--partial` repairs the rest"),
             Self::NoRecord { .. } => failure
                 .hint("`--from COLLECTION` names a collection with a good copy"),
             Self::Disagreement { .. } => failure

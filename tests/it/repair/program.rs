@@ -227,7 +227,7 @@ fn as_much_as_can_be_with_partial() {
         20,
         str![[r#"
 error: no good copy of `b.txt` in `[NAME]`
-hint: `--from COLLECTION` names more collections; `--partial` mends the rest
+hint: `--from COLLECTION` names more collections; `--partial` repairs the rest
 
 "#]],
     );
@@ -249,7 +249,7 @@ hint: add collections with good copies with `--from COLLECTION`
         20,
         str![[r#"
 error: no good copy of `b.txt` in `[NAME]`
-hint: `--from COLLECTION` names more collections; `--partial` mends the rest
+hint: `--from COLLECTION` names more collections; `--partial` repairs the rest
 
 "#]],
     );
