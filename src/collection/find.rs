@@ -111,9 +111,10 @@ impl Collection {
         Ok(found)
     }
 
-    /// Items with the IBIp `ibip`, if it has the date of their names.
+    /// Items with the IBIp `ibip`, if it has the date of their names or is in the present index.
     pub(crate) fn items_with_ibip(&self, ibip: &Ibip) -> Result<Vec<StoredItem>, CollectionError> {
-        self.items_labelled(ibip.instant().ok(), &ibip.to_string())
+        let found = self.items_labelled(ibip.instant().ok(), ibip.as_str())?;
+        if found.is_empty() { self.items_indexed_as(ibip.as_str()) } else { Ok(found) }
     }
 
     /// Items with `identifier` in the collection, if any.

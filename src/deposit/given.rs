@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DepositError, DepositTarget};
-use crate::collection::{Collection, InventoryLine, Label, Lookup};
+use crate::collection::{InventoryLine, Label, Lookup};
 use crate::digest::{Checksum, Digest};
 use crate::disk::Exclusion;
 use crate::identity::RepositoryName;
@@ -62,15 +62,16 @@ pub(super) fn check_name(
     place.check_never_held(&label.name)
 }
 
-/// Makes sure that no item here has the IBIp of `label`.
-pub(crate) fn check_ibip(collection: &Collection, label: &Label) -> Result<(), DepositError> {
+/// Makes sure that no item of a known collection has the IBIp of `label`, whose name is new to them.
+pub(crate) fn check_ibip(place: &DepositTarget<'_>, label: &Label) -> Result<(), DepositError> {
     let Some(ibip) = &label.ibip else { return Ok(()) };
-    match collection.items_with_ibip(ibip)?.into_iter().next() {
-        Some(item) => {
-            Err(DepositError::IbipExists { ibip: ibip.clone(), name: item.name().clone() })
+    for collection in std::iter::once(place.collection).chain(place.peers()) {
+        if let Some(item) = collection.items_with_ibip(ibip)?.into_iter().next() {
+            let (ibip, name) = (ibip.clone(), item.name().clone());
+            return Err(DepositError::IbipExists { ibip, name });
         }
-        None => Ok(()),
     }
+    Ok(())
 }
 
 /// Whether the collection has an item that is about to be published.

@@ -221,7 +221,7 @@ impl Publisher<'_> {
     fn put(&self, year: &Year<'_>, named: &LabeledItem) -> Result<(), DepositError> {
         if let Some(label) = &named.staged.given.label {
             check_name(self.place, self.lookup, label)?;
-            check_ibip(self.collection, label)?;
+            check_ibip(self.place, label)?;
         }
         let (_, leaf) = layout::item_place(&named.label.name);
         self.writer.put_new(&named.staged.item, year, &leaf).map_err(|error| match error.kind() {

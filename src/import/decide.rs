@@ -196,7 +196,7 @@ impl<'a> Planner<'a> {
             }
         }
         if let Some(label) = &candidate.label {
-            check_ibip(self.target.collection(), label)?;
+            check_ibip(&self.target, label)?;
         }
         if let Some(bag) = &bag {
             let counted = bag.check_counts(look.bytes, look.files);

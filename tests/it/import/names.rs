@@ -218,3 +218,30 @@ fn one_that_a_lost_collection_may_have_is_taken_if_a_person_says_so() {
     assert!(!ran.stderr.contains("gone"), "{}", ran.stderr);
     ran.succeeded();
 }
+
+/// Imports the rows into `root`, which refuses them, also in a dry run.
+fn is_refused(world: &World, root: &str, rows: &str, refusal: &str) {
+    world.write("list.csv", rows);
+    for more in ["-n", ""] {
+        let ran = world.run(&format!("-c {root} import --manifest list.csv {more}"));
+        assert!(ran.code == 3 && ran.stderr.contains(refusal), "{rows}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_opaque_name_is_given_to_one_item_of_all_known_collections() {
+    for name in [NAME, "old.example.org/x/2020/01.02.03.01"] {
+        let (world, _) = two_known();
+        world.write("list.csv", format!("path,identifier,ibip\na,{name},{IBIP}\n"));
+        world.run("-c mine import --manifest list.csv").succeeded();
+        // An IBIp of another date than the identifier is found by the index only.
+        world.run("-c mine find nothing");
+        let refusal = format!("`{IBIP}` is the IBIp of `{name}` already");
+        for other in [OTHER, "old.example.org/x/2020/01.02.03.02"] {
+            let rows = format!("path,identifier,ibip\nb,{other},{IBIP}\n");
+            for root in ["mine", "archive"] {
+                is_refused(&world, root, &rows, &refusal);
+            }
+        }
+    }
+}
