@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{DepositError, DepositTarget};
-use crate::collection::{InventoryLine, Label, Lookup};
+use crate::collection::{CollectionError, InventoryLine, Label, Lookup};
 use crate::digest::{Checksum, Digest};
 use crate::disk::Exclusion;
-use crate::identity::RepositoryName;
+use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
 use crate::item::PayloadPath;
 use crate::sidecar::Conditions;
 
@@ -72,6 +73,48 @@ pub(crate) fn check_ibip(place: &DepositTarget<'_>, label: &Label) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// The form of `label` that may still be issued for another item.
+pub(crate) fn not_yet_issued(
+    place: &DepositTarget<'_>,
+    label: &Label,
+    now: Instant,
+) -> Result<Option<Identifier>, DepositError> {
+    let name = (label.date, Identifier::from(label.name.clone()));
+    let dated = |ibip: &Ibip| Some((ibip.instant().ok()?, Identifier::Ibip(ibip.clone())));
+    for (date, form) in std::iter::once(name).chain(label.ibip.as_ref().and_then(dated)) {
+        // Dates are rounded down, to a minute at most.
+        let is_recent = now.duration_since(date).is_some_and(|age| age < Duration::from_secs(60));
+        if date > now || (is_recent && is_issued_unseen(place, label, (date, &form))?) {
+            return Ok(Some(form));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a known collection issues identifiers like this form of `label` and would not see that it is taken: only names
+/// in its own tree are compared with its memory.
+fn is_issued_unseen(
+    place: &DepositTarget<'_>,
+    label: &Label,
+    (date, form): (Instant, &Identifier),
+) -> Result<bool, CollectionError> {
+    for collection in std::iter::once(place.collection).chain(place.peers()) {
+        let is_own = place.collection.is_same(collection)?;
+        for subsystem in &collection.settings().subsystems {
+            let has_prefix = subsystem.prefix()?.folded() == label.name.prefix().folded();
+            let is_issued = match form {
+                Identifier::Ibip(ibip) => subsystem.ibip_prefix()? == Some(ibip.prefix()),
+                Identifier::Repository(_) | Identifier::Legacy(_) => has_prefix,
+            };
+            let is_seen = is_own && has_prefix && date == label.date;
+            if is_issued && !is_seen {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Whether the collection has an item that is about to be published.

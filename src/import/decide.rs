@@ -15,10 +15,11 @@ use super::look::{Scanner, SourceScan};
 use super::source_lookup::LedgerQuery;
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
-use crate::collection::{Collection, CollectionError, InventoryLine, Lookup};
+use crate::collection::{Collection, InventoryLine, Lookup};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times, is_aside};
 use crate::deposit::{
     self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, Source, SourcePlace, check_ibip,
+    not_yet_issued,
 };
 use crate::disk::copy::CopyError;
 use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
@@ -68,8 +69,6 @@ pub(super) struct Planner<'a> {
     lookup: Lookup<'a>,
     target: DepositTarget<'a>,
     keys: Keys,
-    /// The prefixes that this collection issues.
-    own: HashSet<String>,
     begun: Instant,
     pub rules: Criteria,
     /// Receives the progress for sources that need not be read.
@@ -99,16 +98,11 @@ impl<'a> Planner<'a> {
         rules: Criteria,
         (progress, interrupt): (&'a dyn Progress, &'a Interrupt),
     ) -> Result<Planner<'a>, ImportError> {
-        let mut own = HashSet::new();
-        for subsystem in &collection.settings().subsystems {
-            own.insert(subsystem.prefix().map_err(CollectionError::from)?.folded());
-        }
         Ok(Planner {
             clock,
             lookup: Lookup::new(collection),
             target: DepositTarget::new(collection, peers, clock)?,
             keys: Keys::default(),
-            own,
             begun: clock.now(),
             rules,
             progress,
@@ -344,12 +338,11 @@ impl<'a> Planner<'a> {
         }
         let Some(label) = &candidate.label else { return Ok(None) };
         let Some(item) = self.lookup.item(&label.name)? else {
-            let is_own = self.own.contains(&label.name.prefix().folded());
-            if is_own && label.date > self.clock.now() {
-                return Err(ImportError::NameAhead { name: label.name.clone() });
-            }
             self.target.check_never_held(&label.name)?;
-            return Ok(None);
+            return match not_yet_issued(&self.target, label, self.clock.now())? {
+                Some(identifier) => Err(ImportError::NotYetIssued { identifier }),
+                None => Ok(None),
+            };
         };
         // Published by an import that ended before its line was written.
         let entry = entry_of(&item.sidecar()?.0, LineKind::Kept);

@@ -44,11 +44,13 @@ pub enum ImportError {
         /// The name.
         name: RepositoryName,
     },
-    /// The name in a row is dated in the future of a subsystem of this collection.
-    #[error("`{name}` has not been issued yet: its date lies ahead")]
-    NameAhead {
-        /// The name.
-        name: RepositoryName,
+    /// The identifier in a row may still be issued for another item.
+    #[error(
+        "`{identifier}` may still be issued for another item: its date lies ahead, or less than a minute back"
+    )]
+    NotYetIssued {
+        /// The identifier, in the form that may be issued.
+        identifier: Identifier,
     },
     /// A relation leads to a row that did not become an item.
     #[error("the relation `{kind}` leads to `{to}`, which is not in the collection")]

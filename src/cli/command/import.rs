@@ -62,13 +62,14 @@ mod tell;
 /// such rows and paths of a list are skipped, and counted at the end.
 ///
 /// A manifest has a row for each item, with these columns: path; identifier and ibip, for an item that keeps
-/// its identifier, which no other known collection may have, or have had; sha256, which is checked, even if
-/// the source was imported before; terms of Dublin Core (title, creator, dc.identifier and others); keys of
-/// your own as x.KEY; and relations as relation.KIND, whose value is an identifier or row:PATH, another row.
-/// A KIND is `next_edition`, `previous_edition`, `translation.TAG`, `translation_of`, `metadata`,
-/// `metadata_of`, `part_of`, or one of your own as `x.KEY`. A column may occur several times. The cells of a
-/// column `subject|` have several values, as in `maps|letters`; `subject;` works likewise. In JSON Lines and
-/// TOML ([[item]]) a value may be a list. Paths are beneath the directory of the manifest, or --root.
+/// its identifier, which no other known collection may have, or have had, and whose date lies at least a
+/// minute back; sha256, which is checked, even if the source was imported before; terms of Dublin Core (title,
+/// creator, dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, whose value
+/// is an identifier or row:PATH, another row. A KIND is `next_edition`, `previous_edition`, `translation.TAG`,
+/// `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`. A column may occur
+/// several times. The cells of a column `subject|` have several values, as in `maps|letters`; `subject;` works
+/// likewise. In JSON Lines and TOML ([[item]]) a value may be a list. Paths are beneath the directory of the
+/// manifest, or --root.
 ///
 /// A table may come from a spreadsheet of any country: the delimiter is found among ; , | and tab, column
 /// names may be Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8,

@@ -29,8 +29,8 @@ impl Explain for ImportError {
                 "`rm {}`: the next import makes it from the sidecars",
                 shell::word(path)
             )),
-            Self::NameAhead { .. } => Failure::of(Exit::Failure, self)
-                .hint("leave `identifier` empty, and it gets an identifier of its own"),
+            Self::NotYetIssued { .. } => Failure::of(Exit::Failure, self)
+                .hint("leave `identifier` and `ibip` empty, and it gets an identifier of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)
                 .hint("correct that row and repeat: existing items stay, and are related"),
             Self::NoLanguage { .. } => Failure::of(Exit::Failure, self)

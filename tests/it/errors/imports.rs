@@ -71,7 +71,7 @@ hint: correct the sources named above and repeat: nothing is imported twice
 "#]]);
     import("path,identifier\na.txt,example.org/archive/9999/01.01.00.00\n", "", 3)
         .tells(str![[r#"
-error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` has not been issued yet: its date lies ahead
+error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` may still be issued for another item: its date lies ahead, or less than a minute back
 would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice

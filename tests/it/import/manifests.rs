@@ -98,9 +98,8 @@ fn keep_names_that_items_have() {
     let (words, items) = rows(Format::Csv, text);
     assert_eq!(words[0], "a imported");
     assert_eq!(words[1], "line 3: `sid.inpe.br/mtc-m18/2009/02.16.17.46` is on line 2 already");
-    let ahead =
-        "`example.org/archive/9999/01.01.00.00` has not been issued yet: its date lies ahead";
-    assert_eq!(words[2], format!("line 4: {ahead}"));
+    let ahead = "line 4: `example.org/archive/9999/01.01.00.00` may still be issued";
+    assert!(words[2].starts_with(ahead), "{}", words[2]);
     assert!(
         words[3].starts_with("line 5, column `identifier` (B5): invalid repository name"),
         "{}",

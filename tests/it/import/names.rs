@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use urepo::collection::lock_items;
 use urepo::disk::{Operation, Watch};
+use urepo::identity::{Ibip, IbipPrefix, Instant, RepositoryName};
 
 use super::*;
 use crate::support::{World, append, inventory_file, inventory_line, make_collection, scratch};
@@ -219,6 +220,11 @@ fn one_that_a_lost_collection_may_have_is_taken_if_a_person_says_so() {
     ran.succeeded();
 }
 
+fn now() -> Instant {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Instant::from_seconds(i64::try_from(now.as_secs()).unwrap())
+}
+
 /// Imports the rows into `root`, which refuses them, also in a dry run.
 fn is_refused(world: &World, root: &str, rows: &str, refusal: &str) {
     world.write("list.csv", rows);
@@ -226,6 +232,38 @@ fn is_refused(world: &World, root: &str, rows: &str, refusal: &str) {
         let ran = world.run(&format!("-c {root} import --manifest list.csv {more}"));
         assert!(ran.code == 3 && ran.stderr.contains(refusal), "{rows}: {}", ran.stderr);
     }
+}
+
+/// Its issuer, known or not, comes to that date; a known one rounds to it, and sees nothing of the item here.
+#[test]
+fn one_that_another_collection_has_yet_to_issue_is_not_taken() {
+    let (world, name) = two_known();
+    let prefix = name.parse::<RepositoryName>().unwrap().prefix();
+    let year = 365 * 86_400 * 1_000_000_000;
+    for (date, known) in [(now(), "archive"), (now().checked_add(year).unwrap(), "mirror")] {
+        know(&world, &[known]);
+        let name = RepositoryName::new(&prefix, date).unwrap();
+        let refusal = format!("`{name}` may still be issued for another item");
+        is_refused(&world, "mine", &format!("path,identifier\nb,{name}\n"), &refusal);
+    }
+}
+
+/// The prefix of an IBIp is that of an address: whoever has it issues the same ones.
+#[test]
+fn an_opaque_name_that_a_collection_has_yet_to_issue_is_not_taken() {
+    let (world, _) = two_known();
+    world.run("init ours --host ours.example.org --ip 150.163.34.243").succeeded();
+    know(&world, &["ours", "mine"]);
+    let prefix = IbipPrefix::new("150.163.34.243".parse().unwrap(), 800).unwrap();
+    let ibip = Ibip::new(&prefix, now()).unwrap();
+    let name = RepositoryName::new(&"old.example.org/x".parse().unwrap(), now()).unwrap();
+    let rows = format!("path,identifier,ibip\nb,{name},{ibip}\n");
+    for root in ["ours", "mine"] {
+        is_refused(&world, root, &rows, &format!("`{ibip}` may still be issued for another item"));
+    }
+    // One of long ago has been issued, or never is.
+    world.write("list.csv", format!("path,identifier,ibip\nb,{NAME},{IBIP}\n"));
+    world.run("-c ours import --manifest list.csv").succeeded();
 }
 
 #[test]
