@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Series};
 use crate::disk::{Dir, PathError};
-use crate::distributor::{Elsewhere, Names, Newest, RecordedDates, known_ahead};
+use crate::distributor::{self, Elsewhere, Names, Newest, RecordedDates, known_ahead};
 use crate::identity::{Instant, Prefix};
 use crate::layout;
 
@@ -77,6 +77,21 @@ impl Names for NamesAround<'_> {
             }
         }
         Ok(elsewhere)
+    }
+}
+
+impl Collection {
+    /// The other collections that have issued names from a memory of this one, by id.
+    pub fn sharing(&self) -> Result<BTreeMap<String, PathBuf>, CollectionError> {
+        let mut sharing = BTreeMap::new();
+        for subsystem in &self.settings().subsystems {
+            if let Some(shared) = &subsystem.distributor {
+                let dir = Dir::open(&self.path().join(shared), self.watcher())?;
+                sharing.extend(distributor::sharing(&dir, &subsystem.prefix()?)?);
+            }
+        }
+        sharing.remove(self.id());
+        Ok(sharing)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The care of a memory: begun with its collection, raised, and taken over by a person.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::compare::UNSETTLED;
 use super::memory::{HeldMemory, MemoryState};
@@ -186,4 +186,9 @@ pub fn known_ahead(
     let mut dates = Reserved::read(dir, prefix)?.dates;
     dates.extend(last);
     Ok(dates.into_iter().filter(|date| *date > now).collect())
+}
+
+/// The collections that share the memory in `dir`, by id. Takes no lock.
+pub fn sharing(dir: &Dir, prefix: &Prefix) -> Result<BTreeMap<String, PathBuf>, DistributorError> {
+    Ok(Reserved::read(dir, prefix)?.sharing)
 }

@@ -50,7 +50,7 @@ use crate::interrupt::Interrupt;
 use crate::wait::{Interrupted, Waiter};
 
 pub use algorithm::{NextDate, Verdict, issue, judge, step};
-pub use care::{FutureDate, Past, Unseen, known_ahead};
+pub use care::{FutureDate, Past, Unseen, known_ahead, sharing};
 use compare::{Basis, UNSETTLED};
 pub use compare::{Elsewhere, Names, Newest, RecordedDates};
 pub use error::{DistributorError, Notice};

@@ -283,3 +283,19 @@ fn an_opaque_name_is_given_to_one_item_of_all_known_collections() {
         }
     }
 }
+
+/// Collections with one memory issue names of one prefix: it knows them, whether the settings do or not.
+#[test]
+fn one_of_a_collection_with_the_same_memory_is_not_given_again() {
+    let world = World::with_collection();
+    for root in ["ours", "theirs"] {
+        world.run(&format!("init {root} --host h.example.org --distributor D")).succeeded();
+    }
+    world.write("a", "first");
+    world.write("b", "other content");
+    let name = world.run("-c theirs new a").line();
+    let rows = format!("path,identifier\nb,{name}\n");
+    is_refused(&world, "ours", &rows, &format!("`[WORLD]/theirs` holds the Original of `{name}`"));
+    std::fs::rename(world.path("theirs"), world.path("elsewhere")).unwrap();
+    is_refused(&world, "ours", &rows, &format!("may have `{name}`, and cannot be opened"));
+}

@@ -38,15 +38,26 @@ impl ForceArgs {
     }
 }
 
-/// The other known collections. If no row has an identifier, none is opened.
+/// The other known collections, and those that share a memory with `collection`. If no row has an identifier,
+/// none is opened.
 pub(super) fn others(
     context: &Context,
     collection: &Collection,
     sources: &Sources<'_>,
 ) -> Result<Known, Failure> {
-    if sources.give_names()? {
-        context.known_besides(collection, &[])
-    } else {
-        Ok(Known::default())
+    if !sources.give_names()? {
+        return Ok(Known::default());
     }
+    let mut known = context.known_besides(collection, &[])?;
+    // They issue names of one prefix, even if the settings do not name them.
+    for (id, root) in collection.sharing()? {
+        if known.collections.iter().any(|other| other.id() == id) {
+            continue;
+        }
+        match context.open(&root) {
+            Ok(other) if other.id() == id => known.collections.push(other),
+            Ok(_) | Err(_) => known.missing_names.push(root.display().to_string()),
+        }
+    }
+    Ok(known)
 }
