@@ -1,6 +1,7 @@
 //! The rows read so far: a few bytes each, whatever their length.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::RowFault;
@@ -17,7 +18,14 @@ impl SeenKeys {
             (salt, kind, what).hash(&mut hasher);
             hasher.finish()
         };
-        let first = *self.0.entry((half(0), half(1))).or_insert(line);
-        if first == line { Ok(()) } else { Err(RowFault::Twice { what: what.to_owned(), first }) }
+        match self.0.entry((half(0), half(1))) {
+            Entry::Vacant(new) => {
+                new.insert(line);
+                Ok(())
+            }
+            Entry::Occupied(first) => {
+                Err(RowFault::Twice { what: what.to_owned(), first: *first.get() })
+            }
+        }
     }
 }

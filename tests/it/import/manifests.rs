@@ -143,6 +143,15 @@ fn give_no_opaque_name_twice() {
 }
 
 #[test]
+fn of_one_line_have_one_name_each() {
+    let name = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
+    let row = |path: &str| format!("{{ path = '{path}', identifier = '{name}' }}");
+    let (words, items) = rows(Format::Toml, format!("item = [{}, {}]\n", row("a"), row("b")));
+    assert_eq!(words, ["a imported".to_owned(), format!("line 1: `{name}` is on line 1 already")]);
+    assert_eq!(items.len(), 1);
+}
+
+#[test]
 fn are_refused_row_by_row() {
     let long = "x".repeat(10 * 1024 * 1024);
     let wrong = Digest::of(b"other");
