@@ -76,6 +76,7 @@ impl Sidecar {
             && ibip(self) == ibip(other)
             && self.target == other.target
             && self.transferable == other.transferable
+            && self.access == other.access
             && self.described == other.described;
         is_equal || self.description_digest() == other.description_digest()
     }
@@ -188,5 +189,25 @@ where
         let seal = self.hasher.finish();
         let _ = writeln!(self.text, "{}sha256 = \"{seal}\"", super::read::SEAL_LINE);
         (self.sink)(self.text.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sidecar::AccessLevel;
+
+    #[test]
+    fn access_is_part_of_the_description() {
+        let text = "format = 1\nstate = \"Original\"\n\
+            repository = \"example.org/a/2026/11.21.02.13\"\n\
+            created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n\
+            [payload]\nfiles = 0\nbytes = 0\n\
+            sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n";
+        let (open, _) = Sidecar::read(text.as_bytes()).unwrap();
+        let mut closed = open.clone();
+        closed.access.level = AccessLevel::Closed;
+        assert!(open.has_description_of(&open.clone()));
+        assert!(!closed.has_description_of(&open));
     }
 }
