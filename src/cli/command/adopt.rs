@@ -77,7 +77,8 @@ enum Rule {
     /// Take Originals in though a known collection cannot be opened
     Missing,
     /// Another collection of this machine issues identifiers of this host or IBIps of this address, or
-    /// did; from now on only this one does
+    /// did; from now on only this one does. If the other one cannot be read, identifiers that it issued for later dates,
+    /// while its clock was ahead, can be issued a second time
     Prefix,
 }
 
