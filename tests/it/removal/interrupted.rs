@@ -1,10 +1,11 @@
 //! What the commands do after an interrupted deletion, restoration or purge, in every state that it can leave.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use super::faults::*;
 use super::*;
-use crate::support::{self, Faults, System};
+use crate::support::{self, Faults, Mode, System};
 
 /// An operation, the line that repeats it for all items, and where the bytes are then.
 struct Row {
@@ -12,27 +13,32 @@ struct Row {
     act: fn(&Collection, &RepositoryName) -> Result<(), RemovalError>,
     line: &'static str,
     end: Bytes,
+    /// Faults that leave different states, and those, once they have been searched for.
+    faults: OnceLock<Vec<(Mode, usize, String)>>,
+}
+
+impl Row {
+    const fn new(
+        prepare: fn(&World),
+        act: fn(&Collection, &RepositoryName) -> Result<(), RemovalError>,
+        line: &'static str,
+        end: Bytes,
+    ) -> Row {
+        Row { prepare, act, line, end, faults: OnceLock::new() }
+    }
 }
 
 const DELETE: &str = "delete --all --force last --yes";
+const RESTORE: &str = "restore --all --yes";
+const PURGE: &str = "purge --yes";
 
-const ROWS: [Row; 6] = [
-    Row { prepare: |_| (), act: delete_forced, line: DELETE, end: Bytes::InTrash },
-    Row { prepare: become_known_copy, act: delete_forced, line: DELETE, end: Bytes::InTrash },
-    Row {
-        prepare: become_tombstone,
-        act: restore_all,
-        line: "restore --all --yes",
-        end: Bytes::InPlace,
-    },
-    Row {
-        prepare: become_deleted_copy,
-        act: restore_all,
-        line: "restore --all --yes",
-        end: Bytes::InPlace,
-    },
-    Row { prepare: become_tombstone, act: purge_all, line: "purge --yes", end: Bytes::Purged },
-    Row { prepare: become_deleted_copy, act: purge_all, line: "purge --yes", end: Bytes::Purged },
+static ROWS: [Row; 6] = [
+    Row::new(|_| (), delete_forced, DELETE, Bytes::InTrash),
+    Row::new(become_known_copy, delete_forced, DELETE, Bytes::InTrash),
+    Row::new(become_tombstone, restore_all, RESTORE, Bytes::InPlace),
+    Row::new(become_deleted_copy, restore_all, RESTORE, Bytes::InPlace),
+    Row::new(become_tombstone, purge_all, PURGE, Bytes::Purged),
+    Row::new(become_deleted_copy, purge_all, PURGE, Bytes::Purged),
 ];
 
 /// The inventory is rebuilt, and knows the item as a Copy.
@@ -52,29 +58,66 @@ impl Row {
     fn visit_states(&self, mut visit: impl FnMut(&Path, &RepositoryName, &str)) {
         let template = World::new();
         (self.prepare)(&template);
-        let mut seen = BTreeSet::new();
+        for (mode, at, state) in self.faults.get_or_init(|| self.search(&template)) {
+            let mut is_left = false;
+            // Its threads may have taken turns in another order.
+            for _ in 0..100 {
+                self.interrupt(&template, *mode, *at, |root, left, faults| {
+                    is_left = left.as_ref() == Some(state);
+                    if is_left {
+                        let (struck, bytes) = (faults.struck(), bytes_of(root, &template.name));
+                        let told = format!("{}: {struck:?} {bytes:?}", self.line);
+                        visit(root, &template.name, &told);
+                    }
+                });
+                if is_left {
+                    break;
+                }
+            }
+            assert!(is_left, "{mode:?} at {at} no longer leaves {state}");
+        }
+    }
+
+    /// Finds a fault for each state that the operation leaves.
+    fn search(&self, template: &World) -> Vec<(Mode, usize, String)> {
+        let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
         for mode in MODES {
             for at in System::Own.points() {
-                let root = template.root("interrupted");
-                copy_tree(&template.root("archive"), &root);
-                let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
-                let watcher = Watcher::new(Arc::clone(&faults) as _);
-                let opened = Collection::open(&root, &watcher).map_err(RemovalError::from);
-                let outcome = opened.and_then(|opened| (self.act)(&opened, &template.name));
-                let bytes = bytes_of(&root, &template.name);
-                let trash = trash(&Collection::open(&root, &Watcher::default()).unwrap());
-                let state = format!("{bytes:?} {trash:?} {}", journal(&root).len());
-                if outcome.is_err() && seen.insert(state) {
-                    let struck = faults.struck();
-                    visit(&root, &template.name, &format!("{}: {struck:?} {bytes:?}", self.line));
-                }
-                std::fs::remove_dir_all(&root).unwrap();
-                if faults.struck().is_none() {
+                let mut is_over = false;
+                self.interrupt(template, mode, at, |_, left, faults| {
+                    if let Some(state) = left.filter(|state| seen.insert(state.clone())) {
+                        found.push((mode, at, state));
+                    }
+                    is_over = faults.struck().is_none();
+                });
+                if is_over {
                     break;
                 }
             }
         }
-        assert!(seen.len() > 1, "{seen:?}");
+        assert!(found.len() > 1, "{found:?}");
+        found
+    }
+
+    /// Does it with a fault in a copy of the collection. `look` gets that, and its state if it was not done.
+    fn interrupt(
+        &self,
+        template: &World,
+        mode: Mode,
+        at: usize,
+        look: impl FnOnce(&Path, Option<String>, &Faults),
+    ) {
+        let root = template.root("interrupted");
+        copy_tree(&template.root("archive"), &root);
+        let faults = Arc::new(Faults::new(&root, at, mode).distinct());
+        let opened = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _));
+        let opened = opened.map_err(RemovalError::from);
+        let outcome = opened.and_then(|opened| (self.act)(&opened, &template.name));
+        let bytes = bytes_of(&root, &template.name);
+        let trash = trash(&Collection::open(&root, &Watcher::default()).unwrap());
+        let state = format!("{bytes:?} {trash:?} {}", journal(&root).len());
+        look(&root, outcome.is_err().then_some(state), &faults);
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }
 
