@@ -1,5 +1,6 @@
 //! Items in several collections, written by hand: no command is trusted to have made them.
 
+use std::fs::{File, Metadata as FileMetadata};
 use std::path::{Path, PathBuf};
 
 use urepo::digest::Digest;
@@ -33,28 +34,36 @@ pub(crate) fn copy_item(from: &Path, to: &Path, name: &str, change: impl FnOnce(
 /// Copies a directory with all that is in it, modes and times too. No other process does it: one that is
 /// just starting has our locks.
 pub(crate) fn copy_tree(from: &Path, to: &Path) {
+    // Contents change the time of their directory.
+    let mut directories = Vec::new();
     for entry in walkdir::WalkDir::new(from) {
         let entry = entry.unwrap();
         let path = to.join(entry.path().strip_prefix(from).unwrap());
-        if entry.file_type().is_dir() {
-            std::fs::create_dir_all(&path).unwrap();
-        } else if entry.file_type().is_symlink() {
+        if entry.file_type().is_symlink() {
             let target = std::fs::read_link(entry.path()).unwrap();
             std::os::unix::fs::symlink(target, &path).unwrap();
+            continue;
+        }
+        let metadata = entry.metadata().unwrap();
+        if entry.file_type().is_dir() {
+            std::fs::create_dir_all(&path).unwrap();
+            directories.push((path, metadata));
         } else {
-            std::fs::copy(entry.path(), &path).unwrap();
+            let mut source = File::open(entry.path()).unwrap();
+            let mut copy = File::create(&path).unwrap();
+            std::io::copy(&mut source, &mut copy).unwrap();
+            keep(&copy, &metadata);
         }
     }
-    for entry in walkdir::WalkDir::new(from).contents_first(true) {
-        let entry = entry.unwrap();
-        if !entry.file_type().is_symlink() {
-            let metadata = entry.metadata().unwrap();
-            let path = to.join(entry.path().strip_prefix(from).unwrap());
-            std::fs::set_permissions(&path, metadata.permissions()).unwrap();
-            let copy = std::fs::File::open(&path).unwrap();
-            copy.set_modified(metadata.modified().unwrap()).unwrap();
-        }
+    for (path, metadata) in directories.into_iter().rev() {
+        keep(&File::open(path).unwrap(), &metadata);
     }
+}
+
+/// Gives a copy the mode and the time of its source.
+fn keep(copy: &File, source: &FileMetadata) {
+    copy.set_permissions(source.permissions()).unwrap();
+    copy.set_modified(source.modified().unwrap()).unwrap();
 }
 
 /// Changes the sidecar of an item, and seals it.
