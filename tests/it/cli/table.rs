@@ -256,9 +256,7 @@ fn without_a_reader() {
     for row in rows() {
         let unchanged = row.prepared();
         for suffix in ["", " --json"] {
-            for is_full in [false, true] {
-                unread(row, &unchanged, &format!("{}{suffix}", row.well), false, is_full);
-            }
+            unread(row, &unchanged, &format!("{}{suffix}", row.well), false, &[false, true]);
         }
     }
 }
@@ -272,56 +270,63 @@ fn without_a_reader_dry_or_failing() {
         let before = unchanged.files();
         for suffix in ["", " --json"] {
             for (line, _) in row.bad {
-                unread(row, &unchanged, &format!("{line}{suffix}"), false, false);
-                unread(row, &unchanged, &format!("{line}{suffix} -n"), true, false);
+                unread(row, &unchanged, &format!("{line}{suffix}"), false, &[false]);
+                unread(row, &unchanged, &format!("{line}{suffix} -n"), true, &[false]);
             }
-            unread(row, &unchanged, &format!("{}{suffix} -n", row.well), true, false);
+            unread(row, &unchanged, &format!("{}{suffix} -n", row.well), true, &[false]);
         }
         assert_eq!(unchanged.files(), before, "{}", row.well);
     }
 }
 
-/// Runs a line with and without a reader: in `unchanged` if it changes nothing.
-fn unread(row: &Row, unchanged: &Prepared, line: &str, is_dry: bool, is_full: bool) {
-    let stdout = if is_full {
-        File::options().write(true).open("/dev/full").unwrap().into()
-    } else {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        Stdio::from(OwnedFd::from(writer))
-    };
+/// Runs a line with a reader, then without one, for each of `full` a full disk: in `unchanged` if it changes
+/// nothing.
+fn unread(row: &Row, unchanged: &Prepared, line: &str, is_dry: bool, full: &[bool]) {
     let is_asking = matches!(row.purpose, Purpose::Answer) && !line.contains(" --output ");
     let changes = !is_dry && !is_asking;
-    let worlds = changes.then(|| [row.prepared(), row.prepared()]);
-    let [other, prepared] = worlds.as_ref().map_or([unchanged; 2], <[_; 2]>::each_ref);
-    let read = other.run(line, Stdio::piped());
+    let own = changes.then(|| row.prepared());
+    let read = own.as_ref().unwrap_or(unchanged).run(line, Stdio::piped());
     let code_read = read.status.code().unwrap();
-    let output = prepared.run(line, stdout);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
     let is_answer = match row.purpose {
         Purpose::Answer => true,
         Purpose::Work(_) => is_dry,
         Purpose::Judgement => false,
     };
-    let expected = match code_read {
-        // A run that had nothing to say has said it.
-        code if read.stdout.is_empty() => code,
-        _ if is_answer && !is_full => 0,
-        0 => 1,
-        code => code,
-    };
-    assert_eq!(output.status.code(), Some(expected), "{line} {is_full}: {told}");
-    if code_read == 0 && expected == 1 {
-        assert!(told.contains("cannot write to stdout"), "{line}: {told}");
-        assert!(told.lines().count() <= 12, "{line}: {told}");
-    }
-    match row.purpose {
-        Purpose::Work(is_done) if code_read == 0 && !is_dry => {
-            assert!(is_done(&prepared.world), "{line} {is_full}: not done");
+    for &is_full in full {
+        let own = changes.then(|| row.prepared());
+        let prepared = own.as_ref().unwrap_or(unchanged);
+        let output = prepared.run(line, unread_pipe(is_full));
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let expected = match code_read {
+            // A run that had nothing to say has said it.
+            code if read.stdout.is_empty() => code,
+            _ if is_answer && !is_full => 0,
+            0 => 1,
+            code => code,
+        };
+        assert_eq!(output.status.code(), Some(expected), "{line} {is_full}: {told}");
+        if code_read == 0 && expected == 1 {
+            assert!(told.contains("cannot write to stdout"), "{line}: {told}");
+            assert!(told.lines().count() <= 12, "{line}: {told}");
         }
-        Purpose::Answer if code_read == 0 && !is_full => assert_eq!(told, "", "{line}"),
-        _ => {}
+        match row.purpose {
+            Purpose::Work(is_done) if code_read == 0 && !is_dry => {
+                assert!(is_done(&prepared.world), "{line} {is_full}: not done");
+            }
+            Purpose::Answer if code_read == 0 && !is_full => assert_eq!(told, "", "{line}"),
+            _ => {}
+        }
     }
+}
+
+/// A full disk, or a pipe whose reader has left.
+fn unread_pipe(is_full: bool) -> Stdio {
+    if is_full {
+        return File::options().write(true).open("/dev/full").unwrap().into();
+    }
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    OwnedFd::from(writer).into()
 }
 
 /// A signal at any moment: the run has ended as it would have, or says that it was interrupted.

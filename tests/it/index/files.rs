@@ -6,23 +6,27 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use urepo::catalog::RefreshDepth;
+use urepo::clock::SystemClock;
 use urepo::index::Query;
 
 use super::support::{agrees, agrees_after, copy_tree, open, settle, try_catalog, with_index};
-use crate::support::{World, make_collection, tree};
+use crate::support::{World, deposit, make_collection, options, request, tree};
 
 /// A collection with an index that has been changed in place since, so that an older one is wrong.
 fn world() -> (World, PathBuf) {
-    let world = World::with_collection();
+    let world = World::new();
     let root = world.path("archive");
-    let mut names = Vec::new();
-    for title in ["First", "Second"] {
-        let source = world.write("a.txt", title);
-        let source = source.to_str().unwrap();
-        names.push(world.run_args(["-c", "archive", "new", source, "--title", title]).line());
-    }
+    let collection = make_collection(&root);
+    let requests = [("a.txt", "First"), ("c.txt", "Second")].map(|(file, title)| {
+        let mut request = request(world.write(file, title));
+        request.metadata.set("title", &[title]).unwrap();
+        request
+    });
+    let (outcomes, _) =
+        deposit(&collection, requests.into(), options(), &SystemClock, |_| ()).unwrap();
     with_index(&root);
-    world.run(&format!("-c archive delete --force last {}", names[0])).succeeded();
+    let first = &outcomes[0].result.as_ref().unwrap().label.name;
+    world.run(&format!("-c archive delete --force last {first}")).succeeded();
     settle(&root);
     (world, root)
 }

@@ -109,7 +109,7 @@ impl Row {
     ) {
         let root = template.root("interrupted");
         copy_tree(&template.root("archive"), &root);
-        let faults = Arc::new(Faults::new(&root, at, mode).distinct());
+        let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
         let opened = Collection::open(&root, &Watcher::new(Arc::clone(&faults) as _));
         let opened = opened.map_err(RemovalError::from);
         let outcome = opened.and_then(|opened| (self.act)(&opened, &template.name));
