@@ -80,7 +80,7 @@ impl Context {
             clock: SystemClock,
             interrupt: Interrupt::from_flag(Arc::clone(&stop)),
             ctrl_c: Mutex::new(CtrlC::catch(stop).map_err(|error| deaf(&error))?),
-            agent: agent(command, machine_id),
+            agent: who::agent(command, machine_id),
             current,
             unlogged: Arc::default(),
             unresolved: Mutex::default(),
@@ -113,7 +113,7 @@ impl Context {
         unresolved.push((text.to_owned(), failure));
     }
 
-    /// What was noted since the last time.
+    /// The notes since the last time.
     pub(crate) fn take_unresolved(&self) -> Vec<(String, Failure)> {
         std::mem::take(&mut *self.unresolved.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -383,22 +383,6 @@ pub(crate) fn ignore_ctrl_c() -> Result<(), Failure> {
     Ok(())
 }
 
-fn agent(command: &str, machine_id: Option<String>) -> Agent {
-    let user_id = rustix::process::geteuid().as_raw();
-    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    let machine_id =
-        machine_id.or_else(|| read_line("/etc/machine-id")).unwrap_or_else(|| machine.clone());
-    Agent {
-        process: std::process::id(),
-        user: who::name_of(user_id),
-        user_id,
-        machine_id,
-        machine,
-        boot_id: read_line("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
-        command: format!("urepo {command}"),
-    }
-}
-
 /// The name of the item that `text` refers to: one that is here, or vanished.
 pub(crate) fn name_of_item(
     collection: &Collection,
@@ -409,11 +393,4 @@ pub(crate) fn name_of_item(
         Err(CollectionError::Vanished { recorded, .. }) => Ok(recorded.line.name),
         Err(error) => Err(error),
     }
-}
-
-fn read_line(path: &str) -> Option<String> {
-    let mut file = urepo::disk::StoredFile::open(Path::new(path), Watcher::default()).ok()?;
-    let text = String::from_utf8(file.read_all(4096).ok()?).ok()?;
-    let line = text.trim();
-    (!line.is_empty()).then(|| line.to_owned())
 }

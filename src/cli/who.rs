@@ -16,8 +16,25 @@ pub(crate) fn who(agent: &Agent) -> String {
     format!("{}@{}", agent.user, agent.machine)
 }
 
+/// This process: who runs it, where, and as which command.
+pub(crate) fn agent(command: &str, machine_id: Option<String>) -> Agent {
+    let user_id = rustix::process::geteuid().as_raw();
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let machine_id =
+        machine_id.or_else(|| read_line("/etc/machine-id")).unwrap_or_else(|| machine.clone());
+    Agent {
+        process: std::process::id(),
+        user: name_of(user_id),
+        user_id,
+        machine_id,
+        machine,
+        boot_id: read_line("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
+        command: format!("urepo {command}"),
+    }
+}
+
 /// The name of user `number`, or the number without a name.
-pub(crate) fn name_of(number: u32) -> String {
+fn name_of(number: u32) -> String {
     let users = StoredFile::open(Path::new(USERS), Watcher::default())
         .and_then(|mut file| file.read_all(MAX_BYTES))
         .unwrap_or_default();
@@ -33,6 +50,14 @@ fn find_name(users: &str, number: u32) -> Option<String> {
         let is_meant = fields.nth(1)?.parse() == Ok(number);
         is_meant.then(|| name.to_owned())
     })
+}
+
+/// The text of a file of one line.
+fn read_line(path: &str) -> Option<String> {
+    let mut file = StoredFile::open(Path::new(path), Watcher::default()).ok()?;
+    let text = String::from_utf8(file.read_all(4096).ok()?).ok()?;
+    let line = text.trim();
+    (!line.is_empty()).then(|| line.to_owned())
 }
 
 #[cfg(test)]
