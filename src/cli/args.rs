@@ -89,8 +89,8 @@ impl Args {
     }
 }
 
-/// Declares each command with its name, its other names, and what stdout is to it. What has been verified is worth its
-/// exit code, even if nobody reads the rest.
+/// Declares each command with its name, its other names, and the use of stdout. A verification is worth its exit code,
+/// even if nobody reads the rest.
 macro_rules! commands {
     (
         // The last ones, which need nothing of the machine and only answer.
@@ -127,7 +127,7 @@ macro_rules! commands {
                 }
             }
 
-            /// What stdout is to it.
+            /// The use of stdout.
             pub(crate) fn purpose(&self) -> Purpose {
                 match self {
                     Command::Meta(it) if it.is_answer() => Purpose::Answer,

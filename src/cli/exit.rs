@@ -3,29 +3,17 @@
 /// The end of a command. The closing JSON record has the same number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything was done.
     Success = 0,
-    /// The command failed.
     Failure = 1,
-    /// The command line cannot be understood; only that.
     Usage = 2,
-    /// Finished, but some items failed or were skipped.
     Partial = 3,
-    /// The collection does not exist.
     NoCollection = 10,
-    /// Another process holds a lock.
     Locked = 11,
-    /// Damage was found.
     Damage = 20,
-    /// The item does not exist.
     NoItem = 21,
-    /// The item is deleted.
     Deleted = 22,
-    /// A name, a state or a second Original is in the way.
     Conflict = 23,
-    /// An identifier would have to wait longer than `--max-wait`.
     WouldWait = 24,
-    /// Stopped by a signal.
     Interrupted = 130,
 }
 

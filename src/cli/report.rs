@@ -4,11 +4,14 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use urepo::identity::RepositoryName;
+
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::printer::{Output, Printer, Purpose, Verbosity};
 use super::records::{Item, Summary};
+use super::select::Selection;
 use super::{Done, human};
 
 /// The hint of a run that continues when it is repeated.
@@ -254,6 +257,24 @@ impl<'a> Report<'a> {
             }
         }
         resolved
+    }
+
+    /// The items of `selection` that `find` finds, whole identifiers looked up as well. The others have failed.
+    pub(crate) fn look_up(
+        &mut self,
+        selection: &Selection,
+        find: impl Fn(&str) -> Result<RepositoryName, Failure> + Copy + Send,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        let (context, mut names) = (self.context, Vec::new());
+        selection.named(context, find)?.into_feed()(&mut |name| {
+            match find(name.as_str()) {
+                Ok(name) => names.push(name),
+                Err(failure) => return self.failed(name.as_str(), failure),
+            }
+            context.interrupt.flow()
+        })?;
+        let _ = self.unresolved();
+        Ok(names)
     }
 
     /// Adds another part of the same run.

@@ -3,7 +3,6 @@
 mod list;
 mod selected;
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use urepo::clock::Clock as _;
@@ -173,25 +172,6 @@ impl Selection {
             list: self.list().map(open).transpose()?,
             context,
         })
-    }
-
-    /// The items that `find` finds; whole identifiers are looked up as well. `failed` reports texts without
-    /// an item, and returns whether to go on.
-    pub(crate) fn looked_up<'a>(
-        &'a self,
-        context: &'a Context,
-        find: impl Fn(&str) -> Result<RepositoryName, Failure> + Copy + Send + 'a,
-        mut failed: impl FnMut(&str, Failure) -> ControlFlow<()>,
-    ) -> Result<Vec<RepositoryName>, Failure> {
-        let mut names = Vec::new();
-        self.named(context, find)?.into_feed()(&mut |name| {
-            match find(name.as_str()) {
-                Ok(name) => names.push(name),
-                Err(failure) => return failed(name.as_str(), failure),
-            }
-            context.interrupt.flow()
-        })?;
-        Ok(names)
     }
 }
 

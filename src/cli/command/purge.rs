@@ -58,7 +58,7 @@ impl Purge {
         let is_reported = |error: &RemovalError| self.older_than.is_none() && is_reported(error);
         finish_removals(context, &collection, is_reported)?;
         let mut report = Report::new(context, "purged", selection.is_single());
-        let names = named(context, &collection, &selection, &mut report)?;
+        let names = named(&collection, &selection, &mut report)?;
         let among = selection.filter(context);
         let wanted = Wanted { names, among, before: self.before(context) };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
@@ -169,33 +169,23 @@ impl Total {
     }
 }
 
-fn held(entry: &Purgeable) -> &'static str {
+/// The words for an entry in a record and in a line, and for how it came here.
+fn words(entry: &Purgeable) -> (&'static str, &'static str, &'static str) {
     match entry.held {
-        TrashContents::Payload => "payload",
-        TrashContents::Copy => "copy",
-        TrashContents::SetAside => "item",
-        TrashContents::Replaced => "replaced",
-        TrashContents::Unlisted => "unlisted",
-        TrashContents::Remains => "remains",
+        TrashContents::Payload => ("payload", "", "deleted"),
+        TrashContents::Copy => ("copy", ", a Copy", "deleted"),
+        TrashContents::SetAside => ("item", "", "deleted"),
+        TrashContents::Replaced => ("replaced", ", as it was before", "in the trash since"),
+        TrashContents::Unlisted => {
+            ("unlisted", ", files that were not in its sidecar", "in the trash since")
+        }
+        TrashContents::Remains => ("remains", ", what is left of it", "deleted"),
     }
 }
 
 fn line(entry: &Purgeable, verb: &str) -> String {
     let Purgeable { name, files, bytes, since, .. } = entry;
-    let what = match entry.held {
-        TrashContents::Copy => ", a Copy",
-        TrashContents::Remains => ", what is left of it",
-        TrashContents::Replaced => ", as it was before",
-        TrashContents::Unlisted => ", files that were not in its sidecar",
-        TrashContents::Payload | TrashContents::SetAside => "",
-    };
-    let went = match entry.held {
-        TrashContents::Replaced | TrashContents::Unlisted => "in the trash since",
-        TrashContents::Payload
-        | TrashContents::Copy
-        | TrashContents::SetAside
-        | TrashContents::Remains => "deleted",
-    };
+    let (_, what, went) = words(entry);
     let files = human::count(*files, "file");
     let since = since.floor(SECOND);
     format!("{verb} {name}{what}: {files}, {}, {went} {since}", human::bytes(*bytes))
@@ -206,7 +196,7 @@ fn record(entry: &Purgeable) -> Item<'static> {
         files: Some(entry.files),
         bytes: Some(entry.bytes),
         trash: Some(Trash {
-            held: held(entry),
+            held: words(entry).0,
             since: entry.since.to_string(),
             freed: entry.freed,
         }),

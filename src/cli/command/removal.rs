@@ -27,19 +27,12 @@ pub(super) use told::Told;
 
 /// The items that `selection` names, in place or in the trash, each once; `None` without names.
 pub(super) fn named(
-    context: &Context,
     collection: &Collection,
     selection: &Selection,
     report: &mut Report<'_>,
 ) -> Result<Option<Vec<RepositoryName>>, Failure> {
-    if !selection.names_items() {
-        return Ok(None);
-    }
     let find = |text: &str| Ok(collection.find_with_trash(text)?);
-    let failed = |text: &str, failure| report.failed(text, failure);
-    let names = selection.looked_up(context, find, failed)?;
-    let _ = report.unresolved();
-    Ok(Some(names))
+    selection.names_items().then(|| report.look_up(selection, find)).transpose()
 }
 
 /// A run of `delete` or `restore`.

@@ -195,10 +195,7 @@ impl Repair {
             Err(CollectionError::Displaced { name, .. }) => Ok(name),
             found => found.map_err(|error| absent(&error, repairer)),
         };
-        let failed = |text: &str, failure| run.report.failed(text, failure);
-        let names = selection.looked_up(context, find, failed)?;
-        let _ = run.report.unresolved();
-        Ok(names)
+        run.report.look_up(selection, find)
     }
 
     fn damaged(

@@ -76,7 +76,7 @@ impl Restore {
         finish_removals(context, &collection, is_reported_with(context, &selection))?;
         let mut report = Report::new(context, "restored", selection.is_single());
         let unfinished = unfinished(&collection, &mut report)?;
-        let names = match named(context, &collection, &selection, &mut report)? {
+        let names = match named(&collection, &selection, &mut report)? {
             Some(names) => names,
             None => restorable(&collection, selection.filter(context), unfinished, &mut report)?,
         };

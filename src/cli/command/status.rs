@@ -65,9 +65,7 @@ impl Status {
             let written = match report {
                 holdings::Report::Item(holdings) => look_at(context, &known, &mut tally, &holdings),
                 holdings::Report::Unlisted { collection, error } => {
-                    let reason = Failure::from(error).in_one_line();
-                    context.printer.error(&reason);
-                    tally.unlisted(&known, collection, reason);
+                    unlisted(context, &known, &mut tally, collection, error);
                     Ok(())
                 }
             };
@@ -85,9 +83,8 @@ impl Status {
         for (at, collection) in known.collections.iter().enumerate() {
             for name in collection.displaced(&names)? {
                 let path = collection.path().to_path_buf();
-                let reason = Failure::from(CollectionError::Displaced { name, path }).in_one_line();
-                context.printer.error(&reason);
-                tally.unlisted(&known, at, reason);
+                let error = CollectionError::Displaced { name, path };
+                unlisted(context, &known, &mut tally, at, error);
             }
         }
         let is_whole = ended.is_continue();
@@ -96,6 +93,19 @@ impl Status {
         }
         finish(context, &known, &tally, is_whole)
     }
+}
+
+/// Reports that the collection `at` is not known to its end.
+fn unlisted(
+    context: &Context,
+    known: &Known,
+    tally: &mut Tally,
+    at: usize,
+    error: impl Into<Failure>,
+) {
+    let reason = error.into().in_one_line();
+    context.printer.error(&reason);
+    tally.unlisted(known, at, reason);
 }
 
 /// Counts an item and reports its faults.
@@ -120,11 +130,7 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
                 report_contradiction(context, known, tally, at, name, Contradiction::State)?;
             }
             Ok(None) => {}
-            Err(error) => {
-                let reason = Failure::from(error).in_one_line();
-                context.printer.error(&reason);
-                tally.unlisted(known, at, reason);
-            }
+            Err(error) => unlisted(context, known, tally, at, error),
         }
     }
     Ok(())
@@ -172,9 +178,7 @@ fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &
         });
         written?;
         if let Err(error) = visited {
-            let reason = Failure::from(error).in_one_line();
-            context.printer.error(&reason);
-            tally.unlisted(known, at, reason);
+            unlisted(context, known, tally, at, error);
         }
     }
     Ok(())

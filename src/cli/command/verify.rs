@@ -100,10 +100,7 @@ impl Verify {
     fn run_on_items(&self, context: &Context, targets: &Targets, selection: &Selection) -> Done {
         self.refuse_with_items()?;
         let mut report = Report::reading(context, "verified", selection.is_single());
-        let find = |text: &str| targets.find(text);
-        let failed = |text: &str, failure| report.failed(text, failure);
-        let names = selection.looked_up(context, find, failed)?;
-        let _ = report.unresolved();
+        let names = report.look_up(selection, |text| targets.find(text))?;
         self.run_on(context, targets, (selection, Some(names)), report)
     }
 

@@ -180,10 +180,6 @@ fn judge(known: &Known, found: &Holdings) -> Done {
     Ok(())
 }
 
-fn state(holding: &Holding) -> Option<String> {
-    holding.record.as_ref().ok().map(|record| record.state.to_string())
-}
-
 fn record(known: &Known, found: &Holdings, holding: &Holding) -> records::Holding {
     let settings = known.collections[holding.collection].settings();
     let read = holding.record.as_ref().ok();
@@ -191,7 +187,7 @@ fn record(known: &Known, found: &Holdings, holding: &Holding) -> records::Holdin
         id: found.name.to_string(),
         ibip: read.and_then(|it| it.ibip.as_ref()).map(ToString::to_string),
         path: records::path(&holding.path),
-        state: state(holding),
+        state: read.map(|it| it.state.to_string()),
         error: holding.record.as_ref().err().map(|it| (&Failure::of(Exit::Damage, it)).into()),
         standing: holding.standing.to_string(),
         collection: settings.name.clone(),

@@ -73,18 +73,19 @@ pub(super) fn record(
     let item = &found.item;
     let settings = known.collections[item.collection].settings();
     let path: PathBuf = found.path();
-    let (target, format) = match &found.target {
-        Target::File(_) => ("file", None),
-        Target::Payload => ("payload", None),
-        Target::Files(_) => ("files", None),
-        Target::Sidecar => ("description", None),
-        Target::Rendered(format) => ("rendered", Some(*format)),
-    };
-    let files = match &found.target {
-        Target::Files(files) => {
-            Some(files.iter().map(|file| records::path(file.as_path())).collect())
+    let (mut format, mut files) = (None, None);
+    let target = match &found.target {
+        Target::File(_) => "file",
+        Target::Payload => "payload",
+        Target::Files(all) => {
+            files = Some(all.iter().map(|file| records::path(file.as_path())).collect());
+            "files"
         }
-        _ => None,
+        Target::Sidecar => "description",
+        Target::Rendered(rendered) => {
+            format = Some(*rendered);
+            "rendered"
+        }
     };
     let rendered = format.map(|format| format.render(&item.sidecar));
     context.printer.record(&records::Resolved {

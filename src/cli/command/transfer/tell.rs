@@ -28,7 +28,7 @@ pub(in crate::cli::command) struct Reporter<'r, 'a> {
 
 impl<'r, 'a> Reporter<'r, 'a> {
     pub(super) fn new(run: &'r TransferRun<'a>, mode: RunMode) -> Reporter<'r, 'a> {
-        Reporter { run, mode, report: Report::new(run.context, past(run.verb), run.is_single) }
+        Reporter { run, mode, report: Report::new(run.context, words(run.verb).1, run.is_single) }
     }
 
     /// Reports the outcomes of a group, in one write.
@@ -60,10 +60,8 @@ impl<'r, 'a> Reporter<'r, 'a> {
             RunMode::Act => verbose,
         };
         let size = || human::size(done.files, done.bytes);
-        let verb = match self.mode {
-            RunMode::Plan => would(done.step),
-            RunMode::Act => did(done.step),
-        };
+        let (would, did, _) = words_of(done.step);
+        let verb = if self.mode == RunMode::Plan { would } else { did };
         wanted.then(|| match done.step {
             Step::Skip | Step::Bury(_) => format!("{verb} {name}"),
             _ => format!("{verb} {name} ({})", size()),
@@ -103,7 +101,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
             files: Some(done.files),
             bytes: Some(done.bytes),
             unlisted: done.unlisted.iter().map(|path| records::path(path)).collect(),
-            ..Item::became(name, outcome(done.step))
+            ..Item::became(name, words_of(done.step).2)
         }
     }
 
@@ -147,6 +145,7 @@ pub(in crate::cli::command) fn finish(report: Report<'_>, verb: Verb) -> Done {
 /// The last line; `None` if only failures are reported.
 fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
     let counts = &report.summary.counts;
+    let (present, past) = words(verb);
     let there = match (counts.skipped.unwrap_or_default(), verb) {
         (0, _) => None,
         (1, Verb::Refresh) => Some("1 Copy up to date".to_owned()),
@@ -155,9 +154,9 @@ fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
     };
     let done = match counts.items {
         0 if counts.failed > 0 => return there,
-        0 => format!("nothing to {}", present(verb)),
-        _ if report.is_dry() => sized(&format!("would {}", present(verb)), counts),
-        _ => sized(past(verb), counts),
+        0 => format!("nothing to {present}"),
+        _ if report.is_dry() => sized(&format!("would {present}"), counts),
+        _ => sized(past, counts),
     };
     let buried = match counts.others.get(DELETIONS).copied().unwrap_or_default() {
         0 => None,
@@ -176,58 +175,30 @@ fn sized(done: &str, counts: &Counts) -> String {
     format!("{done} {items}, {size}")
 }
 
-fn present(verb: Verb) -> &'static str {
+/// The verb and its participle.
+fn words(verb: Verb) -> (&'static str, &'static str) {
     match verb {
-        Verb::Copy => "copy",
-        Verb::Migrate => "migrate",
-        Verb::Refresh => "refresh",
+        Verb::Copy => ("copy", "copied"),
+        Verb::Migrate => ("migrate", "migrated"),
+        Verb::Refresh => ("refresh", "refreshed"),
     }
 }
 
-fn past(verb: Verb) -> &'static str {
-    match verb {
-        Verb::Copy => "copied",
-        Verb::Migrate => "migrated",
-        Verb::Refresh => "refreshed",
-    }
-}
-
-fn would(step: Step) -> &'static str {
+/// The words for a step in a plan, after the run, and in a record.
+fn words_of(step: Step) -> (&'static str, &'static str, &'static str) {
     match step {
-        Step::Skip => "is there already:",
-        Step::Copy(Replaces::Nothing) => "would copy",
-        Step::Copy(Replaces::Copy) => "would refresh",
-        Step::Copy(Replaces::Tombstone) | Step::Revive => "would revive",
-        Step::Bury(_) => "would record the deletion of",
-        Step::HandOver(_) => "would migrate",
-        Step::MoveCopy => "would move the Copy",
-        Step::DropCopy => "would remove the Copy that is there already:",
-    }
-}
-
-fn did(step: Step) -> &'static str {
-    match step {
-        Step::Skip => "was there already:",
-        Step::Copy(Replaces::Nothing) => "copied",
-        Step::Copy(Replaces::Copy) => "refreshed",
-        Step::Copy(Replaces::Tombstone) | Step::Revive => "revived",
-        Step::Bury(_) => "recorded the deletion of",
-        Step::HandOver(_) => "migrated",
-        Step::MoveCopy => "moved the Copy",
-        Step::DropCopy => "removed the Copy that is there already:",
-    }
-}
-
-fn outcome(step: Step) -> &'static str {
-    match step {
-        Step::Skip => "skipped",
-        Step::Copy(Replaces::Nothing) => "copied",
-        Step::Copy(Replaces::Copy) => "refreshed",
-        Step::Copy(Replaces::Tombstone) | Step::Revive => "restored",
-        Step::Bury(_) => "deleted",
-        Step::HandOver(_) => "migrated",
-        Step::MoveCopy => "moved",
-        Step::DropCopy => "removed",
+        Step::Skip => ("is there already:", "was there already:", "skipped"),
+        Step::Copy(Replaces::Nothing) => ("would copy", "copied", "copied"),
+        Step::Copy(Replaces::Copy) => ("would refresh", "refreshed", "refreshed"),
+        Step::Copy(Replaces::Tombstone) | Step::Revive => ("would revive", "revived", "restored"),
+        Step::Bury(_) => ("would record the deletion of", "recorded the deletion of", "deleted"),
+        Step::HandOver(_) => ("would migrate", "migrated", "migrated"),
+        Step::MoveCopy => ("would move the Copy", "moved the Copy", "moved"),
+        Step::DropCopy => (
+            "would remove the Copy that is there already:",
+            "removed the Copy that is there already:",
+            "removed",
+        ),
     }
 }
 
