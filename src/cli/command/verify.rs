@@ -292,18 +292,18 @@ impl VerifyRun<'_> {
     }
 
     /// Prints the contradictions that `act` reports. Returns their number.
-    fn disagreements(
+    fn disagreements<T>(
         &self,
-        act: impl FnOnce(&mut dyn FnMut(Disagreement) -> ControlFlow<()>) -> ControlFlow<()>,
-    ) -> Result<(ControlFlow<()>, u64), Failure> {
+        act: impl FnOnce(&mut dyn FnMut(Disagreement) -> ControlFlow<()>) -> T,
+    ) -> Result<(T, u64), Failure> {
         let (mut unwritten, mut count) = (None, 0);
-        let flow = act(&mut |disagreement| {
+        let done = act(&mut |disagreement| {
             self.see(std::slice::from_ref(&disagreement.finding));
             count += 1;
             let reporter = self.reporter(disagreement.root);
             go_on(reporter.disagreement(&disagreement), &mut unwritten)
         });
-        unwritten.map_or(Ok((flow, count)), Err)
+        unwritten.map_or(Ok((done, count)), Err)
     }
 
     fn see(&self, found: &[Finding]) {
@@ -315,17 +315,11 @@ impl VerifyRun<'_> {
     fn compare(&self, names: Option<&[RepositoryName]>) -> Result<Comparison, Failure> {
         let roots: Vec<_> = self.roots.iter().collect();
         let interrupt = &self.context.interrupt;
-        let mut unwritten = None;
-        let report = |disagreement: Disagreement| {
-            self.see(std::slice::from_ref(&disagreement.finding));
-            let reporter = self.reporter(disagreement.root);
-            go_on(reporter.disagreement(&disagreement), &mut unwritten)
-        };
-        let compared = match names {
+        let (compared, _) = self.disagreements(|report| match names {
             Some(names) => compare_items(&roots, names, interrupt, report),
             None => compare(&roots, &self.names, interrupt, report),
-        }?;
-        unwritten.map_or(Ok(compared), Err)
+        })?;
+        Ok(compared?)
     }
 
     /// Runs `act` with a listener that prints the reports about a root.
