@@ -204,7 +204,9 @@ impl Context {
 
     /// Warns of what a distributor noticed.
     pub(crate) fn warn_of(&self, notices: &[Notice]) {
-        notices.iter().for_each(|notice| self.printer.warning(&notice.to_string()));
+        for notice in notices {
+            self.printer.warning(&notice.to_string());
+        }
     }
 
     /// Whether the run only plans.

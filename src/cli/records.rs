@@ -259,12 +259,12 @@ impl From<&sidecar::Handover> for Handover {
 
 impl<'a> Item<'a> {
     /// An item that is known by its identifier alone.
-    pub(crate) fn of(name: impl ToString) -> Item<'a> {
+    pub(crate) fn of(name: &(impl ToString + ?Sized)) -> Item<'a> {
         Item { id: Some(name.to_string()), ..Item::default() }
     }
 
     /// The same with what became of it.
-    pub(crate) fn became(name: impl ToString, outcome: &'a str) -> Item<'a> {
+    pub(crate) fn became(name: &(impl ToString + ?Sized), outcome: &'a str) -> Item<'a> {
         Item { outcome: Some(outcome), ..Item::of(name) }
     }
 

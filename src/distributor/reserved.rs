@@ -116,6 +116,8 @@ fn in_one_line(root: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test damages the file beside the library")]
+
     use super::*;
     use crate::disk::Watcher;
 

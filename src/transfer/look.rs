@@ -46,16 +46,7 @@ impl Shared<'_> {
     /// Reads an item on both sides and decides.
     pub(super) fn decide_on(&self, name: &RepositoryName) -> Result<Decision, TransferError> {
         let Some(from) = self.source_items.item(name)? else {
-            match (self.options.verb, self.destination_items.item(name)?) {
-                (Verb::Refresh, _) => return Ok(Decision::Prepared(Prepared::Passed)),
-                (Verb::Migrate, Some(item)) => {
-                    if let Some(staged) = self.arrived(&item)? {
-                        return Ok(Decision::Prepared(Prepared::Planned(staged)));
-                    }
-                }
-                (Verb::Copy | Verb::Migrate, _) => {}
-            }
-            return Err(self.from.absent(name).into());
+            return self.decide_without_source(name);
         };
         let root = self.from.path();
         let read = from.read_sidecar();
@@ -154,6 +145,20 @@ impl Shared<'_> {
             return Ok(Decision::Prepared(Prepared::Planned(staged)));
         }
         Ok(Decision::Step(Box::new(Chosen { from, source, to, staged })))
+    }
+
+    /// Decides about an item that the source does not have.
+    fn decide_without_source(&self, name: &RepositoryName) -> Result<Decision, TransferError> {
+        match (self.options.verb, self.destination_items.item(name)?) {
+            (Verb::Refresh, _) => return Ok(Decision::Prepared(Prepared::Passed)),
+            (Verb::Migrate, Some(item)) => {
+                if let Some(staged) = self.arrived(&item)? {
+                    return Ok(Decision::Prepared(Prepared::Planned(staged)));
+                }
+            }
+            (Verb::Copy | Verb::Migrate, _) => {}
+        }
+        Err(self.from.absent(name).into())
     }
 
     /// Whether the records of the collection `giver`, or of its successors, say that the Original went to the

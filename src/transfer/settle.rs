@@ -216,7 +216,7 @@ fn look<'l>(
         (Err(TransferError::Damaged { detail, .. }), Ok(Some(received)))
             if received.1.sidecar.state != State::Deleted =>
         {
-            mend_given(sides, record, received, detail)?;
+            mend_given(sides, record, received, &detail)?;
             held(sides.from)
         }
         (at_giver, _) => at_giver,

@@ -17,7 +17,7 @@ pub(super) fn mend_given(
     sides: &Sides<'_>,
     record: &JournalRecord,
     (item, received): &(LockedItem<'_>, ReadSidecar),
-    detail: String,
+    detail: &str,
 ) -> Result<(), TransferError> {
     let name = item.name();
     let is_marked = is_received(sides, record, &received.sidecar);

@@ -134,7 +134,7 @@ fn files_that_may_not_be_read() {
     let damaged = world.run("-c archive new b.txt").line();
     let Some(user) = OrdinaryUser::of(world) else { return };
     let world = &user.world;
-    let file = std::fs::read_dir(world.path("archive").join(&name).join("doc")).unwrap();
+    let file = std::fs::read_dir(world.path("archive").join(name).join("doc")).unwrap();
     let file = file.map(|entry| entry.unwrap().file_name().into_string().unwrap()).next().unwrap();
     user.closes(&format!("archive/{name}/doc/{file}"));
     let ran = world.finish(user.command("-c archive verify"));

@@ -98,7 +98,7 @@ fn that_are_not_valid_are_refused() {
             std::os::unix::fs::symlink("tags", bag.join("tagmanifest-sha256.txt")).unwrap();
         }),
         ("not a valid bag", |bag| {
-            drop(write(bag, "fetch.txt", "https://example.org/a 5 ../a.txt\n"))
+            drop(write(bag, "fetch.txt", "https://example.org/a 5 ../a.txt\n"));
         }),
         ("not a valid bag", |bag| drop(write(bag, "fetch.txt", "https://example.org/a - tags\n"))),
     ];

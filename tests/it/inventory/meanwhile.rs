@@ -102,5 +102,5 @@ fn what_begins_to_leave_meanwhile_has_not_returned() {
     assert!(flow.unwrap().is_continue() && begins.has_begun.load(Ordering::SeqCst));
     assert_eq!(returned, []);
     std::fs::remove_dir(begins.staging.join("other")).unwrap();
-    assert_eq!(super::told(&world.root).returned, [name.clone()]);
+    assert_eq!(super::told(&world.root).returned, std::slice::from_ref(name));
 }

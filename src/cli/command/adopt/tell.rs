@@ -77,7 +77,7 @@ impl Reporter<'_> {
             Outcome::Taken(plan) => self.item(&plan),
             Outcome::There(name) => {
                 let path = Some(records::path(&self.root.path_of(name.as_str())));
-                Item { path, ..Item::became(name, "skipped") }
+                Item { path, ..Item::became(&name, "skipped") }
             }
             Outcome::Stray { path, why } => {
                 let path = records::path(&self.root.path_of(path));
@@ -85,7 +85,7 @@ impl Reporter<'_> {
             }
             Outcome::Refused { path, error } => {
                 let error = Some((&Failure::from(error)).into());
-                Item { error, ..Item::became(path, "failed") }
+                Item { error, ..Item::became(&path, "failed") }
             }
         };
         records::to_json(&Item { dry_run: self.planned, ..item })

@@ -239,7 +239,7 @@ impl<'a> Reporter<'a> {
                 ("updated", Item { changes, ..Item::named(self.collection, &name) })
             }
             Became::NotUpdated { name, reason } => {
-                let item = Item::of(name);
+                let item = Item::of(&name);
                 match reason {
                     NotUpdated::State(state) => {
                         ("not_updated", Item { state: Some(state.to_string()), ..item })

@@ -150,17 +150,16 @@ fn flags_and_pages(prose: &str) -> String {
         let word = word.trim_end_matches(['.', ',', ';', ':']);
         let rest = &piece[word.len()..];
         let page = word.strip_suffix("(1)").or_else(|| word.strip_suffix("(5)"));
-        match page {
-            Some(page) => markup += &format!("{}{}", bold(page), &word[page.len()..]),
-            None => {
-                let flag = word.trim_start_matches('(');
-                let before = &word[..word.len() - flag.len()];
-                let flag = if flag.contains('(') { flag } else { flag.trim_end_matches(')') };
-                let is_flag = flag.len() > 2 && flag.starts_with("--");
-                let after = &word[before.len() + flag.len()..];
-                let flag = if is_flag { bold(flag) } else { escape(flag) };
-                markup += &format!("{}{flag}{}", escape(before), escape(after));
-            }
+        if let Some(page) = page {
+            markup += &format!("{}{}", bold(page), &word[page.len()..]);
+        } else {
+            let flag = word.trim_start_matches('(');
+            let before = &word[..word.len() - flag.len()];
+            let flag = if flag.contains('(') { flag } else { flag.trim_end_matches(')') };
+            let is_flag = flag.len() > 2 && flag.starts_with("--");
+            let after = &word[before.len() + flag.len()..];
+            let flag = if is_flag { bold(flag) } else { escape(flag) };
+            markup += &format!("{}{flag}{}", escape(before), escape(after));
         }
         // Line ends of the help are not kept.
         markup += &escape(&rest.replace('\n', " "));

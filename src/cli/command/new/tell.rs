@@ -107,8 +107,12 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
     let printer = &context.printer;
     context.warn_of(&summary.notices);
     let Summary { deposited, bytes, fatal, .. } = summary;
-    broken.into_iter().for_each(|failure| report.fatal(failure));
-    fatal.into_iter().for_each(|error| report.fatal_after(deposited, error));
+    if let Some(failure) = broken {
+        report.fatal(failure);
+    }
+    if let Some(error) = fatal {
+        report.fatal_after(deposited, error);
+    }
     let partial = (report.errors() == 0 && kept_sources > 0).then(|| {
         let items = human::count(kept_sources, "item");
         Failure::new(Exit::Partial, format!("the sources of {items} are still there"))

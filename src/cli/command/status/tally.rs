@@ -216,7 +216,9 @@ impl Tally {
         name: &RepositoryName,
         what: Contradiction,
     ) {
-        rank(what.kind()).into_iter().for_each(|rank| self.add(known, rank, name, &[collection]));
+        if let Some(rank) = rank(what.kind()) {
+            self.add(known, rank, name, &[collection]);
+        }
     }
 
     fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, about: &[usize]) {

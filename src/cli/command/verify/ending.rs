@@ -126,9 +126,10 @@ impl<'a> Ending<'a> {
         let total = &self.total;
         let disagreements = self.comparison().damage;
         if total.is_damage() || disagreements > 0 {
-            let (exit, what) = match self.is_damaged {
-                true => (Exit::Damage, "damaged"),
-                false => (Exit::Partial, "could not be read"),
+            let (exit, what) = if self.is_damaged {
+                (Exit::Damage, "damaged")
+            } else {
+                (Exit::Partial, "could not be read")
             };
             let mut facts = Vec::new();
             if total.is_damage() {
