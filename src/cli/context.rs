@@ -21,11 +21,11 @@ use urepo::progress::{NoProgress, Progress};
 use urepo::transfer::RunMode;
 use urepo::wait::Waiter;
 
-use super::args::Global;
 use super::config::{self, Config, Given, MACHINE_STATE, StateDirectory};
 use super::escape;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::global::Global;
 use super::human;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};

@@ -13,6 +13,7 @@ mod escape;
 mod exit;
 mod explain;
 mod failure;
+mod global;
 mod human;
 mod input;
 mod known;
@@ -36,10 +37,11 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use args::{Args, Command, Global};
+use args::{Args, Command};
 use context::Context;
 use exit::Exit;
 use failure::Failure;
+use global::Global;
 use printer::{Printer, Purpose, Verbosity};
 
 /// The end of a command.
