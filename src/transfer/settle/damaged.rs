@@ -25,8 +25,9 @@ pub(super) fn mend_given(
     if let Some(given) = given.filter(|it| bears_remains(it, sides, record))
         && (is_marked || received.sidecar.state == State::Original)
     {
-        let (to, now) = (sides.to, sides.clock.now());
-        let renewed = sidecars::given(&received.sidecar, &record.token, to, now);
+        // It may be of an older state, as from a backup: the present date would say that nothing came after it.
+        let copied = received.sidecar.copied().unwrap_or_else(|| sides.clock.now());
+        let renewed = sidecars::given(&received.sidecar, &record.token, sides.to, copied);
         let text = sidecars::text(name, received, &renewed)?;
         return Ok(sides.from.with_reserve(|| sides.giver.replace_sidecar(&given, &text))?);
     }

@@ -45,7 +45,7 @@ fn cut_at(cut: Option<Cut>, leave_copy: bool) -> (Pair, RepositoryName) {
     (pair, name)
 }
 
-fn replace(sidecar: &Path, damage: (&str, &str)) {
+pub(super) fn replace(sidecar: &Path, damage: (&str, &str)) {
     let text = std::fs::read_to_string(sidecar).unwrap();
     assert!(text.contains(damage.0), "{text}");
     std::fs::write(sidecar, text.replace(damage.0, damage.1)).unwrap();
