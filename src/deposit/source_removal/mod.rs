@@ -5,27 +5,33 @@
 //! source. The next run removes the rest under the hidden name, after the same check: everything in it must
 //! be in the item. Only entries that were compared there are removed, one by one: an entry that is added at
 //! the last moment stays, and so does a file that replaces a source.
+//!
+//! A process that removes a source locks its parent directory, so a hidden name that another process finds under
+//! the lock is of a killed run.
 
 mod compare;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use self::compare::tops;
 pub(crate) use self::compare::{Besides, Closeness, ComparedSource, SourceComparison, Times};
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
+use crate::clock::SystemClock;
 use crate::collection::{Collection, CollectionError, Durability};
 use crate::disk::copy::CopyError;
-use crate::disk::{Dir, Kind, PathError};
+use crate::disk::{Dir, DirLock, Kind, LockError, PathError};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::{Entry, State};
 use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, ProofError, prove};
+use crate::wait::Waiter;
 
 /// The beginning of the hidden names.
 const ASIDE: &str = ".urepo-removing-";
@@ -161,6 +167,7 @@ impl<'a> SourceRemover<'a> {
         times: Times,
     ) -> Result<(), SourceKept> {
         let mut cleared = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = self.lock(parent)?;
         self.clear(parent, &mut cleared)?;
         let path = parent.path_of(own);
         let interrupt = self.interrupt;
@@ -214,17 +221,39 @@ impl<'a> SourceRemover<'a> {
         for entry in parent.entries()?.collect::<Result<Vec<_>, _>>()? {
             if is_aside(Path::new(&entry.name)) {
                 // The error is not lost: an import reaches this entry itself, and reports it.
-                let _ = self.finish(parent, Path::new(&entry.name));
+                let _ = self.finish_locked(parent, Path::new(&entry.name));
             }
         }
         *cleared = parent.path().to_path_buf();
         Ok(())
     }
 
+    /// Waits for other processes that remove sources in `parent`.
+    fn lock(&self, parent: &Dir) -> Result<Option<DirLock>, SourceKept> {
+        match parent.wait_for_lock(&Waiter::new(&SystemClock, self.interrupt, Duration::MAX)) {
+            Ok(lock) => Ok(Some(lock)),
+            // Not every file system has locks.
+            Err(LockError::Disk(_)) => Ok(None),
+            Err(LockError::Held { .. } | LockError::Interrupted { .. }) => {
+                Err(CopyError::Interrupted.into())
+            }
+        }
+    }
+
     /// Removes the remains of a source under the hidden name `aside`, and returns its item.
     pub(crate) fn finish(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, SourceKept> {
+        let _one_at_a_time = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = self.lock(parent)?;
+        self.finish_locked(parent, aside)
+    }
+
+    fn finish_locked(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, SourceKept> {
         let foreign = || SourceKept::Foreign(parent.path_of(aside));
         let item = item_of(aside).ok_or_else(foreign)?;
+        if parent.stat(aside)?.is_none() {
+            // The process that removed it was alive.
+            return Ok(item);
+        }
         let entries = match self.prove(&item) {
             Err(SourceKept::Collection(CollectionError::NoSuchItem { .. })) => {
                 return Err(foreign());

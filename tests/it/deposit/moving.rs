@@ -1,11 +1,12 @@
 //! `new --remove-source`: sources that go once their items are proven, wherever the process is killed.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
 
 use urepo::collection::Collection;
 use urepo::deposit::{Options, Request, Source, SourceRule};
-use urepo::disk::Watcher;
+use urepo::disk::{Operation, Watch, Watcher};
 
 use crate::support::{
     Faults, Mode, System, TestClock, between_users, deposit, first_user, make_collection, options,
@@ -107,5 +108,76 @@ struct Refusing(Faults, std::path::PathBuf);
 impl urepo::disk::Watch for Refusing {
     fn before(&self, operation: urepo::disk::Operation, path: &Path) -> std::io::Result<()> {
         if path.starts_with(&self.1) { self.0.before(operation, path) } else { Ok(()) }
+    }
+}
+
+/// Acts once, before an operation that it waits for.
+struct Once<F>(fn(Operation, &Path) -> bool, Mutex<Option<F>>);
+
+impl<F: FnOnce() + Send> Watch for Once<F> {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        if self.0(operation, path)
+            && let Some(act) = self.1.lock().unwrap().take()
+        {
+            act();
+        }
+        Ok(())
+    }
+}
+
+/// Deposits and removes a source, with an act before the first operation that `is_it`, and returns what was left.
+fn removed(
+    (root, source): (&Path, &Path),
+    time: &str,
+    is_it: fn(Operation, &Path) -> bool,
+    act: impl FnOnce() + Send + 'static,
+) -> Vec<String> {
+    let watcher = Watcher::new(Arc::new(Once(is_it, Mutex::new(Some(act)))));
+    let collection = Collection::open(root, &watcher).unwrap();
+    let clock = TestClock::at(time);
+    let done = deposit(&collection, vec![request(source)], REMOVE(), &clock, |_| ());
+    done.unwrap().0.remove(0).result.unwrap().left
+}
+
+fn is_under_hidden_name(operation: Operation, path: &Path) -> bool {
+    let hidden = |name: &str| name.starts_with(".urepo-removing-");
+    operation != Operation::Rename && path.iter().any(|name| name.to_str().is_some_and(hidden))
+}
+
+/// Under its hidden name, the source of a live process looks like one that a killed process left.
+#[test]
+fn two_that_remove_sources_of_one_directory_do_not_disturb_each_other() {
+    for directories in [false, true] {
+        let scratch = scratch();
+        let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+        make_collection(&root);
+        let [first, second] = ["first", "second"].map(|name| {
+            let source = sources.join(name);
+            let file = if directories { source.join("file") } else { source.clone() };
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, name).unwrap();
+            source
+        });
+        let (ended, other) = channel();
+        let meet = {
+            let (root, ended) = (root.clone(), ended.clone());
+            move || {
+                // It ends, or waits for the first.
+                let (waits, met): (Sender<()>, _) = channel();
+                std::thread::spawn(move || {
+                    let tells = waits.clone();
+                    let is_lock =
+                        |it, path: &Path| it == Operation::Lock && path.ends_with("sources");
+                    let wait = move || drop(tells.send(()));
+                    let left = removed((&root, &second), "2026-11-21T03:13:00Z", is_lock, wait);
+                    let _ = waits.send(());
+                    ended.send(left).unwrap();
+                });
+                met.recv().unwrap();
+            }
+        };
+        let left = removed((&root, &first), "2026-11-21T02:13:00Z", is_under_hidden_name, meet);
+        assert_eq!((left, other.recv().unwrap()), (Vec::new(), Vec::new()), "{directories}");
+        assert_eq!(tree(&sources), [""; 0]);
     }
 }
