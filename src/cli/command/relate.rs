@@ -258,18 +258,15 @@ pub(super) fn tell_left(
     action: RelationAction,
 ) {
     let LeftEnd { item, kind, reason } = left;
-    let unlink = match action {
-        RelationAction::Link => "",
-        RelationAction::Unlink => " --unlink",
-    };
-    let completes = match kind {
-        Some(kind) => {
-            format!(
-                "`urepo -c COLLECTION relate {item} {}{unlink}` does the same there",
-                flag(kind, name.as_str())
-            )
+    let end = kind.as_ref().map(|kind| flag(kind, name.as_str()));
+    let completes = match (end, action) {
+        (Some(end), RelationAction::Link) => {
+            format!("`urepo -c COLLECTION relate {item} {end}` does the same there")
         }
-        None => "it keeps its relations".to_owned(),
+        (Some(end), RelationAction::Unlink) => {
+            format!("`urepo -c COLLECTION relate {item} {end} --unlink` does the same there")
+        }
+        (None, _) => "it keeps its relations".to_owned(),
     };
     let note = match reason {
         LeftReason::Elsewhere => {
