@@ -169,13 +169,17 @@ pub(super) fn not_received<'l>(
     Ok(NextStep::TakeBack { given, received: receiver })
 }
 
-/// Whether a third collection has the Original of this hand-over, by its sidecar.
+/// Whether a third collection has the Original of this hand-over, by its sidecar, or has deleted it.
 pub(super) fn was_passed_on(sides: &Sides<'_>, given: &Sidecar) -> bool {
     sides.others.collections.iter().any(|other| {
         let read = other.item(&given.repository).and_then(|item| item.read_sidecar());
         read.is_ok_and(|read| {
+            let state = match &read.sidecar {
+                Sidecar { state: State::Deleted, removal: Some(removal), .. } => removal.was,
+                sidecar => sidecar.state,
+            };
             read.seal == Seal::Intact
-                && read.sidecar.state == State::Original
+                && state == State::Original
                 && other.id() != sides.to.id()
                 && sidecars::hand_overs(&read.sidecar, (sides.from, sides.to))
                     .any(|date| date.is_some() && date >= given.copied())

@@ -28,7 +28,7 @@ enum Second {
     DeleteThere,
 }
 
-fn delete(pair: &Pair, collection: &Collection, name: &RepositoryName) {
+pub(super) fn delete(pair: &Pair, collection: &Collection, name: &RepositoryName) {
     let (agent, interrupt) = (agent(), Interrupt::default());
     let remover = Remover {
         collection,

@@ -11,6 +11,7 @@ use urepo::transfer::{HandoverEnd, Rules, TransferError, Verb};
 
 use super::cut_short::{Cut, cut_migration, cut_short, cut_with, finish, finish_knowing};
 use super::giver_damaged::replace;
+use super::pairs::delete;
 use super::renamed::Refuses;
 use super::support::{Pair, State};
 use crate::support::copy_tree;
@@ -206,6 +207,19 @@ fn a_receiver_that_is_put_back_as_it_was_during_the_hand_over_has_no_second_orig
         let third = pair.third();
         assert_eq!(third.item(&name).unwrap().sidecar().unwrap().0.state, State::Original);
         assert!(pair.is_clean());
+    }
+}
+
+/// It was deleted there.
+#[test]
+fn a_receiver_that_is_put_back_as_it_was_during_the_hand_over_has_no_deleted_original() {
+    for leave_copy in [false, true] {
+        let (pair, name) = put_both_back(leave_copy);
+        delete(&pair, &pair.third(), &name);
+        let third = || pair.third().item(&name).unwrap().sidecar().unwrap().0.state;
+        assert_eq!(third(), State::Deleted);
+        assert_passed_on(&pair, &name);
+        assert_eq!(third(), State::Deleted);
     }
 }
 
