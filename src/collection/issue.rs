@@ -322,8 +322,8 @@ impl<'a> Issuer<'a> {
                 Claimant { prefix, ibips: None, id: Some(id), root: &root, memory: &memory };
             let tree = PrefixTree::of(self.collection, prefix.clone()).with_mirrors(mirrors);
             let around = NamesAround { tree, peers: self.register.peers(&claimant)? };
-            // Before the register says that the names come from here.
-            distributor.check_seen(&around, future, self.patience)?;
+            // The register forgets the issuer before: from then on only the memory knows its names.
+            distributor.reserve_elsewhere(&around, future, self.patience)?;
             names.push(around);
         }
         self.claim(Takeover::Accept)?;

@@ -39,15 +39,16 @@ pub enum Unseen {
 }
 
 impl Distributor<'_> {
-    /// Makes sure that [`Distributor::adopt`] can read all collections that may have future names.
-    pub fn check_seen(
+    /// Reserves the future names of other collections, all of which [`Distributor::adopt`] has to be able to read.
+    pub fn reserve_elsewhere(
         &self,
         names: &dyn Names,
         future: FutureDate,
         patience: Patience,
     ) -> Result<(), DistributorError> {
-        let memory = self.lock_memory(patience.lock)?;
-        self.elsewhere(&memory, names, future).map(drop)
+        let mut memory = self.lock_memory(patience.lock)?;
+        let elsewhere = self.elsewhere(&memory, names, future)?;
+        memory.reserve(elsewhere.dates)
     }
 
     /// Makes this machine the issuer, by the decision of a person. Dates in the past are never issued again.

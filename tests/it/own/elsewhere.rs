@@ -224,6 +224,25 @@ fn who_takes_a_prefix_of_a_collection_that_is_gone_learns_what_that_risks() {
     sites.deposit("one", EARLY);
 }
 
+/// By then only the memory knows who issued before.
+#[test]
+fn a_take_over_that_failed_and_is_repeated_gives_no_name_of_the_one_before() {
+    let mut sites = Sites::new(false);
+    sites.register.known.clear();
+    sites.init("one", Takeover::Refuse, &[]);
+    sites.deposit("one", "2026-11-21T02:13:20Z");
+    sites.init("two", Takeover::Accept, &[]);
+    let given = sites.deposit("two", AHEAD);
+    // A clock without a battery.
+    sites.clock.set("1970-01-01T00:00:10Z");
+    let error = sites.take_over("one", FutureDate::Keep, Unseen::Refuse).unwrap_err();
+    assert!(error.to_string().contains("the clock says 1970"), "{error}");
+    sites.clock.set(EARLY);
+    sites.take_over("one", FutureDate::Keep, Unseen::Refuse).unwrap();
+    sites.deposit("one", EARLY);
+    assert_ne!(sites.deposit("one", LATER), given);
+}
+
 /// What happens to two collections.
 #[derive(Clone, Debug)]
 enum Event {
