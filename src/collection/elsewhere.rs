@@ -52,10 +52,9 @@ impl Names for NamesAround<'_> {
         let PrefixTree { prefix, mirrors, collection, .. } = &self.tree;
         let mut elsewhere = Elsewhere::default();
         for mirror in *mirrors {
-            match dates_of(mirror, prefix, now) {
-                Ok(dates) => elsewhere.dates.extend(dates),
-                Err(CollectionError::Disk(error)) => return Err(error),
-                Err(_) => elsewhere.unseen.push(mirror.path().to_path_buf()),
+            // A memory that it shared may be gone with the collection that is lost.
+            if add_dates_of(mirror, prefix, now, &mut elsewhere.dates).is_err() {
+                elsewhere.unseen.push(mirror.path().to_path_buf());
             }
         }
         let Some(sharing) = sharing else { return Ok(elsewhere) };
@@ -67,13 +66,13 @@ impl Names for NamesAround<'_> {
                 continue;
             }
             let peer = Collection::open(&root, &self.tree.root.watcher());
-            match peer.and_then(|peer| dates_of_peer(&peer, id.as_deref(), prefix, now)) {
-                Ok(dates) => elsewhere.dates.extend(dates),
-                Err(_) if id.is_some() && !elsewhere.unseen.contains(&root) => {
-                    elsewhere.unseen.push(root);
-                }
-                // The disk of a mirror may not be mounted.
-                Err(_) => {}
+            let seen = peer.and_then(|peer| {
+                check_id(&peer, id.as_deref())?;
+                add_dates_of(&peer, prefix, now, &mut elsewhere.dates)
+            });
+            // The disk of a mirror may not be mounted.
+            if seen.is_err() && id.is_some() && !elsewhere.unseen.contains(&root) {
+                elsewhere.unseen.push(root);
             }
         }
         Ok(elsewhere)
@@ -95,26 +94,22 @@ impl Collection {
     }
 }
 
-fn dates_of_peer(
-    peer: &Collection,
-    id: Option<&str>,
-    prefix: &Prefix,
-    now: Instant,
-) -> Result<BTreeSet<Instant>, CollectionError> {
+fn check_id(peer: &Collection, id: Option<&str>) -> Result<(), CollectionError> {
     if id.is_some_and(|id| id != peer.id()) {
         return Err(CollectionError::NotACollection { path: peer.path().to_path_buf() });
     }
-    dates_of(peer, prefix, now)
+    Ok(())
 }
 
-/// The dates after `now` of the names that are in `collection`, that its inventory has recorded, and that its memory has
-/// given last or reserved.
-fn dates_of(
+/// Adds the dates after `now` of the names that are in `collection`, that its inventory has recorded, and that its memory
+/// has given last or reserved; after an error, those that could be read.
+fn add_dates_of(
     collection: &Collection,
     prefix: &Prefix,
     now: Instant,
-) -> Result<BTreeSet<Instant>, CollectionError> {
-    let mut dates = PrefixTree::new(collection.root(), prefix.clone()).ahead(now)?;
+    dates: &mut BTreeSet<Instant>,
+) -> Result<(), CollectionError> {
+    dates.extend(PrefixTree::new(collection.root(), prefix.clone()).ahead(now)?);
     collection.visit_recorded(prefix, Some(now), |name| {
         if name.instant() > now {
             dates.insert(name.instant());
@@ -130,5 +125,5 @@ fn dates_of(
             dates.extend(known_ahead(&dir, prefix, now)?);
         }
     }
-    Ok(dates)
+    Ok(())
 }

@@ -119,12 +119,9 @@ impl Distributor<'_> {
         let (now, limit) = self.now_and_limit(patience);
         let Elsewhere { dates, unseen } = names.elsewhere(Some(&BTreeMap::new()), now)?;
         memory.reserve(dates)?;
-        let prefix = &self.prefix;
-        let unseen = unseen.into_iter().map(|root| Notice::Unseen { prefix: prefix.clone(), root });
-        let mut notices: Vec<_> = unseen.collect();
+        let mut notices = self.unseen_notices(unseen);
         if !matches!(memory.found, MemoryState::Missing) {
-            notices.extend(self.raise(memory, names, patience)?);
-            return Ok(notices);
+            return self.raise(memory, names, patience, notices);
         }
         let newest = names.newest(limit)?;
         let follows = newest.date.is_some() || past == Past::Unknown;
@@ -143,7 +140,7 @@ impl Distributor<'_> {
         names: &dyn Names,
         patience: Patience,
     ) -> Result<Vec<Notice>, DistributorError> {
-        self.raise(self.lock_memory(patience.lock)?, names, patience)
+        self.raise(self.lock_memory(patience.lock)?, names, patience, Vec::new())
     }
 
     fn raise(
@@ -151,8 +148,8 @@ impl Distributor<'_> {
         mut memory: HeldMemory<'_>,
         names: &dyn Names,
         patience: Patience,
+        mut notices: Vec<Notice>,
     ) -> Result<Vec<Notice>, DistributorError> {
-        let mut notices = Vec::new();
         let basis = self.compare_all(&mut memory, names, patience, &mut notices)?;
         let known = memory.found.record().and_then(|record| record.last);
         // An implausible clock must not stop issuing until its date has come.

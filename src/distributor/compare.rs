@@ -164,7 +164,13 @@ impl Distributor<'_> {
         newest.date = newest.date.max(recorded.newest);
         // One that cannot be looked at now is no reason to end naming.
         let in_doubt = (!is_intact).then(|| memory.reserved.sharing.clone());
-        memory.reserve(names.elsewhere(in_doubt.as_ref(), now)?.dates)?;
+        let Elsewhere { dates, unseen } = names.elsewhere(in_doubt.as_ref(), now)?;
+        memory.reserve(dates)?;
+        for notice in self.unseen_notices(unseen) {
+            if !notices.contains(&notice) {
+                notices.push(notice);
+            }
+        }
         if in_doubt.is_some_and(|sharing| !sharing.is_empty()) {
             memory.reserve(recorded.clone().future())?;
         }
@@ -204,6 +210,11 @@ impl Distributor<'_> {
     /// before that start has lost only earlier dates.
     fn boot_since(&self, record: &MemoryRecord) -> Option<Instant> {
         if self.is_of_other_boot(record) { self.clock.booted() } else { None }
+    }
+
+    pub(super) fn unseen_notices(&self, roots: Vec<PathBuf>) -> Vec<Notice> {
+        let notice = |root| Notice::Unseen { prefix: self.prefix.clone(), root };
+        roots.into_iter().map(notice).collect()
     }
 
     pub(super) fn future_name(&self, newest: Newest) -> Option<Notice> {

@@ -243,6 +243,23 @@ fn a_take_over_that_failed_and_is_repeated_gives_no_name_of_the_one_before() {
     assert_ne!(sites.deposit("one", LATER), given);
 }
 
+#[test]
+fn a_mirror_without_the_memory_that_was_shared_does_not_stop_init() {
+    let mut sites = Sites::new(true);
+    sites.init("one", Takeover::Refuse, &[]);
+    let given = sites.deposit("one", AHEAD);
+    std::fs::rename(sites.path("one"), sites.path("mirror")).unwrap();
+    std::fs::remove_dir_all(sites.path("memory")).unwrap();
+    (sites.is_shared, sites.register.known) = (false, Vec::new());
+    sites.clock.set(EARLY);
+    let notices = sites.init("two", Takeover::Refuse, &[sites.open("mirror")]);
+    let unseen =
+        |notice: &Notice| matches!(notice, Notice::Unseen { root, .. } if root.ends_with("mirror"));
+    assert_eq!(notices.iter().filter(|notice| unseen(notice)).count(), 1, "{notices:?}");
+    sites.deposit("two", EARLY);
+    assert_ne!(sites.deposit("two", LATER), given);
+}
+
 /// What happens to two collections.
 #[derive(Clone, Debug)]
 enum Event {
