@@ -96,6 +96,27 @@ fn read_log(
     Ok(read)
 }
 
+/// Makes sure that no other item of `collections` has the IBIp of an accepted `sidecar`.
+pub(super) fn check_ibip<'c>(
+    mut collections: impl Iterator<Item = &'c Collection>,
+    sidecar: &Sidecar,
+) -> Result<(), RepairError> {
+    let Some(ibip) = &sidecar.ibip else { return Ok(()) };
+    let name = &sidecar.repository;
+    collections.try_for_each(|collection| {
+        let mut items = collection.items_with_ibip(ibip)?.into_iter();
+        match items.find(|item| item.name().folded() != name.folded()) {
+            None => Ok(()),
+            Some(other) => Err(RepairError::IbipTaken {
+                name: name.clone(),
+                ibip: ibip.clone(),
+                other: other.name().clone(),
+                root: collection.path().to_path_buf(),
+            }),
+        }
+    })
+}
+
 /// Compares `sidecar`, made from `own`, with the sidecars of `donors`, or else with the log of `collection`.
 pub(super) fn compare(
     collection: &Collection,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::collection::CollectionError;
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
-use crate::identity::RepositoryName;
+use crate::identity::{Ibip, RepositoryName};
 use crate::item::PayloadPath;
 use crate::sidecar::SidecarError;
 
@@ -98,6 +98,18 @@ pub enum RepairError {
         /// The keys that the donor does not confirm.
         differs: Vec<String>,
     },
+    /// Another item has the IBIp of the edited sidecar.
+    #[error("the sidecar of `{name}` has the IBIp {ibip}, which `{other}` has in `{}`", root.display())]
+    IbipTaken {
+        /// The item.
+        name: RepositoryName,
+        /// The IBIp.
+        ibip: Ibip,
+        /// The other item.
+        other: RepositoryName,
+        /// Its collection.
+        root: PathBuf,
+    },
     /// A later urepo wrote the sidecar.
     #[error("the sidecar of `{name}` was written by a later urepo")]
     LaterFormat {
@@ -189,6 +201,7 @@ impl RepairError {
             | RepairError::NotWhole { .. }
             | RepairError::NotWholeInPlace { .. } => true,
             RepairError::SecondOriginal { .. }
+            | RepairError::IbipTaken { .. }
             | RepairError::Sidecar { .. }
             | RepairError::Changed { .. }
             | RepairError::Collection(_)

@@ -142,6 +142,8 @@ impl Repairer<'_> {
         let decision = decide(&facts, &records, self.options)?;
         let accepted = match facts.record.written() {
             Some(own) if is_resealed(&decision.sidecar, &decision.action, self.options) => {
+                let known = std::iter::once(self.collection).chain(self.others());
+                accepted::check_ibip(known, &decision.sidecar)?;
                 let sidecars = (own, &decision.sidecar);
                 Some(accepted::compare(self.collection, sidecars, &records, self.logged, now)?)
             }

@@ -32,6 +32,9 @@ impl Explain for RepairError {
             Self::SecondOriginal { .. } => {
                 Failure::of(Exit::Conflict, self).hint("repair it with `--state copy`")
             }
+            Self::IbipTaken { .. } => {
+                Failure::of(Exit::Conflict, self).hint("remove `ibip` from the edited sidecar, or put its own back")
+            }
             Self::PerhapsElsewhere { .. } => failure.hint("repair the item there first"),
             Self::LaterElsewhere { name, root } => {
                 failure.hint(format!("`urepo repair {name} --from {}`", shell::word(root)))

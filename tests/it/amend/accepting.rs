@@ -197,3 +197,24 @@ fn an_acceptance_is_logged_as_a_change_of_the_description_alone() {
     let kinds: Vec<_> = archive.events().into_iter().map(|it| it.event).collect();
     assert_eq!(kinds, [urepo::collection::EventKind::Description]);
 }
+
+/// Nobody could tell any more which of them is meant.
+#[test]
+fn the_ibip_of_another_item_is_not_accepted() {
+    const IBIP: &str = "8JMKD3MGP8W/34PGRBS";
+    let world = World::with_collection();
+    let names = ["mtc-m18", "mtc-m80"].map(|word| format!("sid.inpe.br/{word}/2009/02.16.17.46"));
+    world.write("in/a", "alpha");
+    world.write("in/b", "beta");
+    let rows = format!("in/a,{},{IBIP}\nin/b,{},\n", names[0], names[1]);
+    world.write("list.csv", format!("path,identifier,ibip\n{rows}"));
+    world.run("-c archive import --manifest list.csv").succeeded();
+    let file = world.path("archive").join(&names[1]).join("item.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen("repository =", &format!("ibip = \"{IBIP}\"\nrepository ="), 1))
+        .unwrap();
+    let ran = world.run(&format!("-c archive meta accept {} -y", names[1]));
+    let told = format!("has the IBIp {IBIP}, which `{}` has in", names[0]);
+    assert!(ran.code == 23 && ran.stderr.contains(&told), "{} {}", ran.code, ran.stderr);
+    assert!(ran.stderr.contains("remove `ibip`"), "{}", ran.stderr);
+}
