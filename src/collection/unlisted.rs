@@ -26,7 +26,7 @@ pub(crate) fn strays_in(
 impl StoredItem {
     /// Whether nothing in its directory is of an item, and the inventory of `collection` never had one of its name.
     /// Adoption leaves such a directory alone.
-    pub(crate) fn is_no_item(&self, collection: &Collection) -> Result<bool, PathError> {
+    pub fn is_no_item(&self, collection: &Collection) -> Result<bool, PathError> {
         for entry in self.dir().entries()? {
             let DirEntry { name, kind } = entry?;
             let is_of_item = name == layout::SIDECAR || name == layout::PAYLOAD;

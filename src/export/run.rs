@@ -16,6 +16,7 @@ use crate::collection::Lookup;
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::layout;
 
 /// Passes the names of items to the given function, until it breaks.
 pub type Feed<'a> =
@@ -34,6 +35,13 @@ impl Exporter<'_> {
         let Some(item) = items.item(name)? else {
             return Err(self.collection.absent(name).into());
         };
+        let is_passed = self.options.tombstones != Tombstones::Refuse
+            && item.stat(layout::SIDECAR)?.is_none()
+            && item.is_no_item(self.collection)?;
+        if is_passed {
+            self.caller.progress.finish_item(name.as_str());
+            return Ok(None);
+        }
         let source = SoundItem::new(item, self.collection.path())?;
         let state = source.sidecar().state;
         if self.options.state.is_some_and(|wanted| wanted != state) {

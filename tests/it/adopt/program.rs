@@ -83,8 +83,21 @@ fn an_empty_directory_is_a_warning_and_no_item() {
     assert_eq!(copied.code, 0, "{}", copied.stderr);
     assert_eq!(world.run("-c col status --with mirror").code, 0);
     assert_eq!(world.run("-c col migrate --all --to mirror").code, 0);
+    for command in
+        ["list --long", "list --json", "export --all --to out", "export --all --format tar --to -"]
+    {
+        let ran = world.run(&format!("-c col {command}"));
+        assert_eq!(
+            (ran.code, ran.stdout.contains(&empty)),
+            (0, false),
+            "{command}: {}",
+            ran.stderr
+        );
+    }
     // Whoever names it is told.
     assert_eq!(world.run(&format!("-c col copy {empty} --to mirror")).code, 20);
+    assert_eq!(world.run(&format!("-c col export {empty} --to out")).code, 20);
+    assert_eq!(world.run(&format!("-c col list --long {empty}")).code, 3);
     // An item that was there is missed.
     world.run("-c mirror migrate --all --to col").succeeded();
     let item = world.path("col").join(PAPER);

@@ -168,7 +168,9 @@ fn two_that_remove_sources_of_one_directory_do_not_disturb_each_other() {
                     let tells = waits.clone();
                     let is_lock =
                         |it, path: &Path| it == Operation::Lock && path.ends_with("sources");
-                    let wait = move || drop(tells.send(()));
+                    let wait = move || {
+                        let _ = tells.send(());
+                    };
                     let left = removed((&root, &second), "2026-11-21T03:13:00Z", is_lock, wait);
                     let _ = waits.send(());
                     ended.send(left).unwrap();
