@@ -10,7 +10,7 @@
 //! - **item**: a deposited unit. **payload**: its files. **sidecar**: its `item.toml`.
 //! - **collection**: a root directory with `urepo.toml`, which holds items.
 //! - **identifier**: the name of an item; `name` in code. **IBIp**: its opaque form.
-//! - **prefix**: the beginning of identifiers. ***subsystem**: the issuer of the identifiers of a prefix.
+//! - **prefix**: the beginning of identifiers. **subsystem**: the issuer of the identifiers of a prefix.
 //! - **Original**, **Copy**, **tombstone**: the three states of an item. A tombstone is the sidecar that
 //!   remains of a deleted one.
 //! - **stage**: build beside the destination; also the directory for that. **draft**: an item being built there.

@@ -26,7 +26,7 @@ mod note;
 mod read;
 mod reference;
 mod run;
-mod spoken;
+mod words;
 
 use std::path::PathBuf;
 use std::time::Duration;

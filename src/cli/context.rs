@@ -31,7 +31,7 @@ use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Shown, Unit};
 use super::stalls::Stalls;
-use super::{Done, typed, who};
+use super::{Done, agent, typed};
 
 /// The register of prefixes, in the state directory.
 const PREFIXES: &str = "prefixes";
@@ -80,7 +80,7 @@ impl Context {
             clock: SystemClock,
             interrupt: Interrupt::from_flag(Arc::clone(&stop)),
             ctrl_c: Mutex::new(CtrlC::catch(stop).map_err(|error| deaf(&error))?),
-            agent: who::agent(command, machine_id),
+            agent: agent::this_process(command, machine_id),
             current,
             unlogged: Arc::default(),
             unresolved: Mutex::default(),

@@ -1,6 +1,7 @@
 //! The command line: arguments become types, one command a file does the work, the outcome becomes
 //! text and an exit code. Only here are terminal, environment, clock and current directory known.
 
+mod agent;
 mod args;
 mod batch;
 mod choice;
@@ -31,7 +32,6 @@ mod table;
 mod typed;
 mod usage;
 mod when;
-mod who;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -9,7 +9,9 @@ use super::draft::Buckets;
 use super::left_overs::empty_dead_stages;
 use super::{Collection, CollectionError};
 use crate::agent::Agent;
-use crate::disk::{Access, Dir, Lock, LockError, LockMode, PathError, Stage, Wake, Watcher};
+use crate::disk::{
+    Access, Dir, Lock, LockError, LockMode, PageCacheDropper, PathError, Stage, Watcher,
+};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -21,7 +23,7 @@ use crate::wait::Waiter;
 #[derive(Debug)]
 pub struct Writer {
     // Before the stage: NFS keeps names of files that are open.
-    pub(super) wake: Wake,
+    pub(super) dropper: PageCacheDropper,
     pub(super) buckets: Buckets,
     stage: Stage,
     agent: Agent,
@@ -65,7 +67,7 @@ impl Collection {
                 stage,
                 agent: agent.clone(),
                 buckets: Buckets::default(),
-                wake: Wake::new(),
+                dropper: PageCacheDropper::new(),
                 _lock: lock,
             }),
         }
@@ -156,8 +158,8 @@ impl Writer {
 
     /// Removes the stage and releases the lock, and returns an error.
     pub fn finish(self) -> Result<(), PathError> {
-        let Writer { wake, stage, .. } = self;
-        drop(wake);
+        let Writer { dropper, stage, .. } = self;
+        drop(dropper);
         stage.remove()
     }
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::PathError;
 use super::file::StoredFile;
-use super::wake::WriteBack;
+use super::page_cache::WriteBack;
 use crate::digest::{Digest, Hasher};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;

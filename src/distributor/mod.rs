@@ -31,13 +31,13 @@
 //! minute can then be issued again, because rounding gives a date that is up to a minute old.
 
 pub mod algorithm;
-mod care;
 mod compare;
 mod error;
 pub mod granularity;
 mod memory;
 mod reserved;
 pub mod slot;
+mod upkeep;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -50,12 +50,12 @@ use crate::interrupt::Interrupt;
 use crate::wait::{Interrupted, Waiter};
 
 pub use algorithm::{NextDate, Verdict, issue, judge, step};
-pub use care::{FutureDate, Past, Unseen, known_ahead, sharing};
 use compare::{Basis, UNSETTLED};
 pub use compare::{Elsewhere, Names, Newest, RecordedDates};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
 use memory::{HeldMemory, MemoryState};
+pub use upkeep::{FutureDate, Past, Unseen, known_ahead, sharing};
 
 /// Default limit on the lag of the clock behind the last date, and so on the wait.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);

@@ -15,7 +15,7 @@ use crate::digest::{Algorithm, Checksum};
 use crate::disk::copy::BUFFER_BYTES;
 use crate::identity::Instant;
 use crate::item::bagit::EscapeRules;
-use crate::sidecar::{Sidecar, TERMS, brought};
+use crate::sidecar::{Sidecar, TERMS, source_digests};
 
 /// The directory of the payload in a bag.
 const DATA: &str = "data";
@@ -83,7 +83,7 @@ fn manifests<'a>(
 ) -> Vec<BagManifest<'a>> {
     let own = BagManifest { parts, algorithm: Algorithm::Sha256, brought: None, rules };
     let files = parts.files().map(|(_, file)| file.from);
-    let brought = brought::of_all(&sidecar.origin, &files).into_iter();
+    let brought = source_digests::of_all(&sidecar.origin, &files).into_iter();
     let brought = brought.map(|(algorithm, checksums)| BagManifest {
         parts,
         algorithm,

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::sink::Sink;
-use crate::disk::{Dir, FileStat, StoredFile, Wake, WriteBack};
+use crate::disk::{Dir, FileStat, PageCacheDropper, StoredFile, WriteBack};
 
 /// Creates files and directories in a private stage, where no other user can plant links.
 pub(super) struct StagedTree<'a> {
     stage: &'a Dir,
     file: Option<OpenFile>,
-    wake: Wake,
+    dropper: PageCacheDropper,
     /// Directories that get their modes and times when they are complete.
     directories: Vec<(PathBuf, FileStat)>,
 }
@@ -27,7 +27,7 @@ struct OpenFile {
 
 impl<'a> StagedTree<'a> {
     pub(super) fn new(stage: &'a Dir) -> StagedTree<'a> {
-        StagedTree { stage, file: None, wake: Wake::new(), directories: Vec::new() }
+        StagedTree { stage, file: None, dropper: PageCacheDropper::new(), directories: Vec::new() }
     }
 }
 
@@ -62,7 +62,7 @@ impl Sink for StagedTree<'_> {
         if let Some(OpenFile { file, stamp, written, write_back }) = self.file.take() {
             file.set_attributes(stamp.attributes())?;
             write_back.ends(&file, written);
-            self.wake.follow(file, written);
+            self.dropper.follow(file, written);
         }
         Ok(())
     }

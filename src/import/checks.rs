@@ -19,7 +19,7 @@ use crate::identity::{Identifier, Language};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, PayloadPath};
 use crate::progress::NoProgress;
-use crate::sidecar::{Metadata, RelationKind, Sidecar, brought};
+use crate::sidecar::{Metadata, RelationKind, Sidecar, source_digests};
 
 /// The checks of the bytes of a candidate, if its row has any.
 pub(super) fn checks(candidate: &Candidate, look: &SourceScan) -> Checks {
@@ -87,7 +87,7 @@ impl KnownSource<'_> {
         for (path, (bytes, digest)) in files {
             let known = |algorithm| match algorithm {
                 Algorithm::Sha256 => Checksum::new(algorithm, &digest.to_string()),
-                _ => brought::of_file(&sidecar.origin, path, algorithm),
+                _ => source_digests::of_file(&sidecar.origin, path, algorithm),
             };
             let mut of_file = Vec::new();
             for checksum in bag.checks.of(path)? {

@@ -27,7 +27,7 @@ use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::{PayloadPath, Shape, escape};
 use crate::progress::Progress;
-use crate::sidecar::{Metadata, brought};
+use crate::sidecar::{Metadata, source_digests};
 
 /// The decision about a candidate.
 #[derive(Debug)]
@@ -202,9 +202,9 @@ impl<'a> Planner<'a> {
         let (checks, mut metadata, conditions) = match bag {
             Some(bag) => {
                 let files = bag.checks.files.iter().flatten();
-                let digests = brought::table_of(files);
+                let digests = source_digests::table_of(files);
                 if !digests.is_empty() {
-                    origin.insert(brought::DIGESTS.to_owned(), digests.into());
+                    origin.insert(source_digests::DIGESTS.to_owned(), digests.into());
                 }
                 (bag.checks, bag.metadata, bag.conditions)
             }

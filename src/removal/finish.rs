@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::delete::{bury_payload, record_burial};
-use super::grave::tombstone_with_payload;
 use super::intent::{Intent, IntentFile, IntentKind, intent_files, may_be_listed, read_names};
+use super::remains::tombstone_with_payload;
 use super::restore::Restorer;
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;

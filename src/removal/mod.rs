@@ -13,7 +13,7 @@
 //! | `proof` | another collection holds the item, whole |
 //! | `intent` | what a run is going to delete or restore, for the run that finishes it after a crash |
 //! | `delete` | the tombstone, then the payload |
-//! | `grave` | what there is of a deleted item, and whether it is whole |
+//! | `deleted` | what there is of a deleted item, and whether it is whole |
 //! | `restore` | out of the trash again |
 //! | `finish` | completes what interrupted runs left between two states |
 //! | `purge` | removed permanently |
@@ -44,11 +44,11 @@
 mod delete;
 mod error;
 mod finish;
-mod grave;
 mod intent;
 mod plan;
 mod proof;
 mod purge;
+mod remains;
 mod restore;
 
 use crate::agent::Caller;

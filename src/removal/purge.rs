@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::RemovalError;
 use super::finish::pending;
-use super::grave::tombstone_with_payload;
+use super::remains::tombstone_with_payload;
 use crate::agent::Agent;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, lock_items,

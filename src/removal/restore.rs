@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::grave::{Grave, Search, state_before, tombstone_with_payload};
 use super::intent::{Intent, IntentKind, may_be_listed};
+use super::remains::{DeletedItem, Search, state_before, tombstone_with_payload};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
@@ -35,18 +35,22 @@ pub struct Restored {
 }
 
 impl Restored {
-    fn of(grave: &Grave) -> Restored {
-        let (sidecar, state) = match grave {
-            Grave::Tombstone { record, .. } => (&record.sidecar, state_before(&record.sidecar)),
-            Grave::Copy { sidecar, .. } | Grave::Empty { sidecar, .. } => (sidecar, sidecar.state),
+    fn of(deleted: &DeletedItem) -> Restored {
+        let (sidecar, state) = match deleted {
+            DeletedItem::Tombstone { record, .. } => {
+                (&record.sidecar, state_before(&record.sidecar))
+            }
+            DeletedItem::Copy { sidecar, .. } | DeletedItem::Empty { sidecar, .. } => {
+                (sidecar, sidecar.state)
+            }
         };
         Restored {
             name: sidecar.repository.clone(),
             state,
-            was_here: matches!(grave, Grave::Empty { .. }),
-            kept: match grave {
-                Grave::Empty { kept, .. } | Grave::Copy { kept, .. } => kept.clone(),
-                Grave::Tombstone { .. } => Vec::new(),
+            was_here: matches!(deleted, DeletedItem::Empty { .. }),
+            kept: match deleted {
+                DeletedItem::Empty { kept, .. } | DeletedItem::Copy { kept, .. } => kept.clone(),
+                DeletedItem::Tombstone { .. } => Vec::new(),
             },
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
@@ -62,8 +66,8 @@ pub fn plan_restoration(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Restored, RemovalError> {
-    let grave = Search { collection, restoration, progress, interrupt }.find(name)?;
-    Ok(Restored::of(&grave))
+    let deleted = Search { collection, restoration, progress, interrupt }.find(name)?;
+    Ok(Restored::of(&deleted))
 }
 
 /// A run that restores some items.
@@ -109,20 +113,20 @@ impl<'r, 'o> Restorer<'r, 'o> {
         let search = self.search()?;
         // Other processes need not wait while every byte is read; their changes are taken into account
         // afterwards.
-        let (grave, locks) = loop {
-            let grave = search.find(name)?;
-            if let Grave::Empty { item, .. } = &grave {
+        let (deleted, locks) = loop {
+            let deleted = search.find(name)?;
+            if let DeletedItem::Empty { item, .. } = &deleted {
                 // A killed run may have moved it there without a sync.
                 search.collection.confirm_names([item.name().as_str()])?;
-                return Ok(Restored::of(&grave));
+                return Ok(Restored::of(&deleted));
             }
-            let locks = self.lock(&search, name, &grave)?;
-            if let Some(grave) = search.unchanged(name, grave)? {
-                break (grave, locks);
+            let locks = self.lock(&search, name, &deleted)?;
+            if let Some(deleted) = search.unchanged(name, deleted)? {
+                break (deleted, locks);
             }
         };
-        self.bring_back(name, &grave, &locks)?;
-        Ok(Restored::of(&grave))
+        self.bring_back(name, &deleted, &locks)?;
+        Ok(Restored::of(&deleted))
     }
 
     fn search(&self) -> Result<Search<'r>, RemovalError>
@@ -141,10 +145,10 @@ impl<'r, 'o> Restorer<'r, 'o> {
         &self,
         search: &Search<'_>,
         name: &RepositoryName,
-        grave: &Grave,
+        deleted: &DeletedItem,
     ) -> Result<ItemLocks, RemovalError> {
         let Remover { collection, caller, .. } = *self.remover;
-        Ok(match Restored::of(grave).state {
+        Ok(match Restored::of(deleted).state {
             State::Original => search.claim().lock(name, caller.agent, &caller.waiter())?,
             _ => lock_items([(collection, name)], caller.agent, &caller.waiter())?,
         })
@@ -154,21 +158,21 @@ impl<'r, 'o> Restorer<'r, 'o> {
     fn bring_back(
         &mut self,
         name: &RepositoryName,
-        grave: &Grave,
+        deleted: &DeletedItem,
         locks: &ItemLocks,
     ) -> Result<(), RemovalError> {
         let Remover { collection, writer, caller } = self.remover;
         let (collection, Caller { agent, clock, .. }) = (*collection, *caller);
         let _changing = writer.changing(collection, vec![name.clone()]);
-        match grave {
-            Grave::Tombstone { record, trashed } => {
+        match deleted {
+            DeletedItem::Tombstone { record, trashed } => {
                 let item = locks.item(&Lookup::new(collection), name)?;
                 let item = item.ok_or_else(|| collection.absent(name))?;
                 collection.with_reserve(|| self.intent.begin())?;
                 self.unbury(&item, record, trashed.as_ref())?;
             }
-            Grave::Copy { trashed, .. } => self.put_copy_back(trashed)?,
-            Grave::Empty { .. } => {}
+            DeletedItem::Copy { trashed, .. } => self.put_copy_back(trashed)?,
+            DeletedItem::Empty { .. } => {}
         }
         let event = Event::new(EventKind::Recovery, name, clock.now(), agent);
         collection.note(&[Event { note: Some("restored".to_owned()), ..event }]);
@@ -200,15 +204,15 @@ impl<'r, 'o> Restorer<'r, 'o> {
             refuse_if_deleted()?;
             drop(locks);
             let search = self.search()?;
-            let grave = search.find(name)?;
-            if !matches!(grave, Grave::Tombstone { trashed: None, .. }) {
+            let deleted = search.find(name)?;
+            if !matches!(deleted, DeletedItem::Tombstone { trashed: None, .. }) {
                 continue;
             }
-            let locks = self.lock(&search, name, &grave)?;
-            let Some(grave) = search.unchanged(name, grave)? else { continue };
+            let locks = self.lock(&search, name, &deleted)?;
+            let Some(deleted) = search.unchanged(name, deleted)? else { continue };
             refuse_if_deleted()?;
             let before = self.intent.is_unfinished();
-            self.bring_back(name, &grave, &locks)?;
+            self.bring_back(name, &deleted, &locks)?;
             self.intent.settle(before);
             return Ok(true);
         }

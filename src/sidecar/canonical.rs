@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::lines::{LONGEST, SidecarLines, Stop};
 use super::plain::{instant, is_bare, number, pair, string};
 use super::raw::{Raw, RawEntry, RawPayload, digest, mode, payload_path};
-use super::{Seal, Sidecar, brought, head};
+use super::{Seal, Sidecar, head, source_digests};
 use crate::digest::Digest;
 use crate::identity::Instant;
 use crate::item::{Content, Entry, Totals};
@@ -67,10 +67,11 @@ where
 {
     let mut text = String::new();
     // A bag brings a checksum for each file: these are read line by line, too.
-    let mut brought: Vec<(String, Table)> = Vec::new();
+    let mut source_digests: Vec<(String, Table)> = Vec::new();
     loop {
-        let is_read_alone =
-            |line: &[u8]| line == b"[payload]" || line.starts_with(brought::HEADER.as_bytes());
+        let is_read_alone = |line: &[u8]| {
+            line == b"[payload]" || line.starts_with(source_digests::HEADER.as_bytes())
+        };
         text.push_str(lines.until(is_read_alone)?);
         let line = lines.next()?.ok_or(Stop::Unusual)?;
         if line == "[payload]" {
@@ -78,20 +79,23 @@ where
         }
         text.push_str(line);
         text.push('\n');
-        let algorithm = line.strip_prefix(brought::HEADER).and_then(|rest| rest.strip_suffix(']'));
+        let algorithm =
+            line.strip_prefix(source_digests::HEADER).and_then(|rest| rest.strip_suffix(']'));
         if let Some(algorithm) = algorithm.filter(|name| is_bare(name)) {
             let algorithm = algorithm.to_owned();
-            if brought.len() == MOST_DIGEST_TABLES || toml::from_str::<IgnoredAny>(&text).is_err() {
+            if source_digests.len() == MOST_DIGEST_TABLES
+                || toml::from_str::<IgnoredAny>(&text).is_err()
+            {
                 return Err(Stop::Unusual);
             }
-            brought.push((algorithm, checksums(lines)?));
+            source_digests.push((algorithm, checksums(lines)?));
             text.push('\n');
         }
         if text.len() > LONGEST {
             return Err(Stop::Unusual);
         }
     }
-    let as_written = if brought.is_empty() { head::read(&text) } else { None };
+    let as_written = if source_digests.is_empty() { head::read(&text) } else { None };
     let mut raw = match as_written {
         Some(raw) => raw,
         None => toml::from_str(&text).map_err(|_| Stop::Unusual)?,
@@ -99,8 +103,8 @@ where
     if raw.has_payload() {
         return Err(Stop::Unusual);
     }
-    for (algorithm, checksums) in brought {
-        let digests = raw.origin.get_mut(brought::DIGESTS).and_then(Value::as_table_mut);
+    for (algorithm, checksums) in source_digests {
+        let digests = raw.origin.get_mut(source_digests::DIGESTS).and_then(Value::as_table_mut);
         let table = digests.and_then(|digests| digests.get_mut(&algorithm)?.as_table_mut());
         match table.filter(|table| table.is_empty()) {
             Some(table) => *table = checksums,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::access::RawAccess;
-use super::care::{RawHandover, RawRemoval};
+use super::events::{RawHandover, RawRemoval};
 use super::{FORMAT, Metadata, Relations, Sidecar, SidecarError, datetime};
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};

@@ -185,7 +185,7 @@ impl Sidecar {
         }
         if bytes > LONGEST_HELD as u64 {
             let mut origin = self.origin.clone();
-            origin.remove(super::brought::DIGESTS);
+            origin.remove(super::source_digests::DIGESTS);
             let described = Sidecar { origin, files: Files::default(), ..self.clone() };
             if described.head().len() > super::lines::LONGEST {
                 let reason = "more than 1 MiB before the payload, in a text of more than 4 MiB";

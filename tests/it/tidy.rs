@@ -45,7 +45,7 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
             "src/adopt/",
             "src/repair/",
             "src/verify/",
-            "src/removal/grave.rs",
+            "src/removal/remains.rs",
             // Their stages.
             "src/export/directory.rs",
             "src/export/place.rs",

@@ -3,7 +3,7 @@
 use super::super::Note;
 use super::super::bibtex::{Field, Reference, names, plain, to_text};
 use super::super::labels::{Labels, label, words};
-use super::super::spoken::{language, month_number, state, update};
+use super::super::words::{language, month_number, state, update};
 use super::{Description, folded};
 use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::sidecar::RelationKind;

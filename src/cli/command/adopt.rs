@@ -21,7 +21,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
-mod tell;
+mod report;
 
 /// Turn an existing tree of items into a collection, in place
 ///
@@ -188,7 +188,8 @@ impl Adopt {
             Mode::Plan { root, .. } => root,
             Mode::Act { collection, .. } => collection.root(),
         };
-        let reporter = tell::Reporter { context, root, planned: matches!(mode, Mode::Plan { .. }) };
+        let reporter =
+            report::Reporter { context, root, planned: matches!(mode, Mode::Plan { .. }) };
         let known = context.known_if_any(&[])?;
         // The tree may be in the settings before it is a collection.
         let missing = known.missing.into_iter().filter(|it| it.path != root.path());

@@ -11,11 +11,11 @@ use urepo::removal::{
 };
 use urepo::verify::Depth;
 
-use super::removal::{RemovalRun, Told, finish_removals, is_reported_with, unfinished};
+use super::removal::{ItemReport, RemovalRun, finish_removals, is_reported_with, unfinished};
 use crate::cli::context::Context;
 use crate::cli::report::Report;
 use crate::cli::select::Selection;
-use crate::cli::{Done, who};
+use crate::cli::{Done, agent};
 
 /// Delete items
 ///
@@ -80,12 +80,12 @@ impl Delete {
         let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
         let plan = |name: &RepositoryName, progress: &dyn Progress| {
             let plan = plan(&collection, name, &order, progress, &context.interrupt);
-            plan.map(|plan| Told::of_plan(&plan))
+            plan.map(|plan| ItemReport::of_plan(&plan))
         };
         run.carry_out(&names, report, plan, |remover, note| {
             let mut deletion = remover.deletion(&names, &order);
             let _ = names.iter().try_for_each(|name| {
-                note(name, deletion.delete(name).map(|plan| Told::of_plan(&plan)))
+                note(name, deletion.delete(name).map(|plan| ItemReport::of_plan(&plan)))
             });
             deletion.finish()
         })
@@ -122,7 +122,7 @@ impl Delete {
     fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
         let is_forced = |rule| self.force.contains(&rule);
         Order {
-            by: who::who(&context.agent),
+            by: agent::user_at_machine(&context.agent),
             reason: self.reason.clone(),
             others,
             depth: if self.quick { Depth::Quick } else { Depth::FromDisk },

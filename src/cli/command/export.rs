@@ -16,9 +16,9 @@ use crate::cli::failure::Failure;
 use crate::cli::printer::Printer;
 use crate::cli::select::Selection;
 
-mod tell;
+mod report;
 
-use tell::Reporter;
+use report::Reporter;
 
 /// Bytes that are buffered for a stream before they are written.
 const STREAM_BYTES: usize = 128 * 1024;

@@ -25,11 +25,11 @@ use crate::cli::leave_out::ExcludeArgs;
 use crate::cli::{Done, human};
 use sources::Sources;
 
-mod ending;
 mod names;
+mod report;
 mod rows;
 mod sources;
-mod tell;
+mod summary;
 
 /// Import many sources as items, each once
 ///
@@ -207,7 +207,7 @@ impl Import {
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
         let writer = context.writer(&collection)?;
         let progress = context.progress();
-        let mut reporter = tell::Reporter::new(context, &collection, failed);
+        let mut reporter = report::Reporter::new(context, &collection, failed);
         let found = sources::warning(context, sources.candidates()?);
         // The effect of a time limit cannot be known beforehand.
         let is_measured =
@@ -271,8 +271,8 @@ impl Import {
     fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
         Issuer::new(collection, &context.agent, &context.clock, &self.issue.options(context))?;
         let ledger = Ledger::look(collection)?;
-        let mut reporter = tell::Reporter::new(context, collection, None);
-        reporter.after = tell::after(&self.drop);
+        let mut reporter = report::Reporter::new(context, collection, None);
+        reporter.after = report::after(&self.drop);
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
         let others = names::others(context, collection, sources)?;

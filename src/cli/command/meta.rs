@@ -14,7 +14,7 @@ mod edit;
 mod export;
 mod get;
 mod import;
-pub(super) mod tell;
+pub(super) mod report;
 
 /// Show and correct the descriptions of items
 ///

@@ -27,8 +27,8 @@ use crate::cli::report::Report;
 
 mod dry;
 mod relations;
+mod report;
 mod sources;
-mod tell;
 
 /// Deposit files and directories as items
 ///
@@ -302,7 +302,7 @@ fn deposit(
     let broken = requests.failure();
     let report = Report::new(context, "deposited", is_single);
     let paths = Mutex::default();
-    let mut reporter = tell::Reporter {
+    let mut reporter = report::Reporter {
         context,
         collection,
         report,
@@ -312,7 +312,8 @@ fn deposit(
         last: None,
     };
     let requests = requests.enumerate().map(|(number, request)| {
-        if let Some(path) = tell::path_of(&request.source).filter(|path| path.to_str().is_none()) {
+        if let Some(path) = report::path_of(&request.source).filter(|path| path.to_str().is_none())
+        {
             paths.lock().unwrap_or_else(PoisonError::into_inner).insert(number, path);
         }
         request
@@ -340,6 +341,6 @@ fn deposit(
     };
     drop(progress);
     let last = reporter.last.take();
-    tell::finish(summary, reporter, broken.take())?;
+    report::finish(summary, reporter, broken.take())?;
     Ok(last)
 }

@@ -9,7 +9,7 @@ use urepo::identity::{Identifier, Language, RepositoryName};
 use urepo::relation::{LeftEnd, LeftReason, RelationAction, RelationPlan, RelationRequest, plan};
 use urepo::sidecar::{Relation, RelationKind};
 
-use super::meta::tell::{AmendReporter, with_amender};
+use super::meta::report::{AmendReporter, with_amender};
 use super::show;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;

@@ -21,9 +21,9 @@ use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
 use crate::cli::{Done, human};
 
-mod told;
+mod report;
 
-pub(super) use told::Told;
+pub(super) use report::ItemReport;
 
 /// The items that `selection` names, in place or in the trash, each once; `None` without names.
 pub(super) fn named(
@@ -45,7 +45,8 @@ pub(super) struct RemovalRun<'a> {
 }
 
 /// Takes the outcome of an item, and says whether to go on.
-type Note<'n> = dyn FnMut(&RepositoryName, Result<Told, RemovalError>) -> ControlFlow<()> + 'n;
+type Note<'n> =
+    dyn FnMut(&RepositoryName, Result<ItemReport, RemovalError>) -> ControlFlow<()> + 'n;
 
 impl RemovalRun<'_> {
     /// Makes a plan for each of `names` in a dry run, or asks, and lets `act` change them.
@@ -53,7 +54,7 @@ impl RemovalRun<'_> {
         &self,
         names: &[RepositoryName],
         mut report: Report<'_>,
-        plan: impl Fn(&RepositoryName, &dyn Progress) -> Result<Told, RemovalError>,
+        plan: impl Fn(&RepositoryName, &dyn Progress) -> Result<ItemReport, RemovalError>,
         act: impl FnOnce(&Remover<'_>, &mut Note<'_>) -> Result<(), RemovalError>,
     ) -> Done {
         let RemovalRun { context, collection, yes, verb: (verb, done) } = *self;
@@ -93,11 +94,11 @@ fn note(
     context: &Context,
     report: &mut Report<'_>,
     name: &RepositoryName,
-    outcome: Result<Told, RemovalError>,
+    outcome: Result<ItemReport, RemovalError>,
 ) -> ControlFlow<()> {
     match outcome {
         Err(error) => report.failed(name.as_str(), error.into()),
-        Ok(Told { done, planned, detail, record }) => {
+        Ok(ItemReport { done, planned, detail, record }) => {
             let flow = if record.outcome == Some("skipped") {
                 report.unchanged(record, &done)
             } else {

@@ -1,6 +1,6 @@
 //! `urepo repair`: repair damaged, missing or unlisted files from good copies.
 
-mod tell;
+mod report;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -22,7 +22,7 @@ use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
 use crate::cli::select::{NameFlags, Selection};
 use crate::cli::{Done, shell};
-use tell::RepairRun;
+use report::RepairRun;
 
 /// Repair damaged or missing items from good copies
 ///

@@ -2,7 +2,7 @@
 
 mod locale;
 mod pairs;
-mod tell;
+mod report;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -156,13 +156,13 @@ impl Resolve {
         found: &Resolved,
     ) -> Done {
         if self.cat {
-            tell::content(context, known, found)
+            report::content(context, known, found)
         } else if self.open {
-            tell::open(context, known, text, found)
+            report::open(context, known, text, found)
         } else if context.printer.json {
-            tell::record(context, known, (text, url), found)
+            report::record(context, known, (text, url), found)
         } else {
-            tell::paths(context, if self.null { b"\0" } else { b"\n" }, found)
+            report::paths(context, if self.null { b"\0" } else { b"\n" }, found)
         }
     }
 }

@@ -11,7 +11,9 @@ use urepo::removal::{
     DamageRule, Pending, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
 };
 
-use super::removal::{RemovalRun, Told, finish_removals, is_reported_with, named, unfinished};
+use super::removal::{
+    ItemReport, RemovalRun, finish_removals, is_reported_with, named, unfinished,
+};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -84,12 +86,12 @@ impl Restore {
         let plan = |name: &RepositoryName, progress: &dyn Progress| {
             let interrupt = &context.interrupt;
             let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
-            plan.map(|it| Told::of_restored(&it))
+            plan.map(|it| ItemReport::of_restored(&it))
         };
         run.carry_out(&names, report, plan, |remover, note| {
             let mut restorer = remover.restorer(&names, &restoration);
             let _ = names.iter().try_for_each(|name| {
-                note(name, restorer.restore(name).map(|it| Told::of_restored(&it)))
+                note(name, restorer.restore(name).map(|it| ItemReport::of_restored(&it)))
             });
             restorer.finish()
         })

@@ -1,7 +1,7 @@
 //! `urepo status`: compare all known collections.
 
+mod report;
 mod tally;
-mod tell;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -115,11 +115,11 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
     let verbosity = context.printer.verbosity;
     for concern in &concerns {
         if context.printer.json {
-            context.printer.record(&tell::record(known, holdings, concern))?;
+            context.printer.record(&report::record(known, holdings, concern))?;
         } else if tally.names_one(concern.kind(), verbosity)
             && (concern.weight() > Weight::Notice || verbosity > Verbosity::Quiet)
         {
-            context.printer.line(&tell::line(known, holdings, concern))?;
+            context.printer.line(&report::line(known, holdings, concern))?;
         }
     }
     for holding in &holdings.all {
@@ -147,11 +147,11 @@ fn report_contradiction(
 ) -> Done {
     tally.contradicted(known, at, name, what);
     if context.printer.json {
-        context.printer.record(&tell::contradiction_record(known, at, name, what))
+        context.printer.record(&report::contradiction_record(known, at, name, what))
     } else if !tally.names_one(what.kind(), context.printer.verbosity) {
         Ok(())
     } else {
-        let message = tell::contradiction_message(known, at, what);
+        let message = report::contradiction_message(known, at, what);
         context.printer.line(&format!("{message}: {name}"))
     }
 }
@@ -188,7 +188,7 @@ fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &
 fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Done {
     let printer = &context.printer;
     if printer.json {
-        for record in tell::collections(known, tally) {
+        for record in report::collections(known, tally) {
             printer.record(&record)?;
         }
     } else {
@@ -196,7 +196,7 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
             tally.unnamed().try_for_each(|line| printer.line(&line))?;
         }
         if printer.verbosity > Verbosity::Quiet && is_whole {
-            printer.lines(&tell::table(known, tally))?;
+            printer.lines(&report::table(known, tally))?;
         }
     }
     let items = human::count(tally.items, "item");
@@ -212,6 +212,6 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
         }
     });
     let mut report = Report::reading(context, "compared", false);
-    tell::fill(&mut report, known, tally);
+    report::fill(&mut report, known, tally);
     report.finish(End { partial, closing, ..End::default() })
 }

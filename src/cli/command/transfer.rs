@@ -15,7 +15,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::report::Report;
 
-mod tell;
+mod report;
 
 /// Items of this size keep their copied files when a run is interrupted.
 const RESUME_BYTES: u64 = 64 * 1024 * 1024;
@@ -85,7 +85,7 @@ impl<'a> TransferRun<'a> {
             witnesses: self.witnesses,
             caller: context.caller(&*progress),
         };
-        let mut reporter = tell::Reporter::new(self, mode);
+        let mut reporter = report::Reporter::new(self, mode);
         let scan = listing.map(|listing| |scan: &Scan<'_>| listing.measure(self.from, scan));
         let work = |progress: &dyn Progress| {
             let caller = context.caller(progress);
@@ -104,7 +104,7 @@ impl<'a> TransferRun<'a> {
 
     /// The same, and the end of the command.
     pub(super) fn finish(&self, feed: Box<NameFeed<'_>>) -> Done {
-        tell::finish(self.carry_out(feed)?, self.verb)
+        report::finish(self.carry_out(feed)?, self.verb)
     }
 }
 
@@ -125,8 +125,8 @@ pub(super) fn finish_first(
     let known = context.known(&[])?;
     let reach = PeerLookup { named: others, others: known.peers(UnseenRule::Refuse) };
     let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
-    let pending = tell::finished(context, &finished);
+    let pending = report::finished(context, &finished);
     Ok((finished.len() as u64 - pending, pending))
 }
 
-pub(super) use tell::finish;
+pub(super) use report::finish;

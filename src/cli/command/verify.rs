@@ -1,8 +1,8 @@
 //! `urepo verify`: compare collections with their sidecars, and with each other.
 
-mod ending;
+mod report;
+mod summary;
 mod targets;
-mod tell;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -25,9 +25,9 @@ use crate::cli::failure::Failure;
 use crate::cli::human::parse_duration;
 use crate::cli::report::Report;
 use crate::cli::select::{Selection, SelectionFlags};
-use ending::{Compared, Ending};
+use report::Reporter;
+use summary::{Compared, Ending};
 use targets::Targets;
-use tell::Reporter;
 
 /// Check items: structure, sidecars, and every byte against its digest
 ///

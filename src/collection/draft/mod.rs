@@ -212,7 +212,7 @@ impl Draft<'_> {
         attributes: Attributes,
     ) -> Result<(), PathError> {
         file.set_attributes(attributes)?;
-        self.writer.wake.follow(file, bytes);
+        self.writer.dropper.follow(file, bytes);
         Ok(())
     }
 

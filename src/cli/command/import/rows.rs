@@ -3,8 +3,8 @@
 use urepo::import::{Ledger, Summary, Update, Updated, relate, update};
 
 use super::Import;
+use super::report::Reporter;
 use super::sources::Sources;
-use super::tell::Reporter;
 use crate::cli::Done;
 use crate::cli::context::Context;
 

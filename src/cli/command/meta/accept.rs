@@ -11,7 +11,7 @@ use urepo::repair::{
 };
 use urepo::sidecar::{KeyChange, Seal};
 
-use super::tell::{AmendReporter, line, present};
+use super::report::{AmendReporter, line, present};
 use crate::cli::command::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;

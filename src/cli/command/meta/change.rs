@@ -6,7 +6,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::amend::{Amendment, Description, Edit};
 
 use super::Words;
-use super::tell::amend_selected;
+use super::report::amend_selected;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::select::SelectionFlags;

@@ -10,7 +10,7 @@ use urepo::disk::{Dir, StoredFile, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::sidecar::{Sidecar, TERMS};
 
-use super::tell::{AmendReporter, with_amender};
+use super::report::{AmendReporter, with_amender};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;

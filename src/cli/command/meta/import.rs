@@ -15,7 +15,7 @@ use urepo::import::described::{
 };
 
 use super::export::{FORMATS, format_of};
-use super::tell::{AmendReporter, with_amender};
+use super::report::{AmendReporter, with_amender};
 use crate::cli::Done;
 use crate::cli::choice::one_of;
 use crate::cli::command::table::{ReadingArgs, unknown_format};

@@ -5,8 +5,8 @@ use urepo::deposit::{DepositTarget, Options, Plan, Request, Source};
 use urepo::holdings::Peers;
 use urepo::progress::NoProgress;
 
+use super::report::{DEPOSITED, origin, path_of};
 use super::sources::Requests;
-use super::tell::{DEPOSITED, origin, path_of};
 use crate::cli::context::Context;
 use crate::cli::leave_out::LeftOutTally;
 use crate::cli::records::{Item, LeftOutPath};

@@ -8,7 +8,7 @@ use crate::cli::records::{Item, PathAt, path};
 use crate::cli::shell;
 
 /// The report of an item that did not fail.
-pub(in super::super) struct Told {
+pub(in super::super) struct ItemReport {
     /// The text of a run, then that of a dry run.
     pub(super) done: String,
     pub(super) planned: String,
@@ -17,8 +17,8 @@ pub(in super::super) struct Told {
     pub(super) record: Item<'static>,
 }
 
-impl Told {
-    pub(in super::super) fn of_plan(plan: &Plan<'_>) -> Told {
+impl ItemReport {
+    pub(in super::super) fn of_plan(plan: &Plan<'_>) -> ItemReport {
         let Plan { name, files, bytes, .. } = plan;
         let size = human::size(*files, *bytes);
         let (outcome, after) = match plan.step {
@@ -41,7 +41,7 @@ impl Told {
             proven_by,
             ..Item::became(name, outcome)
         };
-        Told {
+        ItemReport {
             done: shell::pasted(&format!(
                 "deleted {name}; its files are in the trash until `urepo purge`"
             )),
@@ -51,7 +51,7 @@ impl Told {
         }
     }
 
-    pub(in super::super) fn of_restored(restored: &Restored) -> Told {
+    pub(in super::super) fn of_restored(restored: &Restored) -> ItemReport {
         let Restored { name, state, was_here, kept, files, bytes } = restored;
         let size = human::size(*files, *bytes);
         let (done, planned, outcome) = if *was_here {
@@ -72,6 +72,6 @@ impl Told {
             kept: kept.iter().map(|kept| path(kept)).collect(),
             ..Item::became(name, outcome)
         };
-        Told { done, planned, detail: format!("  {size}"), record }
+        ItemReport { done, planned, detail: format!("  {size}"), record }
     }
 }

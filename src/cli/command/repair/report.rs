@@ -48,9 +48,9 @@ impl<'a> RepairRun<'a> {
                 let lost = plan.lost().count();
                 // A dry run reports what a run without `--partial` would refuse.
                 let outcome = match (lost > 0, partial && !plan.changes_nothing()) {
-                    (false, _) => Told::Repaired,
-                    (true, true) => Told::Partly,
-                    (true, false) => Told::Not,
+                    (false, _) => ItemReport::Repaired,
+                    (true, true) => ItemReport::Partly,
+                    (true, false) => ItemReport::Not,
                 };
                 let counts = &mut self.report.summary.counts;
                 *if lost > 0 { &mut self.left } else { &mut counts.items } += 1;
@@ -87,7 +87,7 @@ impl<'a> RepairRun<'a> {
         self.context.global.dry_run
     }
 
-    fn describe(&self, name: &RepositoryName, plan: &Plan, told: Told) -> Done {
+    fn describe(&self, name: &RepositoryName, plan: &Plan, told: ItemReport) -> Done {
         let printer = &self.context.printer;
         if let SidecarAction::Reseal { confirmed_by: Some(donor), differs } = &plan.action
             && !differs.is_empty()
@@ -101,9 +101,9 @@ impl<'a> RepairRun<'a> {
         }
         let damage = plan.damage;
         let outcome = match told {
-            Told::Repaired => "repaired",
-            Told::Partly => "partial",
-            Told::Not => "damaged",
+            ItemReport::Repaired => "repaired",
+            ItemReport::Partly => "partial",
+            ItemReport::Not => "damaged",
         };
         let repair = Some(details(plan));
         self.write(Item { repair, ..Item::became(name, outcome) }, || {
@@ -111,19 +111,19 @@ impl<'a> RepairRun<'a> {
                 let plan = plan.to_string();
                 let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
                 let heading = match (damage, told) {
-                    (Damage::Within, Told::Repaired) => "would repair",
-                    (Damage::Within, Told::Partly) => "would repair a part of",
-                    (Damage::Within, Told::Not) => "cannot repair",
-                    (Damage::Vanished, Told::Repaired) => "would restore",
-                    (Damage::Vanished, Told::Partly) => "would restore a part of",
-                    (Damage::Vanished, Told::Not) => "cannot restore",
+                    (Damage::Within, ItemReport::Repaired) => "would repair",
+                    (Damage::Within, ItemReport::Partly) => "would repair a part of",
+                    (Damage::Within, ItemReport::Not) => "cannot repair",
+                    (Damage::Vanished, ItemReport::Repaired) => "would restore",
+                    (Damage::Vanished, ItemReport::Partly) => "would restore a part of",
+                    (Damage::Vanished, ItemReport::Not) => "cannot restore",
                 };
                 format!("{heading} {name}:{}", lines.concat())
             } else {
                 let heading = match (damage, told) {
-                    (Damage::Within, Told::Repaired) => "repaired",
+                    (Damage::Within, ItemReport::Repaired) => "repaired",
                     (Damage::Within, _) => "repaired a part of",
-                    (Damage::Vanished, Told::Repaired) => "restored",
+                    (Damage::Vanished, ItemReport::Repaired) => "restored",
                     (Damage::Vanished, _) => "restored a part of",
                 };
                 format!("{heading} {name}: {}", summary(plan))
@@ -177,7 +177,7 @@ impl<'a> RepairRun<'a> {
 
 /// The extent of a repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum ItemReport {
     Repaired,
     Partly,
     Not,

@@ -38,14 +38,14 @@ pub(crate) fn open_at_most(most: usize) -> usize {
 
 /// The files written last.
 #[derive(Debug)]
-pub(crate) struct Wake {
+pub(crate) struct PageCacheDropper {
     files: Mutex<VecDeque<(StoredFile, u64)>>,
     limit: usize,
 }
 
-impl Wake {
-    pub(crate) fn new() -> Wake {
-        Wake { files: Mutex::default(), limit: open_at_most(FILES) }
+impl PageCacheDropper {
+    pub(crate) fn new() -> PageCacheDropper {
+        PageCacheDropper { files: Mutex::default(), limit: open_at_most(FILES) }
     }
 
     /// Takes a completely written file of `bytes` bytes.

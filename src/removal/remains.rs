@@ -25,7 +25,7 @@ pub(super) struct Search<'a> {
 }
 
 /// Deleted data that can be restored.
-pub(super) enum Grave {
+pub(super) enum DeletedItem {
     /// A tombstone, and the place of its payload: in the trash, or already beside it.
     Tombstone { record: ReadSidecar, trashed: Option<Trashed> },
     /// Nothing: the item is not deleted. The trash may hold files that were replaced in it.
@@ -35,11 +35,11 @@ pub(super) enum Grave {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn find(&self, name: &RepositoryName) -> Result<Grave, RemovalError> {
+    pub(super) fn find(&self, name: &RepositoryName) -> Result<DeletedItem, RemovalError> {
         match self.collection.item(name) {
             Ok(item) => self.below_tombstone(item),
             Err(CollectionError::NoSuchItem { .. }) => match self.copy(name)? {
-                Some(grave) => Ok(grave),
+                Some(deleted) => Ok(deleted),
                 None => Err(self.not_deleted(name)?),
             },
             Err(error) => Err(error.into()),
@@ -60,14 +60,14 @@ impl<'a> Search<'a> {
     pub(super) fn unchanged(
         &self,
         name: &RepositoryName,
-        grave: Grave,
-    ) -> Result<Option<Grave>, RemovalError> {
+        deleted: DeletedItem,
+    ) -> Result<Option<DeletedItem>, RemovalError> {
         let now = match self.collection.item(name) {
             Err(CollectionError::NoSuchItem { .. }) => None,
             outcome => Some(outcome?),
         };
-        match (grave, now) {
-            (Grave::Tombstone { record, trashed }, Some(item)) => {
+        match (deleted, now) {
+            (DeletedItem::Tombstone { record, trashed }, Some(item)) => {
                 let is_there = match &trashed {
                     Some(trashed) => self.collection.trashed_payload(trashed)?.is_some(),
                     None => true,
@@ -78,26 +78,26 @@ impl<'a> Search<'a> {
                 if is_same && state_before(&record.sidecar) == State::Original {
                     self.claim().check(name, Remains::Tombstone)?;
                 }
-                Ok(is_same.then_some(Grave::Tombstone { record, trashed }))
+                Ok(is_same.then_some(DeletedItem::Tombstone { record, trashed }))
             }
-            (Grave::Copy { sidecar, trashed, kept }, None) => {
+            (DeletedItem::Copy { sidecar, trashed, kept }, None) => {
                 let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
                 let is_same = item.sidecar()?.0 == sidecar;
                 if is_same && sidecar.state == State::Original {
                     self.claim().check(name, Remains::Nothing)?;
                 }
-                Ok(is_same.then_some(Grave::Copy { sidecar, trashed, kept }))
+                Ok(is_same.then_some(DeletedItem::Copy { sidecar, trashed, kept }))
             }
             _ => Ok(None),
         }
     }
 
-    fn below_tombstone(&self, item: StoredItem) -> Result<Grave, RemovalError> {
+    fn below_tombstone(&self, item: StoredItem) -> Result<DeletedItem, RemovalError> {
         let record = item.read_sidecar()?;
         let name = item.name();
         if record.sidecar.state != State::Deleted {
             let kept = self.collection.kept_in_trash(name)?;
-            return Ok(Grave::Empty { item, sidecar: record.sidecar, kept });
+            return Ok(DeletedItem::Empty { item, sidecar: record.sidecar, kept });
         }
         if record.seal != Seal::Intact && self.restoration.damage == DamageRule::Refuse {
             let detail = "its tombstone does not match its seal".to_owned();
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
             }
             chosen
         };
-        Ok(Grave::Tombstone { record, trashed })
+        Ok(DeletedItem::Tombstone { record, trashed })
     }
 
     /// The checks before an Original is restored.
@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
         Ok(summarize_damage(&findings))
     }
 
-    fn copy(&self, name: &RepositoryName) -> Result<Option<Grave>, RemovalError> {
+    fn copy(&self, name: &RepositoryName) -> Result<Option<DeletedItem>, RemovalError> {
         let refused = RefCell::new(None);
         let chosen = self.choose(name, |trashed| {
             let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
             }
         }
         kept.sort();
-        Ok(Some(Grave::Copy { sidecar, trashed, kept }))
+        Ok(Some(DeletedItem::Copy { sidecar, trashed, kept }))
     }
 
     /// The last update of the Copy in an entry, if readable, and when the entry went to the trash.

@@ -12,7 +12,7 @@ use urepo::import::{
 use urepo::item::State;
 
 use super::DropArgs;
-use super::ending::{closing, is_refused_by_rule, missed, partial};
+use super::summary::{closing, is_refused_by_rule, missed, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -152,7 +152,7 @@ impl<'a> Reporter<'a> {
             Became::Done => detail(format!("`{source}` is done with: not imported")),
             Became::Twice => detail(format!("`{source}` is named twice")),
             Became::Updated { name, changes } => {
-                let changes: Vec<_> = changes.iter().map(meta::tell::line).collect();
+                let changes: Vec<_> = changes.iter().map(meta::report::line).collect();
                 let changes = changes.join(", ");
                 if self.report.is_dry() {
                     Some(format!("would update {name}: {changes}"))

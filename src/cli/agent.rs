@@ -12,12 +12,12 @@ const USERS: &str = "/etc/passwd";
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The person and the machine: `archivist@vault`.
-pub(crate) fn who(agent: &Agent) -> String {
+pub(crate) fn user_at_machine(agent: &Agent) -> String {
     format!("{}@{}", agent.user, agent.machine)
 }
 
 /// This process: who runs it, where, and as which command.
-pub(crate) fn agent(command: &str, machine_id: Option<String>) -> Agent {
+pub(crate) fn this_process(command: &str, machine_id: Option<String>) -> Agent {
     let user_id = rustix::process::geteuid().as_raw();
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let machine_id =
