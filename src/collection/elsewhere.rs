@@ -7,7 +7,7 @@ use super::tree::PrefixTree;
 use super::{Collection, CollectionError, Series};
 use crate::disk::{Dir, PathError};
 use crate::distributor::{self, Elsewhere, Names, Newest, RecordedDates, known_ahead};
-use crate::identity::{Instant, Prefix};
+use crate::identity::{IbipPrefix, Instant};
 use crate::layout;
 
 /// Another collection that may have names of a prefix.
@@ -21,6 +21,8 @@ pub(super) struct Peer {
 /// The names of a prefix in a collection and around it.
 pub(super) struct NamesAround<'a> {
     pub tree: PrefixTree<'a>,
+    /// The prefix of their IBIps, which names of another host may have had.
+    pub ibips: Option<IbipPrefix>,
     /// Collections that are looked at where the memory is taken back, begun or in doubt.
     pub peers: Vec<Peer>,
 }
@@ -49,11 +51,11 @@ impl Names for NamesAround<'_> {
         sharing: Option<&BTreeMap<String, PathBuf>>,
         now: Instant,
     ) -> Result<Elsewhere, PathError> {
-        let PrefixTree { prefix, mirrors, collection, .. } = &self.tree;
+        let PrefixTree { mirrors, collection, .. } = &self.tree;
         let mut elsewhere = Elsewhere::default();
         for mirror in *mirrors {
             // A memory that it shared may be gone with the collection that is lost.
-            if add_dates_of(mirror, prefix, now, &mut elsewhere.dates).is_err() {
+            if self.add_dates_of(mirror, now, &mut elsewhere.dates).is_err() {
                 elsewhere.unseen.push(mirror.path().to_path_buf());
             }
         }
@@ -68,7 +70,7 @@ impl Names for NamesAround<'_> {
             let peer = Collection::open(&root, &self.tree.root.watcher());
             let seen = peer.and_then(|peer| {
                 check_id(&peer, id.as_deref())?;
-                add_dates_of(&peer, prefix, now, &mut elsewhere.dates)
+                self.add_dates_of(&peer, now, &mut elsewhere.dates)
             });
             // The disk of a mirror may not be mounted.
             if seen.is_err() && id.is_some() && !elsewhere.unseen.contains(&root) {
@@ -76,6 +78,46 @@ impl Names for NamesAround<'_> {
             }
         }
         Ok(elsewhere)
+    }
+}
+
+impl NamesAround<'_> {
+    /// Adds the dates after `now` of the names that are in `collection`, that its inventory has recorded, and that its
+    /// memory has given last or reserved; after an error, those that could be read.
+    fn add_dates_of(
+        &self,
+        collection: &Collection,
+        now: Instant,
+        dates: &mut BTreeSet<Instant>,
+    ) -> Result<(), CollectionError> {
+        let (prefix, mut prefixes) = (&self.tree.prefix, vec![self.tree.prefix.clone()]);
+        let (names, ibips) = (Series::Names(prefix.clone()), self.ibips.clone().map(Series::Ibips));
+        let mut memories = Vec::new();
+        for subsystem in &collection.settings().subsystems {
+            let is_same = names.is_of(subsystem);
+            if is_same || ibips.as_ref().is_some_and(|ibips| ibips.is_of(subsystem)) {
+                memories.push((subsystem.prefix()?, &subsystem.distributor));
+                prefixes.extend(if is_same { None } else { Some(subsystem.prefix()?) });
+            }
+        }
+        for prefix in &prefixes {
+            dates.extend(PrefixTree::new(collection.root(), prefix.clone()).ahead(now)?);
+            collection.visit_recorded(prefix, Some(now), |name| {
+                dates.extend(Some(name.instant()).filter(|date| *date > now));
+            })?;
+        }
+        for (prefix, shared) in memories {
+            let dir = match shared {
+                Some(shared) => {
+                    Some(Dir::open(&collection.path().join(shared), collection.watcher())?)
+                }
+                None => collection.own_dir(layout::DISTRIBUTOR)?,
+            };
+            if let Some(dir) = dir {
+                dates.extend(known_ahead(&dir, &prefix, now)?);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -97,33 +139,6 @@ impl Collection {
 fn check_id(peer: &Collection, id: Option<&str>) -> Result<(), CollectionError> {
     if id.is_some_and(|id| id != peer.id()) {
         return Err(CollectionError::NotACollection { path: peer.path().to_path_buf() });
-    }
-    Ok(())
-}
-
-/// Adds the dates after `now` of the names that are in `collection`, that its inventory has recorded, and that its memory
-/// has given last or reserved; after an error, those that could be read.
-fn add_dates_of(
-    collection: &Collection,
-    prefix: &Prefix,
-    now: Instant,
-    dates: &mut BTreeSet<Instant>,
-) -> Result<(), CollectionError> {
-    dates.extend(PrefixTree::new(collection.root(), prefix.clone()).ahead(now)?);
-    collection.visit_recorded(prefix, Some(now), |name| {
-        if name.instant() > now {
-            dates.insert(name.instant());
-        }
-    })?;
-    let series = Series::Names(prefix.clone());
-    for subsystem in collection.settings().subsystems.iter().filter(|it| series.is_of(it)) {
-        let dir = match &subsystem.distributor {
-            Some(shared) => Some(Dir::open(&collection.path().join(shared), collection.watcher())?),
-            None => collection.own_dir(layout::DISTRIBUTOR)?,
-        };
-        if let Some(dir) = dir {
-            dates.extend(known_ahead(&dir, prefix, now)?);
-        }
     }
     Ok(())
 }

@@ -125,7 +125,7 @@ fn begin_memory(
         Takeover::Accept => true,
     });
     let tree = PrefixTree::new(root, prefix.clone()).with_mirrors(founder.names_from);
-    let names = NamesAround { tree, peers };
+    let names = NamesAround { tree, ibips: claimant.ibips.cloned(), peers };
     let Founder { agent, clock, patience, .. } = *founder;
     let distributor = Distributor::new(prefix, subsystem.granularity, memory, agent, clock);
     Ok(distributor.begin(&names, founder.past(), patience)?)

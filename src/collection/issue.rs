@@ -14,7 +14,7 @@ use crate::distributor::{
     ClockTrust, Distributor, DistributorError, FutureDate, Issued, Notice, Patience, Setting,
     Unseen,
 };
-use crate::identity::{Ibip, IbipPrefix, Instant, RepositoryName};
+use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::sidecar::Metadata;
@@ -81,7 +81,6 @@ struct LabelSource<'a> {
     subsystem: &'a Subsystem,
     distributor: Distributor<'a>,
     names: NamesAround<'a>,
-    ibip_prefix: Option<IbipPrefix>,
 }
 
 impl LabelSource<'_> {
@@ -91,7 +90,7 @@ impl LabelSource<'_> {
 
     fn label(&self, date: Instant) -> Result<Label, CollectionError> {
         let name = RepositoryName::new(&self.distributor.prefix, date)?;
-        let ibip = self.ibip_prefix.as_ref().and_then(|prefix| Ibip::new(prefix, date));
+        let ibip = self.names.ibips.as_ref().and_then(|prefix| Ibip::new(prefix, date));
         Ok(Label { name, ibip, date })
     }
 }
@@ -127,9 +126,9 @@ impl<'a> Issuer<'a> {
                 distributor,
                 names: NamesAround {
                     tree: PrefixTree::of(collection, prefix),
+                    ibips: subsystem.ibip_prefix()?,
                     peers: options.register.known_peers(),
                 },
-                ibip_prefix: subsystem.ibip_prefix()?,
             });
         }
         if sources.is_empty() && lost.is_empty() && options.purpose != IssuePurpose::Care {
@@ -165,9 +164,9 @@ impl<'a> Issuer<'a> {
     /// Makes sure that the register names this collection as the issuer of these prefixes and their IBIps.
     fn claim(&mut self, takeover: Takeover) -> Result<(), CollectionError> {
         let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        for LabelSource { distributor, ibip_prefix, .. } in &mut self.sources {
+        for LabelSource { distributor, names, .. } in &mut self.sources {
             let memory = resolved(distributor.dir.path())?;
-            let (prefix, ibips) = (&distributor.prefix, ibip_prefix.clone());
+            let (prefix, ibips) = (&distributor.prefix, names.ibips.clone());
             let ibips = ibips.as_ref();
             let mut claimant =
                 Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
@@ -182,7 +181,7 @@ impl<'a> Issuer<'a> {
                     ) => {
                         let (prefix, cause) = (prefix.clone(), error.to_string());
                         self.notices.push(Notice::NoIbips { prefix, cause });
-                        (claimant.ibips, *ibip_prefix) = (None, None);
+                        (claimant.ibips, names.ibips) = (None, None);
                     }
                     claim => {
                         self.notices.extend(keep(claim, id, &claimant)?);
@@ -293,10 +292,11 @@ impl<'a> Issuer<'a> {
     /// Raises each memory to the latest name on disk, and in `mirrors`.
     pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
-        for LabelSource { distributor, .. } in &self.sources {
+        for LabelSource { distributor, names, .. } in &self.sources {
             let tree = PrefixTree::of(self.collection, distributor.prefix.clone());
             let (tree, peers) = (tree.with_mirrors(mirrors), self.register.known_peers());
-            notices.extend(distributor.catch_up(&NamesAround { tree, peers }, self.patience)?);
+            let names = NamesAround { tree, ibips: names.ibips.clone(), peers };
+            notices.extend(distributor.catch_up(&names, self.patience)?);
         }
         Ok(notices)
     }
@@ -314,21 +314,22 @@ impl<'a> Issuer<'a> {
             return Err(no_subsystem(self.collection, None));
         }
         let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        let mut names = Vec::new();
-        for LabelSource { distributor, .. } in &mut self.sources {
+        let mut all_names = Vec::new();
+        for LabelSource { distributor, names, .. } in &mut self.sources {
             distributor.unseen = unseen;
             let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
-            let claimant =
-                Claimant { prefix, ibips: None, id: Some(id), root: &root, memory: &memory };
+            let ibips = names.ibips.as_ref();
+            let claimant = Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
             let tree = PrefixTree::of(self.collection, prefix.clone()).with_mirrors(mirrors);
-            let around = NamesAround { tree, peers: self.register.peers(&claimant)? };
+            let peers = self.register.peers(&claimant)?;
+            let around = NamesAround { tree, ibips: names.ibips.clone(), peers };
             // The register forgets the issuer before: from then on only the memory knows its names.
             distributor.reserve_elsewhere(&around, future, self.patience)?;
-            names.push(around);
+            all_names.push(around);
         }
         self.claim(Takeover::Accept)?;
         let mut notices: Vec<_> = self.notices.drain(..).collect();
-        for (source, names) in self.sources.iter().zip(&names) {
+        for (source, names) in self.sources.iter().zip(&all_names) {
             notices.extend(source.distributor.adopt(names, future, self.patience)?);
         }
         Ok(notices)

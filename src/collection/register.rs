@@ -149,10 +149,11 @@ impl Register {
         self.known.iter().map(|root| Peer { id: None, root: root.clone() }).collect()
     }
 
-    /// The same, and those that have issued names of the claimant's prefix.
+    /// The same, and those that have issued names of the claimant's prefix, or their IBIps.
     pub(super) fn peers(&self, claimant: &Claimant<'_>) -> Result<Vec<Peer>, CollectionError> {
         let mut peers = self.known_peers();
-        for entry in self.entries(&Series::Names(claimant.prefix.clone()))?.into_iter().flatten() {
+        let entries = claimant.series().map(|series| self.entries(&series));
+        for entry in entries.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().flatten() {
             // A copy of the claimant has its id, and those that share its memory are recorded there.
             let has_own =
                 claimant.id != Some(entry.collection.as_str()) && !claimant.has_memory_of(&entry);

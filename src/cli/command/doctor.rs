@@ -24,8 +24,8 @@ use crate::cli::shell;
 /// A memory that ends in the future, because the clock was once wrong, issues no identifiers before that
 /// date: --take-over --forget-future takes it back to now. Identifiers with such dates are not issued again
 /// when their date comes, also if only another collection has them: one that shares the memory, issued
-/// identifiers of this host before, or is known to `urepo config`; name others with --names-from. One that
-/// shares the memory or issued identifiers, and cannot be read, keeps the memory as it is: --force unseen.
+/// identifiers of this host or IBIps of this address before, or is known to `urepo config`; name others with
+/// --names-from. One that shares the memory or issued identifiers, and cannot be read, keeps the memory as it is: --force unseen.
 /// Identifiers that were minted for no item are not known, but for the last one: they can be issued a second
 /// time.
 ///
@@ -59,8 +59,8 @@ pub(crate) struct Doctor {
 /// A rule that can be overridden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MemoryRule {
-    /// A collection that shares the memory, or issued identifiers of this host, cannot be read; those that it has of
-    /// the future can be issued a second time
+    /// A collection that shares the memory, or issued identifiers of this host or IBIps of this address, cannot be read;
+    /// those that it has of the future can be issued a second time
     Unseen,
 }
 

@@ -50,10 +50,23 @@ impl Sites {
     }
 
     fn init(&self, name: &str, takeover: Takeover, mirrors: &[Collection]) -> Vec<Notice> {
-        let subsystem = Subsystem {
-            distributor: self.is_shared.then(|| self.path("memory")),
-            ..Subsystem::new("archive.example.org".parse().unwrap())
-        };
+        self.init_of(
+            Subsystem::new("archive.example.org".parse().unwrap()),
+            name,
+            takeover,
+            mirrors,
+        )
+    }
+
+    fn init_of(
+        &self,
+        subsystem: Subsystem,
+        name: &str,
+        takeover: Takeover,
+        mirrors: &[Collection],
+    ) -> Vec<Notice> {
+        let distributor = self.is_shared.then(|| self.path("memory"));
+        let subsystem = Subsystem { distributor, ..subsystem };
         let founder = Founder {
             agent: &agent(),
             clock: &self.clock,
@@ -258,6 +271,29 @@ fn a_mirror_without_the_memory_that_was_shared_does_not_stop_init() {
     assert_eq!(notices.iter().filter(|notice| unseen(notice)).count(), 1, "{notices:?}");
     sites.deposit("two", EARLY);
     assert_ne!(sites.deposit("two", LATER), given);
+}
+
+#[test]
+fn a_collection_that_takes_an_address_gives_no_ibip_of_the_one_before() {
+    let mut sites = Sites::new(false);
+    sites.register.known.clear();
+    let subsystem = |host: &str| {
+        let ip = Some("150.163.2.10".parse().unwrap());
+        Subsystem { ip, ..Subsystem::new(host.parse().unwrap()) }
+    };
+    sites.init_of(subsystem("archive.example.org"), "one", Takeover::Refuse, &[]);
+    sites.deposit("one", "2026-11-21T02:13:20Z");
+    let given = sites.deposit("one", AHEAD).instant();
+    sites.clock.set(EARLY);
+    sites.init_of(subsystem("maps.example.org"), "two", Takeover::Accept, &[]);
+    sites.deposit("two", EARLY);
+    let second = sites.deposit("two", LATER).instant();
+    assert_ne!(second, given);
+    // And back again.
+    sites.clock.set("2026-11-21T02:15:20Z");
+    sites.take_over("one", FutureDate::Forget, Unseen::Refuse).unwrap();
+    let new = sites.deposit("one", LATER).instant();
+    assert!(new != given && new != second, "{new} is given twice");
 }
 
 /// What happens to two collections.
