@@ -9,7 +9,7 @@ use super::look::Scanner;
 use super::{After, ImportError};
 use crate::collection::discover;
 use crate::deposit::source_removal::{
-    Closeness, SourceComparison, SourceKept, SourceRemover, Times,
+    Closeness, SourceComparison, SourceKept, SourceRemover, Times, give_back, move_beside,
 };
 use crate::deposit::{DepositError, SourcePlace, in_words};
 use crate::disk::{Dir, Kind, PATTERN_FILE, PathError, Watcher, resolved};
@@ -20,9 +20,6 @@ use crate::identity::RepositoryName;
 pub struct ArchiveDirectory {
     dir: Arc<Dir>,
 }
-
-/// Limit on the numbers of sources with the same name.
-const MOST_OF_A_NAME: usize = 100_000;
 
 impl ArchiveDirectory {
     /// Opens the directory.
@@ -54,17 +51,8 @@ impl ArchiveDirectory {
                 }
             }
         }
-        let mut wanted = name.to_path_buf();
-        for number in 1..MOST_OF_A_NAME {
-            match from.rename_new(name, &to, &wanted) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                outcome => return outcome.map(|()| (to, wanted)),
-            }
-            let mut next = name.as_os_str().to_owned();
-            next.push(format!(".{number}"));
-            wanted = PathBuf::from(next);
-        }
-        from.rename_new(name, &to, name).map(|()| (to, name.to_path_buf()))
+        let taken = move_beside((from, name), (&to, name))?;
+        Ok((to, taken))
     }
 }
 
@@ -153,8 +141,7 @@ fn move_to(
         Err(error) => error,
     };
     // A file that replaced it at the last moment is a source of its own.
-    to.rename_new(&taken, &from, &own)?;
-    Err(changed)
+    Err(give_back((&to, &taken), (&from, &own), changed))
 }
 
 fn remove(

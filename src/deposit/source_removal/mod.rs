@@ -11,6 +11,7 @@
 
 mod compare;
 
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -55,6 +56,15 @@ pub(crate) enum SourceKept {
     Bag,
     #[error("`{}` is left of a source of an item of another collection", .0.display())]
     Foreign(PathBuf),
+    #[error("{kept}; it is now `{}`: its name was taken meanwhile", at.display())]
+    Renamed { kept: Box<SourceKept>, at: PathBuf },
+    #[error("it is still `{}`; `mv -n '{}' '{}'` moves it back", at.display(), at.display(), path.display())]
+    Aside {
+        at: PathBuf,
+        path: PathBuf,
+        #[source]
+        cause: PathError,
+    },
     #[error(transparent)]
     Collection(#[from] CollectionError),
     #[error(transparent)]
@@ -71,7 +81,7 @@ impl SourceKept {
         match self {
             SourceKept::Changed(_) => true,
             SourceKept::Disk(error) | SourceKept::Copy(CopyError::Disk(error)) => {
-                error.kind() == std::io::ErrorKind::NotFound
+                error.kind() == ErrorKind::NotFound
             }
             _ => false,
         }
@@ -85,6 +95,41 @@ pub(crate) struct SourceRemover<'a> {
     /// The last directory from which remains of killed runs were removed: consecutive sources are often in
     /// one directory. Locked during each removal, since two sources may have one item, and so one hidden name.
     cleared: Mutex<PathBuf>,
+}
+
+/// Limit on the numbers of sources with the same name.
+const MOST_OF_A_NAME: usize = 100_000;
+
+/// Moves `name` in `from` to `to` as `wanted`, or with a number if that name is taken. Returns the new name.
+pub(crate) fn move_beside(
+    (from, name): (&Dir, &Path),
+    (to, wanted): (&Dir, &Path),
+) -> Result<PathBuf, PathError> {
+    let mut free = wanted.to_path_buf();
+    for number in 1..MOST_OF_A_NAME {
+        match from.rename_new(name, to, &free) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            outcome => return outcome.map(|()| free),
+        }
+        let mut next = wanted.as_os_str().to_owned();
+        next.push(format!(".{number}"));
+        free = PathBuf::from(next);
+    }
+    from.rename_new(name, to, wanted).map(|()| wanted.to_path_buf())
+}
+
+/// Moves a source that is `kept` back to its name, or beside it if somebody made another file of that name.
+pub(crate) fn give_back(
+    (from, name): (&Dir, &Path),
+    (to, own): (&Dir, &Path),
+    kept: SourceKept,
+) -> SourceKept {
+    match move_beside((from, name), (to, own)) {
+        Ok(free) if free == own => kept,
+        Ok(free) => SourceKept::Renamed { kept: Box::new(kept), at: to.path_of(free) },
+        Err(error) if error.kind() == ErrorKind::NotFound => error.into(),
+        Err(cause) => SourceKept::Aside { at: from.path_of(name), path: to.path_of(own), cause },
+    }
 }
 
 /// Whether `name` is a hidden name of a source that is being removed.
@@ -206,10 +251,7 @@ impl<'a> SourceRemover<'a> {
         };
         // Give the rest its name back: the whole source, or entries that somebody added at the last moment,
         // which are a new source.
-        removed.or_else(|error| {
-            parent.rename_new(&aside, parent, own)?;
-            Err(error)
-        })
+        removed.map_err(|error| give_back((parent, &aside), (parent, own), error))
     }
 
     /// Removes remains of sources that killed runs left in `parent`, once for consecutive sources in one
@@ -279,6 +321,18 @@ impl<'a> SourceRemover<'a> {
                 tops(&entries).into_iter().find_map(|top| compare(top).ok()).ok_or(error)
             }
             error => Err(error),
+        });
+        let compared = compared.map_err(|error| match error {
+            // A file is whole, and its bytes are another source.
+            SourceKept::Changed(_) | SourceKept::NotInItem(_) if is_file => {
+                let own = match tops(&entries)[..] {
+                    [only] => only.to_path_buf(),
+                    _ => item.as_str().replace('/', "+").into(),
+                };
+                let kept = SourceKept::Changed(parent.path_of(&own));
+                give_back((parent, aside), (parent, &own), kept)
+            }
+            error => error,
         })?;
         if is_file {
             parent.remove_file(aside)?;

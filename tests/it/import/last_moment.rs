@@ -115,3 +115,69 @@ fn what_replaces_a_source_as_it_goes_stays() {
         }
     }
 }
+
+/// A source changes once it has gone from its name, and another file gets this.
+struct AtFirstLook {
+    sources: PathBuf,
+    once: std::sync::Once,
+}
+
+impl Watch for AtFirstLook {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let is_moved =
+            path.ends_with("done/source") || path.to_string_lossy().contains("removing-");
+        if is_moved && operation == Operation::Inspect {
+            self.once.call_once(|| {
+                std::fs::write(path, "AFTER!").unwrap();
+                write(&self.sources, "source", "another");
+            });
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_changed_source_whose_name_is_taken_gets_a_number_and_becomes_an_item() {
+    for moves in [false, true] {
+        let scratch = scratch();
+        let path = |name: &str| scratch.path().join(name);
+        let (root, sources, done) = (path("archive"), path("sources"), path("done"));
+        make_collection(&root);
+        std::fs::create_dir(&done).unwrap();
+        write(&sources, "source", "before");
+        let once = std::sync::Once::new();
+        let meddler = Arc::new(AtFirstLook { sources: sources.clone(), once });
+        let watcher = Watcher::new(Arc::clone(&meddler) as Arc<dyn Watch>);
+        let after = || match ArchiveDirectory::open(&done, &watcher) {
+            Ok(done) if moves => After::Move(done),
+            _ => After::Remove,
+        };
+        let summary = run(&root, &sources, &after, &watcher).unwrap();
+        assert!(meddler.once.is_completed(), "{moves}");
+        assert_eq!((summary.imported, summary.left), (1, 1), "{moves}");
+        assert_eq!(crate::support::tree(&sources), ["source 7", "source.1 6"], "{moves}");
+        assert_eq!(std::fs::read_dir(&done).unwrap().count(), 0, "{moves}");
+        let summary = run(&root, &sources, &after, &Watcher::default()).unwrap();
+        assert_eq!((summary.imported, summary.left), (2, 0), "{moves}");
+        assert_eq!(crate::support::tree(&sources), [""; 0]);
+    }
+}
+
+#[test]
+fn a_file_that_changed_under_its_hidden_name_is_a_source_again() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    write(&sources, "source", "before");
+    let run = || run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
+    run();
+    let collection = Collection::open(&root, &Watcher::default()).unwrap();
+    let item = crate::support::whole_items(&collection).remove(0).to_string();
+    write(&sources, &format!(".urepo-removing-{}", item.replace('/', "+")), "after");
+    let first = run();
+    assert_eq!((first.imported, first.failed), (0, 1));
+    assert_eq!(crate::support::tree(&sources), ["source 5"]);
+    let second = run();
+    assert_eq!((second.imported, second.failed), (1, 0));
+    assert_eq!(crate::support::tree(&sources), [""; 0]);
+}
