@@ -46,6 +46,7 @@
 //!
 //! [`lock_items`]: crate::collection::lock_items
 
+mod abandoned;
 mod arrived;
 mod bury;
 mod copy_job;
@@ -76,6 +77,7 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 
 pub use crate::flow::{OnError, RunMode, Tombstones};
+pub use abandoned::{abandoned, withdraw_abandoned};
 pub use decide::{Replaces, Step};
 pub use error::{JournalError, Refusal, TransferError};
 pub use lost::end_lost;

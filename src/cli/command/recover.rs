@@ -7,8 +7,9 @@ use urepo::collection::{
 };
 use urepo::disk::LockError;
 use urepo::distributor::{ClockTrust, DistributorError, Notice};
+use urepo::holdings::UnseenRule;
 use urepo::removal::pending as pending_removals;
-use urepo::transfer::pending;
+use urepo::transfer::{abandoned, pending, withdraw_abandoned};
 
 use super::removal::{described, finish_removals};
 use super::transfer::finish_first;
@@ -35,7 +36,8 @@ use crate::cli::{Done, human};
 /// without a record are added; changed states are recorded; and damaged lines of the inventory are removed.
 /// Damaged lines stay if the items of their year cannot be listed, because they may be the only sign of a
 /// loss; the exit code is then 3. Each correction is a line of output, and each correction of an item is an
-/// event of the log.
+/// event of the log. Pending hand-overs to this collection are withdrawn if the giver has the Original and no
+/// record of them; for that all collections of the settings have to be reachable.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -62,11 +64,28 @@ impl Recover {
         if context.global.dry_run {
             if self.inventory {
                 inventory::tell_plan(context, &collection)?;
+                let peers = context.known_if_any(&[])?;
+                let marked = abandoned(&collection, peers.peers(UnseenRule::Refuse))?;
+                for name in marked.iter().filter(|_| !context.printer.json) {
+                    context.printer.line(&format!("would withdraw the hand-over of {name}"))?;
+                }
             }
             return tell_plan(context, &collection, &self.names_from);
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = finish_first(context, &collection, &[])?;
+        if self.inventory {
+            let peers = context.known_if_any(&[])?;
+            let peers = peers.peers(UnseenRule::Refuse);
+            let marked = abandoned(&collection, peers)?;
+            let agent = &context.agent;
+            for name in withdraw_abandoned(&collection, &marked, peers, agent, &waiter)? {
+                context
+                    .printer
+                    .note(&format!("withdrew the hand-over of {name}: it had not begun"));
+                finished += 1;
+            }
+        }
         let removals = finish_removals(context, &collection, |_| false)?;
         finished += removals.items.len() as u64;
         pending += removals.failed.len() as u64;
