@@ -192,7 +192,10 @@ impl<'a> Issuer<'a> {
             if !memory.starts_with(&root) {
                 match distributor.share(id, &root, self.patience) {
                     // Who may write only the memory issues all the same.
-                    Err(DistributorError::Disk(error)) if error.is_refusal() => {}
+                    Err(DistributorError::Disk(error)) if error.is_refusal() => {
+                        let (prefix, cause) = (prefix.clone(), error.to_string());
+                        self.notices.push(Notice::NotShared { prefix, cause });
+                    }
                     shared => shared?,
                 }
             }
@@ -276,8 +279,7 @@ impl<'a> Issuer<'a> {
                 }
             }
         }
-        let first = among.first().copied().unwrap_or(0);
-        let at = least_wait.map_or(first, |(_, at)| at);
+        let at = least_wait.map(|(_, at)| at).or(among.first().copied()).unwrap_or(0);
         Ok((at, self.sources[at].issue(count, self.patience)?))
     }
 
@@ -321,8 +323,8 @@ impl<'a> Issuer<'a> {
             let ibips = names.ibips.as_ref();
             let claimant = Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
             let tree = PrefixTree::of(self.collection, prefix.clone()).with_mirrors(mirrors);
-            let peers = self.register.peers(&claimant)?;
-            let around = NamesAround { tree, ibips: names.ibips.clone(), peers };
+            let (ibips, peers) = (names.ibips.clone(), self.register.peers(&claimant)?);
+            let around = NamesAround { tree, ibips, peers };
             // The register forgets the issuer before: from then on only the memory knows its names.
             distributor.reserve_elsewhere(&around, future, self.patience)?;
             all_names.push(around);
@@ -344,8 +346,7 @@ impl<'a> Issuer<'a> {
                 record: source.distributor.look()?,
             })
         };
-        let lost = self.lost.iter().cloned().map(Ok);
-        self.sources.iter().map(look).chain(lost).collect()
+        self.sources.iter().map(look).chain(self.lost.iter().cloned().map(Ok)).collect()
     }
 }
 

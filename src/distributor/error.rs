@@ -150,6 +150,13 @@ pub enum Notice {
         /// The reason.
         cause: String,
     },
+    /// The other collections that share the memory do not learn of this one.
+    NotShared {
+        /// The prefix.
+        prefix: Prefix,
+        /// The reason.
+        cause: String,
+    },
     /// Another collection may issue the same IBIps, so names here have none.
     NoIbips {
         /// The prefix.
@@ -204,6 +211,12 @@ impl fmt::Display for Notice {
                 f,
                 "this machine keeps no record of who issues the identifiers of `{prefix}`: {cause}; set \
                  `UREPO_STATE` to a directory for it"
+            ),
+            Notice::NotShared { prefix, cause } => write!(
+                f,
+                "the memory of `{prefix}` does not record that this collection shares it: {cause}; if another one takes the \
+                 memory back, identifiers that this one has for later dates can be issued a second time; make the directory \
+                 of the memory writable"
             ),
             Notice::NoIbips { prefix, cause } => write!(
                 f,

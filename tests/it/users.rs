@@ -320,6 +320,23 @@ fn whoever_cannot_register_a_prefix_is_told() {
     }
 }
 
+/// One who may write the memory, but nothing beside it.
+#[test]
+fn whoever_cannot_record_that_a_memory_is_shared_is_told() {
+    let Some(shared) = Shared::new() else { return };
+    let memory = shared.0.path("memory");
+    let line = format!("init third --host third.example.org --distributor {}", memory.display());
+    shared.run(ANNA, &line).succeeded();
+    std::fs::set_permissions(&memory, PermissionsExt::from_mode(0o555)).unwrap();
+    let ran = shared.run(ANNA, "-c third new a.txt");
+    assert!(ran.code == 0, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("does not record that this collection shares it"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn faults_are_completed_by_another_user() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
