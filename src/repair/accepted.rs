@@ -110,7 +110,7 @@ pub(super) fn check_ibip<'c>(
             Some(other) => Err(RepairError::IbipTaken {
                 name: name.clone(),
                 ibip: ibip.clone(),
-                other: other.name().clone(),
+                other: Box::new(other.name().clone()),
                 root: collection.path().to_path_buf(),
             }),
         }

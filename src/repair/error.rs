@@ -106,7 +106,7 @@ pub enum RepairError {
         /// The IBIp.
         ibip: Ibip,
         /// The other item.
-        other: RepositoryName,
+        other: Box<RepositoryName>,
         /// Its collection.
         root: PathBuf,
     },

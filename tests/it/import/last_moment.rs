@@ -172,7 +172,7 @@ fn a_file_that_changed_under_its_hidden_name_is_a_source_again() {
     let run = || run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
     run();
     let collection = Collection::open(&root, &Watcher::default()).unwrap();
-    let item = crate::support::whole_items(&collection).remove(0).to_string();
+    let item = crate::support::whole_items(&collection).remove(0);
     write(&sources, &format!(".urepo-removing-{}", item.replace('/', "+")), "after");
     let first = run();
     assert_eq!((first.imported, first.failed), (0, 1));
