@@ -43,6 +43,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::clock::Clock;
 use crate::disk::{Dir, Kind, PathError, Watcher};
 use crate::identity::Instant;
 use crate::layout;
@@ -178,6 +179,11 @@ impl Collection {
     #[must_use]
     pub fn with_waiter(self, waiter: Waiter<'static>) -> Collection {
         Collection { waiter, ..self }
+    }
+
+    /// The clock of its waiter.
+    pub(crate) fn clock(&self) -> &'static dyn Clock {
+        self.waiter.clock
     }
 
     /// The time by the clock of its waiter.

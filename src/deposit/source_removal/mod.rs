@@ -22,7 +22,6 @@ pub(crate) use self::compare::{Besides, Closeness, ComparedSource, SourceCompari
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
-use crate::clock::SystemClock;
 use crate::collection::{Collection, CollectionError, Durability};
 use crate::disk::copy::CopyError;
 use crate::disk::{Dir, DirLock, Kind, LockError, PathError};
@@ -272,7 +271,8 @@ impl<'a> SourceRemover<'a> {
 
     /// Waits for other processes that remove sources in `parent`.
     fn lock(&self, parent: &Dir) -> Result<Option<DirLock>, SourceKept> {
-        match parent.wait_for_lock(&Waiter::new(&SystemClock, self.interrupt, Duration::MAX)) {
+        let clock = self.collection.clock();
+        match parent.wait_for_lock(&Waiter::new(clock, self.interrupt, Duration::MAX)) {
             Ok(lock) => Ok(Some(lock)),
             // Not every file system has locks.
             Err(LockError::Disk(_)) => Ok(None),

@@ -3,7 +3,7 @@
 //! The parts other than the payload are checked first: the declaration, the manifests, the tag files with
 //! their digests. The deposit gets the digests of the payload and checks them on the way: each byte is read
 //! once, and a file that differs is never published. They are kept in the sidecar
-//! ([`brought`](crate::sidecar::brought)), and an exported bag has them again.
+//! ([`source_digests`](crate::sidecar::source_digests)), and an exported bag has them again.
 
 mod error;
 mod lists;
