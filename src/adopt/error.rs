@@ -20,7 +20,7 @@ pub enum AdoptError {
     /// `doc` is not a directory.
     #[error("`{}` is a {kind}, not a directory", path.display())]
     NotADirectory {
-        /// What it is.
+        /// The kind of file.
         kind: &'static str,
         /// Where.
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum AdoptError {
     /// A FIFO, a socket, a device.
     #[error("`{}` is a {kind}, which no item can hold", path.display())]
     Special {
-        /// What it is.
+        /// The kind of file.
         kind: &'static str,
         /// Where.
         path: PathBuf,

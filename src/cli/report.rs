@@ -53,7 +53,7 @@ pub(crate) struct End {
     /// A failure of the whole run, if neither a signal nor an error ended it. Without it, failed items make
     /// the run partial.
     pub(crate) partial: Option<Failure>,
-    /// What to do about failed items, beyond the report of each.
+    /// The hint on failed items, beyond the report of each.
     pub(crate) failed_hint: Option<&'static str>,
     /// The last line for people.
     pub(crate) closing: Option<String>,

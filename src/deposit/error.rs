@@ -33,7 +33,7 @@ pub enum DepositError {
     /// The source is a FIFO, a socket, a device.
     #[error("`{}` is a {kind}, which cannot be deposited", path.display())]
     Special {
-        /// What it is.
+        /// The kind of file.
         kind: &'static str,
         /// Where.
         path: PathBuf,

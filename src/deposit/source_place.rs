@@ -42,7 +42,7 @@ impl SourcePlace {
         }
     }
 
-    /// What it is.
+    /// Kind, size and times of the source.
     pub(super) fn stat(&self, links: Links) -> Result<FileStat, PathError> {
         match self {
             SourcePlace::Path(path) => stat_of(path, links),

@@ -41,7 +41,7 @@ pub trait Names {
     }
 }
 
-/// What other collections have of the future.
+/// The future dates that other collections have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Elsewhere {
     /// The dates of their names.

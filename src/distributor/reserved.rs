@@ -37,7 +37,7 @@ const MOST_RESERVED: usize = 10_000;
 /// A file larger than this is damaged.
 const LARGEST: u64 = 2 * 1024 * 1024;
 
-/// What is recorded beside the memory of a prefix.
+/// The file beside the memory of a prefix: reserved dates, and the collections that share the memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reserved {
     /// The dates.

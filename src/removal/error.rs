@@ -63,7 +63,7 @@ pub enum RemovalError {
     Needed {
         /// The item.
         name: RepositoryName,
-        /// What it is.
+        /// Its state.
         state: State,
     },
     /// The tombstone is in place, but the payload is not in the trash yet.

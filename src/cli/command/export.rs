@@ -72,7 +72,7 @@ pub(crate) struct Export {
     /// Leave out the payload
     #[arg(long)]
     metadata_only: bool,
-    /// What to do with links in a bag, which cannot contain them; an item with links is refused unless given
+    /// Treatment of links in a bag, which cannot contain them; without this flag, an item with links is refused
     #[arg(long, value_name = "RULE", value_parser = one_of(&BAG_LINKS))]
     links: Option<BagLinks>,
     /// End each path with a NUL byte: an old name may have a line break

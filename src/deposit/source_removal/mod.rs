@@ -292,17 +292,15 @@ impl<'a> SourceRemover<'a> {
     fn finish_locked(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, SourceKept> {
         let foreign = || SourceKept::Foreign(parent.path_of(aside));
         let item = item_of(aside).ok_or_else(foreign)?;
-        if parent.stat(aside)?.is_none() {
-            // The process that removed it was alive.
-            return Ok(item);
-        }
+        // Without it, the process that removed it was alive.
+        let Some(stamp) = parent.stat(aside)? else { return Ok(item) };
+        let is_file = stamp.kind == Kind::File;
         let entries = match self.prove(&item) {
             Err(SourceKept::Collection(CollectionError::NoSuchItem { .. })) => {
                 return Err(foreign());
             }
             outcome => outcome?,
         };
-        let is_file = parent.stat(aside)?.is_some_and(|stamp| stamp.kind == Kind::File);
         // A source that was dropped again has other times than its item: only the bytes are compared.
         let (times, interrupt) = (Times::Any, self.interrupt);
         let compare = |top: &Path| {

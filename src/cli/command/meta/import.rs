@@ -61,7 +61,7 @@ pub(super) struct Import {
     /// An empty cell, null or an empty list removes the values of its term
     #[arg(long)]
     clear_empty: bool,
-    /// What to do with the other rows if one is refused
+    /// Treatment of the other rows if one is refused
     #[arg(long, value_name = "RULE", default_value = "stop", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
 }
