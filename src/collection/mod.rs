@@ -1,43 +1,29 @@
 //! A collection: a root directory that holds items.
 //!
-//! [`init()`] creates a collection, [`Collection::open`] opens one, and [`discover`] finds the collection
-//! that a directory lies in. [`Collection::visit_names`] streams the names of items, [`Collection::item`]
-//! opens one item. `tree` compares names on disk with memories. `writer` holds the lock for all changes,
-//! `draft` builds and publishes items, `locked` changes existing items, and `left_overs` removes the
-//! temporary files of killed writers.
+//! | folder | answers |
+//! |---|---|
+//! | `setup` | how a collection is created, found and described in `urepo.toml`, and its own directory |
+//! | `names` | which items are here, and how one is found by its name |
+//! | `issue` | how identifiers are issued, and which collection of a machine issues a prefix |
+//! | `change` | how items are staged, published, locked and changed, and how killed runs are cleaned up |
+//! | `trash` | where deleted and replaced data lies until it is purged |
+//! | `inventory` | which items should be here, and where departed ones went |
+//! | `log` | who changed which item, and when |
+//! | `index` | how the index file is opened and kept current |
+//!
+//! [`Collection::open`] opens a collection, [`Collection::visit_names`] streams the names of its items, and
+//! [`Collection::item`] opens one of them.
 
 mod change;
-mod changed;
-pub mod discover;
-mod draft;
-mod elsewhere;
 mod error;
-mod find;
-mod index_file;
-mod index_update;
-mod init;
+mod index;
 mod inventory;
 mod issue;
 mod item;
-mod item_locks;
-mod left_overs;
-mod list;
-mod locked;
 mod log;
-mod lookup;
-mod own;
-mod register;
-mod reserve;
-mod series;
-mod set_aside;
-mod settings;
-mod spatial;
+mod names;
+mod setup;
 mod trash;
-mod tree;
-mod unlisted;
-mod window;
-mod writer;
-mod year_dir_cache;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -49,42 +35,44 @@ use crate::identity::Instant;
 use crate::layout;
 use crate::wait::Waiter;
 
+pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
+pub(crate) use change::item_locks::lock_items_with;
+pub use change::item_locks::{ItemLocks, RelationLocks, lock_items, lock_relations};
 pub(crate) use change::items_at_a_time;
-pub use changed::LoggedChange;
-pub(crate) use changed::is_logged_as;
-pub(crate) use draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
+pub use change::left_overs::{LeftOver, Life, Recovered, left_overs, recover};
+pub(crate) use change::locked::LockedItem;
+pub(crate) use change::unlisted::strays_in;
+pub use change::writer::Writer;
 pub use error::{CollectionError, SettingsError};
-use index_file::OpenIndex;
-pub(crate) use index_update::IndexUpdate;
-pub use init::{Founder, check_place, check_prefix, init, init_without_names};
+use index::file::OpenIndex;
+pub(crate) use index::update::IndexUpdate;
 pub use inventory::{
     Certainty, CollectionRef, Corrected, Correction, Departure, Discrepancy, InventoryChange,
     InventoryLine, Recorded, RottenLine,
 };
 pub(crate) use inventory::{InventoryEnd, Writers, year_file};
-pub use issue::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
+pub use issue::issuer::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
+pub use issue::register::{Register, Takeover};
+pub use issue::series::Series;
+pub use issue::spatial::{Spread, Takes};
 pub use item::StoredItem;
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
-pub(crate) use item_locks::lock_items_with;
-pub use item_locks::{ItemLocks, RelationLocks, lock_items, lock_relations};
-pub use left_overs::{LeftOver, Life, Recovered, left_overs, recover};
-pub use list::{Listed, Names};
-pub(crate) use list::{belongs, listing_order, visit_tree};
-pub(crate) use locked::LockedItem;
+pub use log::changed::LoggedChange;
+pub(crate) use log::changed::is_logged_as;
 pub use log::{Event, EventKind, Gap, Unlogged};
-pub(crate) use lookup::Lookup;
-pub use own::{BuiltInventory, Rebuilt};
-pub use register::{Register, Takeover};
-pub use series::Series;
-pub use settings::{Durability, Network, Settings, Subsystem};
-pub use spatial::{Spread, Takes};
+pub use names::list::{Listed, Names};
+pub(crate) use names::list::{belongs, listing_order, visit_tree};
+pub(crate) use names::lookup::Lookup;
+pub(crate) use names::window::Window;
+pub(crate) use names::year_dir_cache::YearDirCache;
+pub use setup::discover;
+pub use setup::init::{Founder, check_place, check_prefix, init, init_without_names};
+use setup::own;
+pub use setup::own::{BuiltInventory, Rebuilt};
+use setup::settings;
+pub use setup::settings::{Durability, Network, Settings, Subsystem};
 pub(crate) use trash::Recall;
 pub use trash::{TrashContents, Trashed};
-pub(crate) use unlisted::strays_in;
-pub(crate) use window::Window;
-
-pub use writer::Writer;
-pub(crate) use year_dir_cache::YearDirCache;
 
 /// An open collection. Everything in it is reached through the descriptor of its root.
 #[derive(Debug)]

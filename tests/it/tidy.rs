@@ -14,7 +14,7 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
         "the file system is `disk`'s, so that every error names its path",
         &["std::fs", "rustix::fs", "walkdir::"],
         // It looks for `urepo.toml` above and below a directory that need not exist.
-        &["src/disk/", "src/collection/discover.rs"],
+        &["src/disk/", "src/collection/setup/discover.rs"],
     ),
     (
         "environment, arguments, input and exit are the command line's",
@@ -264,9 +264,9 @@ mod rules {
     #[test]
     fn trespassers_are_found() {
         for (path, text) in [
-            ("src/collection/init.rs", "use std::fs;"),
-            ("src/collection/init.rs", "use std::{fs, io};"),
-            ("src/collection/init.rs", "std::fs::read(path)"),
+            ("src/collection/setup/init.rs", "use std::fs;"),
+            ("src/collection/setup/init.rs", "use std::{fs, io};"),
+            ("src/collection/setup/init.rs", "std::fs::read(path)"),
             ("src/disk/lock.rs", "std::env::var(name)"),
             ("src/disk/lock.rs", "    eprintln!(\"waiting\");"),
             ("src/deposit/mod.rs", "print!(\"name\")"),

@@ -9,7 +9,7 @@ use super::year::{Known, YearInventory};
 use super::{Certainty, Collection, Departure, InventoryChange, InventoryLine, file_of};
 use crate::clock::Clock;
 use crate::collection::TrashContents;
-use crate::collection::list::{Listing, Names, years};
+use crate::collection::names::list::{Listing, Names, years};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::{RepositoryName, is_suffix_leaf};
 use crate::item::State;

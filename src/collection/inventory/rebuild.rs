@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Collection, InventoryChange, InventoryLine, Writers, year_file};
 use crate::clock::Clock;
 use crate::collection::BuiltInventory;
-use crate::collection::list::{Listed, Names};
+use crate::collection::names::list::{Listed, Names};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;

@@ -1,0 +1,245 @@
+//! Publishing: staged items move to their places. At any time, the old item or the new one exists. If the
+//! file system cannot swap two names, a replaced item is missing for a moment, and recovery puts it back
+//! after a crash.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::StagedItem;
+use crate::clock::Clock;
+use crate::collection::names::tree::PrefixTree;
+use crate::collection::trash::{ITEM, REPLACED};
+use crate::collection::{Collection, InventoryChange, InventoryEnd, LockedItem, Writer};
+use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
+use crate::identity::RepositoryName;
+use crate::layout;
+
+/// A year of a collection, in which items are published.
+#[derive(Debug)]
+pub(crate) struct Year<'c> {
+    collection: &'c Collection,
+    dir: Dir,
+}
+
+/// An item on its way from the stage to its place.
+pub(crate) trait Arriving {
+    /// Its name.
+    fn name(&self) -> &RepositoryName;
+
+    /// Its place in the stage.
+    fn staged(&self) -> &StagedItem;
+
+    /// The change that the inventory records, if there is one.
+    fn change(&self) -> Option<InventoryChange>;
+}
+
+/// The outcome of publishing: every item is in exactly one of the three lists.
+#[derive(Debug)]
+pub(crate) struct Published<T, E> {
+    /// Items that are published, recorded and durable.
+    pub placed: Vec<T>,
+    /// Items that are not published, each with its own reason.
+    pub refused: Vec<(T, E)>,
+    /// All other items, with an error that later items would also meet.
+    pub failed: Option<GroupFailure<T>>,
+}
+
+/// Why all items of a group failed together.
+#[derive(Debug)]
+pub(crate) enum GroupFailure<T> {
+    /// They are not published.
+    NotPlaced(Vec<T>, PathError),
+    /// They are published, but may be lost in a power cut.
+    NotDurable(Vec<T>, PathError),
+}
+
+impl Collection {
+    /// The year at `path`, created if needed. The spelling of its prefix is not checked: see
+    /// [`Collection::year_of_arrivals`].
+    pub(crate) fn ensure_year(&self, path: &Path) -> Result<Year<'_>, PathError> {
+        Ok(Year { collection: self, dir: self.ensure_directory(path)? })
+    }
+
+    /// The year at `path` for items with foreign names, whose prefix may be spelt in capitals; created if
+    /// needed.
+    ///
+    /// Two spellings of a prefix would be two places for one name, and publishing would not notice the other
+    /// one. So the first directory of a prefix is created under a lock. `AlreadyExists` if another process
+    /// has created one in another spelling since this place was chosen.
+    pub(crate) fn year_of_arrivals(&self, year: &Path) -> Result<Year<'_>, PathError> {
+        let Some(prefix) = year.parent() else { return self.ensure_year(year) };
+        if self.root().stat(prefix)?.is_some() {
+            return self.ensure_year(year);
+        }
+        let own = self.ensure_own()?;
+        let _lock =
+            Lock::take_unsigned(own, layout::PREFIX_LOCK, LockMode::Exclusive, &self.waiter)
+                .map_err(LockError::into_path_error)?;
+        // Any item of the prefix, which need not keep to the grammar.
+        let item =
+            RepositoryName::parse_as_found(&format!("{}/1995/08.01.00.00", prefix.display()));
+        let spellings = match item {
+            Ok((item, _)) => PrefixTree::new(self.root(), item.prefix()).directories()?,
+            Err(_) => Vec::new(),
+        };
+        if spellings.is_empty() || spellings.iter().any(|spelt| spelt == prefix) {
+            return self.ensure_year(year);
+        }
+        let spelt = format!("the prefix is there as `{}`", spellings[0].display());
+        let error = std::io::Error::new(std::io::ErrorKind::AlreadyExists, spelt);
+        Err(PathError::new("make", self.root().path_of(prefix), error))
+    }
+}
+
+impl Year<'_> {
+    /// Whether an entry `leaf` exists here.
+    pub(crate) fn holds(&self, leaf: &Path) -> Result<bool, PathError> {
+        Ok(self.dir.stat(leaf)?.is_some())
+    }
+
+    /// Moves the unchanged item `leaf` to `place` in `to`, which must be free. Neither year is synced.
+    pub(crate) fn move_item(
+        &self,
+        leaf: &Path,
+        to: &Year<'_>,
+        place: &Path,
+    ) -> Result<(), PathError> {
+        self.dir.rename_new(leaf, &to.dir, place)
+    }
+
+    /// Syncs the arrivals and departures of items here.
+    pub(crate) fn sync(&self) -> Result<(), PathError> {
+        self.dir.sync()
+    }
+}
+
+impl Writer {
+    /// Calls `put` for each of `items`, which are staged and synced, to move it to `year`; then records them
+    /// and makes everything durable.
+    pub(crate) fn publish<T: Arriving, E>(
+        &self,
+        year: &Year<'_>,
+        items: Vec<T>,
+        clock: &dyn Clock,
+        mut put: impl FnMut(&T) -> Result<(), E>,
+    ) -> Published<T, E> {
+        let mut published = Published { placed: Vec::new(), refused: Vec::new(), failed: None };
+        let Some(first) = items.first() else { return published };
+        let before = match year.collection.inventory_end([first.name()]) {
+            Ok(before) => before,
+            Err(error) => {
+                published.failed = Some(GroupFailure::NotPlaced(items, error));
+                return published;
+            }
+        };
+        for item in items {
+            match put(&item) {
+                Ok(()) => published.placed.push(item),
+                Err(error) => published.refused.push((item, error)),
+            }
+        }
+        if let Err(error) = self.confirm(year, &before, &published.placed, clock) {
+            let placed = std::mem::take(&mut published.placed);
+            published.failed = Some(GroupFailure::NotDurable(placed, error));
+        }
+        published
+    }
+
+    /// Makes the items that moved to `year` durable, and records them. The inventory ended at `before` until
+    /// then. The directories that they left are synced as well, so that no item is in two places.
+    fn confirm<T: Arriving>(
+        &self,
+        year: &Year<'_>,
+        before: &InventoryEnd,
+        placed: &[T],
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        year.sync()?;
+        let left: BTreeSet<_> =
+            placed.iter().filter_map(|item| item.staged().at.parent()).collect();
+        left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())?;
+        let changes = placed.iter().filter_map(|item| Some((item.name().clone(), item.change()?)));
+        year.collection.record_arrivals(before, changes, clock)
+    }
+
+    /// Moves a staged item to its place, which must be free. [`Writer::publish`] makes that durable.
+    pub(crate) fn put_new(
+        &self,
+        staged: &StagedItem,
+        year: &Year<'_>,
+        leaf: &Path,
+    ) -> Result<(), PathError> {
+        self.buckets.rename_new(self.stage(), &staged.at, &year.dir, leaf)
+    }
+
+    /// Swaps a staged and synced item with `item`, which is in the stage afterwards, at the path of `staged`.
+    ///
+    /// If the file system cannot swap two names in one step, the old item is set aside first. For that moment
+    /// the name is missing, and recovery puts the old item back after a crash.
+    pub(crate) fn swap_item(
+        &self,
+        staged: &StagedItem,
+        item: &LockedItem<'_>,
+    ) -> Result<(), PathError> {
+        let (collection, (year, leaf)) = (item.collection(), item.place()?);
+        if self.stage().exchange(&staged.at, &year, &leaf)? {
+            year.sync()?;
+            return Ok(());
+        }
+        let (trashed, entry) = collection.set_aside(item.name(), &year, &leaf)?;
+        if let Err(error) = self.stage().rename_new(&staged.at, &year, &leaf) {
+            collection.put_back(&entry, &year, &leaf)?;
+            return Err(error);
+        }
+        year.sync()?;
+        collection.move_out_of_trash(&entry, self.stage(), &staged.at)?;
+        collection.remove_trashed(&trashed)
+    }
+
+    /// Moves a staged and synced item to its place, which must be free.
+    pub(crate) fn place_item(
+        &self,
+        collection: &Collection,
+        staged: &StagedItem,
+        name: &RepositoryName,
+    ) -> Result<(), PathError> {
+        let (year, leaf) = layout::item_place(name);
+        let year = collection.ensure_year(&year)?;
+        self.put_new(staged, &year, &leaf)?;
+        year.sync()
+    }
+
+    /// Replaces `item` by a staged and synced item. The old item goes to the trash in the same step and stays
+    /// there until it is purged.
+    ///
+    /// If swapping fails, the staged item stays in the trash: on some file systems nothing shows which of the
+    /// two it is.
+    pub(crate) fn replace_item(
+        &self,
+        staged: &StagedItem,
+        item: &LockedItem<'_>,
+    ) -> Result<(), PathError> {
+        let (collection, (year, leaf)) = (item.collection(), item.place()?);
+        let (trashed, entry) = collection.new_entry(item.name())?;
+        self.stage().rename_new(&staged.at, &entry, Path::new(REPLACED))?;
+        entry.sync()?;
+        if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
+            year.sync()?;
+            return entry.sync();
+        }
+        let (_, aside) = collection.set_aside(item.name(), &year, &leaf)?;
+        let placed = aside
+            // Recovery does not remove an entry that has a directory of this name.
+            .make_dir(REPLACED)
+            .and_then(|()| aside.sync())
+            .and_then(|()| entry.rename_new(Path::new(REPLACED), &year, &leaf));
+        if let Err(error) = placed {
+            collection.put_back(&aside, &year, &leaf)?;
+            return Err(error);
+        }
+        year.sync()?;
+        aside.rename_over(Path::new(ITEM), &aside, Path::new(REPLACED))?;
+        aside.sync()?;
+        collection.remove_trashed(&trashed)
+    }
+}

@@ -1,0 +1,309 @@
+//! Temporary files of killed runs, and their removal while no process uses them.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::{Collection, CollectionError};
+use crate::disk::{Dir, HeldBy, Kind, Lock, LockError, LockMode, PathError, StageLock};
+use crate::layout;
+use crate::wait::Waiter;
+
+/// A temporary file or directory of a killed run, which was never part of the collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOver {
+    /// Its path in the collection.
+    pub path: PathBuf,
+    /// Its owner, if known.
+    pub holder: Option<String>,
+    /// Whether that run has ended, by its lock.
+    pub life: Life,
+}
+
+/// Whether a run is at work, by its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It has ended.
+    Ended,
+    /// It holds its lock.
+    AtWork,
+    /// Unknown: the lock cannot be tried here, or locks of other machines are invisible.
+    Unknown,
+}
+
+/// The result of [`recover`].
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// The files removed.
+    pub removed: Vec<LeftOver>,
+    /// Why the others stay: they may belong to another user.
+    pub failed: Vec<CollectionError>,
+}
+
+/// A file that is built beside writers, under its own lock, and then published.
+struct Making {
+    /// The directory in urepo's own, unless it is urepo's own directory itself.
+    directory: Option<&'static str>,
+    /// The lock file there, held by the run that builds it.
+    lock: &'static str,
+    /// Beginning and end of the names of unpublished files.
+    begin: &'static str,
+    end: &'static str,
+}
+
+const MAKINGS: [Making; 4] = [
+    // The log and journal of SQLite lie beside the index that is being built.
+    Making { directory: None, lock: layout::INDEX_MAKING, begin: "index.sqlite.new", end: "" },
+    Making { directory: None, lock: layout::REBUILDING, begin: "README", end: ".new" },
+    Making { directory: None, lock: layout::REBUILDING, begin: "inventory", end: ".new" },
+    Making {
+        directory: Some(layout::VERIFIED),
+        lock: layout::VERIFIED_LOCK,
+        begin: "",
+        end: ".new",
+    },
+];
+
+impl Making {
+    fn dir(&self, collection: &Collection) -> Result<Option<Dir>, PathError> {
+        let Some(name) = self.directory else {
+            return collection.own()?.map(Dir::try_clone).transpose();
+        };
+        match collection.own_dir(name) {
+            // Closed by another user.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
+            opened => opened,
+        }
+    }
+
+    fn makes(&self, name: &Path) -> bool {
+        name.to_str().is_some_and(|it| it.starts_with(self.begin) && it.ends_with(self.end))
+    }
+
+    /// The unpublished files.
+    fn unplaced(&self, dir: &Dir) -> Result<Vec<PathBuf>, PathError> {
+        let names = dir.entries()?.collect::<Result<Vec<_>, _>>()?;
+        let names = names.into_iter().map(|entry| PathBuf::from(entry.name));
+        Ok(names.filter(|name| self.makes(name)).collect())
+    }
+
+    /// The lock, if no run is building.
+    fn idle(&self, dir: &Dir) -> Result<Option<Lock>, PathError> {
+        Lock::of_file(dir.open_lock_file(self.lock)?)
+    }
+
+    /// Whether a run is building it. Nothing is written.
+    fn life(&self, dir: &Dir) -> Life {
+        let file = dir.open_to_append_if_there(Path::new(self.lock));
+        match file.and_then(|file| file.map_or(Ok(None), Lock::of_file)) {
+            Ok(Some(_lock)) => Life::Ended,
+            Ok(None) if matches!(dir.stat(self.lock), Ok(Some(_))) => Life::AtWork,
+            Ok(None) => Life::Ended,
+            Err(_) => Life::Unknown,
+        }
+    }
+}
+
+/// Whether the run with the stage `name` in `above` is at work.
+fn life_of_stage(above: &Dir, name: &Path) -> Life {
+    match (above.network_file_system(), StageLock::try_take(above, name)) {
+        (Ok(None), Ok(Some(_lock))) => Life::Ended,
+        (Ok(None), Ok(None)) => Life::AtWork,
+        _ => Life::Unknown,
+    }
+}
+
+impl Collection {
+    /// Removes the files, and returns why others stay.
+    pub(super) fn remove_left_overs(
+        &self,
+        staging: &Dir,
+        clock: &dyn Clock,
+    ) -> Vec<CollectionError> {
+        let mut failed = self.restore_set_aside();
+        let new_settings = format!("{}.new", layout::SETTINGS);
+        let recorded = match self.record_what_is_there(clock) {
+            // Making room on a full disk does not need the list.
+            Err(error) if error.is_full() => Ok(()),
+            outcome => outcome,
+        };
+        let outcomes = [
+            recorded,
+            remove_each(staging, |_| true, &mut failed),
+            self.root().remove_file_if_there(Path::new(&new_settings)),
+            self.remove_unfinished_records(&mut failed),
+            self.remove_unplaced(&mut failed),
+            staging.sync(),
+        ];
+        failed.extend(outcomes.into_iter().filter_map(Result::err).map(CollectionError::from));
+        failed
+    }
+
+    /// Removes records that never reached the journal: their changes had not begun.
+    fn remove_unfinished_records(
+        &self,
+        failed: &mut Vec<CollectionError>,
+    ) -> Result<(), PathError> {
+        let Some(journal) = self.own_dir(layout::JOURNAL)? else { return Ok(()) };
+        let is_new = |name: &Path| name.extension().is_some_and(|extension| extension == "new");
+        remove_each(&journal, is_new, failed)
+    }
+
+    /// Removes unpublished files of killed runs, unless a run is at work on them.
+    fn remove_unplaced(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
+        for making in &MAKINGS {
+            let Some(dir) = making.dir(self)? else { continue };
+            if making.unplaced(&dir)?.is_empty() {
+                continue;
+            }
+            if let Some(_lock) = making.idle(&dir)? {
+                remove_each(&dir, |name| making.makes(name), failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes partial copies of large items.
+    fn remove_partial(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
+        let Some(own) = self.own()? else { return Ok(()) };
+        let Some(partial) = own.open_dir_if_there(layout::PARTIAL)? else { return Ok(()) };
+        remove_each(&partial, |_| true, failed)?;
+        if partial.entries()?.next().is_none() {
+            own.remove_dir(Path::new(layout::PARTIAL))?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the drafts of killed runs while other processes are at work. The stages stay, with their owners,
+/// until a process is alone: they show that recovery is needed, for example for an item that is not in the
+/// inventory yet.
+pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
+    for entry in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
+        // A stage that cannot be opened or locked belongs to another user, or is in use.
+        if entry.kind == Kind::Directory
+            && let Ok(Some(dead)) = StageLock::try_take(staging, Path::new(&entry.name))
+        {
+            remove_each(&dead.dir, |name| name != Path::new(layout::HOLDER), &mut Vec::new())?;
+        }
+    }
+    Ok(())
+}
+
+/// The owner in the note of a stage. The stage of another user may be closed.
+fn note_of(staging: &Dir, stage: &Path) -> Option<String> {
+    let note =
+        staging.open_file(stage.join(layout::HOLDER)).and_then(|mut file| file.read_all(4096)).ok();
+    note.map(|text| String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Removes every `wanted` entry of `dir`; a failure does not stop the others.
+fn remove_each(
+    dir: &Dir,
+    wanted: impl Fn(&Path) -> bool,
+    failed: &mut Vec<CollectionError>,
+) -> Result<(), PathError> {
+    for entry in dir.entries()?.collect::<Result<Vec<_>, _>>()? {
+        let name = Path::new(&entry.name);
+        if wanted(name)
+            && let Err(error) = dir.remove_tree(name)
+        {
+            failed.push(error.into());
+        }
+    }
+    Ok(())
+}
+
+/// Stages of killed and present runs, partial copies of large items, and unpublished files in urepo's own
+/// directory.
+pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionError> {
+    let mut found = Vec::new();
+    let Some(own) = collection.own()? else { return Ok(found) };
+    for making in &MAKINGS {
+        let Some(dir) = making.dir(collection)? else { continue };
+        for name in making.unplaced(&dir)? {
+            found.push(LeftOver { path: dir.path_of(name), holder: None, life: making.life(&dir) });
+        }
+    }
+    match own.open_dir_if_there(layout::PARTIAL) {
+        Ok(None) => {}
+        Ok(Some(partial)) => {
+            for entry in partial.entries()? {
+                let name = entry?.name;
+                let life = life_of_stage(&partial, Path::new(&name));
+                found.push(LeftOver { path: partial.path_of(name), holder: None, life });
+            }
+        }
+        // Closed by another user.
+        Err(_) => {
+            let path = own.path_of(layout::PARTIAL);
+            found.push(LeftOver { path, holder: None, life: Life::Unknown });
+        }
+    }
+    let Some(staging) = own.open_dir_if_there(layout::STAGING)? else {
+        return Ok(found);
+    };
+    for entry in staging.entries()? {
+        let entry = entry?;
+        found.push(LeftOver {
+            path: staging.path_of(&entry.name),
+            holder: note_of(&staging, Path::new(&entry.name)),
+            life: life_of_stage(&staging, Path::new(&entry.name)),
+        });
+    }
+    Ok(found)
+}
+
+/// Removes the temporary files of killed runs, while no process is writing. A file that cannot be removed
+/// does not stop the others.
+///
+/// May be killed and repeated at any point.
+pub fn recover(
+    collection: &Collection,
+    agent: &Agent,
+    waiter: &Waiter<'_>,
+) -> Result<Recovered, CollectionError> {
+    let holder = agent.holder(waiter.clock);
+    match collection.rebuild(agent, waiter) {
+        // Making room on a full disk does not need the list.
+        Err(error) if error.is_full() => {}
+        outcome => outcome?,
+    }
+    let own = collection.ensure_own()?;
+    let lock = Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter);
+    let _lock = match lock {
+        Ok(lock) => lock,
+        Err(error) => return Err(name_the_writers(collection, error)?),
+    };
+    match collection.rebuild_inventory_alone(own, waiter) {
+        Err(error) if error.is_full() => {}
+        outcome => outcome?,
+    }
+    let mut removed = left_overs(collection)?;
+    let staging = own.ensure_dir(layout::STAGING)?;
+    let mut failed = collection.remove_left_overs(&staging, waiter.clock);
+    if let Err(error) = collection.remove_partial(&mut failed) {
+        failed.push(error.into());
+    }
+    let kept = left_overs(collection)?;
+    removed.retain(|found| kept.iter().all(|kept| kept.path != found.path));
+    Ok(Recovered { removed, failed })
+}
+
+/// Writers share the lock, so it does not name them; their stages do, unless their runs were killed.
+fn name_the_writers(
+    collection: &Collection,
+    error: LockError,
+) -> Result<CollectionError, CollectionError> {
+    let mut found = left_overs(collection)?;
+    found.retain(|it| it.life != Life::Ended);
+    let writers: Vec<_> = found.into_iter().filter_map(|it| it.holder).collect();
+    Ok(match error {
+        LockError::Held { .. } if !writers.is_empty() => CollectionError::Locked {
+            collection: collection.settings().name.clone(),
+            cause: HeldBy(writers.join(", ")),
+        },
+        error => CollectionError::locked(&collection.settings().name, error),
+    })
+}

@@ -1,0 +1,199 @@
+//! Changing existing items, each in one step: after a crash, as at any time, an item is either old or new.
+
+pub(super) mod draft;
+pub(super) mod item_locks;
+pub(super) mod left_overs;
+pub(super) mod locked;
+pub(super) mod reserve;
+pub(super) mod unlisted;
+pub(super) mod writer;
+
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Collection, LockedItem, Writer};
+use crate::disk::{Dir, Kind, PathError, StoredFile, open_at_most};
+use crate::layout;
+use crate::sidecar::NewText;
+
+/// The directory, in a stage, of items that have left the collection.
+const RETIRED: &str = "retired";
+
+/// Numbers the files and directories that are staged to change something.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// Items that are changed at a time: each takes two directories and two locks.
+pub(crate) fn items_at_a_time() -> usize {
+    open_at_most(32)
+}
+
+impl Writer {
+    /// A new name in the stage.
+    pub(super) fn fresh_name(&self) -> PathBuf {
+        PathBuf::from(format!("change-{}", NUMBER.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Moves items into the stage, synced, where they wait for [`Writer::remove_retired`].
+    pub(crate) fn retire(&self, items: &[LockedItem<'_>]) -> Result<(), PathError> {
+        let Some(first) = items.first() else { return Ok(()) };
+        let retired = first.collection().with_reserve(|| self.stage().ensure_dir(RETIRED))?;
+        let mut years = BTreeMap::new();
+        for item in items {
+            let (path, leaf) = layout::item_place(item.name());
+            let year = match years.entry(path) {
+                Entry::Occupied(year) => year.into_mut(),
+                Entry::Vacant(place) => {
+                    let year = item.collection().root().open_dir(place.key())?;
+                    place.insert(year)
+                }
+            };
+            year.move_tree(&leaf, &retired, &self.fresh_name())?;
+        }
+        years.values().try_for_each(Dir::sync)
+    }
+
+    /// Removes everything that was retired.
+    pub(crate) fn remove_retired(&self) -> Result<(), PathError> {
+        self.stage().remove_tree(Path::new(RETIRED))
+    }
+
+    /// Writes the new sidecar of an item into the stage. It is not synced.
+    pub(crate) fn stage_sidecar(&self, text: &NewText) -> Result<PathBuf, PathError> {
+        let (staged, mut file) = self.create_staged_file()?;
+        text.write(|piece| file.write_all(piece))?;
+        Ok(staged)
+    }
+
+    /// Creates a file in the stage, such as the new sidecar of an item.
+    pub(crate) fn create_staged_file(&self) -> Result<(PathBuf, StoredFile), PathError> {
+        let staged = self.fresh_name();
+        let file = self.stage().create_file(&staged)?;
+        Ok((staged, file))
+    }
+
+    /// Publishes a staged and synced file under a free name, without syncing the directory.
+    pub(crate) fn put_file(&self, staged: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
+        self.stage().rename_new(staged, to, name)
+    }
+
+    /// Writes the new sidecars of many items into the stage, synced.
+    pub(crate) fn stage_sidecars<'t>(
+        &self,
+        texts: impl IntoIterator<Item = &'t NewText>,
+    ) -> Result<Vec<PathBuf>, PathError> {
+        let staged = texts.into_iter().map(|text| self.stage_sidecar(text));
+        let staged = staged.collect::<Result<Vec<_>, _>>()?;
+        match staged.as_slice() {
+            [only] => self.stage().open_file(only)?.sync()?,
+            all => self.sync_staged_sidecars(all.iter().map(PathBuf::as_path))?,
+        }
+        Ok(staged)
+    }
+
+    /// Forces staged sidecars to the disk.
+    pub(crate) fn sync_staged_sidecars<'s>(
+        &self,
+        staged: impl IntoIterator<Item = &'s Path>,
+    ) -> Result<(), PathError> {
+        self.stage().sync_trees(staged)
+    }
+
+    /// Puts a staged and synced sidecar in place of the one that `item` has. [`Writer::sync_sidecars`] makes that
+    /// durable.
+    pub(crate) fn rename_sidecar(
+        &self,
+        staged: &Path,
+        item: &LockedItem<'_>,
+    ) -> Result<(), PathError> {
+        self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))
+    }
+
+    /// Makes the new sidecars of `items` durable, with one sync.
+    pub(crate) fn sync_sidecars(&self, items: &[&LockedItem<'_>]) -> Result<(), PathError> {
+        match items {
+            [] => Ok(()),
+            [only] => only.dir().sync(),
+            all => self.stage().sync_dirs(all.iter().map(|item| item.dir())),
+        }
+    }
+
+    /// Replaces the sidecar of `item` durably.
+    pub(crate) fn replace_sidecar(
+        &self,
+        item: &LockedItem<'_>,
+        text: &NewText,
+    ) -> Result<(), PathError> {
+        let staged = self.stage_sidecars([text])?;
+        self.rename_sidecar(&staged[0], item)?;
+        self.sync_sidecars(&[item])
+    }
+
+    /// Replaces the sidecars of many items durably, with two syncs in all.
+    pub(crate) fn replace_sidecars(
+        &self,
+        texts: &[(LockedItem<'_>, NewText)],
+    ) -> Result<(), PathError> {
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let staged = self.stage_sidecars(texts.iter().map(|(_, text)| text))?;
+        for (staged, (item, _)) in staged.iter().zip(texts) {
+            self.rename_sidecar(staged, item)?;
+        }
+        self.sync_sidecars(&texts.iter().map(|(item, _)| item).collect::<Vec<_>>())
+    }
+}
+
+impl Collection {
+    /// Opens a directory below the root, created level by level, each synced into its parent.
+    pub(crate) fn ensure_directory(&self, path: &Path) -> Result<Dir, PathError> {
+        let mut dir = self.root().try_clone()?;
+        for component in path {
+            dir = dir.ensure_lasting_dir(&component.to_string_lossy())?;
+        }
+        Ok(dir)
+    }
+
+    /// Notes the existing directories on the way to `path`. A sync of the whole file system then makes those
+    /// of [`Collection::ensure_directory`] unnecessary.
+    pub(crate) fn expect_directory(&self, path: &Path) -> Result<(), PathError> {
+        let mut dir = self.root().try_clone()?;
+        for component in path {
+            let Some(next) = dir.expect_dir(component)? else { break };
+            dir = next;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that no other file system is visibly mounted on the way to `place`, the place of an item:
+    /// staged data could not be moved there.
+    pub(crate) fn check_reach(&self, place: &Path) -> Result<(), PathError> {
+        let year = place.parent().unwrap_or(place);
+        // A mount during the run is found when the item is published.
+        if *self.reached.lock().unwrap_or_else(PoisonError::into_inner) == year {
+            return Ok(());
+        }
+        let device = self.root().own_stat()?.identity.0;
+        let mut above = PathBuf::new();
+        let mut levels = place.components();
+        levels.next_back();
+        for level in levels {
+            above.push(level);
+            match self.root().stat(&above)? {
+                Some(stamp) if stamp.kind != Kind::Directory => break,
+                Some(stamp) if stamp.identity.0 == device => {}
+                Some(_) => {
+                    let next = place.components().take(above.components().count() + 1);
+                    let next = self.root().path_of(next.collect::<PathBuf>());
+                    let cause = std::io::ErrorKind::CrossesDevices.into();
+                    return Err(PathError::new("put in place", next, cause));
+                }
+                None => break,
+            }
+        }
+        year.clone_into(&mut self.reached.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(())
+    }
+}

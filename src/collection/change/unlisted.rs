@@ -1,0 +1,135 @@
+//! Files in an item's directory that its sidecar does not list.
+//!
+//! No other record mentions them, so no digest shows whether a second copy exists. They are not part of the
+//! item and never travel with it: an item that leaves, or is replaced, leaves them in the trash.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::collection::trash::UNLISTED;
+use crate::collection::{Collection, LockedItem, StoredItem};
+use crate::disk::copy::{CopyError, digest};
+use crate::disk::{Dir, DirEntry, Kind, Met, PathError};
+use crate::interrupt::Interrupt;
+use crate::item::{Content, Entry, implies, position};
+use crate::layout;
+use crate::progress::NoProgress;
+
+/// Everything in the directory of an item beside its sidecar and its payload.
+pub(crate) fn strays_in(
+    item: &Dir,
+) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
+    let is_part = |entry: &DirEntry| entry.name == layout::SIDECAR || entry.name == layout::PAYLOAD;
+    Ok(item.entries()?.filter(move |entry| !entry.as_ref().is_ok_and(is_part)))
+}
+
+impl StoredItem {
+    /// Whether nothing in its directory is of an item, and the inventory of `collection` never had one of its name.
+    /// Adoption leaves such a directory alone.
+    pub fn is_no_item(&self, collection: &Collection) -> Result<bool, PathError> {
+        for entry in self.dir().entries()? {
+            let DirEntry { name, kind } = entry?;
+            let is_of_item = name == layout::SIDECAR || name == layout::PAYLOAD;
+            if is_of_item || (kind != Kind::Directory && name != "@reference.bib") {
+                return Ok(false);
+            }
+        }
+        Ok(collection.inventory()?.is_some() && collection.last_record(self.name())?.is_none())
+    }
+
+    /// Everything in the item's directory beside its sidecar and its payload.
+    pub(crate) fn strays(&self) -> Result<Vec<PathBuf>, PathError> {
+        let strays = strays_in(self.dir())?.map(|entry| Ok(PathBuf::from(entry?.name)));
+        let mut strays = strays.collect::<Result<Vec<_>, _>>()?;
+        strays.sort();
+        Ok(strays)
+    }
+
+    /// Everything in the item's directory that `entries`, the sorted entries of its sidecar, do not list,
+    /// relative to that directory. An unlisted directory is named as a whole.
+    ///
+    /// A file of another size counts, and so does one of another time with other bytes: somebody has changed
+    /// it.
+    pub(crate) fn unlisted(
+        &self,
+        entries: &[Entry],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<PathBuf>, CopyError> {
+        let mut found = self.strays()?;
+        let payload = Path::new(layout::PAYLOAD);
+        match self.dir().stat(payload)? {
+            None => {}
+            Some(stamp) if stamp.kind != Kind::Directory => found.push(payload.to_path_buf()),
+            Some(_) => self.dir().open_dir(payload)?.walk(|met| {
+                let (dir, entry, path) = match met {
+                    _ if interrupt.requested() => return Err(CopyError::Interrupted),
+                    Met::Entry(dir, entry, path) => (dir, entry, path),
+                    Met::Unlisted(_, error) => return Err(error.into()),
+                };
+                let content = position(entries, path).map(|at| &entries[at].content);
+                let is_listed_directory = match content {
+                    Some(content) => matches!(content, Content::EmptyDirectory { .. }),
+                    None => implies(entries, path),
+                };
+                if is_listed_directory && entry.kind == Kind::Directory {
+                    return Ok(true);
+                }
+                match content {
+                    Some(content) if is_as_listed(dir, entry, content)? => {}
+                    _ => found.push(layout::in_payload(path)),
+                }
+                Ok(false)
+            })?,
+        }
+        found.sort();
+        Ok(found)
+    }
+}
+
+/// Whether a file or link is the one listed. Only a file of another time has to be read for that.
+fn is_as_listed(dir: &Dir, found: &DirEntry, content: &Content) -> Result<bool, CopyError> {
+    let name = Path::new(&found.name);
+    match (content, found.kind) {
+        (Content::File { bytes, digest: listed, modified, .. }, Kind::File) => {
+            // Removed since it was found: nothing is left to keep.
+            let Some(stamp) = dir.stat(name)? else { return Ok(true) };
+            if stamp.bytes != *bytes || stamp.modified == *modified {
+                return Ok(stamp.bytes == *bytes);
+            }
+            let mut file = dir.open_file(name)?;
+            let measured = digest(&mut file, &NoProgress, &Interrupt::default())?;
+            Ok(measured.digest == *listed)
+        }
+        (Content::Link { target }, Kind::Link) => Ok(dir.read_link(name)?.as_bytes() == target),
+        _ => Ok(false),
+    }
+}
+
+impl LockedItem<'_> {
+    /// Moves `unlisted`, paths in the item's directory, into one entry of the trash, synced.
+    pub(crate) fn throw_away_unlisted(&self, unlisted: &[PathBuf]) -> Result<(), PathError> {
+        if unlisted.is_empty() {
+            return Ok(());
+        }
+        let (_, entry) = self.collection().new_entry(self.name())?;
+        let top = entry.ensure_dir(UNLISTED)?;
+        for path in unlisted {
+            let (mut from, mut to) = (self.dir().try_clone()?, top.try_clone()?);
+            for component in path.parent().unwrap_or(Path::new("")) {
+                // A directory may be closed to changes, but its item is leaving.
+                from = from.open_up(Path::new(component))?;
+                if to.stat(component)?.is_none() {
+                    to.make_dir(component)?;
+                    to.sync()?;
+                }
+                to = to.open_dir(component)?;
+            }
+            let name = Path::new(path.file_name().unwrap_or_default());
+            from.move_tree(name, &to, name)?;
+            to.sync()?;
+            from.sync()?;
+        }
+        top.sync()?;
+        entry.sync()
+    }
+}

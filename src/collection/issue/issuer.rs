@@ -1,0 +1,400 @@
+//! Labels for new items, from the subsystems of a collection.
+
+use std::time::Duration;
+
+use super::elsewhere::NamesAround;
+use super::register::{Claimant, Register, Takeover, keep};
+use super::spatial::{self, Spread};
+use crate::agent::Agent;
+use crate::clock::Clock;
+use crate::collection::names::tree::PrefixTree;
+use crate::collection::{Collection, CollectionError, Network, Series, Subsystem};
+use crate::disk::{Dir, LockError, resolved};
+use crate::distributor::{
+    ClockTrust, Distributor, DistributorError, FutureDate, Issued, Notice, Patience, Setting,
+    Unseen,
+};
+use crate::identity::{Ibip, Instant, RepositoryName};
+use crate::interrupt::Interrupt;
+use crate::layout;
+use crate::sidecar::Metadata;
+use crate::wait::Waiter;
+
+/// A label: the two forms of a new identifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The uniform repository name.
+    pub name: RepositoryName,
+    /// Its IBIp, if the subsystem has an address.
+    pub ibip: Option<Ibip>,
+    /// The date of both.
+    pub date: Instant,
+}
+
+/// Options for issuing labels.
+#[derive(Clone, Debug)]
+pub struct IssueOptions {
+    /// The subsystem, by name or prefix; by default the one that takes the item.
+    pub subsystem: Option<String>,
+    /// A granularity in place of the subsystem's.
+    pub granularity: Option<Setting>,
+    /// How long a request may take.
+    pub patience: Patience,
+    /// Whether a clock that looks wrong is believed.
+    pub trust: ClockTrust,
+    /// Ends a wait early.
+    pub interrupt: Interrupt,
+    /// The prefixes that this machine issues.
+    pub register: Register,
+    /// The purpose of the labels.
+    pub purpose: IssuePurpose,
+}
+
+/// The purpose of opening the subsystems of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IssuePurpose {
+    /// Issuing: the collection becomes the issuer of their prefixes, or it is an error.
+    Issue,
+    /// A dry run: the same error, but nothing is written.
+    Plan,
+    /// Inspecting or raising the memories.
+    Care,
+}
+
+/// Issues labels of one collection.
+pub struct Issuer<'a> {
+    sources: Vec<LabelSource<'a>>,
+    /// Subsystems with lost memories, and the directory of the memories.
+    lost: Vec<Memory>,
+    patience: Patience,
+    collection: &'a Collection,
+    /// Whether a person chose the subsystem; then no rule applies.
+    is_chosen: bool,
+    /// Counts the items that were spread over subsystems.
+    turn: usize,
+    register: Register,
+    /// Notices about the register, which are returned with the first labels.
+    notices: Vec<Notice>,
+}
+
+struct LabelSource<'a> {
+    subsystem: &'a Subsystem,
+    distributor: Distributor<'a>,
+    names: NamesAround<'a>,
+}
+
+impl LabelSource<'_> {
+    fn issue(&mut self, count: usize, patience: Patience) -> Result<Issued, DistributorError> {
+        self.distributor.issue(count, &self.names, patience)
+    }
+
+    fn label(&self, date: Instant) -> Result<Label, CollectionError> {
+        let name = RepositoryName::new(&self.distributor.prefix, date)?;
+        let ibip = self.names.ibips.as_ref().and_then(|prefix| Ibip::new(prefix, date));
+        Ok(Label { name, ibip, date })
+    }
+}
+
+impl<'a> Issuer<'a> {
+    /// The issuer of `collection`, with the subsystems that `options` choose.
+    pub fn new(
+        collection: &'a Collection,
+        agent: &'a Agent,
+        clock: &'a dyn Clock,
+        options: &IssueOptions,
+    ) -> Result<Issuer<'a>, CollectionError> {
+        if options.purpose == IssuePurpose::Issue {
+            collection
+                .rebuild(agent, &Waiter::new(clock, &options.interrupt, options.patience.lock))?;
+        }
+        let (mut sources, mut lost) = (Vec::new(), Vec::new());
+        for subsystem in &collection.settings().subsystems {
+            if !subsystem.is_wanted(options.subsystem.as_deref())? {
+                continue;
+            }
+            let prefix = subsystem.prefix()?;
+            let setting = options.granularity.unwrap_or(subsystem.granularity);
+            let Some(dir) = memory_directory(collection, subsystem, options)? else {
+                lost.push(Memory { prefix, granularity: setting, record: None });
+                continue;
+            };
+            let mut distributor = Distributor::new(prefix.clone(), setting, dir, agent, clock);
+            distributor.trust = options.trust;
+            distributor.interrupt = options.interrupt.clone();
+            sources.push(LabelSource {
+                subsystem,
+                distributor,
+                names: NamesAround {
+                    tree: PrefixTree::of(collection, prefix),
+                    ibips: subsystem.ibip_prefix()?,
+                    peers: options.register.known_peers(),
+                },
+            });
+        }
+        if sources.is_empty() && lost.is_empty() && options.purpose != IssuePurpose::Care {
+            return Err(no_subsystem(collection, options.subsystem.clone()));
+        }
+        let (patience, register) = (options.patience, options.register.clone());
+        let (is_chosen, turn, notices) = (options.subsystem.is_some(), 0, Vec::new());
+        let mut issuer =
+            Issuer { sources, lost, patience, collection, is_chosen, turn, register, notices };
+        match options.purpose {
+            IssuePurpose::Issue => issuer.claim(Takeover::Refuse)?,
+            IssuePurpose::Plan => issuer.check()?,
+            IssuePurpose::Care => {}
+        }
+        Ok(issuer)
+    }
+
+    /// Makes sure that the prefixes could be claimed, without writing anything.
+    fn check(&self) -> Result<(), CollectionError> {
+        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
+        for LabelSource { distributor, .. } in &self.sources {
+            let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
+            // It would still issue names, without IBIps.
+            let claimant =
+                Claimant { prefix, ibips: None, id: Some(id), root: &root, memory: &memory };
+            if !self.register.has(&claimant)? {
+                self.register.check(&claimant, Takeover::Refuse)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the register names this collection as the issuer of these prefixes and their IBIps.
+    fn claim(&mut self, takeover: Takeover) -> Result<(), CollectionError> {
+        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
+        for LabelSource { distributor, names, .. } in &mut self.sources {
+            let memory = resolved(distributor.dir.path())?;
+            let (prefix, ibips) = (&distributor.prefix, names.ibips.clone());
+            let ibips = ibips.as_ref();
+            let mut claimant =
+                Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
+            while !self.register.has(&claimant)? {
+                let (agent, clock) = (distributor.agent, distributor.clock);
+                let claim = self.register.claim(&claimant, takeover, agent, clock, self.patience);
+                match claim {
+                    // Older collections may share an address: this one continues without IBIps.
+                    Err(
+                        error @ (CollectionError::PrefixInUse { series: Series::Ibips(_), .. }
+                        | CollectionError::PrefixLost { series: Series::Ibips(_), .. }),
+                    ) => {
+                        let (prefix, cause) = (prefix.clone(), error.to_string());
+                        self.notices.push(Notice::NoIbips { prefix, cause });
+                        (claimant.ibips, names.ibips) = (None, None);
+                    }
+                    claim => {
+                        self.notices.extend(keep(claim, id, &claimant)?);
+                        break;
+                    }
+                }
+            }
+            if !memory.starts_with(&root) {
+                match distributor.share(id, &root, self.patience) {
+                    // Who may write only the memory issues all the same.
+                    Err(DistributorError::Disk(error)) if error.is_refusal() => {
+                        let (prefix, cause) = (prefix.clone(), error.to_string());
+                        self.notices.push(Notice::NotShared { prefix, cause });
+                    }
+                    shared => shared?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The subsystems that may issue a name for an item with this description and size of payload, for
+    /// [`Issuer::issue_from`].
+    pub(crate) fn choose(&mut self, metadata: &Metadata, bytes: u64) -> Vec<usize> {
+        let mut chosen = Vec::new();
+        if !self.is_chosen && self.sources.len() > 1 {
+            let rules = self.sources.iter().map(|source| source.subsystem.takes.as_ref());
+            chosen = spatial::choose(&rules.collect::<Vec<_>>(), metadata, bytes);
+        }
+        // A subsystem with a lost memory issues nothing.
+        if chosen.is_empty() {
+            chosen = (0..self.sources.len()).collect();
+        }
+        self.in_turn(chosen)
+    }
+
+    /// Those of `among` whose turn it is.
+    fn in_turn(&mut self, among: Vec<usize>) -> Vec<usize> {
+        match self.collection.settings().spread {
+            Spread::Turn if among.len() > 1 => {
+                self.turn = self.turn.wrapping_add(1);
+                vec![among[self.turn % among.len()]]
+            }
+            Spread::First | Spread::Turn => among,
+        }
+    }
+
+    /// Issues up to `count` labels of any subsystem, at least one; durable, in order within a subsystem.
+    pub fn issue(&mut self, count: usize) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
+        let among = self.in_turn((0..self.sources.len()).collect());
+        self.issue_from(&among, count)
+    }
+
+    /// The same, from the first of these subsystems that need not wait.
+    pub(crate) fn issue_from(
+        &mut self,
+        among: &[usize],
+        count: usize,
+    ) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
+        let (at, issued) = self.issue_dates(among, count)?;
+        let labels = issued.dates.iter().map(|date| self.sources[at].label(*date));
+        let notices = self.notices.drain(..).chain(issued.notices).collect();
+        Ok((labels.collect::<Result<_, _>>()?, notices))
+    }
+
+    /// How long it waits for a lock.
+    pub(crate) fn lock_wait(&self) -> Duration {
+        self.patience.lock
+    }
+
+    /// From now on, issues only labels whose dates have come.
+    pub(crate) fn stop_waiting(&mut self) {
+        let lock = self.patience.lock.min(Duration::from_secs(1));
+        self.patience = Patience { lock, date: Some(Duration::ZERO) };
+    }
+
+    fn issue_dates(
+        &mut self,
+        among: &[usize],
+        count: usize,
+    ) -> Result<(usize, Issued), CollectionError> {
+        let at_once = Patience { lock: Duration::ZERO, date: Some(Duration::ZERO) };
+        let mut least_wait: Option<(Duration, usize)> = None;
+        if among.len() > 1 {
+            for &at in among {
+                let wait = match self.sources[at].issue(count, at_once) {
+                    Ok(issued) => return Ok((at, issued)),
+                    Err(DistributorError::TooLong { wait, .. }) => wait,
+                    Err(DistributorError::ClockBehind { behind, .. }) => behind,
+                    Err(DistributorError::Lock(LockError::Held { .. })) => Duration::from_secs(1),
+                    Err(error) => return Err(error.into()),
+                };
+                if least_wait.is_none_or(|(least, _)| wait < least) {
+                    least_wait = Some((wait, at));
+                }
+            }
+        }
+        let at = least_wait.map(|(_, at)| at).or(among.first().copied()).unwrap_or(0);
+        Ok((at, self.sources[at].issue(count, self.patience)?))
+    }
+
+    /// Notes that the memory covers all names on disk, so that the next run need not read them again.
+    pub fn settle(&self) -> Result<(), CollectionError> {
+        for source in &self.sources {
+            source.distributor.settle(&source.names, self.patience)?;
+        }
+        Ok(())
+    }
+
+    /// Raises each memory to the latest name on disk, and in `mirrors`.
+    pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
+        let mut notices = Vec::new();
+        for LabelSource { distributor, names, .. } in &self.sources {
+            let tree = PrefixTree::of(self.collection, distributor.prefix.clone());
+            let (tree, peers) = (tree.with_mirrors(mirrors), self.register.known_peers());
+            let names = NamesAround { tree, ibips: names.ibips.clone(), peers };
+            notices.extend(distributor.catch_up(&names, self.patience)?);
+        }
+        Ok(notices)
+    }
+
+    /// Makes this machine and this collection the issuer.
+    ///
+    /// The future names of other collections, `mirrors` among them, are skipped.
+    pub fn adopt(
+        &mut self,
+        future: FutureDate,
+        unseen: Unseen,
+        mirrors: &[Collection],
+    ) -> Result<Vec<Notice>, CollectionError> {
+        if self.sources.is_empty() && self.lost.is_empty() {
+            return Err(no_subsystem(self.collection, None));
+        }
+        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
+        let mut all_names = Vec::new();
+        for LabelSource { distributor, names, .. } in &mut self.sources {
+            distributor.unseen = unseen;
+            let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
+            let ibips = names.ibips.as_ref();
+            let claimant = Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
+            let tree = PrefixTree::of(self.collection, prefix.clone()).with_mirrors(mirrors);
+            let (ibips, peers) = (names.ibips.clone(), self.register.peers(&claimant)?);
+            let around = NamesAround { tree, ibips, peers };
+            // The register forgets the issuer before: from then on only the memory knows its names.
+            distributor.reserve_elsewhere(&around, future, self.patience)?;
+            all_names.push(around);
+        }
+        self.claim(Takeover::Accept)?;
+        let mut notices: Vec<_> = self.notices.drain(..).collect();
+        for (source, names) in self.sources.iter().zip(&all_names) {
+            notices.extend(source.distributor.adopt(names, future, self.patience)?);
+        }
+        Ok(notices)
+    }
+
+    /// Reads each memory, without issuing.
+    pub fn look(&self) -> Result<Vec<Memory>, CollectionError> {
+        let look = |source: &LabelSource<'_>| {
+            Ok(Memory {
+                prefix: source.distributor.prefix.clone(),
+                granularity: source.distributor.setting,
+                record: source.distributor.look()?,
+            })
+        };
+        self.sources.iter().map(look).chain(self.lost.iter().cloned().map(Ok)).collect()
+    }
+}
+
+fn no_subsystem(collection: &Collection, wanted: Option<String>) -> CollectionError {
+    CollectionError::NoSubsystem { wanted, path: collection.settings_path() }
+}
+
+/// The memory of one subsystem, for display.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// The prefix.
+    pub prefix: crate::identity::Prefix,
+    /// The granularity of dates.
+    pub granularity: Setting,
+    /// Its record; `None` before the first label, or if it is lost.
+    pub record: Option<crate::distributor::slot::MemoryRecord>,
+}
+
+/// The directory of a subsystem's memory, if kernel locks work there. `None` if it is lost and no names will
+/// be issued.
+fn memory_directory(
+    collection: &Collection,
+    subsystem: &Subsystem,
+    options: &IssueOptions,
+) -> Result<Option<Dir>, CollectionError> {
+    let dir = match &subsystem.distributor {
+        // A foreign collection must not decide what is written outside of it.
+        Some(shared) if shared.is_absolute() => {
+            let (prefix, dir) = (subsystem.prefix()?, resolved(shared)?);
+            if !options.register.allows(&dir, &prefix)? {
+                return Err(CollectionError::MemoryOutside { prefix, dir });
+            }
+            Dir::open(&dir, collection.root().watcher())?.shared()?
+        }
+        Some(inside) => collection.root().open_dir(inside)?,
+        None => match collection.own_dir(layout::DISTRIBUTOR)? {
+            Some(dir) => dir,
+            None if options.purpose != IssuePurpose::Issue => return Ok(None),
+            None => collection.ensure_own()?.ensure_dir(layout::DISTRIBUTOR)?,
+        },
+    };
+    if collection.settings().network == Network::Refuse
+        && let Some(file_system) = dir.network_file_system()?
+    {
+        return Err(CollectionError::NetworkFileSystem {
+            file_system,
+            path: dir.path().to_path_buf(),
+        });
+    }
+    Ok(Some(dir))
+}

@@ -1,0 +1,7 @@
+//! Issuing identifiers: from which subsystem, and which collection of a machine may issue a prefix.
+
+pub(super) mod elsewhere;
+pub(super) mod issuer;
+pub(super) mod register;
+pub(super) mod series;
+pub(super) mod spatial;

@@ -1,0 +1,131 @@
+//! Looking up many items by name, with a cache of the directories of prefixes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::tree::prefixes;
+use crate::collection::{Collection, CollectionError, StoredItem};
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
+use crate::layout;
+
+/// Finds items of one collection by name, whatever the case of their spelling there.
+#[derive(Debug)]
+pub(crate) struct Lookup<'a> {
+    collection: &'a Collection,
+    /// The directories of prefixes, by the folded prefix.
+    prefixes: Mutex<HashMap<String, Arc<[PathBuf]>>>,
+    /// The directories for prefixes that have none yet, in the spelling chosen first.
+    new: Mutex<HashMap<String, PathBuf>>,
+}
+
+impl<'a> Lookup<'a> {
+    pub(crate) fn new(collection: &'a Collection) -> Lookup<'a> {
+        Lookup { collection, prefixes: Mutex::default(), new: Mutex::default() }
+    }
+
+    /// The collection.
+    pub(crate) fn collection(&self) -> &'a Collection {
+        self.collection
+    }
+
+    /// The item called `name`, if it exists. A displaced item is an error, not absent.
+    pub(crate) fn item(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Option<StoredItem>, CollectionError> {
+        // Most names are looked up in their spelling on disk, so that no directory has to be listed.
+        let as_asked = layout::item_directory(name);
+        if let Some(item) = self.collection.item_at(&as_asked, Some(name))? {
+            return Ok(Some(item));
+        }
+        for directory in &*self.directories(name)? {
+            let path = directory.join(name.suffix());
+            if path != as_asked
+                && let Some(item) = self.collection.item_at(&path, Some(name))?
+            {
+                return Ok(Some(item));
+            }
+        }
+        if self.collection.is_displaced(name)? {
+            return Err(self.collection.displaced_error(name.clone()));
+        }
+        Ok(None)
+    }
+
+    /// The place of the item called `name`, as the year, relative to the root, and the name in it. That is in
+    /// the directory of its prefix; if the prefix has several, in the one that has the item, else in the
+    /// first; if it has none, in a new one in the spelling of the first name looked up, so that relative
+    /// links between items lead there. [`Collection::year_of_arrivals`] makes the directory.
+    pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
+        let [_, _, year, leaf] = name.components();
+        let directories = self.directories(name)?;
+        let mut place = directories.first();
+        if directories.len() > 1 {
+            for directory in &*directories {
+                if self.collection.root().stat(directory.join(name.suffix()))?.is_some() {
+                    place = Some(directory);
+                    break;
+                }
+            }
+        }
+        let prefix = place.map_or_else(|| self.new_directory(name), PathBuf::clone);
+        Ok((prefix.join(year), PathBuf::from(leaf)))
+    }
+
+    fn new_directory(&self, name: &RepositoryName) -> PathBuf {
+        let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
+        new.entry(name.prefix().folded()).or_insert_with(|| prefix(name)).clone()
+    }
+
+    /// The directories of the prefix of `name`, one for each spelling.
+    pub(crate) fn directories(&self, name: &RepositoryName) -> Result<Arc<[PathBuf]>, PathError> {
+        let prefix = name.prefix();
+        let folded = prefix.folded();
+        if let Some(found) = self.known().get(&folded) {
+            return Ok(Arc::clone(found));
+        }
+        let found = prefixes(self.collection.root(), &prefix.path_components().0)?;
+        let mut known = self.known();
+        known.extend(found.into_iter().map(|(prefix, found)| (prefix, found.into())));
+        // An absence is not cached: a directory may be created at any time.
+        Ok(known.get(&folded).cloned().unwrap_or_default())
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Arc<[PathBuf]>>> {
+        self.prefixes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Collection {
+    /// The item in the directory `path`; `None` if the path does not exist or leads through a file. The name
+    /// `asked` need not be parsed again.
+    pub(super) fn item_at(
+        &self,
+        path: &Path,
+        asked: Option<&RepositoryName>,
+    ) -> Result<Option<StoredItem>, CollectionError> {
+        let dir = match self.root().open_dir_if_there(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
+            outcome => outcome?,
+        };
+        let Some(dir) = dir else { return Ok(None) };
+        // The directory has no trailing dot, though the name in the request may have one.
+        let text = path.to_str();
+        let name = match asked.filter(|asked| text == Some(asked.as_str())) {
+            Some(asked) => Some(asked.clone()),
+            None => text.and_then(|text| Some(RepositoryName::parse_as_found(text).ok()?.0)),
+        };
+        Ok(name.map(|name| StoredItem::at(name, dir)))
+    }
+
+    /// The error for the displaced item `name`.
+    pub(super) fn displaced_error(&self, name: RepositoryName) -> CollectionError {
+        CollectionError::Displaced { name, path: self.path().to_path_buf() }
+    }
+}
+
+fn prefix(name: &RepositoryName) -> PathBuf {
+    layout::item_directory(name).iter().take(2).collect()
+}

@@ -1,0 +1,323 @@
+//! The names of one prefix on disk, for comparison with its memory.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use super::list::{is_year, number};
+use crate::collection::Collection;
+use crate::digest::Digest;
+use crate::disk::{Dir, Kind, PathError};
+use crate::distributor::{Names, Newest, RecordedDates};
+use crate::identity::{Instant, Prefix, is_suffix_leaf, parse_suffix};
+use crate::layout;
+
+/// The directories of a prefix: one, or several where it was spelt in different cases.
+pub(in crate::collection) struct PrefixTree<'a> {
+    pub(in crate::collection) root: &'a Dir,
+    pub(in crate::collection) prefix: Prefix,
+    /// Collections that hold names of this prefix as well.
+    pub(in crate::collection) mirrors: &'a [Collection],
+    /// The collection itself, if it has an inventory.
+    pub(in crate::collection) collection: Option<&'a Collection>,
+}
+
+impl<'a> PrefixTree<'a> {
+    pub(in crate::collection) fn new(root: &'a Dir, prefix: Prefix) -> PrefixTree<'a> {
+        PrefixTree { root, prefix, mirrors: &[], collection: None }
+    }
+
+    /// The names in `collection`, and those that its inventory has recorded.
+    pub(in crate::collection) fn of(collection: &'a Collection, prefix: Prefix) -> PrefixTree<'a> {
+        PrefixTree { collection: Some(collection), ..PrefixTree::new(collection.root(), prefix) }
+    }
+
+    /// The same, with the names that `mirrors` hold, or held by their inventories.
+    pub(in crate::collection) fn with_mirrors(self, mirrors: &'a [Collection]) -> PrefixTree<'a> {
+        PrefixTree { mirrors, ..self }
+    }
+
+    /// The dates after `now` of the names on disk.
+    pub(in crate::collection) fn ahead(
+        &self,
+        now: Instant,
+    ) -> Result<BTreeSet<Instant>, PathError> {
+        let (mut dates, this_year) = (BTreeSet::new(), now.civil().year.to_string());
+        for directory in self.directories_of_subsystem()? {
+            let years = self.years(&directory)?;
+            for year in years.iter().take_while(|year| number(year) >= number(&this_year)) {
+                let path = directory.join(year);
+                let Some(dir) = self.root.open_dir_if_there(path)? else { continue };
+                for leaf in dir.names_of(Kind::Directory, |leaf| is_suffix_leaf(year, leaf))? {
+                    let date = parse_suffix(&format!("{year}/{leaf}"));
+                    dates.extend(date.into_iter().filter(|date| *date > now));
+                }
+            }
+        }
+        Ok(dates)
+    }
+
+    /// Every directory whose two levels are the prefix, whatever their case.
+    pub(in crate::collection) fn directories(&self) -> Result<Vec<PathBuf>, PathError> {
+        let mut found = prefixes(self.root, &self.prefix.path_components().0)?;
+        Ok(found.remove(&self.prefix.folded()).unwrap_or_default())
+    }
+
+    /// The years of a directory, newest first.
+    fn years(&self, directory: &Path) -> Result<Vec<String>, PathError> {
+        let Some(dir) = self.root.open_dir_if_there(directory)? else { return Ok(Vec::new()) };
+        let mut years = dir.names_of(Kind::Directory, is_year)?;
+        years.sort_by(|a, b| number(b).cmp(&number(a)));
+        Ok(years)
+    }
+
+    /// The directories of every prefix of this subsystem: `word@80` is `word` of another time.
+    fn directories_of_subsystem(&self) -> Result<Vec<PathBuf>, PathError> {
+        let subsystem = self.prefix.subsystem();
+        let is_of_it = |(prefix, _): &(String, _)| {
+            prefix.parse().is_ok_and(|prefix: Prefix| prefix.subsystem() == subsystem)
+        };
+        let prefixes = prefixes(self.root, &self.prefix.path_components().0)?;
+        let found = prefixes.into_iter().filter(is_of_it).flat_map(|(_, found)| found);
+        let mut found: Vec<_> = found.collect();
+        found.sort();
+        Ok(found)
+    }
+
+    /// The newest names of a directory. Only directories are items.
+    fn newest_of(&self, directory: &Path, limit: Instant) -> Result<Newest, PathError> {
+        let mut newest = Newest::default();
+        let limit_suffix = limit.suffix();
+        let (limit_year, limit_leaf) = limit_suffix.split_once('/').unwrap_or_default();
+        for year in self.years(directory)? {
+            let Some(dir) = self.root.open_dir_if_there(directory.join(&year))? else { continue };
+            // Text order is date order within a year: fields have fixed widths, and a fraction follows its
+            // second. So few names have to be parsed.
+            let is_future = |leaf: &str| match number(&year).cmp(&number(limit_year)) {
+                Ordering::Equal => leaf > limit_leaf,
+                order => order.is_gt(),
+            };
+            let mut leaves = [String::new(), String::new()];
+            for entry in dir.entries()? {
+                let entry = entry?;
+                if let (Kind::Directory, Some(leaf)) = (entry.kind, entry.name.to_str()) {
+                    let last = &mut leaves[usize::from(is_future(leaf))];
+                    if leaf > last.as_str()
+                        && let Ok(date) = parse_suffix(&format!("{year}/{leaf}"))
+                    {
+                        leaf.clone_into(last);
+                        newest.add(date, limit);
+                    }
+                }
+            }
+            if newest.date.is_some() {
+                break;
+            }
+        }
+        Ok(newest)
+    }
+}
+
+/// The directories of all prefixes of a subdomain, by the folded prefix: one for each spelling, sorted.
+pub(super) fn prefixes(
+    root: &Dir,
+    subdomain: &str,
+) -> Result<HashMap<String, Vec<PathBuf>>, PathError> {
+    let mut found: HashMap<_, Vec<_>> = HashMap::new();
+    let is_it = |name: &str| name.trim_end_matches('.').eq_ignore_ascii_case(subdomain);
+    for outer in root.names_of(Kind::Directory, is_it)? {
+        let Some(dir) = root.open_dir_if_there(&outer)? else { continue };
+        for inner in dir.names_of(Kind::Directory, |_| true)? {
+            let prefix = format!("{subdomain}/{}", inner.trim_end_matches('.'));
+            let path = Path::new(&outer).join(inner);
+            found.entry(prefix.to_ascii_lowercase()).or_default().push(path);
+        }
+    }
+    for directories in found.values_mut() {
+        directories.sort();
+    }
+    Ok(found)
+}
+
+impl Names for PrefixTree<'_> {
+    /// The year directories, with the change times of those that can have new names: the latest year that has
+    /// begun, and all future ones.
+    ///
+    /// Only times count: device numbers, and on some file systems inode numbers, change with each mount.
+    fn state(&self, now: Instant) -> Result<String, PathError> {
+        let now = now.civil().year.to_string();
+        let mut text = String::new();
+        for directory in self.directories_of_subsystem()? {
+            let years = self.years(&directory)?;
+            text += &format!("{} {years:?}\n", directory.display());
+            let begun = |year: &String| number(year) <= number(&now);
+            let newest = years.iter().position(begun).map_or(years.len(), |newest| newest + 1);
+            for year in &years[..newest] {
+                let Some(stamp) = self.root.stat(directory.join(year))? else { continue };
+                let changed = (stamp.modified.nanoseconds(), stamp.changed.nanoseconds());
+                text += &format!("{year} {changed:?}\n");
+            }
+        }
+        Ok(format!("{:.32}", Digest::of(text.as_bytes())))
+    }
+
+    fn newest(&self, limit: Instant) -> Result<Newest, PathError> {
+        let mut newest = Newest::default();
+        for directory in self.directories_of_subsystem()? {
+            newest = newest.or(self.newest_of(&directory, limit)?);
+        }
+        for mirror in self.mirrors {
+            newest = newest.or(PrefixTree::new(mirror.root(), self.prefix.clone()).newest(limit)?);
+            mirror.visit_recorded(&self.prefix, None, |name| newest.add(name.instant(), limit))?;
+        }
+        Ok(newest)
+    }
+
+    fn recorded(&self, since: Option<Instant>, now: Instant) -> Result<RecordedDates, PathError> {
+        let mut recorded = RecordedDates::default();
+        let Some(collection) = self.collection else { return Ok(recorded) };
+        let mut ahead = BTreeSet::new();
+        collection.visit_recorded(&self.prefix, since, |name| {
+            if name.instant() > now {
+                ahead.insert(name);
+            } else {
+                recorded.newest = recorded.newest.max(Some(name.instant()));
+            }
+        })?;
+        let next_year = now.civil().year + 1;
+        for name in ahead {
+            let date = name.instant();
+            if self.root.stat(layout::item_directory(&name))?.is_none() {
+                recorded.ahead.insert(date);
+            } else if date.civil().year <= next_year {
+                recorded.on_disk.insert(date);
+            }
+        }
+        Ok(recorded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::Watcher;
+
+    const NOW: &str = "2026-11-21T02:13:20Z";
+
+    struct TestTree {
+        scratch: tempfile::TempDir,
+        root: Dir,
+    }
+
+    impl TestTree {
+        fn new(directories: &[&str]) -> TestTree {
+            let scratch = tempfile::tempdir().unwrap();
+            let root = Dir::open(scratch.path(), Watcher::default()).unwrap();
+            let tree = TestTree { scratch, root };
+            for directory in directories {
+                tree.make(directory);
+            }
+            tree
+        }
+
+        fn make(&self, directory: &str) {
+            let mut path = PathBuf::new();
+            for level in Path::new(directory) {
+                path.push(level);
+                let _ = self.root.make_dir(&path);
+            }
+        }
+
+        fn names(&self) -> PrefixTree<'_> {
+            PrefixTree::new(&self.root, "example.org/a".parse().unwrap())
+        }
+
+        fn newest(&self) -> [Option<String>; 2] {
+            let newest = self.names().newest(NOW.parse().unwrap()).unwrap();
+            [newest.date, newest.future].map(|date| date.map(Instant::suffix))
+        }
+
+        fn state(&self) -> String {
+            self.names().state(NOW.parse().unwrap()).unwrap()
+        }
+    }
+
+    fn some(suffix: &str) -> Option<String> {
+        Some(suffix.to_owned())
+    }
+
+    #[test]
+    fn only_directories_called_as_items_are_names() {
+        let tree = TestTree::new(&[
+            "example.org/a/2025/03.01.00.00",
+            "example.org/a/2026/02.03.04.05",
+            "example.org/a/2026/02.03.04.05.5",
+            "example.org/a/2026/02.31.00.00",
+            "example.org/a/2026/11.20",
+            "example.org/a/2026/zzz",
+            "example.org/a/2026/00",
+        ]);
+        let file = Path::new("example.org/a/2026/10.03.04.05");
+        tree.root.create_file(file).unwrap();
+        assert_eq!(tree.newest(), [some("2026/02.03.04.05"), None]);
+        tree.make("example.org/a/2026/02.03.04.05.06.5");
+        assert_eq!(tree.newest(), [some("2026/02.03.04.05.06.5"), None]);
+    }
+
+    #[test]
+    fn names_of_the_future_are_told_apart() {
+        let tree = TestTree::new(&[
+            "example.org/a/9999",
+            "example.org/a/2199/01.01.00.00",
+            "example.org/a/10000/01.01.00.00",
+            "example.org/a/2026/11.21.02.13.20.5",
+            "example.org/a/2026/11.21.02.13.20",
+            "example.org/a/2025/12.31.23.59",
+        ]);
+        assert_eq!(tree.newest(), [some("2026/11.21.02.13.20"), some("10000/01.01.00.00")]);
+    }
+
+    #[test]
+    fn every_spelling_of_a_subsystem_counts() {
+        let tree = TestTree::new(&[
+            "Example.ORG/a/2001/01.01.00.00",
+            "example.org/A@80/2002/01.01.00.00",
+            "example.org/a.8080/2003/01.01.00.00",
+            "example.org/ab/2004/01.01.00.00",
+        ]);
+        assert_eq!(tree.newest(), [some("2002/01.01.00.00"), None]);
+    }
+
+    /// The tree of a backup has the times of the backup, but not the time at which it was restored.
+    #[test]
+    fn a_restored_tree_is_another_one_though_its_times_are_the_same() {
+        let tree = TestTree::new(&["example.org/a/2026/02.03.04.05"]);
+        let year = "example.org/a/2026";
+        let before = (tree.state(), tree.root.stat(year).unwrap().unwrap());
+        assert_eq!(tree.state(), before.0);
+        loop {
+            tree.make("example.org/a/2026/05.05.05.05");
+            tree.root.remove_dir(Path::new("example.org/a/2026/05.05.05.05")).unwrap();
+            tree.root.open_dir(year).unwrap().set_attributes(before.1.attributes()).unwrap();
+            let after = tree.root.stat(year).unwrap().unwrap();
+            assert_eq!(after.modified, before.1.modified);
+            // The clock of the file system goes in steps.
+            if after.changed != before.1.changed {
+                break;
+            }
+        }
+        assert_ne!(tree.state(), before.0);
+    }
+
+    #[test]
+    fn a_year_that_has_not_begun_does_not_hide_changes() {
+        let tree = TestTree::new(&["example.org/a/9999", "example.org/a/2026/02.03.04.05"]);
+        let before = tree.state();
+        tree.make("example.org/a/2026/05.05.05.05");
+        assert_ne!(tree.state(), before);
+        let before = tree.state();
+        tree.make("example.org/a/9999/01.01.00.00");
+        assert_ne!(tree.state(), before);
+        drop(tree.scratch);
+    }
+}
