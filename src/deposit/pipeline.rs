@@ -1,6 +1,5 @@
 //! Carrying out many requests: staged in parallel, published in groups, reported in order.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
@@ -82,7 +81,6 @@ impl Depositor<'_> {
             clock: self.clock,
             lookup: &lookup,
             flow: &flow,
-            queue: Mutex::default(),
         };
         let preparer = Preparer {
             collection: self.collection,

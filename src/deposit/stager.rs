@@ -1,8 +1,7 @@
 //! The staging side: requests become whole items in the stage, several at a time.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use super::given::check_name;
 use super::group::{Prepared, Staged};
@@ -25,9 +24,11 @@ pub(super) struct Stager<'a> {
     pub clock: &'a dyn Clock,
     pub lookup: &'a Lookup<'a>,
     pub flow: &'a Flow<Prepared>,
-    /// Requests that no thread has begun. The threads begin them in their order, as [`Flow::admit`] requires.
-    pub queue: Mutex<VecDeque<(usize, Request)>>,
 }
+
+/// Limit on requests that no thread has begun: enough to keep the threads busy. A request takes more memory
+/// than the argument that it comes from.
+const WAITING: usize = 64;
 
 impl Stager<'_> {
     /// Hands requests to the threads, as fast as the publishing side takes them.
@@ -36,22 +37,22 @@ impl Stager<'_> {
         requests: impl Iterator<Item = Request>,
         scope: &rayon::Scope<'scope>,
     ) {
-        for (number, request) in requests.enumerate() {
-            if self.staging.interrupt.requested() || !self.flow.enter() {
+        // The threads begin the requests in their order, as `Flow::admit` requires.
+        let (queue, next) = mpsc::sync_channel(WAITING);
+        let next = Arc::new(Mutex::new(next));
+        for numbered in requests.enumerate() {
+            let is_over = self.staging.interrupt.requested() || !self.flow.enter();
+            if is_over || queue.send(numbered).is_err() {
                 return;
             }
-            self.queue().push_back((number, request));
+            let next = Arc::clone(&next);
             scope.spawn(move |scope| {
-                let next = self.queue().pop_front();
-                if let Some((number, request)) = next {
+                let next = next.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                if let Ok((number, request)) = next {
                     self.stage(number, request, scope);
                 }
             });
         }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, VecDeque<(usize, Request)>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stage<'scope>(&'scope self, number: usize, request: Request, scope: &rayon::Scope<'scope>) {
