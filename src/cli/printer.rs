@@ -7,7 +7,6 @@ use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
 use indicatif::ProgressBar;
 use serde::Serialize;
-use urepo::disk::was_closed;
 
 use super::failure::{Failure, Lost};
 use super::records::{self, Error, FullError};
@@ -42,7 +41,6 @@ pub(crate) struct Printer {
     color: ColorChoice,
     stdout_is_terminal: bool,
     /// Without a stdout, reports of work go to stderr, so that no identifier is lost.
-    stdout_is_closed: bool,
     lost: Arc<OnceLock<Lost>>,
 }
 
@@ -136,7 +134,6 @@ impl Printer {
             purpose,
             color,
             stdout_is_terminal: io::stdout().is_terminal(),
-            stdout_is_closed: was_closed(io::stdout()),
             lost: Arc::default(),
         }
     }
@@ -220,9 +217,6 @@ impl Printer {
     }
 
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        if self.stdout_is_closed && self.purpose == Purpose::Work {
-            return without_bar(|| io::stderr().lock().write_all(bytes));
-        }
         let write = || {
             let mut out = io::stdout().lock();
             out.write_all(bytes)?;

@@ -63,7 +63,7 @@ pub use space::{Room, panic_becomes_error, size_of_tree};
 pub(crate) use stage::{Access, Stage, StageLock};
 pub(crate) use stat::READ_ATTEMPTS;
 pub use stat::{Attributes, FileFault, FileStat, Kind};
-pub use stream::{Stream, was_closed};
+pub use stream::Stream;
 pub(crate) use tree::TreeSize;
 pub(crate) use version::Version;
 pub(crate) use walk::Met;

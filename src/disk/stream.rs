@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -65,13 +65,4 @@ impl Read for Stream {
             }
         }
     }
-}
-
-/// Whether a standard stream was closed when the program began (`>&-`). Rust opens `/dev/null` in its
-/// place then, for reading and writing, which no shell does for `> /dev/null`.
-pub fn was_closed(stream: impl AsFd) -> bool {
-    let flags = rustix::fs::fcntl_getfl(&stream);
-    let is_both = flags.is_ok_and(|flags| flags.contains(OFlags::RDWR));
-    let null = rustix::fs::stat("/dev/null").map(|stat| stat.st_rdev);
-    is_both && null.is_ok() && rustix::fs::fstat(&stream).map(|stat| stat.st_rdev) == null
 }
