@@ -106,23 +106,46 @@ pub(super) fn italic(text: &str) -> String {
     format!("\\fI{}\\fR", escape(text))
 }
 
+/// Characters with a meaning to roff. The backslash is last: it begins the others.
+const ESCAPES: [(char, &str); 7] = [
+    ('-', "\\-"),
+    ('\'', "\\(aq"),
+    ('"', "\\(dq"),
+    ('`', "\\(ga"),
+    ('^', "\\(ha"),
+    ('~', "\\(ti"),
+    ('\\', "\\e"),
+];
+
 /// Literal text.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
-        match character {
-            '\\' => escaped += "\\e",
-            '-' => escaped += "\\-",
-            '\'' => escaped += "\\(aq",
-            '"' => escaped += "\\(dq",
-            '`' => escaped += "\\(ga",
-            '^' => escaped += "\\(ha",
-            '~' => escaped += "\\(ti",
-            ' '..='}' => escaped.push(character),
-            _ => escaped += &format!("\\[u{:04X}]", u32::from(character)),
+        match ESCAPES.iter().find(|(it, _)| *it == character) {
+            Some((_, escape)) => escaped += escape,
+            None if (' '..='}').contains(&character) => escaped.push(character),
+            None => escaped += &format!("\\[u{:04X}]", u32::from(character)),
         }
     }
     escaped
+}
+
+/// The text of a line, without fonts.
+pub(super) fn unescaped(line: &str) -> String {
+    let mut text = line.to_owned();
+    for font in ["\\fB", "\\fI", "\\fR", "\\&"] {
+        text = text.replace(font, "");
+    }
+    while let Some((before, after)) = text.split_once("\\[u")
+        && let Some((code, after)) = after.split_once(']')
+    {
+        let character = u32::from_str_radix(code, 16).ok().and_then(char::from_u32);
+        text = format!("{before}{}{after}", character.unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+    for (character, escape) in ESCAPES {
+        text = text.replace(escape, character.encode_utf8(&mut [0; 4]));
+    }
+    text
 }
 
 /// A full stop at the begin of a line is a macro to roff.

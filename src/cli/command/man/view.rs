@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
+use super::roff::unescaped;
 use crate::cli::Done;
 use crate::cli::context::ignore_ctrl_c;
 use crate::cli::printer::Printer;
@@ -48,74 +49,27 @@ fn takes(command: &mut Command, text: &str, refusals: &[i32]) -> bool {
 
 /// The text of a page, without fonts; text below a tag or a heading is indented.
 fn plain(roff: &str) -> String {
-    let (mut text, mut indent, mut is_tag) = (String::new(), 4, false);
+    // The indent of the next line, and of those after it.
+    let (mut text, mut indent, mut below) = (String::new(), 4, 4);
     for line in roff.lines() {
-        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let (name, heading) = line.split_once(' ').unwrap_or((line, ""));
         match name {
-            ".TH" | ".nh" | ".nf" | ".fi" => {}
-            ".SH" => {
-                text += &format!("\n{}\n", unescaped(rest.trim_matches('"')));
-                indent = 4;
-            }
-            ".SS" => {
-                text += &format!("\n  {}\n", unescaped(rest.trim_matches('"')));
-                indent = 4;
-            }
-            ".PP" => {
-                text.push('\n');
-                indent = 4;
-            }
-            ".TP" => {
-                text.push('\n');
-                is_tag = true;
-            }
-            ".IP" => {
-                text.push('\n');
-                indent = 6;
-            }
-            ".RS" => indent += 4,
-            ".RE" => indent = 4,
-            _ => {
-                let indent = if is_tag { 4 } else { indent };
-                text += &format!("{}{}\n", " ".repeat(indent), unescaped(line));
-                is_tag = false;
-            }
+            ".TH" | ".nh" | ".nf" | ".fi" => continue,
+            ".SH" => text += &format!("\n{}\n", unescaped(heading.trim_matches('"'))),
+            ".SS" => text += &format!("\n  {}\n", unescaped(heading.trim_matches('"'))),
+            ".PP" | ".TP" | ".IP" => text.push('\n'),
+            ".RS" | ".RE" => {}
+            _ => text += &format!("{:indent$}{}\n", "", unescaped(line)),
         }
-        if name == ".TP" {
-            indent = 8;
-        }
+        (indent, below) = match name {
+            ".TP" => (4, 8),
+            ".IP" => (6, 6),
+            ".RS" => (below + 4, below + 4),
+            ".SH" | ".SS" | ".PP" | ".RE" => (4, 4),
+            _ => (below, below),
+        };
     }
     text.trim_start().to_owned()
-}
-
-/// The text of a line of roff.
-fn unescaped(line: &str) -> String {
-    let mut text = String::new();
-    let mut rest = line;
-    while let Some((before, after)) = rest.split_once('\\') {
-        text += before;
-        let (character, length) = match after.as_bytes() {
-            [b'f', _, ..] => ("", 2),
-            [b'&', ..] => ("", 1),
-            [b'-', ..] => ("-", 1),
-            [b'e', ..] => ("\\", 1),
-            [b'(', b'a', b'q', ..] => ("'", 3),
-            [b'(', b'd', b'q', ..] => ("\"", 3),
-            [b'(', b'g', b'a', ..] => ("`", 3),
-            [b'(', b'h', b'a', ..] => ("^", 3),
-            [b'(', b't', b'i', ..] => ("~", 3),
-            [b'[', b'u', ..] => {
-                let end = after.find(']').unwrap_or(after.len());
-                let code = after.get(2..end).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-                text.extend(code.and_then(char::from_u32));
-                ("", (end + 1).min(after.len()))
-            }
-            _ => ("", 0),
-        };
-        text += character;
-        rest = &after[length..];
-    }
-    text + rest
 }
 
 #[cfg(test)]
