@@ -14,6 +14,7 @@ mod escape;
 mod exit;
 mod explain;
 mod failure;
+mod force;
 mod global;
 mod human;
 mod input;

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::ValueEnum;
-
 use urepo::adopt::{Adopter, Mode, has_items, measure};
 use urepo::collection::{
     Collection, CollectionError, Subsystem, Takeover, check_place, init_without_names,
@@ -20,6 +18,7 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::force::{Force, PREFIX};
 
 mod report;
 
@@ -67,20 +66,15 @@ pub(crate) struct Adopt {
     past: PastArgs,
     /// Override a rule: `missing` takes Originals in though a known collection cannot be opened; `prefix` lets this
     /// collection issue identifiers that another one of this machine issues, or did
-    #[arg(long, value_name = "RULE")]
-    force: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<Force>,
 }
 
-/// A rule that can be overridden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
-    /// Take Originals in though a known collection cannot be opened
-    Missing,
-    /// Another collection of this machine issues identifiers of this host or IBIps of this address, or
-    /// did; from now on only this one does. If the other one cannot be read, identifiers that it issued for later dates,
-    /// while its clock was ahead, can be issued a second time
-    Prefix,
-}
+/// The safety rules that can be overridden.
+const FORCE: [Choice<Force>; 2] = [
+    ("missing", "Take Originals in though a known collection cannot be opened", Force::Missing),
+    PREFIX,
+];
 
 /// The states that an item can be adopted in.
 const STATES: [Choice<State>; 2] = [
@@ -174,11 +168,7 @@ impl Adopt {
     }
 
     fn takeover(&self) -> Takeover {
-        if self.force.contains(&Rule::Prefix) { Takeover::Accept } else { Takeover::Refuse }
-    }
-
-    fn unseen(&self) -> UnseenRule {
-        if self.force.contains(&Rule::Missing) { UnseenRule::Accept } else { UnseenRule::Refuse }
+        Force::Prefix.rule(&self.force, Takeover::Accept)
     }
 
     fn carry_out(&self, context: &Context, mode: Mode<'_>) -> Done {
@@ -194,7 +184,8 @@ impl Adopt {
         // The tree may be in the settings before it is a collection.
         let missing = known.missing.into_iter().filter(|it| it.path != root.path());
         let missing: Vec<_> = missing.map(|it| it.name).collect();
-        let (collections, unseen) = (&*known.collections, self.unseen());
+        let unseen = Force::Missing.rule(&self.force, UnseenRule::Accept);
+        let collections = &*known.collections;
         let peers = Peers { collections, missing: &missing, unseen };
         let progress = context.progress();
         let scan = |scan: &Scan<'_>| measure(root, scan);

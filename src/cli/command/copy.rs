@@ -11,9 +11,10 @@ use urepo::transfer::{NameFeed, OnError, Rules, Tombstones, Verb};
 
 use super::transfer::{ON_ERROR, TransferRun};
 use crate::cli::Done;
-use crate::cli::choice::{Choice, one_of};
+use crate::cli::choice::one_of;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::force::{Force, MISSING};
 use crate::cli::known::Known;
 use crate::cli::select::Selection;
 
@@ -61,8 +62,8 @@ pub(crate) struct Copy {
     others: Vec<OsString>,
     /// With --revive, override a rule: `missing` restores an Original though a collection that may hold
     /// it cannot be looked at
-    #[arg(long, value_name = "RULE", requires = "revive", value_parser = one_of(&FORCE))]
-    force: Option<UnseenRule>,
+    #[arg(long, value_name = "RULE", requires = "revive", value_parser = one_of(&[MISSING]))]
+    force: Option<Force>,
     /// Read existing Copies, and compare them with their digests
     #[arg(long)]
     checksum: bool,
@@ -76,13 +77,6 @@ pub(crate) struct Copy {
     #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
 }
-
-/// The safety rules that can be overridden.
-const FORCE: [Choice<UnseenRule>; 1] = [(
-    "missing",
-    "Restore an Original though a collection that may hold it cannot be looked at",
-    UnseenRule::Accept,
-)];
 
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -124,7 +118,7 @@ impl Copy {
                 leave_copy: false,
                 checksum: self.checksum,
             },
-            peers: known.peers(self.force.unwrap_or_default()),
+            peers: known.peers(Force::Missing.rule(self.force.as_slice(), UnseenRule::Accept)),
             witnesses: witnesses.peers(UnseenRule::Refuse),
             state: self.selection.flags.state,
             tombstones,

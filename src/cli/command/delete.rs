@@ -1,6 +1,5 @@
 //! `urepo delete`: delete items, which can be restored until they are purged.
 
-use clap::ValueEnum;
 use std::ffi::OsString;
 
 use urepo::collection::Collection;
@@ -12,7 +11,9 @@ use urepo::removal::{
 use urepo::verify::Depth;
 
 use super::removal::{ItemReport, RemovalRun, finish_removals, is_reported_with, unfinished};
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
+use crate::cli::force::Force;
 use crate::cli::report::Report;
 use crate::cli::select::Selection;
 use crate::cli::{Done, agent};
@@ -42,8 +43,8 @@ pub(crate) struct Delete {
     others: Vec<OsString>,
     /// Override a rule: `last` deletes an item that no other collection is known to hold, `damaged` an item
     /// that differs from its sidecar, `permanent` an Original that is marked as not transferable
-    #[arg(long, value_name = "RULE")]
-    force: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<Force>,
     /// Check only that the files of the other collection exist, with the right sizes
     #[arg(long)]
     quick: bool,
@@ -52,15 +53,12 @@ pub(crate) struct Delete {
     yes: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
-    /// Delete an item that no other collection is known to hold
-    Last,
-    /// Delete a damaged item
-    Damaged,
-    /// Delete an Original that is marked as not transferable
-    Permanent,
-}
+/// The safety rules that can be overridden.
+const FORCE: [Choice<Force>; 3] = [
+    ("last", "Delete an item that no other collection is known to hold", Force::Last),
+    ("damaged", "Delete a damaged item", Force::Damaged),
+    ("permanent", "Delete an Original that is marked as not transferable", Force::Permanent),
+];
 
 /// The verb of the run, and its participle.
 const VERB: (&str, &str) = ("delete", "deleted");
@@ -120,19 +118,14 @@ impl Delete {
     }
 
     fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
-        let is_forced = |rule| self.force.contains(&rule);
         Order {
             by: agent::user_at_machine(&context.agent),
             reason: self.reason.clone(),
             others,
             depth: if self.quick { Depth::Quick } else { Depth::FromDisk },
-            last: if is_forced(Rule::Last) { LastRule::Remove } else { LastRule::Keep },
-            damage: if is_forced(Rule::Damaged) { DamageRule::Accept } else { DamageRule::Refuse },
-            permanent: if is_forced(Rule::Permanent) {
-                PermanentRule::Accept
-            } else {
-                PermanentRule::Refuse
-            },
+            last: Force::Last.rule(&self.force, LastRule::Remove),
+            damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
+            permanent: Force::Permanent.rule(&self.force, PermanentRule::Accept),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
+use crate::cli::force::Force;
 use crate::cli::human;
 use crate::cli::select::Selection;
 
@@ -35,17 +36,17 @@ pub(crate) struct Demote {
     to_copy_of: std::ffi::OsString,
     /// Override a rule: `different` moves an item that differs from the other Original to the trash
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
-    force: Vec<DifferenceRule>,
+    force: Vec<Force>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
 /// The safety rules that can be overridden.
-const FORCE: [Choice<DifferenceRule>; 1] = [(
+const FORCE: [Choice<Force>; 1] = [(
     "different",
     "Move an item that differs from the other Original to the trash",
-    DifferenceRule::Discard,
+    Force::Different,
 )];
 
 impl Demote {
@@ -80,7 +81,7 @@ impl Demote {
             let question = format!("turn {items} into Copies of those in `{path}`?");
             confirm(context, self.yes, &question)?;
         }
-        let rule = self.force.first().copied().unwrap_or_default();
+        let rule = Force::Different.rule(&self.force, DifferenceRule::Discard);
         run.finish(
             &chosen,
             |registrar, names, report| registrar.demote_all(names, &original, rule, report),

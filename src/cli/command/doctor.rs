@@ -1,6 +1,5 @@
 //! `urepo doctor`: show the memories and the clock, on which identifiers depend.
 
-use clap::ValueEnum;
 use urepo::clock::Clock as _;
 use urepo::collection::{Issuer, Memory, left_overs};
 use urepo::distributor::{ClockTrust, FutureDate, Unseen};
@@ -9,8 +8,10 @@ use urepo::removal::pending;
 
 use super::removal::described;
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::human;
 use crate::cli::records::{self, Distributor};
 use crate::cli::shell;
@@ -52,17 +53,17 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "COLLECTION", requires = "take_over")]
     names_from: Vec<String>,
     /// Override a safety rule
-    #[arg(long, value_name = "RULE", requires = "take_over")]
-    force: Vec<MemoryRule>,
+    #[arg(long, value_name = "RULE", requires = "take_over", value_parser = one_of(&FORCE))]
+    force: Vec<Force>,
 }
 
-/// A rule that can be overridden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MemoryRule {
-    /// A collection that shares the memory, or issued identifiers of this host or IBIps of this address, cannot be read;
-    /// those that it has of the future can be issued a second time
-    Unseen,
-}
+/// The safety rules that can be overridden.
+const FORCE: [Choice<Force>; 1] = [(
+    "unseen",
+    "A collection that shares the memory, or issued identifiers of this host or IBIps of this address, cannot be read; \
+     those that it has of the future can be issued a second time",
+    Force::Unseen,
+)];
 
 impl Doctor {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -75,8 +76,7 @@ impl Doctor {
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         if self.take_over && !context.global.dry_run {
             let future = if self.forget_future { FutureDate::Forget } else { FutureDate::Keep };
-            let is_forced = self.force.contains(&MemoryRule::Unseen);
-            let unseen = if is_forced { Unseen::Accept } else { Unseen::Refuse };
+            let unseen = Force::Unseen.rule(&self.force, Unseen::Accept);
             let mirrors = context.opened(&self.names_from)?;
             context.warn_of(&issuer.adopt(future, unseen, &mirrors)?);
         }

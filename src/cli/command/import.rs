@@ -6,10 +6,10 @@ use std::time::Duration;
 use urepo::agent::Agent;
 use urepo::collection::discover::check_outside;
 use urepo::collection::{Collection, Issuer};
-use urepo::deposit::{self, OnError, SourceRule};
+use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::digest::Digest;
 use urepo::disk::{HeldBy, Links};
-use urepo::holdings::Peers;
+use urepo::holdings::{Peers, UnseenRule};
 use urepo::import::{
     After, Bags, Dedupe, ImportError, Importer, Ledger, Options, measure, plan, waiting,
 };
@@ -21,6 +21,7 @@ use super::table::TableArgs;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::leave_out::ExcludeArgs;
 use crate::cli::{Done, human};
 use sources::Sources;
@@ -118,8 +119,10 @@ pub(crate) struct Import {
     /// What to do with symbolic links
     #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
     links: Links,
-    #[command(flatten)]
-    force: names::ForceArgs,
+    /// Override a rule: `twins` keeps names that differ in case or Unicode form only; `missing` takes rows with
+    /// identifiers though a known collection cannot be opened
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<Force>,
     #[command(flatten)]
     manifest: ManifestArgs,
     #[command(flatten)]
@@ -187,6 +190,16 @@ const DEDUPE: [Choice<Dedupe>; 3] = [
     ("none", "Never: each run imports all", Dedupe::None),
 ];
 
+/// The safety rules that can be overridden.
+const FORCE: [Choice<Force>; 2] = [
+    ("twins", "Keep names that are the same name on some file systems", Force::Twins),
+    (
+        "missing",
+        "Take rows with identifiers though a known collection cannot be opened",
+        Force::Missing,
+    ),
+];
+
 impl Import {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let sources = Sources::new(self, context)?;
@@ -220,7 +233,7 @@ impl Import {
         let (clock, interrupt) = (&context.clock, &context.interrupt);
         let takes_sources = !matches!(options.after, After::Keep) || options.rejected.is_some();
         let work = |progress: &dyn Progress| {
-            let peers = others.peers(self.force.unseen());
+            let peers = others.peers(Force::Missing.rule(&self.force, UnseenRule::Accept));
             let importer =
                 Importer { ledger, issuer, writer, options, peers, clock, progress, interrupt };
             importer.run(found, &mut reporter)
@@ -276,7 +289,8 @@ impl Import {
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
         let others = names::others(context, collection, sources)?;
-        let (peers, clock) = (others.peers(self.force.unseen()), &context.clock);
+        let unseen = Force::Missing.rule(&self.force, UnseenRule::Accept);
+        let (peers, clock) = (others.peers(unseen), &context.clock);
         let mut summary = plan(&ledger, options, peers, clock, found, &mut reporter, interrupt);
         self.finish_rows(context, (&ledger, sources), &mut summary, &mut reporter)?;
         let wait = self.waiting(collection, summary.imported)?;
@@ -331,7 +345,7 @@ impl Import {
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,
-                twins: self.force.twins(),
+                twins: Force::Twins.rule(&self.force, CollisionRule::Keep),
                 sources: SourceRule::Keep,
                 jobs: context.config.jobs.value,
                 on_error: OnError::Continue,

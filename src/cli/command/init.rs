@@ -3,15 +3,16 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use urepo::collection::{Collection, Subsystem, Takeover, check_place, check_prefix, init};
 use urepo::disk::Watcher;
 use urepo::distributor::Setting;
 use urepo::identity::Host;
 
+use crate::cli::choice::one_of;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::force::{Force, PREFIX};
 use crate::cli::records::OneCollection;
 use crate::cli::{Done, shell};
 
@@ -49,8 +50,8 @@ pub(crate) struct Init {
     #[command(flatten)]
     past: PastArgs,
     /// Override a safety rule
-    #[arg(long, value_name = "RULE", requires = "host", help_heading = "New collection")]
-    force: Vec<NameRule>,
+    #[arg(long, value_name = "RULE", requires = "host", help_heading = "New collection", value_parser = one_of(&[PREFIX]))]
+    force: Vec<Force>,
 }
 
 /// Options about other collections of the same host.
@@ -63,15 +64,6 @@ pub(crate) struct PastArgs {
     /// Issue only identifiers later than those in this mirror of a lost collection; may be repeated
     #[arg(long, value_name = "COLLECTION", requires = "host")]
     names_from: Vec<String>,
-}
-
-/// A rule that can be overridden.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum NameRule {
-    /// Another collection of this machine issues identifiers of this host or IBIps of this address, or
-    /// did; from now on only this one does. If the other one cannot be read, identifiers that it issued for later dates,
-    /// while its clock was ahead, can be issued a second time
-    Prefix,
 }
 
 /// The subsystem of a new collection, besides its host.
@@ -115,16 +107,16 @@ impl Init {
         let root = context.absolute(&self.root);
         let subsystem = self.subsystem.subsystem(&self.host, self.granularity)?;
         let prefix = subsystem.prefix()?;
+        let takeover = Force::Prefix.rule(&self.force, Takeover::Accept);
         if context.global.dry_run {
-            self.past.check(context, &root, subsystem, self.takeover())?;
+            self.past.check(context, &root, subsystem, takeover)?;
             context.printer.note(&format!(
                 "would create the collection `{}` for identifiers of `{prefix}`",
                 root.display()
             ));
             return Ok(());
         }
-        let collection =
-            self.past.make(context, self.name.clone(), &root, subsystem, self.takeover())?;
+        let collection = self.past.make(context, self.name.clone(), &root, subsystem, takeover)?;
         if context.printer.json {
             return context.printer.record(&OneCollection {
                 prefix: Some(prefix.to_string()),
@@ -136,10 +128,6 @@ impl Init {
             collection.path().display()
         ));
         Ok(())
-    }
-
-    fn takeover(&self) -> Takeover {
-        if self.force.contains(&NameRule::Prefix) { Takeover::Accept } else { Takeover::Refuse }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::leave_out::{ExcludeArgs, LeftOutTally};
 use crate::cli::report::Report;
 
@@ -82,7 +83,7 @@ pub(crate) struct New {
     links: Links,
     /// Override a rule: `twins` keeps names that differ in case or Unicode form only
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
-    force: Vec<CollisionRule>,
+    force: Vec<Force>,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
@@ -154,8 +155,8 @@ pub(super) const LINKS: [Choice<Links>; 5] = [
 ];
 
 /// The safety rules that can be overridden.
-pub(super) const FORCE: [Choice<CollisionRule>; 1] =
-    [("twins", "Keep names that some file systems take for one", CollisionRule::Keep)];
+const FORCE: [Choice<Force>; 1] =
+    [("twins", "Keep names that some file systems take for one", Force::Twins)];
 
 impl New {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -189,7 +190,7 @@ impl New {
     fn options(&self, context: &Context) -> Options {
         Options {
             links: self.links,
-            twins: self.force.first().copied().unwrap_or_default(),
+            twins: Force::Twins.rule(&self.force, CollisionRule::Keep),
             sources: if self.remove { SourceRule::Remove } else { SourceRule::Keep },
             jobs: context.config.jobs.value,
             on_error: self.on_error,

@@ -19,6 +19,7 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::select::Selection;
 
 /// Turn Copies into Originals, because the collection that held those is lost
@@ -56,17 +57,17 @@ pub(crate) struct Promote {
     with: Vec<OsString>,
     /// Override a rule: `untraced` promotes a Copy though no inventory says where its Original went
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
-    force: Vec<UnseenRule>,
+    force: Vec<Force>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
 /// The safety rules that can be overridden.
-const FORCE: [Choice<UnseenRule>; 1] = [(
+const FORCE: [Choice<Force>; 1] = [(
     "untraced",
     "Promote a Copy though no inventory says where its Original went",
-    UnseenRule::Accept,
+    Force::Untraced,
 )];
 
 impl Promote {
@@ -104,7 +105,7 @@ impl Promote {
             collections: &lost,
             reason: &self.reason,
             others: &others,
-            untraced: self.force.first().copied().unwrap_or_default(),
+            untraced: Force::Untraced.rule(&self.force, UnseenRule::Accept),
         };
         run.finish(
             &chosen,

@@ -1,6 +1,5 @@
 //! `urepo restore`: restore deleted items from the trash.
 
-use clap::ValueEnum;
 use std::ffi::OsString;
 
 use urepo::collection::{Collection, Names, TrashContents};
@@ -15,8 +14,10 @@ use super::removal::{
     ItemReport, RemovalRun, finish_removals, is_reported_with, named, unfinished,
 };
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::force::{Force, MISSING};
 use crate::cli::known::Known;
 use crate::cli::report::Report;
 use crate::cli::select::{NameFlags, Selection};
@@ -50,20 +51,15 @@ pub(crate) struct Restore {
     others: Vec<OsString>,
     /// Override a rule: `damaged` restores an item that differs from its sidecar; `missing` restores an
     /// Original though a collection that may hold it cannot be looked at
-    #[arg(long, value_name = "RULE")]
-    force: Vec<Rule>,
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<Force>,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
-    /// Restore a damaged item
-    Damaged,
-    /// Restore an Original though a collection that may hold it cannot be looked at
-    Missing,
-}
+/// The safety rules that can be overridden.
+const FORCE: [Choice<Force>; 2] = [("damaged", "Restore a damaged item", Force::Damaged), MISSING];
 
 /// The verb of the run, and its participle.
 const VERB: (&str, &str) = ("restore", "restored");
@@ -98,12 +94,9 @@ impl Restore {
     }
 
     fn restoration<'a>(&self, others: &'a Known) -> Restoration<'a> {
-        let is_forced = |rule| self.force.contains(&rule);
-        let is_missing = is_forced(Rule::Missing);
-        let unseen = if is_missing { UnseenRule::Accept } else { UnseenRule::Refuse };
         Restoration {
-            peers: others.peers(unseen),
-            damage: if is_forced(Rule::Damaged) { DamageRule::Accept } else { DamageRule::Refuse },
+            peers: others.peers(Force::Missing.rule(&self.force, UnseenRule::Accept)),
+            damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
         }
     }
 }

@@ -83,9 +83,10 @@ impl Claimant<'_> {
 }
 
 /// The rule for a prefix that another collection issues or has issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Takeover {
     /// Refuse, unless the memory is shared.
+    #[default]
     Refuse,
     /// The same, but a missing collection counts as lost: its names are known from its mirrors.
     AcceptLost,

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use urepo::collection::{Collection, CollectionError, Departure, InventoryChange};
 use urepo::disk::Watcher;
-use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::Seal;
@@ -17,6 +16,7 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::known::{Known, Missing};
 use crate::cli::shell;
 
@@ -69,7 +69,7 @@ impl Promote {
         let (here, there) = (shell::word(own.path()), shell::word(reachable.path()));
         let is_silent = |name: &RepositoryName| is_unrecorded(reachable, name);
         let is_copy = |name: &RepositoryName| holds_copy(reachable, name);
-        let is_forced = self.force.contains(&UnseenRule::Accept);
+        let is_forced = self.force.contains(&Force::Untraced);
         let is_given_up = |name: &RepositoryName| {
             has_given_up(reachable, name) || (is_forced && (is_silent(name) || is_copy(name)))
         };
