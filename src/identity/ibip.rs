@@ -7,7 +7,6 @@ use super::exact_date::{ExactDate, LAST_SECOND};
 use super::grammar;
 use super::ibip_prefix::{IbipPrefix, is_separator};
 use super::instant::Instant;
-use super::legacy::LegacyLabel;
 use super::numeral::{self, DECIMAL, IBIP};
 use super::serial::{as_text, caseless, displays};
 
@@ -63,14 +62,6 @@ impl Ibip {
     /// an address has. Other pairs of words are not taken for labels [resolution, E07].
     pub fn has_separator(&self) -> bool {
         self.text[..self.slash].bytes().skip(1).any(is_separator)
-    }
-
-    /// The label from before 2009 with the same spelling, if this can be one.
-    ///
-    /// The alphabets overlap. Look up this first, exactly as given, then the label without
-    /// regard to case.
-    pub fn as_legacy(&self) -> Option<LegacyLabel> {
-        self.text.parse().ok()
     }
 }
 

@@ -59,16 +59,6 @@ impl IbipPrefix {
         &self.0
     }
 
-    /// The address, if this was made of one.
-    pub fn address(&self) -> Result<IpAddr, ParseError> {
-        self.endpoint().map(|endpoint| endpoint.ip())
-    }
-
-    /// The port, if this was made of an address and a port.
-    pub fn port(&self) -> Result<u16, ParseError> {
-        self.endpoint().map(|endpoint| endpoint.port())
-    }
-
     /// The address and port this was made of, if it was.
     pub fn endpoint(&self) -> Result<SocketAddr, ParseError> {
         endpoint(&self.0).map_err(|fault| fault.within(KIND, &self.0))

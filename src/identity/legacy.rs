@@ -17,7 +17,7 @@ const KIND: &str = "label from before 2009";
 ///
 /// An [`Ibip`](super::Ibip) has no `0`, `1`, `I`, `O`, `V`, `Y` or `Z`; a label with one of them
 /// is an old one. A label without them could be either, and is read as an `IBIp`, which keeps its
-/// spelling: look it up as given first ([`Ibip::as_legacy`](super::Ibip::as_legacy)).
+/// spelling: look it up as given first.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LegacyLabel {
     text: Box<str>,

@@ -38,16 +38,6 @@ impl Registrar<'_> {
         self.change_all(names, &|name| self.decide_demotion(name, original, rule), report)
     }
 
-    /// Makes the Original called `name` a Copy of the one that `original` holds.
-    pub fn demote(
-        &self,
-        name: &RepositoryName,
-        original: &Collection,
-        rule: DifferenceRule,
-    ) -> Result<Change, PromotionError> {
-        self.one(|report| self.demote_all(std::slice::from_ref(name), original, rule, report))
-    }
-
     fn decide_demotion<'c>(
         &self,
         name: &RepositoryName,

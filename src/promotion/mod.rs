@@ -26,8 +26,6 @@ mod error;
 mod group;
 mod promote;
 
-use std::ops::ControlFlow;
-
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
@@ -65,19 +63,6 @@ pub enum Change {
 }
 
 impl Registrar<'_> {
-    /// The outcome for the only item of a run.
-    fn one(
-        &self,
-        run: impl FnOnce(&mut Report<'_>) -> ControlFlow<()>,
-    ) -> Result<Change, PromotionError> {
-        let mut outcome = Err(PromotionError::Interrupted);
-        let _ = run(&mut |_, result| {
-            outcome = result;
-            ControlFlow::Continue(())
-        });
-        outcome
-    }
-
     fn read(&self, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), CollectionError> {
         let item = self.collection.named_item(name)?;
         let read = item.read_sidecar()?;

@@ -54,15 +54,6 @@ impl Registrar<'_> {
         self.change_all(names, &|name| self.decide_promotion(name, loss), report)
     }
 
-    /// Makes the Copy called `name` the Original.
-    pub fn promote(
-        &self,
-        name: &RepositoryName,
-        loss: &Loss<'_>,
-    ) -> Result<Change, PromotionError> {
-        self.one(|report| self.promote_all(std::slice::from_ref(name), loss, report))
-    }
-
     /// The ids of the collections that may hold the Original of a Copy, by all records: where the Copies were
     /// made, hand-overs in progress, and departures of the item. `None` if the item is not a Copy.
     pub fn holders(

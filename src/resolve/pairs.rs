@@ -43,11 +43,6 @@ impl Pairs {
         self.pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The number of pairs.
-    pub fn len(&self) -> usize {
-        self.pairs.len()
-    }
-
     /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()

@@ -62,28 +62,11 @@ impl Verbs {
         self.wants_file_list
     }
 
-    /// The verbs that remain after the first `count` steps.
-    #[must_use]
-    pub fn after(&self, count: usize) -> Verbs {
-        let steps = self.steps.get(count..).unwrap_or_default().to_vec();
-        Verbs { steps, wants_file_list: self.wants_file_list }
-    }
-
     /// The first `count` steps, without the list of files.
     #[must_use]
     pub fn before(&self, count: usize) -> Verbs {
         let steps = self.steps[..count.min(self.steps.len())].to_vec();
         Verbs { steps, wants_file_list: false }
-    }
-
-    /// Without the step at a place, counted from 0.
-    #[must_use]
-    pub fn without(&self, at: usize) -> Verbs {
-        let mut verbs = self.clone();
-        if at < verbs.steps.len() {
-            verbs.steps.remove(at);
-        }
-        verbs
     }
 
     /// With another step at the end, where the grammar allows it there.

@@ -85,10 +85,10 @@ fn addresses_of_the_standard_give_prefixes() {
         let port = number(&row, "port").unwrap();
         let prefix = IbipPrefix::new(address, port).unwrap();
         assert_eq!(prefix.as_str(), text(&row, "prefix"));
-        assert_eq!((prefix.address().unwrap(), prefix.port().unwrap()), (address, port));
+        assert_eq!(prefix.endpoint().unwrap(), (address, port).into());
     }
     assert_eq!(IbipPrefix::new([127, 0, 0, 1].into(), 800).unwrap().as_str(), "LK47B6W");
-    assert_eq!("lk47b6w34m".parse::<IbipPrefix>().unwrap().port().unwrap(), 802);
+    assert_eq!("lk47b6w34m".parse::<IbipPrefix>().unwrap().endpoint().unwrap().port(), 802);
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn every_kind_of_address_comes_back() {
         let address: IpAddr = address.parse().unwrap();
         for port in [1, 80, 799, 800, 801, 65535] {
             let prefix = IbipPrefix::new(address, port).unwrap();
-            assert_eq!((prefix.address().unwrap(), prefix.port().unwrap()), (address, port));
+            assert_eq!(prefix.endpoint().unwrap(), (address, port).into());
         }
     }
     assert!(IbipPrefix::new([0, 1, 2, 3].into(), 800).unwrap().as_str().starts_with('2'));
@@ -277,7 +277,7 @@ fn a_label_from_before_2009_tells_its_date() {
     assert!(label.as_str().parse::<Ibip>().is_err());
     // The alphabets overlap: such a label is looked up as given first.
     let either = ibip("83LX3pFw/65kj");
-    assert_eq!(either.as_legacy().unwrap().as_str(), "83LX3pFw/65kj");
+    assert_eq!(either.as_str().parse::<LegacyLabel>().unwrap().as_str(), "83LX3pFw/65kj");
 }
 
 #[test]

@@ -192,8 +192,7 @@ proptest! {
         let prefix = IbipPrefix::new(address, port).unwrap();
         let ibip = Ibip::new(&prefix, date).unwrap();
         let read: Ibip = ibip.to_string().parse().unwrap();
-        prop_assert_eq!(read.prefix().address().unwrap(), address);
-        prop_assert_eq!(read.prefix().port().unwrap(), port);
+        prop_assert_eq!(read.prefix().endpoint().unwrap(), (address, port).into());
         prop_assert_eq!(read.instant().unwrap(), date);
         prop_assert!(read.has_separator());
         prop_assert_eq!(Identifier::read(read.as_str()).unwrap(), Identifier::Ibip(ibip));

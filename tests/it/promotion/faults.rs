@@ -11,7 +11,7 @@ use urepo::holdings::{OriginalError, UnseenRule};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
-use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar};
+use urepo::promotion::{Change, DifferenceRule, Loss, PromotionError, Registrar, Report};
 
 use crate::support::{
     Faults, FullDisk, LockedAt, Mode, ReadOnly, System, TestClock, Trace, World, agent, append,
@@ -51,8 +51,8 @@ impl Mirrors {
             others: &others,
             untraced: UnseenRule::Refuse,
         };
-        self.with_registrar(&collection, |registrar| {
-            registrar.promote(&self.name.parse().unwrap(), &loss)
+        self.with_registrar(&collection, |registrar, report| {
+            registrar.promote_all(&[self.name.parse().unwrap()], &loss, report)
         })
     }
 
@@ -68,23 +68,27 @@ impl Mirrors {
     ) -> Result<Change, PromotionError> {
         let collection = Collection::open(&self.world.path(root), watcher)?;
         let original = Collection::open(&self.world.path("a"), &Watcher::default())?;
-        self.with_registrar(&collection, |registrar| {
-            registrar.demote(&self.name.parse().unwrap(), &original, rule)
+        self.with_registrar(&collection, |registrar, report| {
+            registrar.demote_all(&[self.name.parse().unwrap()], &original, rule, report)
         })
     }
 
     fn with_registrar(
         &self,
         collection: &Collection,
-        act: impl FnOnce(&Registrar<'_>) -> Result<Change, PromotionError>,
+        act: impl FnOnce(&Registrar<'_>, &mut Report<'_>) -> ControlFlow<()>,
     ) -> Result<Change, PromotionError> {
         let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
         let writer = collection.writer(&agent, &crate::support::waiter(&clock))?;
-        act(&Registrar {
-            collection,
-            writer: Some(&writer),
-            caller: caller(&agent, &clock, &Interrupt::default()),
-        })
+        let (writer, interrupt) = (Some(&writer), Interrupt::default());
+        let caller = caller(&agent, &clock, &interrupt);
+        let registrar = Registrar { collection, writer, caller };
+        let mut outcome = Err(PromotionError::Interrupted);
+        let _ = act(&registrar, &mut |_, result| {
+            outcome = result;
+            ControlFlow::Continue(())
+        });
+        outcome
     }
 
     fn state(&self, root: &str) -> State {
@@ -242,7 +246,9 @@ fn every_lock_that_can_be_had_is_kept() {
     let loss =
         Loss { collections: &lost, reason: "fire", others: &others, untraced: UnseenRule::Refuse };
     let collection = open("a", Watcher::new(Arc::clone(&locked_at) as _));
-    let promote = |registrar: &Registrar<'_>| registrar.promote(&name, &loss);
+    let promote = |registrar: &Registrar<'_>, report: &mut Report<'_>| {
+        registrar.promote_all(std::slice::from_ref(&name), &loss, report)
+    };
     assert_eq!(mirrors.with_registrar(&collection, promote).unwrap(), Change::Promoted);
     assert!(locked_at.locked.load(Ordering::Relaxed));
 }
