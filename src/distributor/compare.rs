@@ -128,9 +128,9 @@ impl Distributor<'_> {
         self.check_home(memory)?;
         if let MemoryState::Record(record) = &memory.found {
             let tree = names.state(self.clock.now())?;
-            let is_unsettled = record.tree.as_str() == UNSETTLED;
+            let is_unsettled = record.state() == UNSETTLED;
             let is_known = self.given.is_some() && is_unsettled != self.skipped.is_empty();
-            if is_known || record.tree.as_str() == tree {
+            if is_known || record.state() == tree {
                 let (last, skipped) = (record.last.max(self.given), self.skipped.clone());
                 let tree = if is_unsettled { UNSETTLED.to_owned() } else { tree };
                 let floor = self.boot_since(record);
@@ -190,7 +190,7 @@ impl Distributor<'_> {
         // the memory was restored.
         let is_of_other_boot = record.is_some_and(|record| self.is_of_other_boot(record));
         let changed_over_a_boot =
-            is_of_other_boot && record.is_some_and(|record| record.tree.as_str() != tree);
+            is_of_other_boot && record.is_some_and(|record| record.state() != tree);
         let is_doubtful =
             !is_intact || is_behind || changed_over_a_boot || !self.dir.has_lasting_inodes()?;
         // A person may have reset an intact memory to before these; a lost one ended with them or later.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Verdict;
-use crate::disk::{LockError, PathError};
+use crate::disk::{Dir, LockError, PathError};
 use crate::identity::{Instant, Prefix};
+use crate::layout;
 
 /// Why no date was issued. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -109,12 +110,31 @@ pub enum DistributorError {
         /// The file.
         path: PathBuf,
     },
+    /// The memory says that dates are reserved, but their file is missing.
+    #[error(
+        "no identifier of `{prefix}` was issued: the file of its reserved dates is missing: `{}`",
+        path.display()
+    )]
+    ReservedMissing {
+        /// Whose.
+        prefix: Prefix,
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process holds the memory.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The memory cannot be read or written.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+impl DistributorError {
+    /// That the file of reserved dates of a memory in `dir` is missing.
+    pub(super) fn reserved_missing(dir: &Dir, prefix: &Prefix) -> DistributorError {
+        let path = dir.path_of(layout::reserved_file(prefix));
+        DistributorError::ReservedMissing { prefix: prefix.clone(), path }
+    }
 }
 
 /// A warning about a memory that did not stop the request.

@@ -67,6 +67,10 @@ pub(super) struct HeldMemory<'a> {
     pub(super) found: MemoryState,
     /// The dates that are skipped.
     pub(super) reserved: Reserved,
+    /// Whether their file is missing, though it has to be there.
+    pub(super) is_reserved_lost: bool,
+    /// When the lock was taken, in whole seconds.
+    now: Instant,
     /// Whether the mark was right then, and only the holder has been written since.
     marked: bool,
 }
@@ -85,11 +89,19 @@ impl<'a> HeldMemory<'a> {
         let changed = lock.file().stat()?.changed;
         let found = read(&bytes, changed, prefix, agent)?;
         // Nothing may change the file before this.
-        lock.sign(&agent.holder(waiter.clock))?;
+        let holder = agent.holder(waiter.clock);
+        lock.sign(&holder)?;
         let marked = matches!(found, MemoryState::Record(_));
-        let reserved = Reserved::default();
-        let mut memory = HeldMemory { lock, dir, prefix, agent, found, reserved, marked };
-        memory.reserved = Reserved::read(dir, prefix)?;
+        let (reserved, is_reserved_lost, now) = (Reserved::default(), false, holder.since);
+        let mut memory =
+            HeldMemory { lock, dir, prefix, agent, found, reserved, is_reserved_lost, now, marked };
+        match Reserved::read(dir, prefix)? {
+            Some(reserved) => memory.reserved = reserved,
+            None => {
+                memory.is_reserved_lost =
+                    memory.found.record().is_some_and(MemoryRecord::has_reserved);
+            }
+        }
         Ok(memory)
     }
 
@@ -134,9 +146,9 @@ impl<'a> HeldMemory<'a> {
 
     /// Replaces what is reserved, durably, if it is not that already.
     pub(super) fn set_reserved(&mut self, reserved: Reserved) -> Result<(), DistributorError> {
-        if reserved != self.reserved {
+        if self.is_reserved_lost || reserved != self.reserved {
             reserved.write(self.dir, self.prefix)?;
-            self.reserved = reserved;
+            (self.reserved, self.is_reserved_lost) = (reserved, false);
         }
         Ok(())
     }
@@ -146,9 +158,10 @@ impl<'a> HeldMemory<'a> {
         &mut self,
         last: Option<Instant>,
         granularity: Setting,
-        tree: &str,
+        state: &str,
     ) -> Result<(), DistributorError> {
         self.marked = false;
+        let has_reserved = self.is_reserved_lost || self.reserved.counts(self.now);
         let sequence = self.found.record().map_or(0, |record| record.sequence);
         let mut record = MemoryRecord {
             prefix: Token::sanitised(&self.prefix.subsystem()),
@@ -157,7 +170,7 @@ impl<'a> HeldMemory<'a> {
             granularity,
             boot: Token::sanitised(&self.agent.boot_id),
             host: self.home()?,
-            tree: Token::sanitised(tree),
+            tree: MemoryRecord::tree_of(state, has_reserved),
         };
         let file = self.lock.file();
         let write = |record: &MemoryRecord| {

@@ -22,7 +22,8 @@
 //! A name on disk with a future date was not issued here by a correct clock. It is reported and does not
 //! count: one wrong name must not stop all issuing until its date has come. Its date is skipped when the clock
 //! reaches it. Nothing on disk protects a future name that left. A damaged memory continues above it, and so refuses to issue as the intact one would, until a person resets the memory.
-//! If only another collection has a future name, its date is `reserved` when the memory is reset, begun or in doubt.
+//! If only another collection has a future name, its date is `reserved` when the memory is reset, begun or in doubt. If
+//! that file is lost, a person has to name the other collection again.
 //!
 //! # Limits
 //!
@@ -55,7 +56,7 @@ pub use compare::{Elsewhere, Names, Newest, RecordedDates};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
 use memory::{HeldMemory, MemoryState};
-pub use upkeep::{FutureDate, Past, Unseen, known_ahead, sharing};
+pub use upkeep::{FutureDate, MissingDates, Past, Unseen, known_ahead, sharing};
 
 /// Default limit on the lag of the clock behind the last date, and so on the wait.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);
@@ -96,6 +97,8 @@ pub struct Distributor<'a> {
     pub trust: ClockTrust,
     /// Whether a memory is taken back though a collection cannot be looked at.
     pub unseen: Unseen,
+    /// Whether a missing file of reserved dates is built again.
+    pub missing_dates: MissingDates,
     /// Ends a wait early.
     pub interrupt: Interrupt,
     /// The last date that this process issued, after which the memory was compared with the names on disk.
@@ -123,8 +126,21 @@ impl<'a> Distributor<'a> {
         clock: &'a dyn Clock,
     ) -> Distributor<'a> {
         let (trust, interrupt) = (ClockTrust::Judge, Interrupt::default());
-        let (unseen, given, skipped) = (Unseen::Refuse, None, BTreeSet::new());
-        Distributor { prefix, setting, dir, agent, clock, trust, unseen, interrupt, given, skipped }
+        let (unseen, missing_dates) = (Unseen::Refuse, MissingDates::Refuse);
+        let (given, skipped) = (None, BTreeSet::new());
+        Distributor {
+            prefix,
+            setting,
+            dir,
+            agent,
+            clock,
+            trust,
+            unseen,
+            missing_dates,
+            interrupt,
+            given,
+            skipped,
+        }
     }
 
     /// Issues up to `count` dates, at least one, durable in the memory.
@@ -158,7 +174,7 @@ impl<'a> Distributor<'a> {
         if let MemoryState::Record(record) = &memory.found {
             let (last, granularity) = (record.last, record.granularity);
             // Another process may have found dates to skip.
-            if record.tree.as_str() != UNSETTLED {
+            if record.state() != UNSETTLED {
                 memory.write(last, granularity, &names.state(self.clock.now())?)?;
             }
         }
@@ -171,7 +187,11 @@ impl<'a> Distributor<'a> {
     }
 
     fn lock_memory(&self, wait: Duration) -> Result<HeldMemory<'_>, DistributorError> {
-        HeldMemory::lock(&self.dir, &self.prefix, self.agent, &self.waiter(wait))
+        let memory = HeldMemory::lock(&self.dir, &self.prefix, self.agent, &self.waiter(wait))?;
+        if memory.is_reserved_lost && self.missing_dates == MissingDates::Refuse {
+            return Err(DistributorError::reserved_missing(&self.dir, &self.prefix));
+        }
+        Ok(memory)
     }
 
     fn waiter(&self, limit: Duration) -> Waiter<'a> {

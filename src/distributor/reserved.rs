@@ -3,7 +3,8 @@
 //! A person takes a memory back that a wrong clock has put into the future, and a new memory may follow a collection
 //! whose clock was wrong. Names dated in the future that only other collections have are recorded here first:
 //! nothing else keeps them from being given when the clock reaches them. The file is replaced in one step, before
-//! the memory is written, so a process that is killed in between has reserved too much.
+//! the memory is written, so a process that is killed in between has reserved too much. The memory then says that
+//! the file has to be there: if it is lost, nothing is issued until a person has named the other collections again.
 //!
 //! ```text
 //! urepo-reserved 1
@@ -49,10 +50,10 @@ pub(super) struct Reserved {
 }
 
 impl Reserved {
-    /// Reads the file of `prefix` in `dir`; nothing is reserved where there is none.
-    pub(super) fn read(dir: &Dir, prefix: &Prefix) -> Result<Reserved, DistributorError> {
+    /// Reads the file of `prefix` in `dir`, if there is one.
+    pub(super) fn read(dir: &Dir, prefix: &Prefix) -> Result<Option<Reserved>, DistributorError> {
         let Some(mut file) = dir.open_file_if_there(layout::reserved_file(prefix))? else {
-            return Ok(Reserved::default());
+            return Ok(None);
         };
         let bytes = file.read_all(LARGEST)?;
         let damaged = || DistributorError::ReservedDamaged {
@@ -61,7 +62,7 @@ impl Reserved {
         };
         let text = std::str::from_utf8(&bytes).ok().and_then(unsealed).ok_or_else(damaged)?;
         match text.lines().next().and_then(|line| line.strip_prefix(TAG)) {
-            Some(VERSION) => Reserved::parse(text).ok_or_else(damaged),
+            Some(VERSION) => Reserved::parse(text).map(Some).ok_or_else(damaged),
             Some(_) => Err(DistributorError::NewerMemory { prefix: prefix.clone() }),
             None => Err(damaged()),
         }
@@ -80,6 +81,11 @@ impl Reserved {
             }
         }
         Some(reserved)
+    }
+
+    /// Whether its loss could give a date twice: a date is to come, or other collections share the memory.
+    pub(super) fn counts(&self, now: Instant) -> bool {
+        !self.sharing.is_empty() || self.dates.last().is_some_and(|date| *date > now)
     }
 
     /// Puts this in the place of the file, durably. The caller holds the memory.
@@ -126,12 +132,12 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let dir = Dir::open(scratch.path(), Watcher::default()).unwrap();
         let prefix: Prefix = "example.org/archive".parse().unwrap();
-        assert_eq!(Reserved::read(&dir, &prefix).unwrap(), Reserved::default());
+        assert_eq!(Reserved::read(&dir, &prefix).unwrap(), None);
         let text = "collection 60cb /srv/all maps\ndate 2026/11.21.03.13\ndate 2199/01.01.00.00.00.5\nfuture word\n";
         let reserved = Reserved::parse(&format!("urepo-reserved 1\n{text}")).unwrap();
         assert_eq!((reserved.dates.len(), reserved.sharing.len()), (2, 1));
         reserved.write(&dir, &prefix).unwrap();
-        assert_eq!(Reserved::read(&dir, &prefix).unwrap(), reserved);
+        assert_eq!(Reserved::read(&dir, &prefix).unwrap(), Some(reserved));
         let path = scratch.path().join(layout::reserved_file(&prefix));
         let written = std::fs::read_to_string(&path).unwrap();
         assert!(written.starts_with(&format!("urepo-reserved 1\n{text}sha256 ")), "{written}");
@@ -159,12 +165,12 @@ mod tests {
         };
         reserved.dates = (0..most).map(date).collect();
         reserved.write(&dir, &prefix).unwrap();
-        assert_eq!(Reserved::read(&dir, &prefix).unwrap(), reserved);
+        assert_eq!(Reserved::read(&dir, &prefix).unwrap().as_ref(), Some(&reserved));
         reserved.dates.insert(date(most));
         let error = reserved.write(&dir, &prefix).unwrap_err();
         assert!(
             matches!(error, DistributorError::TooManyReserved { count, .. } if count == MOST_RESERVED + 1)
         );
-        assert_eq!(Reserved::read(&dir, &prefix).unwrap().dates.len(), MOST_RESERVED);
+        assert_eq!(Reserved::read(&dir, &prefix).unwrap().unwrap().dates.len(), MOST_RESERVED);
     }
 }

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! `last -` means that no date has been issued yet. A new memory has records in both slots, so a slot without
-//! one always means that a record was lost.
+//! one always means that a record was lost. The word of `tree` ends in `+reserved` while the file of reserved
+//! dates beside the memory has to be there.
 //!
 //! The checksum is at the end of the slot, not of the text: the beginning of a new record before the rest of
 //! an old one is never valid. A later format has to keep the first word, the size of the slots and the
@@ -68,6 +69,9 @@ pub const NAME: usize = 96;
 /// The longest stamp of an item tree.
 pub const STAMP: usize = 80;
 
+/// The end of a stamp while dates are reserved. An older version takes it for a changed tree, and compares.
+const RESERVED: &str = "+reserved";
+
 /// The longest text of a record, with `last` as wide as an `i128` can be, and one line end after
 /// the padding.
 const LONGEST: usize = "urepo-distributor 2\n".len()
@@ -102,8 +106,27 @@ pub struct MemoryRecord {
     pub boot: Token<NAME>,
     /// The machine on which it was written, and the file there.
     pub host: Token<NAME>,
-    /// The state of the item tree when it was last compared with the memory.
+    /// The state of the item tree when it was last compared with the memory, and whether dates are reserved.
     pub tree: Token<STAMP>,
+}
+
+impl MemoryRecord {
+    /// The word for a state of the item tree, and for whether dates are reserved.
+    pub fn tree_of(state: &str, has_reserved: bool) -> Token<STAMP> {
+        let mark = if has_reserved { RESERVED } else { "" };
+        Token::sanitised(&format!("{state}{mark}"))
+    }
+
+    /// The state of the item tree.
+    pub fn state(&self) -> &str {
+        let tree = self.tree.as_str();
+        tree.strip_suffix(RESERVED).unwrap_or(tree)
+    }
+
+    /// Whether the file of reserved dates has to be there.
+    pub fn has_reserved(&self) -> bool {
+        self.tree.as_str().ends_with(RESERVED)
+    }
 }
 
 /// A word of 1 to `MAX` printable ASCII characters, none of them a space.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::compare::UNSETTLED;
+use super::compare::{RecordedDates, UNSETTLED};
 use super::memory::{HeldMemory, MemoryState};
 use super::reserved::Reserved;
+use super::slot::MemoryRecord;
 use super::{Distributor, DistributorError, Elsewhere, Names, Notice, Patience};
 use crate::disk::Dir;
 use crate::identity::{Instant, Prefix};
@@ -38,6 +39,16 @@ pub enum Unseen {
     Accept,
 }
 
+/// Treatment of a missing file of reserved dates, which other collections have names for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingDates {
+    /// Nothing is issued and nothing changes.
+    #[default]
+    Refuse,
+    /// It is built again: a person has named the other collections, or has decided that none has future names.
+    Rebuild,
+}
+
 impl Distributor<'_> {
     /// Reserves the future names of other collections, all of which [`Distributor::adopt`] has to be able to read.
     pub fn reserve_elsewhere(
@@ -47,8 +58,12 @@ impl Distributor<'_> {
         patience: Patience,
     ) -> Result<(), DistributorError> {
         let mut memory = self.lock_memory(patience.lock)?;
-        let elsewhere = self.elsewhere(&memory, names, future)?;
-        memory.reserve(elsewhere.dates)
+        let mut dates = self.elsewhere(&memory, names, future)?.dates;
+        if memory.is_reserved_lost {
+            // Collections that share the memory may have learnt of these names from the file alone.
+            dates.append(&mut own_names(names, self.clock.now())?.future());
+        }
+        memory.reserve(dates)
     }
 
     /// Makes this machine the issuer, by the decision of a person. Dates in the past are never issued again.
@@ -61,8 +76,7 @@ impl Distributor<'_> {
         let mut memory = self.lock_memory(patience.lock)?;
         let (now, limit) = self.now_and_limit(patience);
         let newest = names.newest(limit)?;
-        let mut recorded = names.recorded(None, now)?;
-        recorded.on_disk.append(&mut names.ahead(now)?);
+        let recorded = own_names(names, now)?;
         let elsewhere = self.elsewhere(&memory, names, future)?;
         let mut last = memory.found.record().and_then(|record| record.last);
         if !matches!(memory.found, MemoryState::Record(_)) {
@@ -164,7 +178,7 @@ impl Distributor<'_> {
     /// Records durably that the collection at `root` shares the memory.
     pub fn share(&self, id: &str, root: &Path, patience: Patience) -> Result<(), DistributorError> {
         let has = |reserved: &Reserved| reserved.sharing.get(id).is_some_and(|it| it == root);
-        if has(&Reserved::read(&self.dir, &self.prefix)?) {
+        if Reserved::read(&self.dir, &self.prefix)?.is_some_and(|reserved| has(&reserved)) {
             return Ok(());
         }
         let mut memory = self.lock_memory(patience.lock)?;
@@ -174,19 +188,37 @@ impl Distributor<'_> {
     }
 }
 
+/// The recorded names, and all future ones on disk.
+fn own_names(names: &dyn Names, now: Instant) -> Result<RecordedDates, DistributorError> {
+    let mut recorded = names.recorded(None, now)?;
+    recorded.on_disk.append(&mut names.ahead(now)?);
+    Ok(recorded)
+}
+
 /// The last date and the reserved dates of a memory in `dir`, as far as they are later than `now`. Takes no lock.
 pub fn known_ahead(
     dir: &Dir,
     prefix: &Prefix,
     now: Instant,
 ) -> Result<Vec<Instant>, DistributorError> {
-    let last = HeldMemory::look(dir, prefix)?.and_then(|record| record.last);
-    let mut dates = Reserved::read(dir, prefix)?.dates;
-    dates.extend(last);
+    let (record, reserved) = look(dir, prefix)?;
+    let mut dates = reserved.dates;
+    dates.extend(record.and_then(|record| record.last));
     Ok(dates.into_iter().filter(|date| *date > now).collect())
 }
 
 /// The collections that share the memory in `dir`, by id. Takes no lock.
 pub fn sharing(dir: &Dir, prefix: &Prefix) -> Result<BTreeMap<String, PathBuf>, DistributorError> {
-    Ok(Reserved::read(dir, prefix)?.sharing)
+    Ok(look(dir, prefix)?.1.sharing)
+}
+
+fn look(dir: &Dir, prefix: &Prefix) -> Result<(Option<MemoryRecord>, Reserved), DistributorError> {
+    // The file is written before the record that calls for it.
+    let record = HeldMemory::look(dir, prefix)?;
+    match Reserved::read(dir, prefix)? {
+        None if record.as_ref().is_some_and(MemoryRecord::has_reserved) => {
+            Err(DistributorError::reserved_missing(dir, prefix))
+        }
+        reserved => Ok((record, reserved.unwrap_or_default())),
+    }
 }

@@ -4,6 +4,8 @@
 mod departed;
 mod elsewhere;
 mod rebuilding;
+mod reserved;
+mod sites;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

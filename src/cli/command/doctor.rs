@@ -27,6 +27,8 @@ use crate::cli::shell;
 /// when their date comes, also if only another collection has them: one that shares the memory, issued
 /// identifiers of this host or IBIps of this address before, or is known to `urepo config`; name others with
 /// --names-from. One that shares the memory or issued identifiers, and cannot be read, keeps the memory as it is: --force unseen.
+/// If the file of these dates beside the memory is lost, no identifiers are issued: --take-over --names-from makes
+/// it again.
 /// Identifiers that were minted for no item are not known, but for the last one: they can be issued a second
 /// time.
 ///
@@ -60,8 +62,8 @@ pub(crate) struct Doctor {
 /// The safety rules that can be overridden.
 const FORCE: [Choice<Force>; 1] = [(
     "unseen",
-    "A collection that shares the memory, or issued identifiers of this host or IBIps of this address, cannot be read; \
-     those that it has of the future can be issued a second time",
+    "A collection that shares the memory, or issued identifiers of this host or IBIps of this address, cannot be read, \
+     or the file of reserved dates is missing; those that it has of the future can be issued a second time",
     Force::Unseen,
 )];
 

@@ -60,6 +60,10 @@ impl Explain for DistributorError {
                  of this host: `urepo doctor --take-over --names-from COLLECTION`",
                 shell::word(path)
             )),
+            Self::ReservedMissing { .. } => Failure::of(Exit::Damage, self).hint(
+                "name all other collections that have identifiers of this host: `urepo doctor --take-over --names-from \
+                 COLLECTION`; if there is none, use `urepo doctor --take-over --force unseen`",
+            ),
             Self::Lock(LockError::Held { .. }) => {
                 Failure::of(Exit::Locked, self).hint(WHILE_LOCKED)
             }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::{Collection, CollectionError, Series};
-use crate::disk::{Dir, PathError};
+use crate::disk::{Dir, PathError, resolved};
 use crate::distributor::{self, Elsewhere, Names, Newest, RecordedDates, known_ahead};
 use crate::identity::{IbipPrefix, Instant};
 use crate::layout;
@@ -23,6 +23,8 @@ pub(in crate::collection) struct NamesAround<'a> {
     pub tree: PrefixTree<'a>,
     /// The prefix of their IBIps, which names of another host may have had.
     pub ibips: Option<IbipPrefix>,
+    /// The directory of their memory, which the caller has read.
+    pub memory: PathBuf,
     /// Collections that are looked at where the memory is taken back, begun or in doubt.
     pub peers: Vec<Peer>,
 }
@@ -81,7 +83,18 @@ impl Names for NamesAround<'_> {
     }
 }
 
-impl NamesAround<'_> {
+impl<'a> NamesAround<'a> {
+    /// The same names, with those that `mirrors` hold and those of `peers`.
+    pub(super) fn with_mirrors(
+        &self,
+        mirrors: &'a [Collection],
+        peers: Vec<Peer>,
+    ) -> NamesAround<'a> {
+        let PrefixTree { root, prefix, collection, .. } = &self.tree;
+        let tree = PrefixTree { root, prefix: prefix.clone(), mirrors, collection: *collection };
+        NamesAround { tree, ibips: self.ibips.clone(), memory: self.memory.clone(), peers }
+    }
+
     /// Adds the dates after `now` of the names that are in `collection`, that its inventory has recorded, and that its
     /// memory has given last or reserved; after an error, those that could be read.
     fn add_dates_of(
@@ -113,7 +126,9 @@ impl NamesAround<'_> {
                 }
                 None => collection.own_dir(layout::DISTRIBUTOR)?,
             };
-            if let Some(dir) = dir {
+            let Some(dir) = dir else { continue };
+            let is_same = prefix.subsystem() == self.tree.prefix.subsystem();
+            if !is_same || resolved(dir.path())? != self.memory {
                 dates.extend(known_ahead(&dir, &prefix, now)?);
             }
         }

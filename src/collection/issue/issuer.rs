@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use super::elsewhere::NamesAround;
-use super::register::{Claimant, Register, Takeover, keep};
+use super::register::{Register, Takeover};
 use super::spatial::{self, Spread};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::names::tree::PrefixTree;
-use crate::collection::{Collection, CollectionError, Network, Series, Subsystem};
+use crate::collection::{Collection, CollectionError, Network, Subsystem};
 use crate::disk::{Dir, LockError, resolved};
 use crate::distributor::{
-    ClockTrust, Distributor, DistributorError, FutureDate, Issued, Notice, Patience, Setting,
-    Unseen,
+    ClockTrust, Distributor, DistributorError, Issued, Notice, Patience, Setting,
 };
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -63,24 +62,24 @@ pub enum IssuePurpose {
 
 /// Issues labels of one collection.
 pub struct Issuer<'a> {
-    sources: Vec<LabelSource<'a>>,
+    pub(super) sources: Vec<LabelSource<'a>>,
     /// Subsystems with lost memories, and the directory of the memories.
-    lost: Vec<Memory>,
-    patience: Patience,
-    collection: &'a Collection,
+    pub(super) lost: Vec<Memory>,
+    pub(super) patience: Patience,
+    pub(super) collection: &'a Collection,
     /// Whether a person chose the subsystem; then no rule applies.
     is_chosen: bool,
     /// Counts the items that were spread over subsystems.
     turn: usize,
-    register: Register,
+    pub(super) register: Register,
     /// Notices about the register, which are returned with the first labels.
-    notices: Vec<Notice>,
+    pub(super) notices: Vec<Notice>,
 }
 
-struct LabelSource<'a> {
+pub(super) struct LabelSource<'a> {
     subsystem: &'a Subsystem,
-    distributor: Distributor<'a>,
-    names: NamesAround<'a>,
+    pub(super) distributor: Distributor<'a>,
+    pub(super) names: NamesAround<'a>,
 }
 
 impl LabelSource<'_> {
@@ -118,6 +117,7 @@ impl<'a> Issuer<'a> {
                 lost.push(Memory { prefix, granularity: setting, record: None });
                 continue;
             };
+            let memory = resolved(dir.path())?;
             let mut distributor = Distributor::new(prefix.clone(), setting, dir, agent, clock);
             distributor.trust = options.trust;
             distributor.interrupt = options.interrupt.clone();
@@ -127,6 +127,7 @@ impl<'a> Issuer<'a> {
                 names: NamesAround {
                     tree: PrefixTree::of(collection, prefix),
                     ibips: subsystem.ibip_prefix()?,
+                    memory,
                     peers: options.register.known_peers(),
                 },
             });
@@ -144,63 +145,6 @@ impl<'a> Issuer<'a> {
             IssuePurpose::Care => {}
         }
         Ok(issuer)
-    }
-
-    /// Makes sure that the prefixes could be claimed, without writing anything.
-    fn check(&self) -> Result<(), CollectionError> {
-        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        for LabelSource { distributor, .. } in &self.sources {
-            let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
-            // It would still issue names, without IBIps.
-            let claimant =
-                Claimant { prefix, ibips: None, id: Some(id), root: &root, memory: &memory };
-            if !self.register.has(&claimant)? {
-                self.register.check(&claimant, Takeover::Refuse)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes sure that the register names this collection as the issuer of these prefixes and their IBIps.
-    fn claim(&mut self, takeover: Takeover) -> Result<(), CollectionError> {
-        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        for LabelSource { distributor, names, .. } in &mut self.sources {
-            let memory = resolved(distributor.dir.path())?;
-            let (prefix, ibips) = (&distributor.prefix, names.ibips.clone());
-            let ibips = ibips.as_ref();
-            let mut claimant =
-                Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
-            while !self.register.has(&claimant)? {
-                let (agent, clock) = (distributor.agent, distributor.clock);
-                let claim = self.register.claim(&claimant, takeover, agent, clock, self.patience);
-                match claim {
-                    // Older collections may share an address: this one continues without IBIps.
-                    Err(
-                        error @ (CollectionError::PrefixInUse { series: Series::Ibips(_), .. }
-                        | CollectionError::PrefixLost { series: Series::Ibips(_), .. }),
-                    ) => {
-                        let (prefix, cause) = (prefix.clone(), error.to_string());
-                        self.notices.push(Notice::NoIbips { prefix, cause });
-                        (claimant.ibips, names.ibips) = (None, None);
-                    }
-                    claim => {
-                        self.notices.extend(keep(claim, id, &claimant)?);
-                        break;
-                    }
-                }
-            }
-            if !memory.starts_with(&root) {
-                match distributor.share(id, &root, self.patience) {
-                    // Who may write only the memory issues all the same.
-                    Err(DistributorError::Disk(error)) if error.is_refusal() => {
-                        let (prefix, cause) = (prefix.clone(), error.to_string());
-                        self.notices.push(Notice::NotShared { prefix, cause });
-                    }
-                    shared => shared?,
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The subsystems that may issue a name for an item with this description and size of payload, for
@@ -295,44 +239,8 @@ impl<'a> Issuer<'a> {
     pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
         for LabelSource { distributor, names, .. } in &self.sources {
-            let tree = PrefixTree::of(self.collection, distributor.prefix.clone());
-            let (tree, peers) = (tree.with_mirrors(mirrors), self.register.known_peers());
-            let names = NamesAround { tree, ibips: names.ibips.clone(), peers };
+            let names = names.with_mirrors(mirrors, self.register.known_peers());
             notices.extend(distributor.catch_up(&names, self.patience)?);
-        }
-        Ok(notices)
-    }
-
-    /// Makes this machine and this collection the issuer.
-    ///
-    /// The future names of other collections, `mirrors` among them, are skipped.
-    pub fn adopt(
-        &mut self,
-        future: FutureDate,
-        unseen: Unseen,
-        mirrors: &[Collection],
-    ) -> Result<Vec<Notice>, CollectionError> {
-        if self.sources.is_empty() && self.lost.is_empty() {
-            return Err(no_subsystem(self.collection, None));
-        }
-        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        let mut all_names = Vec::new();
-        for LabelSource { distributor, names, .. } in &mut self.sources {
-            distributor.unseen = unseen;
-            let (prefix, memory) = (&distributor.prefix, resolved(distributor.dir.path())?);
-            let ibips = names.ibips.as_ref();
-            let claimant = Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
-            let tree = PrefixTree::of(self.collection, prefix.clone()).with_mirrors(mirrors);
-            let (ibips, peers) = (names.ibips.clone(), self.register.peers(&claimant)?);
-            let around = NamesAround { tree, ibips, peers };
-            // The register forgets the issuer before: from then on only the memory knows its names.
-            distributor.reserve_elsewhere(&around, future, self.patience)?;
-            all_names.push(around);
-        }
-        self.claim(Takeover::Accept)?;
-        let mut notices: Vec<_> = self.notices.drain(..).collect();
-        for (source, names) in self.sources.iter().zip(&all_names) {
-            notices.extend(source.distributor.adopt(names, future, self.patience)?);
         }
         Ok(notices)
     }
@@ -350,7 +258,7 @@ impl<'a> Issuer<'a> {
     }
 }
 
-fn no_subsystem(collection: &Collection, wanted: Option<String>) -> CollectionError {
+pub(super) fn no_subsystem(collection: &Collection, wanted: Option<String>) -> CollectionError {
     CollectionError::NoSubsystem { wanted, path: collection.settings_path() }
 }
 

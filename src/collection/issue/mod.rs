@@ -1,5 +1,6 @@
 //! Issuing identifiers: from which subsystem, and which collection of a machine may issue a prefix.
 
+mod claim;
 pub(super) mod elsewhere;
 pub(super) mod issuer;
 pub(super) mod register;

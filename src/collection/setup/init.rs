@@ -11,7 +11,7 @@ use crate::collection::issue::register::{Claimant, keep};
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
 use crate::disk::{Dir, IoContext, Lock, LockMode, Watcher, random_hex, resolved};
-use crate::distributor::{Distributor, Notice, Past, Patience};
+use crate::distributor::{Distributor, MissingDates, Notice, Past, Patience};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -125,9 +125,13 @@ fn begin_memory(
         Takeover::Accept => true,
     });
     let tree = PrefixTree::new(root, prefix.clone()).with_mirrors(founder.names_from);
-    let names = NamesAround { tree, ibips: claimant.ibips.cloned(), peers };
+    let (ibips, real_memory) = (claimant.ibips.cloned(), claimant.memory.to_path_buf());
+    let names = NamesAround { tree, ibips, memory: real_memory, peers };
     let Founder { agent, clock, patience, .. } = *founder;
-    let distributor = Distributor::new(prefix, subsystem.granularity, memory, agent, clock);
+    let mut distributor = Distributor::new(prefix, subsystem.granularity, memory, agent, clock);
+    if !founder.names_from.is_empty() {
+        distributor.missing_dates = MissingDates::Rebuild;
+    }
     Ok(distributor.begin(&names, founder.past(), patience)?)
 }
 

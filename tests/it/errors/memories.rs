@@ -240,6 +240,30 @@ hint: make it readable there, or give its new place with `--names-from`; `--forc
 }
 
 #[test]
+fn missing_reserved_dates() {
+    let world = World::new();
+    for root in ["archive", "other"] {
+        let line = format!("init {root} --host archive.example.org --distributor memory");
+        world.run(&line).succeeded();
+        world.run(&format!("-c {root} mint")).succeeded();
+    }
+    std::fs::remove_file(world.path("memory/example.org+archive.reserved")).unwrap();
+    refuses(&world, "-c archive mint", 20).tells(str![[r#"
+error: no identifier of `example.org/archive` was issued: the file of its reserved dates is missing: `[WORLD]/memory/example.org+archive.reserved`
+hint: name all other collections that have identifiers of this host: `urepo -c archive doctor --take-over --names-from COLLECTION`; if there is none, use `urepo -c archive doctor --take-over --force unseen`
+
+"#]]);
+    for line in ["-c other mint", "-c archive doctor --take-over"] {
+        assert_eq!(world.run(line).code, 20, "{line}");
+    }
+    world.run("-c archive doctor --take-over --names-from other").succeeded();
+    world.run("-c other mint").succeeded();
+    std::fs::remove_file(world.path("memory/example.org+archive.reserved")).unwrap();
+    world.run("-c archive doctor --take-over --force unseen").succeeded();
+    world.run("-c archive mint").succeeded();
+}
+
+#[test]
 fn damaged_reserved_dates() {
     let world = World::new();
     world.run("init archive --host archive.example.org").succeeded();

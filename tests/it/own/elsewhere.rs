@@ -5,141 +5,12 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use urepo::clock::Clock;
-use urepo::collection::{
-    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Issuer, Register, Subsystem,
-    Takeover, init,
-};
-use urepo::deposit::Depositor;
-use urepo::disk::Watcher;
-use urepo::distributor::{DistributorError, FutureDate, Notice, Patience, Unseen};
-use urepo::holdings::Peers;
-use urepo::identity::{Instant, RepositoryName};
-use urepo::interrupt::Interrupt;
-use urepo::progress::NoProgress;
+use urepo::collection::{CollectionError, Subsystem, Takeover};
+use urepo::distributor::{DistributorError, FutureDate, Notice, Unseen};
+use urepo::identity::Instant;
 
+use super::sites::{AHEAD, EARLY, LATER, Sites};
 use crate::memory::restore_in_place;
-use crate::support::{
-    PATIENCE, TestClock, agent, issue_options, options, request_of_stream, scratch, waiter,
-};
-
-/// Two collections of one host, with one register.
-struct Sites {
-    scratch: tempfile::TempDir,
-    clock: TestClock,
-    register: Register,
-    /// Whether they have one memory.
-    is_shared: bool,
-}
-
-impl Sites {
-    /// The clock is at 02:13:20.
-    fn new(is_shared: bool) -> Sites {
-        let scratch = scratch();
-        let path = |name: &str| scratch.path().join(name);
-        let register = Register {
-            dir: Some(path("state")),
-            known: vec![path("one"), path("two")],
-            allowed: vec![path("memory")],
-            ..Register::default()
-        };
-        Sites { clock: TestClock::at("2026-11-21T02:13:20Z"), register, is_shared, scratch }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.scratch.path().join(name)
-    }
-
-    fn init(&self, name: &str, takeover: Takeover, mirrors: &[Collection]) -> Vec<Notice> {
-        self.init_of(
-            Subsystem::new("archive.example.org".parse().unwrap()),
-            name,
-            takeover,
-            mirrors,
-        )
-    }
-
-    fn init_of(
-        &self,
-        subsystem: Subsystem,
-        name: &str,
-        takeover: Takeover,
-        mirrors: &[Collection],
-    ) -> Vec<Notice> {
-        let distributor = self.is_shared.then(|| self.path("memory"));
-        let subsystem = Subsystem { distributor, ..subsystem };
-        let founder = Founder {
-            agent: &agent(),
-            clock: &self.clock,
-            patience: Patience { lock: PATIENCE, date: None },
-            register: &self.register,
-            takeover,
-            names_from: mirrors,
-        };
-        init(&self.path(name), name, subsystem, &founder, &Watcher::default()).unwrap().1
-    }
-
-    fn open(&self, name: &str) -> Collection {
-        Collection::open(&self.path(name), &Watcher::default()).unwrap()
-    }
-
-    /// An item that a process of its own makes, or why it does not.
-    fn try_deposit(&self, name: &str) -> Result<RepositoryName, String> {
-        let (collection, agent, clock) = (self.open(name), agent(), &self.clock);
-        let issue = IssueOptions { register: self.register.clone(), ..issue_options() };
-        let depositor = Depositor {
-            collection: &collection,
-            issuer: Issuer::new(&collection, &agent, clock, &issue)
-                .map_err(|error| error.to_string())?,
-            writer: collection.writer(&agent, &waiter(clock)).unwrap(),
-            options: options(),
-            peers: Peers::default(),
-            known: None,
-            clock,
-            progress: &NoProgress,
-            interrupt: &Interrupt::default(),
-        };
-        let mut results = Vec::new();
-        let summary = depositor.run([request_of_stream("a.txt", b"a")].into_iter(), |group| {
-            results.extend(group.into_iter().map(|outcome| outcome.result));
-            Ok(())
-        });
-        let result = results.remove(0);
-        result.map(|deposited| deposited.label.name).map_err(|_| format!("{:?}", summary.fatal))
-    }
-
-    #[track_caller]
-    fn deposit(&self, name: &str, time: &str) -> RepositoryName {
-        self.clock.set(time);
-        self.try_deposit(name).unwrap()
-    }
-
-    fn take_over(
-        &self,
-        name: &str,
-        future: FutureDate,
-        unseen: Unseen,
-    ) -> Result<Vec<Notice>, CollectionError> {
-        let (collection, agent) = (self.open(name), agent());
-        collection.rebuild(&agent, &waiter(&self.clock)).unwrap();
-        let (purpose, register) = (IssuePurpose::Care, self.register.clone());
-        let options = IssueOptions { purpose, register, ..issue_options() };
-        let mut issuer = Issuer::new(&collection, &agent, &self.clock, &options)?;
-        issuer.adopt(future, unseen, &[])
-    }
-
-    /// The files of the memory that `name` issues from.
-    fn memory(&self, name: &str) -> PathBuf {
-        if self.is_shared {
-            self.path("memory")
-        } else {
-            self.path(name).join(".urepo/distributor")
-        }
-    }
-}
-
-const EARLY: &str = "2026-11-21T02:14:20Z";
-const AHEAD: &str = "2026-11-21T03:13:20Z";
-const LATER: &str = "2026-11-21T03:13:40Z";
 
 fn is_unseen(error: &CollectionError) -> bool {
     matches!(error, CollectionError::Distributor(DistributorError::Unseen { .. }))
@@ -310,6 +181,8 @@ enum Event {
     /// The memory of the one or the other becomes what it was at a backup.
     Restore(bool, usize),
     LoseMemory(bool),
+    /// Only the file beside it is lost.
+    LoseReserved(bool),
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -323,6 +196,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => Just(Event::Backup),
         1 => (any::<bool>(), 0..4_usize).prop_map(|(at, backup)| Event::Restore(at, backup)),
         1 => any::<bool>().prop_map(Event::LoseMemory),
+        1 => any::<bool>().prop_map(Event::LoseReserved),
     ];
     prop::collection::vec(event, 1..50)
 }
@@ -379,7 +253,9 @@ proptest! {
                 }
                 // It is refused before the clock reaches what it counts.
                 Event::TakeOver(at, future) => {
-                    drop(sites.take_over(name(at), *future, Unseen::Refuse));
+                    let mirrors = [sites.open(name(&!at))];
+                    let (at, unseen) = (name(at), Unseen::Refuse);
+                    drop(sites.take_over_from(&mirrors, at, *future, unseen));
                 }
                 Event::Backup => {
                     backups.push(["one", "two"].map(|name| files(&sites.memory(name))));
@@ -393,6 +269,7 @@ proptest! {
                     std::fs::remove_dir_all(sites.memory(name(at))).unwrap();
                     std::fs::create_dir(sites.memory(name(at))).unwrap();
                 }
+                Event::LoseReserved(at) => drop(std::fs::remove_file(sites.reserved(name(at)))),
             }
         }
     }
