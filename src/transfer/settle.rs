@@ -260,7 +260,7 @@ fn next<'l>(
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
         {
             // It was restored to an older state, as from a backup.
-            if was_passed_on(sides, &given.1.sidecar) {
+            if was_passed_on(sides, record, &given.1.sidecar)? {
                 NextStep::Keep { given, received: Some(received) }
             } else {
                 NextStep::Receive { received, given }

@@ -169,9 +169,24 @@ pub(super) fn not_received<'l>(
     Ok(NextStep::TakeBack { given, received: receiver })
 }
 
-/// Whether a third collection has the Original of this hand-over, by its sidecar, or has deleted it.
-pub(super) fn was_passed_on(sides: &Sides<'_>, given: &Sidecar) -> bool {
-    sides.others.collections.iter().any(|other| {
+/// Whether a third collection has the Original of this hand-over, by its sidecar, or has deleted it, or the
+/// inventory of the receiver says that it went there: both sides were restored to an older state.
+///
+/// Without either record nothing distinguishes them from two sides of a run that was killed. That is finished
+/// though a third collection cannot be opened, or the item would have no Original while a mirror is not mounted.
+pub(super) fn was_passed_on(
+    sides: &Sides<'_>,
+    record: &JournalRecord,
+    given: &Sidecar,
+) -> Result<bool, PathError> {
+    let left = sides.to.departure(&given.repository)?;
+    let left = left.filter(|line| !record.is_older(line, None)).map(|line| line.change);
+    if let Some(InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to))) = left
+        && to.id != sides.from.id()
+    {
+        return Ok(true);
+    }
+    Ok(sides.others.collections.iter().any(|other| {
         let read = other.item(&given.repository).and_then(|item| item.read_sidecar());
         read.is_ok_and(|read| {
             let state = match &read.sidecar {
@@ -184,7 +199,7 @@ pub(super) fn was_passed_on(sides: &Sides<'_>, given: &Sidecar) -> bool {
                 && sidecars::hand_overs(&read.sidecar, (sides.from, sides.to))
                     .any(|date| date.is_some() && date >= given.copied())
         })
-    })
+    }))
 }
 
 /// If the giver has an unmarked Original, makes sure that the receiver has not had it since: then the giver

@@ -169,6 +169,11 @@ fn an_original_that_came_back_to_a_giver_put_back_as_it_was_before_is_there() {
 /// Puts both collections back as they were during a hand-over that was finished since. The receiver has passed the
 /// Original on to the third one.
 fn put_both_back(leave_copy: bool) -> (Pair, RepositoryName) {
+    put_back_with(leave_copy, put_back)
+}
+
+/// The same, with the way in which the backup of the receiver comes back.
+fn put_back_with(leave_copy: bool, receiver: fn(&Path, &Path)) -> (Pair, RepositoryName) {
     let pair = Pair::new();
     let name = pair.deposit_tree();
     pair.run(Verb::Copy, Rules::default());
@@ -180,11 +185,26 @@ fn put_both_back(leave_copy: bool) -> (Pair, RepositoryName) {
     });
     assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
     pair.run_between(&pair.to(), &pair.third(), Verb::Migrate, Rules::default());
-    for (at, backup) in backups.iter().enumerate() {
-        put_back(pair.root(at), backup);
-    }
+    put_back(pair.root(0), &backups[0]);
+    receiver(pair.root(1), &backups[1]);
     pair.clock.set("2026-11-24T00:00:00Z");
     (pair, name)
+}
+
+/// The third collection is not at hand.
+#[test]
+fn a_receiver_that_passed_the_original_on_by_its_inventory_has_no_second_one() {
+    for leave_copy in [false, true] {
+        let (pair, name) = put_back_with(leave_copy, |root, backup| {
+            let prefix = "example.org";
+            copy_tree(&backup.join(prefix), &root.join(prefix));
+        });
+        assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
+        for copy in [pair.sidecar_at_source(&name), pair.sidecar_at_destination(&name)] {
+            assert_eq!((copy.state, copy.handover), (State::Copy, None));
+        }
+        assert_eq!(pair.journals(), 0);
+    }
 }
 
 #[track_caller]
