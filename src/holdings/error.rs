@@ -124,10 +124,17 @@ pub enum OriginalError {
 /// The collection that has begun a hand-over, and can finish it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Giver {
-    /// By its root.
+    /// It has the mark; by its root.
     At(PathBuf),
-    /// By its id.
-    Id(String),
+    /// The receiver has the mark of its giver, which may have no record of the hand-over.
+    Of {
+        /// The id of the giver.
+        id: String,
+        /// Its root, if it is at hand.
+        root: Option<PathBuf>,
+        /// The root of the receiver.
+        receiver: PathBuf,
+    },
 }
 
 /// Makes sure that no hand-over of the item of `sidecar` has begun here.
@@ -141,12 +148,12 @@ pub(crate) fn refuse_handover(sidecar: &Sidecar) -> Result<(), OriginalError> {
 impl Giver {
     /// The giver of the hand-over whose mark an item of `holder` has.
     pub(crate) fn of(mark: &Handover, holder: &Collection, others: &[&Collection]) -> Giver {
-        let at = |collection: &Collection| Giver::At(collection.path().to_path_buf());
         match &mark.party {
-            Party::To(_) => at(holder),
+            Party::To(_) => Giver::At(holder.path().to_path_buf()),
             Party::From(id) => {
                 let giver = others.iter().find(|other| other.id() == id);
-                giver.map_or_else(|| Giver::Id(id.clone()), |giver| at(giver))
+                let root = giver.map(|giver| giver.path().to_path_buf());
+                Giver::Of { id: id.clone(), root, receiver: holder.path().to_path_buf() }
             }
         }
     }

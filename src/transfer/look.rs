@@ -16,7 +16,7 @@ use crate::holdings::{
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-use crate::sidecar::{Party, Sidecar};
+use crate::sidecar::Sidecar;
 
 /// The decision about an item.
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
@@ -211,15 +211,7 @@ impl Shared<'_> {
         let (holder, mark) = sides
             .into_iter()
             .find_map(|(collection, read)| Some((collection, read?.sidecar.handover.as_ref()?)))?;
-        let id = match &mark.party {
-            Party::To(_) => holder.id(),
-            Party::From(giver) => giver,
-        };
-        let known = [self.from, self.to].into_iter().find(|it| it.id() == id);
-        Some(Box::new(known.map_or_else(
-            || Giver::Id(id.to_owned()),
-            |giver| Giver::At(giver.path().to_path_buf()),
-        )))
+        Some(Box::new(Giver::of(mark, holder, &[self.from, self.to])))
     }
 
     /// Makes sure that the destination has not lost an Original or a tombstone of this name: the new item

@@ -1,6 +1,6 @@
 //! Why an item does not become an Original, and what to do about it.
 
-use urepo::holdings::{Giver, OriginalError};
+use urepo::holdings::OriginalError;
 use urepo::sidecar::Party;
 
 use super::Explain;
@@ -28,7 +28,7 @@ impl Explain for OriginalError {
             Self::Unopened { .. } => Failure::of(Exit::Conflict, self)
                 .hint("mount it, and repeat; if it is lost permanently, `--force missing`"),
             Self::HandoverOpen { party: Party::From(id), .. } => Failure::of(Exit::Conflict, self)
-                .hint(super::transfer::finished_by(&Giver::Id(id.clone()))),
+                .hint(super::transfer::finished_from(id, None, "")),
             Self::HandoverOpen { party: Party::To(_), .. } => {
                 Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
             }

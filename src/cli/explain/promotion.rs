@@ -2,6 +2,7 @@
 
 use urepo::holdings::OriginalError;
 use urepo::promotion::PromotionError;
+use urepo::sidecar::Party;
 
 use super::Explain;
 use crate::cli::exit::Exit;
@@ -15,10 +16,16 @@ impl Explain for PromotionError {
                 "name all collections that may hold it with `--with COLLECTION`; if none does, \
                  `--force untraced`",
             ),
-            Self::Original(OriginalError::HandoverOpen { party, .. }) => Failure::of(Exit::Conflict, self).hint(format!(
-                "`urepo recover` finishes it; if the other collection is lost, repeat with `--lost {}`",
-                party.id()
-            )),
+            Self::Original(OriginalError::HandoverOpen { party, .. }) => {
+                let finished = match party {
+                    Party::From(id) => super::transfer::finished_from(id, None, ""),
+                    Party::To(_) => "`urepo recover` finishes it".to_owned(),
+                };
+                Failure::of(Exit::Conflict, self).hint(format!(
+                    "{finished}; if the other collection is lost, repeat with `--lost {}`",
+                    party.id()
+                ))
+            }
             Self::Original(error) => error.explain(),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),

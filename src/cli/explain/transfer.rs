@@ -195,14 +195,25 @@ fn hint_for_refusal(
     }
 }
 
-/// The run that finishes a hand-over.
+/// The run that finishes a hand-over. A giver that was restored from a backup may have no record of it.
 pub(super) fn finished_by(giver: &Giver) -> String {
     match giver {
-        Giver::Id(id) => {
-            format!("`urepo -c PATH recover` finishes it, where PATH is the collection `{id}`")
-        }
         Giver::At(giver) => format!("`urepo -c {} recover` finishes it", shell::word(giver)),
+        Giver::Of { id, root, receiver } => {
+            finished_from(id, root.as_deref(), &format!("-c {} ", shell::word(receiver)))
+        }
     }
+}
+
+/// The same for a mark from the collection `id`, in the receiver that the flags `receiver` name.
+pub(super) fn finished_from(id: &str, root: Option<&Path>, receiver: &str) -> String {
+    let finished = match root {
+        Some(root) => format!("`urepo -c {} recover` finishes it", shell::word(root)),
+        None => format!("`urepo -c PATH recover` finishes it, where PATH is the collection `{id}`"),
+    };
+    format!(
+        "{finished}; if there is nothing to finish, `urepo {receiver}recover --inventory` withdraws it"
+    )
 }
 
 /// The root of the collection with an item at `path`, in typed form.
