@@ -95,6 +95,11 @@ impl Finding {
         self.severity() == Severity::Damage && !self.is_denied
     }
 
+    /// The severity for people and programs: nobody knows whether something that may not be read is damaged.
+    pub fn shown_severity(&self) -> String {
+        if self.is_denied { "unread".to_owned() } else { self.severity().to_string() }
+    }
+
     /// Its meaning, with the detail if there is one.
     pub fn in_words(&self) -> String {
         let meaning = self.code.meaning();
@@ -125,6 +130,8 @@ pub struct Findings {
     kept: Vec<Finding>,
     /// Number of findings of each code, kept or not. Most items have none.
     counts: Vec<(Code, u64)>,
+    /// Number of those that this user may not read.
+    denied: u64,
     /// The first finding of a check that ran short of descriptors or memory.
     shortage: Option<Box<Shortage>>,
 }
@@ -139,6 +146,7 @@ impl Findings {
             self.shortage.clone_from(&finding.shortage);
         }
         self.add(finding.code, 1);
+        self.denied += u64::from(finding.is_denied);
         if self.count(finding.severity()) <= Self::KEPT {
             self.kept.push(finding);
         }
@@ -166,6 +174,7 @@ impl Findings {
         for (code, number) in other.counts {
             self.add(code, number);
         }
+        self.denied += other.denied;
     }
 
     /// Sorts by place and code: the order of a directory is not the same twice.
@@ -206,9 +215,14 @@ impl Findings {
         self.kept.is_empty()
     }
 
-    /// Whether a promise is broken.
+    /// Whether a promise is broken, or something could not be read.
     pub fn is_damage(&self) -> bool {
         self.count(Severity::Damage) > 0
+    }
+
+    /// Whether there is damage other than entries that this user may not read.
+    pub fn is_seen_damage(&self) -> bool {
+        self.count(Severity::Damage) > self.denied
     }
 }
 

@@ -144,15 +144,19 @@ pub struct Summary {
     pub bytes: u64,
     /// Items with damage.
     pub damaged_items: u64,
+    /// Items without damage, as far as this user may read them.
+    pub unread_items: u64,
     /// Items that were not verified because they had been recently, or in this round.
     pub skipped: u64,
     /// Damage outside items.
     pub tree_damage: u64,
+    /// Places outside items that this user may not read.
+    pub unread_places: u64,
     /// Warnings, of items and others.
     pub warnings: u64,
     /// Notices, of items and others.
     pub notices: u64,
-    /// Whether a part of the collection could not be listed; counted as damage too.
+    /// Whether a part of the collection could not be listed; counted as damage or as unread too.
     pub unlisted: bool,
     /// Whether it was stopped before its end. The reports are complete up to there.
     pub interrupted: bool,
@@ -174,12 +178,15 @@ impl Summary {
                 self.items += 1;
                 self.files += item.files;
                 self.bytes += item.bytes;
-                self.damaged_items += u64::from(item.findings.is_damage());
+                let is_damaged = item.findings.is_seen_damage();
+                self.damaged_items += u64::from(is_damaged);
+                self.unread_items += u64::from(item.findings.is_damage() && !is_damaged);
                 self.warnings += item.findings.count(Severity::Warning);
                 self.notices += item.findings.count(Severity::Notice);
             }
             Report::Tree(finding) => match finding.severity() {
-                Severity::Damage => self.tree_damage += 1,
+                Severity::Damage if finding.is_seen_damage() => self.tree_damage += 1,
+                Severity::Damage => self.unread_places += 1,
                 Severity::Warning => self.warnings += 1,
                 Severity::Notice => self.notices += 1,
             },
@@ -194,8 +201,10 @@ impl std::ops::AddAssign for Summary {
         self.files += other.files;
         self.bytes += other.bytes;
         self.damaged_items += other.damaged_items;
+        self.unread_items += other.unread_items;
         self.skipped += other.skipped;
         self.tree_damage += other.tree_damage;
+        self.unread_places += other.unread_places;
         self.warnings += other.warnings;
         self.notices += other.notices;
         self.unlisted |= other.unlisted;

@@ -4,7 +4,7 @@ mod report;
 mod summary;
 mod targets;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -32,8 +32,8 @@ use targets::Targets;
 /// Check items: structure, sidecars, and every byte against its digest
 ///
 /// Prints one line for each finding: its code, its severity, its place and the fault. With damage the exit
-/// code is 20; if every finding is a file that you may not read, it is 3. The codes never change their
-/// meaning; urepo(1) lists them.
+/// code is 20. The severity of a place that you may not read is `unread`, for its state is unknown; if there
+/// is no damage besides, the exit code is 3. The codes never change their meaning; urepo(1) lists them.
 ///
 /// --prefix, --since and --until select a part of the collection; items that vanished from it are found, too.
 /// Runs with --since or --until do not record when items were verified.
@@ -132,7 +132,6 @@ impl Verify {
             roots: &targets.roots,
             names: selection.filter(context),
             seen: RefCell::default(),
-            is_damaged: Cell::default(),
             relations: RefCell::default(),
         };
         if let Some(names) = items {
@@ -144,7 +143,6 @@ impl Verify {
             run.all_measured(&*progress, &mut ending)?;
         }
         drop(progress);
-        ending.is_damaged = run.is_damaged.get();
         ending.seen = run.seen.into_inner();
         ending.finish(report)
     }
@@ -157,8 +155,6 @@ struct VerifyRun<'a> {
     names: Names,
     /// The codes of the findings.
     seen: RefCell<BTreeSet<Code>>,
-    /// Whether there is damage other than files that this user may not read.
-    is_damaged: Cell<bool>,
     /// The relations of the items.
     relations: RefCell<RelationCheck>,
 }
@@ -308,7 +304,6 @@ impl VerifyRun<'_> {
 
     fn see(&self, found: &[Finding]) {
         self.seen.borrow_mut().extend(found.iter().map(|found| found.code));
-        self.is_damaged.set(self.is_damaged.get() || found.iter().any(Finding::is_seen_damage));
     }
 
     /// Compares the holdings of `names`, or of all selected items, in the roots.

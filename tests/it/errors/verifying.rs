@@ -116,9 +116,9 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     same(
         &format!("{}{}", ran.stdout, ran.stderr),
         str![[r#"
-U208  damage   example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
-U208  damage   maps.example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
-error: 0 of 0 items could not be read, and 2 places outside the items
+U208  unread   example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
+U208  unread   maps.example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
+error: 2 places outside the items could not be read
 hint: make the paths named above readable, and repeat the command: their state is unknown
 
 "#]],
@@ -139,11 +139,19 @@ fn files_that_may_not_be_read() {
     user.closes(&format!("archive/{name}/doc/{file}"));
     let ran = world.finish(user.command("-c archive verify"));
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.starts_with("U208  unread   "), "{}", ran.stdout);
     assert!(ran.stderr.contains("error: 1 of 2 items could not be read\n"), "{}", ran.stderr);
+    let ran = world.finish(user.command("-c archive verify --json"));
+    for part in
+        [r#""outcome":"unread""#, r#""severity":"unread""#, r#""damaged":0"#, r#""unread":1"#]
+    {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
     world.write(&format!("archive/{damaged}/doc/b.txt"), "c");
     let ran = world.finish(user.command("-c archive verify"));
     assert_eq!(ran.code, 20, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("error: 2 of 2 items damaged\n"), "{}", ran.stderr);
+    let told = "error: 1 of 2 items damaged, and 1 of 2 items could not be read\n";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
     user.owns_everything();
 }
 

@@ -168,7 +168,8 @@ fn u208_level_that_can_not_be_listed() {
         assert_eq!(told.codes(), expected, "{operation:?} {level}");
         assert!(told.details()[0].ends_with("; the items in it were not verified"));
         assert_eq!((told.summary.items, told.summary.unlisted), (items, true), "{level}");
-        assert!(told.summary.is_damage() && !told.summary.interrupted);
+        assert_eq!(told.summary.unread_places, 1, "{level}");
+        assert!(!told.summary.is_damage() && !told.summary.interrupted);
     }
 }
 

@@ -103,7 +103,7 @@ pub(super) fn of_urepo(urepo: &Command) -> String {
     }
     page.section("findings");
     page.paragraph(
-        "Each finding of urepo-verify(1) has a code, which never changes its meaning. Only damage makes it exit with 20.",
+        "Each finding of urepo-verify(1) has a code, which never changes its meaning. Only damage makes it exit with 20. Where you may not read something, U208 is not damage but `unread`.",
     );
     for code in Code::all() {
         let meaning = with_first(code.meaning(), char::to_uppercase);

@@ -44,11 +44,15 @@ impl Reporter<'_> {
     }
 
     fn item(&self, item: &ItemReport) -> Item<'_> {
-        let is_damage = item.findings.is_damage();
+        let outcome = match &item.findings {
+            found if found.is_seen_damage() => "damaged",
+            found if found.is_damage() => "unread",
+            _ => "sound",
+        };
         let omitted = item.findings.omitted();
         Item {
             state: item.state.map(|state| state.to_string()),
-            outcome: Some(if is_damage { "damaged" } else { "sound" }),
+            outcome: Some(outcome),
             files: Some(item.files),
             bytes: Some(item.bytes),
             findings: Some(Findings {
@@ -83,7 +87,11 @@ impl Reporter<'_> {
                     }
                     _ => format!("and {more} more in this item"),
                 };
-                self.print(*code, Some(&item.name), &Place::Item, &what)?;
+                let of_code = |found: &&Finding| found.code == *code;
+                let alike = item.findings.as_slice().iter().find(of_code);
+                let severity =
+                    alike.map_or_else(|| code.severity().to_string(), Finding::shown_severity);
+                self.print((*code, &severity), Some(&item.name), &Place::Item, &what)?;
             }
         }
         Ok(())
@@ -110,10 +118,17 @@ impl Reporter<'_> {
         if !self.is_wanted(found.code) {
             return Ok(());
         }
-        self.print(found.code, name, &found.place, &escape::one_line(&found.in_words()))
+        let kind = (found.code, &*found.shown_severity());
+        self.print(kind, name, &found.place, &escape::one_line(&found.in_words()))
     }
 
-    fn print(&self, code: Code, name: Option<&RepositoryName>, place: &Place, what: &str) -> Done {
+    fn print(
+        &self,
+        (code, severity): (Code, &str),
+        name: Option<&RepositoryName>,
+        place: &Place,
+        what: &str,
+    ) -> Done {
         let mut path = place.to_path();
         if let Some(name) = name {
             path = layout::item_directory(name).join(path);
@@ -123,7 +138,7 @@ impl Reporter<'_> {
         }
         let path = escape::one_line(&path.display().to_string());
         let path = path.trim_end_matches('/');
-        self.printer.line(&format!("{code}  {:<7}  {path}  {what}", code.severity()))
+        self.printer.line(&format!("{code}  {severity:<7}  {path}  {what}"))
     }
 }
 
@@ -131,7 +146,7 @@ fn finding(found: &Finding) -> records::Finding {
     records::Finding {
         id: None,
         code: found.code.to_string(),
-        severity: found.severity().to_string(),
+        severity: found.shown_severity(),
         meaning: found.code.meaning(),
         detail: found.detail.clone(),
         part: match found.place {

@@ -34,8 +34,6 @@ pub(super) struct Ending<'a> {
     pub compared: Option<Compared>,
     /// The codes of the findings.
     pub seen: BTreeSet<Code>,
-    /// Whether there is damage, and not only something that this user may not read.
-    pub is_damaged: bool,
 }
 
 impl<'a> Ending<'a> {
@@ -56,7 +54,6 @@ impl<'a> Ending<'a> {
             total,
             compared: None,
             seen: BTreeSet::new(),
-            is_damaged: false,
         }
     }
 
@@ -87,10 +84,10 @@ impl<'a> Ending<'a> {
         }
         self.fill(&mut report);
         let items = human::count(self.total.items, "item");
-        let damage = self.damage();
-        let is_sound = damage.is_none() && (failed == 0 || self.total.items > 0);
+        let fault = self.fault();
+        let is_sound = fault.is_none() && (failed == 0 || self.total.items > 0);
         // A signal outweighs that something may not be read.
-        let (damage, partial) = if self.is_damaged { (damage, None) } else { (None, damage) };
+        let (damage, partial) = if self.is_damaged() { (fault, None) } else { (None, fault) };
         let done = report.finish(End {
             done: Some(format!("{items} verified")),
             damage,
@@ -122,32 +119,36 @@ impl<'a> Ending<'a> {
         }
     }
 
-    fn damage(&self) -> Option<Failure> {
+    /// The closing error: damage, or else the places that could not be read.
+    fn fault(&self) -> Option<Failure> {
         let total = &self.total;
         let disagreements = self.comparison().damage;
-        if total.is_damage() || disagreements > 0 {
-            let (exit, what) = if self.is_damaged {
-                (Exit::Damage, "damaged")
-            } else {
-                (Exit::Partial, "could not be read")
-            };
-            let mut facts = Vec::new();
-            if total.is_damage() {
-                let items = human::count(total.items, "item");
-                facts.push(format!("{} of {items} {what}", total.damaged_items));
+        let exit = if self.is_damaged() { Exit::Damage } else { Exit::Partial };
+        let mut facts = Vec::new();
+        let places = |number| format!("{} outside the items", human::count(number, "place"));
+        for (count, number, what) in [
+            (total.damaged_items, total.tree_damage, "damaged"),
+            (total.unread_items, total.unread_places, "could not be read"),
+        ] {
+            if count > 0 {
+                facts.push(format!("{count} of {} {what}", human::count(total.items, "item")));
             }
-            if total.tree_damage > 0 {
-                let places = human::count(total.tree_damage, "place");
-                facts.push(format!("{places} outside the items"));
+            if number > 0 {
+                let verb = if count > 0 { "" } else { what };
+                facts.push(format!("{} {verb}", places(number)).trim_end().to_owned());
             }
-            if disagreements > 0 {
-                let contradictions = human::count(disagreements, "contradiction");
-                facts.push(format!("{contradictions} between the collections"));
-            }
-            let message = facts.join(", and ");
-            return Some(Failure::new(exit, message).hint(self.pasted(self.hint())));
         }
-        None
+        if disagreements > 0 {
+            let contradictions = human::count(disagreements, "contradiction");
+            facts.push(format!("{contradictions} between the collections"));
+        }
+        let message = facts.join(", and ");
+        (!facts.is_empty()).then(|| Failure::new(exit, message).hint(self.pasted(self.hint())))
+    }
+
+    /// Whether there is damage, and not only something that this user may not read.
+    fn is_damaged(&self) -> bool {
+        self.total.is_damage() || self.comparison().damage > 0
     }
 
     /// `hint` for the roots that the command line names instead of `-c`.
@@ -299,7 +300,7 @@ fn round(round: Round) -> &'static str {
     }
 }
 
-fn counts(summary: &Summary) -> [(&'static str, u64); 8] {
+fn counts(summary: &Summary) -> [(&'static str, u64); 10] {
     [
         ("items", summary.items),
         ("skipped", summary.skipped),
@@ -307,6 +308,8 @@ fn counts(summary: &Summary) -> [(&'static str, u64); 8] {
         ("bytes", summary.bytes),
         ("damaged", summary.damaged_items),
         ("damaged_places", summary.tree_damage),
+        ("unread", summary.unread_items),
+        ("unread_places", summary.unread_places),
         ("warnings", summary.warnings),
         ("notices", summary.notices),
     ]
