@@ -131,6 +131,10 @@ impl Listing<'_> {
     fn list_all(&mut self) -> Done {
         let names = self.list.selection.filter(self.context);
         let visited = self.collection.visit_all(&names, |listed| match listed {
+            // Nobody asks for a directory that an adoption left alone.
+            Listed::Item(name) if self.collection.is_left_alone(&name) => {
+                Ok(ControlFlow::Continue(()))
+            }
             Listed::Item(name) => self.next(name),
             Listed::Stray(_) => Ok(ControlFlow::Continue(())),
             Listed::Link(_, error) | Listed::Unreadable(error) => {
@@ -193,7 +197,6 @@ impl Listing<'_> {
     /// Reports an item by its sidecar.
     fn tell_record(&mut self, name: &RepositoryName) -> Result<ControlFlow<()>, Failure> {
         match self.collection.named_item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
-            Err(error) if self.is_no_item(name, &error) => Ok(ControlFlow::Continue(())),
             Ok((sidecar, _)) if !self.is_wanted(sidecar.state) => Ok(ControlFlow::Continue(())),
             Ok((sidecar, item)) => {
                 self.table.row(&records::to_json(&Item::described(&item, &sidecar)))
@@ -213,9 +216,6 @@ impl Listing<'_> {
             Some(found) => found,
             None => match self.collection.named_item(&name).and_then(|item| item.sidecar()) {
                 Ok((sidecar, _)) => Hit::in_sidecar(name, &sidecar),
-                Err(error) if self.is_no_item(&name, &error) => {
-                    return Ok(ControlFlow::Continue(()));
-                }
                 Err(error) => return self.tell_unreadable(&name, error),
             },
         };
@@ -223,16 +223,6 @@ impl Listing<'_> {
             return Ok(ControlFlow::Continue(()));
         }
         self.table.row(&found)
-    }
-
-    /// Whether it is a directory that an adoption left alone, and that nobody asks for.
-    fn is_no_item(&self, name: &RepositoryName, error: &CollectionError) -> bool {
-        matches!(error, CollectionError::NoSidecar { .. })
-            && !self.list.selection.names_items()
-            && self
-                .collection
-                .item(name)
-                .is_ok_and(|it| it.is_no_item(self.collection).unwrap_or(false))
     }
 
     fn is_wanted(&self, state: State) -> bool {

@@ -73,7 +73,13 @@ impl Selected<'_> {
     ) -> Result<(), PathError> {
         if self.selection.items.is_empty() && self.list.is_none() {
             return match self.collection {
-                Some(collection) => self.listing.feed(collection)(take),
+                Some(collection) => self.listing.feed(collection)(&mut |name| {
+                    if collection.is_left_alone(&name) {
+                        ControlFlow::Continue(())
+                    } else {
+                        take(name)
+                    }
+                }),
                 None => Ok(()),
             };
         }

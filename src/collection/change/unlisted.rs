@@ -10,6 +10,7 @@ use crate::collection::trash::UNLISTED;
 use crate::collection::{Collection, LockedItem, StoredItem};
 use crate::disk::copy::{CopyError, digest};
 use crate::disk::{Dir, DirEntry, Kind, Met, PathError};
+use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, implies, position};
 use crate::layout;
@@ -23,10 +24,20 @@ pub(crate) fn strays_in(
     Ok(item.entries()?.filter(move |entry| !entry.as_ref().is_ok_and(is_part)))
 }
 
+impl Collection {
+    /// Whether `name` is the path of a directory that adoption left alone: without anything of an item, and without
+    /// a record of one. It costs little for the names of items.
+    pub fn is_left_alone(&self, name: &RepositoryName) -> bool {
+        matches!(self.is_recorded(name), Ok(false))
+            && matches!(self.inventory(), Ok(Some(_)))
+            && self.item(name).is_ok_and(|item| item.is_no_item(self).unwrap_or(false))
+    }
+}
+
 impl StoredItem {
     /// Whether nothing in its directory is of an item, and the inventory of `collection` never had one of its name.
     /// Adoption leaves such a directory alone.
-    pub fn is_no_item(&self, collection: &Collection) -> Result<bool, PathError> {
+    pub(crate) fn is_no_item(&self, collection: &Collection) -> Result<bool, PathError> {
         for entry in self.dir().entries()? {
             let DirEntry { name, kind } = entry?;
             let is_of_item = name == layout::SIDECAR || name == layout::PAYLOAD;

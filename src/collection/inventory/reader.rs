@@ -92,6 +92,15 @@ impl InventoryReader {
         asked
     }
 
+    /// Whether the lines read so far have a record of the item.
+    pub(super) fn has_read(&self, name: &RepositoryName) -> bool {
+        let (file_name, leaf) = (year_file(name), name.components()[3]);
+        let mut years = self.year.iter().chain(&self.earlier);
+        years.find(|year| year.file_name == file_name).is_some_and(|year| {
+            year.known.find(leaf.as_bytes()).is_some() || year.later.contains_key(leaf)
+        })
+    }
+
     /// The state of an item, from the lines read so far, without reading from the disk.
     pub(super) fn state_read(&self, name: &RepositoryName) -> Option<State> {
         let file_name = year_file(name);

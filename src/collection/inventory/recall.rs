@@ -20,6 +20,12 @@ impl Collection {
         self.recall(name, ReadYear::last_record)
     }
 
+    /// Whether the inventory has a record of the item `name`. For names in order, it reads each year once, and its
+    /// file is not even inspected for most of them.
+    pub(crate) fn is_recorded(&self, name: &RepositoryName) -> Result<bool, PathError> {
+        Ok(self.inventory_reader().has_read(name) || self.last_record(name)?.is_some())
+    }
+
     /// The result of `ask` for the item `name` in the present file of its year.
     fn recall<T>(
         &self,

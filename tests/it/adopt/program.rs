@@ -83,9 +83,19 @@ fn an_empty_directory_is_a_warning_and_no_item() {
     assert_eq!(copied.code, 0, "{}", copied.stderr);
     assert_eq!(world.run("-c col status --with mirror").code, 0);
     assert_eq!(world.run("-c col migrate --all --to mirror").code, 0);
-    for command in
-        ["list --long", "list --json", "export --all --to out", "export --all --format tar --to -"]
-    {
+    for command in [
+        "list",
+        "list --long",
+        "list --json",
+        "list --state Original",
+        "show --all",
+        "path --all",
+        "manifest --root --all",
+        "meta export --all",
+        "links --all",
+        "export --all --to out",
+        "export --all --format tar --to -",
+    ] {
         let ran = world.run(&format!("-c col {command}"));
         assert_eq!(
             (ran.code, ran.stdout.contains(&empty)),
