@@ -107,12 +107,10 @@ pub enum ImportError {
         /// Its state in this collection.
         state: State,
     },
-    /// Remains of a source that a killed run was removing still exist.
-    #[error("the rest of an imported source is still at `{}`: {reason}", path.display())]
+    /// Remains of a source that a killed run was removing still exist, here or under their own name.
+    #[error("the rest of an imported source was not removed: {reason}")]
     NotRemoved {
-        /// Its path.
-        path: PathBuf,
-        /// Why.
+        /// Why, and where it is if it has another name.
         reason: String,
     },
     /// The ledger is not a list of lines.

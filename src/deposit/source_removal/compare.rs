@@ -86,6 +86,30 @@ impl SourceComparison<'_> {
         Ok(compared)
     }
 
+    /// The part of the directory `top` that is in the item, byte by byte.
+    pub(super) fn part(&self, top: &Dir) -> Result<ComparedSource, SourceKept> {
+        let (mut part, mut pending) = (ComparedSource::default(), vec![PathBuf::new()]);
+        while let Some(relative) = pending.pop() {
+            let dir = top.open_dir(&relative)?;
+            for entry in dir.entries()? {
+                let entry = entry?;
+                let below = relative.join(&entry.name);
+                let held = self.within.join(&below);
+                if entry.kind != Kind::Directory {
+                    match self.leaf((&dir, &entry), &held, Closeness::Bytes) {
+                        Ok(found) => drop(part.leaves.insert(below, found)),
+                        Err(error) if error.is_of_content() => {}
+                        Err(error) => return Err(error),
+                    }
+                } else if self.has_directory(&held) {
+                    part.directories.insert(below.clone());
+                    pending.push(below);
+                }
+            }
+        }
+        Ok(part)
+    }
+
     fn visit(
         &self,
         dir: &Dir,
@@ -262,6 +286,11 @@ impl ComparedSource {
             }
         }
         Some(shape.finish())
+    }
+
+    /// Whether it has no file and no link.
+    pub(super) fn has_no_leaves(&self) -> bool {
+        self.leaves.is_empty()
     }
 
     /// Removes the compared directory `name` in `parent`. New or changed entries stay: that is an error,

@@ -4,15 +4,17 @@
 //! leaves the whole source under its own name or nothing, never a part that a rerun would take for another
 //! source. The next run removes the rest under the hidden name, after the same check: everything in it must
 //! be in the item. Only entries that were compared there are removed, one by one: an entry that is added at
-//! the last moment stays, and so does a file that replaces a source.
+//! the last moment stays, and so does a file that replaces a source. If a rest remains, it gets its own name back:
+//! it is a new source.
 //!
 //! A process that removes a source locks its parent directory, so a hidden name that another process finds under
 //! the lock is of a killed run.
 
 mod compare;
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -24,10 +26,10 @@ use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
 use crate::collection::{Collection, CollectionError, Durability};
 use crate::disk::copy::CopyError;
-use crate::disk::{Dir, DirLock, Kind, LockError, PathError};
+use crate::disk::{Dir, DirLock, Kind, LockError, PathError, resolved};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::item::{Entry, State};
+use crate::item::{Entry, State, unescape};
 use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, ProofError, prove};
@@ -57,6 +59,8 @@ pub(crate) enum SourceKept {
     Foreign(PathBuf),
     #[error("{kept}; it is now `{}`: its name was taken meanwhile", at.display())]
     Renamed { kept: Box<SourceKept>, at: PathBuf },
+    #[error("{0}; the rest has its own name again")]
+    Rest(Box<SourceKept>),
     #[error("it is still `{}`; `mv -n '{}' '{}'` moves it back", at.display(), at.display(), path.display())]
     Aside {
         at: PathBuf,
@@ -75,6 +79,11 @@ pub(crate) enum SourceKept {
 }
 
 impl SourceKept {
+    /// Whether the source has something that is not in the item.
+    fn is_of_content(&self) -> bool {
+        matches!(self, SourceKept::Changed(_) | SourceKept::NotInItem(_) | SourceKept::Followed(_))
+    }
+
     /// Whether the source may be gone: it is missing, or changed.
     pub(crate) fn may_be_gone(&self) -> bool {
         match self {
@@ -136,8 +145,13 @@ pub(crate) fn is_aside(name: &Path) -> bool {
     name.as_os_str().as_bytes().starts_with(ASIDE.as_bytes())
 }
 
+/// The name of a source of which only the item is known.
+fn plain_name(item: &RepositoryName) -> PathBuf {
+    item.as_str().replace('/', "+").into()
+}
+
 fn aside_of(item: &RepositoryName) -> PathBuf {
-    format!("{ASIDE}{}", item.as_str().replace('/', "+")).into()
+    format!("{ASIDE}{}", plain_name(item).display()).into()
 }
 
 /// The item of a source with this hidden name.
@@ -303,13 +317,18 @@ impl<'a> SourceRemover<'a> {
         };
         // A source that was dropped again has other times than its item: only the bytes are compared.
         let (times, interrupt) = (Times::Any, self.interrupt);
-        let compare = |top: &Path| {
-            let within = if is_file { Path::new("") } else { top };
-            let comparison =
-                SourceComparison { entries: &entries, within, times, besides: None, interrupt };
+        let whole = SourceComparison {
+            entries: &entries,
+            within: Path::new(""),
+            times,
+            besides: None,
+            interrupt,
+        };
+        let compare = |within: &Path| {
             if is_file {
-                comparison.single((parent, aside), top, Closeness::Bytes)
+                whole.single((parent, aside), within, Closeness::Bytes)
             } else {
+                let comparison = SourceComparison { within, ..whole };
                 comparison.tree(&parent.open_dir(aside)?, Closeness::Bytes)
             }
         };
@@ -320,23 +339,58 @@ impl<'a> SourceRemover<'a> {
             }
             error => Err(error),
         });
-        let compared = compared.map_err(|error| match error {
+        match compared {
+            Ok(_) if is_file => parent.remove_file(aside)?,
+            Ok(compared) => compared.remove((parent, aside), &parent.path_of(aside))??,
             // A file is whole, and its bytes are another source.
-            SourceKept::Changed(_) | SourceKept::NotInItem(_) if is_file => {
+            Err(error) if is_file && error.is_of_content() => {
                 let own = match tops(&entries)[..] {
                     [only] => only.to_path_buf(),
-                    _ => item.as_str().replace('/', "+").into(),
+                    _ => plain_name(&item),
                 };
                 let kept = SourceKept::Changed(parent.path_of(&own));
-                give_back((parent, aside), (parent, &own), kept)
+                return Err(give_back((parent, aside), (parent, &own), kept));
             }
-            error => error,
-        })?;
-        if is_file {
-            parent.remove_file(aside)?;
-        } else {
-            compared.remove((parent, aside), &parent.path_of(aside))??;
+            // Something came into a directory, or was changed in it, after the kill.
+            Err(error) if error.is_of_content() => {
+                self.give_rest_back((parent, aside), &item, &whole)?
+            }
+            Err(error) => return Err(error),
         }
         Ok(item)
+    }
+
+    /// Removes the part of the directory `aside` that is in its item, and gives the rest its own name back.
+    fn give_rest_back(
+        &self,
+        (parent, aside): (&Dir, &Path),
+        item: &RepositoryName,
+        whole: &SourceComparison<'_>,
+    ) -> Result<(), SourceKept> {
+        let top = parent.open_dir(aside)?;
+        let (mut part, mut own) = (whole.part(&top)?, self.own_name(parent, item));
+        for within in tops(whole.entries) {
+            if part.has_no_leaves() {
+                part = SourceComparison { within, ..*whole }.part(&top)?;
+                own = if part.has_no_leaves() { own } else { within.to_path_buf() };
+            }
+        }
+        let removed = part.remove((parent, aside), &parent.path_of(&own))?;
+        removed.map_err(|kept| match give_back((parent, aside), (parent, &own), kept) {
+            kept if kept.is_of_content() => SourceKept::Rest(Box::new(kept)),
+            kept => kept,
+        })
+    }
+
+    /// The name that the source of an item had in `parent`, or else one that is like the identifier.
+    fn own_name(&self, parent: &Dir, item: &RepositoryName) -> PathBuf {
+        let recorded = || {
+            let (sidecar, _) = self.collection.named_item(item).ok()?.sidecar().ok()?;
+            let source = unescape(sidecar.origin.get("source")?.as_str()?)?;
+            let path = PathBuf::from(OsString::from_vec(source));
+            let is_here = resolved(parent.path()).is_ok_and(|it| path.parent() == Some(&*it));
+            path.file_name().filter(|_| is_here).map(PathBuf::from)
+        };
+        recorded().unwrap_or_else(|| plain_name(item))
     }
 }

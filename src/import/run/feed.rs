@@ -122,10 +122,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     fn finish_removal(&self, candidate: &Candidate) -> Result<RepositoryName, ImportError> {
         let (parent, aside) = candidate.place.parent(&self.shared.looker.watcher)?;
         let finished = self.shared.remover.finish(&parent, &aside);
-        finished.map_err(|error| ImportError::NotRemoved {
-            path: candidate.place.path(),
-            reason: in_words(&error),
-        })
+        finished.map_err(|error| ImportError::NotRemoved { reason: in_words(&error) })
     }
 
     /// A failure to write the rejects ends the run.
