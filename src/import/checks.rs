@@ -196,5 +196,9 @@ pub(super) fn check_translations(
 }
 
 pub(super) fn wrong_bag(candidate: &Candidate, cause: BagError) -> ImportError {
+    // The deposit of a smaller bag finds the same.
+    if let BagError::NotThere { path } = cause {
+        return DepositError::NotThere { path }.into();
+    }
     ImportError::Bag { path: candidate.place.path(), cause: Box::new(cause) }
 }

@@ -2,6 +2,7 @@
 
 use crate::digest::Algorithm;
 use crate::disk::PathError;
+use crate::item::PayloadPath;
 use crate::sidecar::MetadataError;
 
 /// The faults of a bag.
@@ -43,6 +44,12 @@ pub enum BagError {
     NotFetched {
         /// The file.
         file: String,
+    },
+    /// A listed file is missing.
+    #[error("`{path}` is in the list of the files, and is not there")]
+    NotThere {
+        /// The file, as it would be below `doc/`.
+        path: PayloadPath,
     },
     /// A manifest does not list all files.
     #[error("`{file}` lists {listed} of {files} files")]

@@ -14,10 +14,14 @@ use crate::item::bagit::EscapeRules;
 /// The list of files to fetch.
 const FETCHES: &str = "fetch.txt";
 
-/// A manifest: its file name, and its digests.
+/// Number of files of a payload up to which a manifest is read before it is compared with them. A manifest of a
+/// hundred megabytes would fill the memory for a payload of no files at all.
+const UNSEEN_FILES: usize = 100_000;
+
+/// A manifest in the directory of a bag: its file name, and the algorithm of its digests.
 struct BagList {
     file: String,
-    lines: Vec<(PayloadPath, Checksum)>,
+    algorithm: Algorithm,
 }
 
 /// The files of the payload with all their digests.
@@ -29,20 +33,34 @@ pub(super) fn payload(
     if !is_there {
         return Err(BagError::NoPayload);
     }
-    let lists = read_all(dir, "manifest-", version)?;
+    let lists = lists(dir, "manifest-")?;
     if lists.is_empty() {
         return Err(BagError::NoManifest);
     }
     let mut files: BTreeMap<PayloadPath, Vec<Checksum>> = BTreeMap::new();
     let mut counts = Vec::new();
-    for BagList { file, lines } in lists {
-        counts.push((file.clone(), lines.len()));
-        for (at, (path, checksum)) in lines.into_iter().enumerate() {
+    for list in &lists {
+        let file = &list.file;
+        let mut listed = 0;
+        list.visit(dir, version, |line, path, checksum| {
             let below = path.as_path().strip_prefix(PAYLOAD).ok();
-            let below = below.and_then(|below| PayloadPath::new(below).ok());
-            let Some(below) = below else { return Err(BagError::Outside { file, line: at + 1 }) };
-            files.entry(below).or_default().push(checksum);
-        }
+            let Some(below) = below.and_then(|below| PayloadPath::new(below).ok()) else {
+                return Err(BagError::Outside { file: file.clone(), line });
+            };
+            if files.len() >= UNSEEN_FILES && dir.stat(path.as_path())?.is_none() {
+                return Err(BagError::NotThere { path: below });
+            }
+            listed += 1;
+            let known = files.entry(below).or_default();
+            // A line that is repeated without end must not fill the memory either.
+            let is_alike = |it: &&Checksum| it.algorithm() == checksum.algorithm();
+            if !known.contains(&checksum) && known.iter().filter(is_alike).count() < 2 {
+                known.reserve_exact(1);
+                known.push(checksum);
+            }
+            Ok(())
+        })?;
+        counts.push((file.clone(), listed));
     }
     // Before 1.0, each file had to be in only one of the manifests.
     if version >= (1, 0)
@@ -56,8 +74,8 @@ pub(super) fn payload(
 /// Reads the tag files that have digests, and compares them.
 pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
     let mut buffer = vec![0; BUFFER_BYTES];
-    for BagList { lines, .. } in read_all(dir, "tagmanifest-", version)? {
-        for (path, checksum) in lines {
+    for list in lists(dir, "tagmanifest-")? {
+        list.visit(dir, version, |_, path, checksum| {
             let checksums = [checksum];
             let mut checker = Checker::new(&checksums);
             let mut file = dir.open_file(path.as_path())?;
@@ -70,10 +88,10 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
                     length => checker.update(&buffer[..length]),
                 }
             }
-            if let Some(algorithm) = checker.mismatch() {
-                return Err(BagError::Tag { file: path.to_string(), algorithm });
-            }
-        }
+            checker.mismatch().map_or(Ok(()), |algorithm| {
+                Err(BagError::Tag { file: path.to_string(), algorithm })
+            })
+        })?;
     }
     Ok(())
 }
@@ -109,7 +127,8 @@ pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError>
     Ok(())
 }
 
-fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<BagList>, BagError> {
+/// The manifests whose names begin with `prefix`, by name.
+fn lists(dir: &Dir, prefix: &str) -> Result<Vec<BagList>, BagError> {
     let mut lists = Vec::new();
     for entry in dir.entries()? {
         let entry = entry?;
@@ -121,37 +140,39 @@ fn read_all(dir: &Dir, prefix: &str, version: Version) -> Result<Vec<BagList>, B
         if entry.kind != Kind::File {
             return Err(BagError::NotAFile { file: name.to_owned() });
         }
-        let lines = read(dir, name, algorithm, version)?;
-        lists.push(BagList { file: name.to_owned(), lines });
+        lists.push(BagList { file: name.to_owned(), algorithm });
     }
     lists.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(lists)
 }
 
-fn read(
-    dir: &Dir,
-    file: &str,
-    algorithm: Algorithm,
-    version: Version,
-) -> Result<Vec<(PayloadPath, Checksum)>, BagError> {
-    let text = text_of(dir, file)?;
-    let mut lines = Vec::new();
-    for (at, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
+impl BagList {
+    /// Calls `visit` for each line, with its number from 1, its path in the bag and its digest.
+    fn visit(
+        &self,
+        dir: &Dir,
+        version: Version,
+        mut visit: impl FnMut(usize, PayloadPath, Checksum) -> Result<(), BagError>,
+    ) -> Result<(), BagError> {
+        let BagList { file, algorithm } = self;
+        let text = text_of(dir, file)?;
+        for (at, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let wrong = || BagError::Line { file: file.clone(), line: at + 1 };
+            let (digest, path) = line.split_once([' ', '\t']).ok_or_else(wrong)?;
+            let checksum = Checksum::new(*algorithm, digest).ok_or_else(wrong)?;
+            // The separator is two blanks, or a blank and a star, as written by `md5sum`.
+            let path = path.trim_start_matches([' ', '\t']);
+            let path = path.strip_prefix('*').unwrap_or(path);
+            let path = path.strip_prefix("./").unwrap_or(path);
+            let path = meant(dir, path, version)?
+                .ok_or_else(|| BagError::Outside { file: file.clone(), line: at + 1 })?;
+            visit(at + 1, path, checksum)?;
         }
-        let wrong = || BagError::Line { file: file.to_owned(), line: at + 1 };
-        let (digest, path) = line.split_once([' ', '\t']).ok_or_else(wrong)?;
-        let checksum = Checksum::new(algorithm, digest).ok_or_else(wrong)?;
-        // The separator is two blanks, or a blank and a star, as written by `md5sum`.
-        let path = path.trim_start_matches([' ', '\t']);
-        let path = path.strip_prefix('*').unwrap_or(path);
-        let path = path.strip_prefix("./").unwrap_or(path);
-        let path = meant(dir, path, version)?
-            .ok_or_else(|| BagError::Outside { file: file.to_owned(), line: at + 1 })?;
-        lines.push((path, checksum));
+        Ok(())
     }
-    Ok(lines)
 }
 
 /// The path in `text`; `None` if it leads out of the bag.

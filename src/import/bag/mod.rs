@@ -42,9 +42,9 @@ impl Bag {
     /// Reads the tag files of the bag in `dir`.
     pub(super) fn read(dir: &Dir) -> Result<Bag, BagError> {
         let version = tags::declaration(dir)?;
+        lists::check_fetches(dir, version)?;
         let files = lists::payload(dir, version)?;
         lists::check_tags(dir, version)?;
-        lists::check_fetches(dir, version)?;
         let (metadata, oxum) = tags::info(dir)?;
         let conditions = tags::conditions(dir, &metadata)?;
         let checks = Checks { files: Some(files), payload: None };

@@ -30,8 +30,10 @@ pub(super) fn text_of(dir: &Dir, file: &str) -> Result<String, BagError> {
     if opened.stat()?.kind != Kind::File {
         return Err(BagError::NotAFile { file: file.to_owned() });
     }
-    let bytes = opened.read_all(MAX_BYTES)?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
+    let mut bytes = opened.read_all(MAX_BYTES)?;
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;

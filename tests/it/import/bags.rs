@@ -278,6 +278,20 @@ fn with_files_to_be_fetched_name_the_file_and_its_list() {
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
 }
 
+/// Such a manifest fills the memory before the payload is looked at.
+#[test]
+fn with_a_list_of_far_more_files_than_there_are_are_not_read_to_the_end() {
+    let (words, _) = run(|bag| {
+        let digest = Digest::of(b"");
+        let lines = (0..100_002).map(|number| format!("{digest}  data/{number}\n"));
+        let manifest: String = lines.chain(["no line of a manifest".to_owned()]).collect();
+        write(bag, "manifest-sha256.txt", manifest);
+        std::fs::remove_file(bag.join("manifest-md5.txt")).unwrap();
+    });
+    let expected = "`100000` is in the list of the files, and is not there";
+    assert_eq!(words, [expected]);
+}
+
 /// A directory that holds bags may hold other things as well: a bag above the chosen level is one item.
 #[test]
 fn above_the_chosen_level_are_taken_as_a_whole() {
