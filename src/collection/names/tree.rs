@@ -42,13 +42,18 @@ impl<'a> PrefixTree<'a> {
         &self,
         now: Instant,
     ) -> Result<BTreeSet<Instant>, PathError> {
-        let (mut dates, this_year) = (BTreeSet::new(), now.civil().year.to_string());
+        let (mut dates, now_suffix) = (BTreeSet::new(), now.suffix());
+        let (this_year, now_leaf) = now_suffix.split_once('/').unwrap_or_default();
         for directory in self.directories_of_subsystem()? {
             let years = self.years(&directory)?;
-            for year in years.iter().take_while(|year| number(year) >= number(&this_year)) {
+            for year in years.iter().take_while(|year| number(year) >= number(this_year)) {
                 let path = directory.join(year);
                 let Some(dir) = self.root.open_dir_if_there(path)? else { continue };
-                for leaf in dir.names_of(Kind::Directory, |leaf| is_suffix_leaf(year, leaf))? {
+                // As in `newest_of`, text order spares the parsing of most names.
+                let is_begun = number(year) == number(this_year);
+                let may_be_ahead = |leaf: &str| !is_begun || leaf > now_leaf;
+                let is_wanted = |leaf: &str| may_be_ahead(leaf) && is_suffix_leaf(year, leaf);
+                for leaf in dir.names_of(Kind::Directory, is_wanted)? {
                     let date = parse_suffix(&format!("{year}/{leaf}"));
                     dates.extend(date.into_iter().filter(|date| *date > now));
                 }
@@ -275,6 +280,27 @@ mod tests {
             "example.org/a/2025/12.31.23.59",
         ]);
         assert_eq!(tree.newest(), [some("2026/11.21.02.13.20"), some("10000/01.01.00.00")]);
+    }
+
+    #[test]
+    fn only_later_names_are_ahead() {
+        let tree = TestTree::new(&[
+            "example.org/a/2025/12.31.23.59",
+            "example.org/a/2026/11.21.02.13.00",
+            "example.org/a/2026/11.21.02.13.00.5",
+            "example.org/a/2026/11.21.02.14",
+            "example.org/a/2026/11.21.02.15.00",
+            "example.org/a/2026/zzz",
+            "example.org/a/2027/01.01.00.00",
+        ]);
+        let ahead = |now: &str| tree.names().ahead(now.parse().unwrap()).unwrap();
+        let later = ahead("2026-11-21T02:13:00Z").into_iter().map(Instant::suffix);
+        let expected =
+            ["2026/11.21.02.13.00.5", "2026/11.21.02.14", "2026/11.21.02.15", "2027/01.01.00.00"];
+        assert_eq!(later.collect::<Vec<_>>(), expected);
+        assert_eq!(ahead("2026-11-21T02:13:00.5Z").len(), 3);
+        assert_eq!(ahead("2026-11-21T02:15:00Z").len(), 1);
+        assert_eq!(ahead("2027-01-01T00:00:00Z").len(), 0);
     }
 
     #[test]
