@@ -231,8 +231,7 @@ impl Register {
             return Ok(false);
         }
         // A collection that was moved is looked for at its new place from now on.
-        let is_other = claimant.id != Some(entry.collection.as_str());
-        if is_other {
+        if claimant.id != Some(entry.collection.as_str()) {
             return Ok(!claimant.memory.starts_with(claimant.root));
         }
         let is_in_place = entry.root == claimant.root
@@ -279,9 +278,8 @@ pub(in crate::collection) fn keep(
     id: &str,
     claimant: &Claimant<'_>,
 ) -> Result<Option<Notice>, CollectionError> {
-    let kept = claim.and_then(|claim| match claim {
-        Some(claim) => Ok(claim.keep(id, claimant)?),
-        None => Ok(()),
+    let kept = claim.and_then(|claim| {
+        claim.map_or(Ok(()), |claim| claim.keep(id, claimant)).map_err(CollectionError::from)
     });
     let not_registered = |error: &PathError| Notice::NotRegistered {
         prefix: claimant.prefix.clone(),
@@ -336,8 +334,7 @@ fn check_entry(
     claimant: &Claimant<'_>,
 ) -> Result<(), CollectionError> {
     // A memory in a collection was removed with it, though a new one may lie in its place.
-    let is_shared = claimant.has_memory_of(entry) && !claimant.memory.starts_with(claimant.root);
-    if is_shared {
+    if claimant.has_memory_of(entry) && !claimant.memory.starts_with(claimant.root) {
         return Ok(());
     }
     let issuer = issuer_at(&entry.root, series)?;
