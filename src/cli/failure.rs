@@ -1,11 +1,12 @@
 //! Failures of the command line: one line, causes, one hint, an exit code.
 
 use std::error::Error;
+use std::ops::ControlFlow;
 
 use urepo::disk::PathError;
 
 use super::exit::Exit;
-use super::shell;
+use super::{Done, shell};
 
 /// Why a command ended without success.
 #[derive(Debug)]
@@ -113,5 +114,16 @@ impl Failure {
     /// The message and its causes in one line.
     pub(crate) fn in_one_line(&self) -> String {
         std::iter::once(&self.message).chain(&self.causes).cloned().collect::<Vec<_>>().join(": ")
+    }
+}
+
+/// Whether a visit goes on after `done`. The failure that breaks it off is kept in `failed`.
+pub(crate) fn go_on(done: Done, failed: &mut Option<Failure>) -> ControlFlow<()> {
+    match done {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(failure) => {
+            *failed = Some(failure);
+            ControlFlow::Break(())
+        }
     }
 }

@@ -51,6 +51,11 @@ pub(crate) fn fields(fields: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
     fields.iter().map(line).collect()
 }
 
+/// Items and their size: `1 item, 2 files, 1.4 MiB`.
+pub(crate) fn items(items: u64, files: u64, bytes: u64) -> String {
+    format!("{}, {}", count(items, "item"), size(files, bytes))
+}
+
 /// Files and their size: `2 files, 1.4 MiB`.
 pub(crate) fn size(files: u64, bytes: u64) -> String {
     format!("{}, {}", count(files, "file"), self::bytes(bytes))

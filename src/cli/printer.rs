@@ -249,6 +249,12 @@ impl Printer {
         self.say(&format!("{ERROR}error:{ERROR:#} {}", escape::one_line(text)));
     }
 
+    /// An error about `failure` in the words of its command, with its hint.
+    pub(crate) fn error_of(&self, failure: &Failure, text: &str) {
+        self.error(text);
+        failure.hint.iter().for_each(|hint| self.hint(hint));
+    }
+
     /// Reports a failure on stderr: lines for people, one record with `--json`.
     pub(crate) fn failure(&self, failure: &Failure) {
         if failure.silent {

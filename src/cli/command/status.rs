@@ -12,7 +12,7 @@ use urepo::identity::{Prefix, RepositoryName};
 
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, go_on};
 use crate::cli::human;
 use crate::cli::known::Known;
 use crate::cli::printer::Verbosity;
@@ -69,17 +69,9 @@ impl Status {
                     Ok(())
                 }
             };
-            match written {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(failure) => {
-                    unwritten = Some(failure);
-                    ControlFlow::Break(())
-                }
-            }
+            go_on(written, &mut unwritten)
         })?;
-        if let Some(failure) = unwritten {
-            return Err(failure);
-        }
+        unwritten.map_or(Ok(()), Err)?;
         for (at, collection) in known.collections.iter().enumerate() {
             for name in collection.displaced(&names)? {
                 let path = collection.path().to_path_buf();
@@ -159,7 +151,7 @@ fn report_contradiction(
 /// Reports items that are missing from a collection by its inventory, and items that left it and are back.
 fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &mut Tally) -> Done {
     for (at, collection) in known.collections.iter().enumerate() {
-        let mut written = Ok(());
+        let mut unwritten = None;
         let visited = collection.visit_discrepancies(names, |found| {
             let (name, what) = match found {
                 Discrepancy::Missing(name, ..) => (name, Contradiction::Vanished),
@@ -173,10 +165,10 @@ fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &
                 }
                 _ => return ControlFlow::Continue(()),
             };
-            written = report_contradiction(context, known, tally, at, &name, what);
-            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            let written = report_contradiction(context, known, tally, at, &name, what);
+            go_on(written, &mut unwritten)
         });
-        written?;
+        unwritten.map_or(Ok(()), Err)?;
         if let Err(error) = visited {
             unlisted(context, known, tally, at, error);
         }

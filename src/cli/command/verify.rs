@@ -21,7 +21,7 @@ use urepo::verify::{
 
 use crate::cli::Done;
 use crate::cli::context::{Context, name_of_item};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, go_on};
 use crate::cli::human::parse_duration;
 use crate::cli::report::Report;
 use crate::cli::select::{Selection, SelectionFlags};
@@ -351,17 +351,6 @@ impl VerifyRun<'_> {
             printer: &self.context.printer,
             root: &self.roots[root],
             is_one_of_several: self.roots.len() > 1,
-        }
-    }
-}
-
-/// Whether to go on although the output is closed.
-fn go_on(written: Done, unwritten: &mut Option<Failure>) -> ControlFlow<()> {
-    match written {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            *unwritten = Some(error);
-            ControlFlow::Break(())
         }
     }
 }

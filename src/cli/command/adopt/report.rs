@@ -57,16 +57,12 @@ impl Reporter<'_> {
             } => {}
             Outcome::Refused { path, error } => {
                 let failure = Failure::from(error);
-                let message = failure.in_one_line();
+                let mut message = failure.in_one_line();
                 // Nearly all errors name their item or path.
-                printer.error(&if message.contains(&path) {
-                    message
-                } else {
-                    format!("`{path}` was not adopted: {message}")
-                });
-                if let Some(hint) = &failure.hint {
-                    printer.hint(hint);
+                if !message.contains(&path) {
+                    message = format!("`{path}` was not adopted: {message}");
                 }
+                printer.error_of(&failure, &message);
             }
         }
         None
@@ -139,8 +135,7 @@ impl Reporter<'_> {
             "nothing to take in".to_owned()
         } else {
             let verb = if self.planned { "would take in" } else { "took in" };
-            let items = human::count(summary.taken, "item");
-            format!("{verb} {items}, {}", human::size(summary.files, summary.bytes))
+            format!("{verb} {}", human::items(summary.taken, summary.files, summary.bytes))
         };
         if summary.there > 0 {
             text += &format!("; {} there already", summary.there);

@@ -101,13 +101,10 @@ impl<'a> Reporter<'a> {
             let hint = "the reason is named above; leave that item out, or repair it";
             Failure::new(Exit::Damage, message).hint(hint)
         });
-        let items = human::count(exported, "item");
-        let size = human::size(files, bytes);
+        let verb = if is_dry { "would export" } else { "exported" };
         let closing = match exported {
-            0 if is_dry => "would export nothing".to_owned(),
-            0 => "exported nothing".to_owned(),
-            _ if is_dry => format!("would export {items}, {size}"),
-            _ => format!("exported {items}, {size}"),
+            0 => format!("{verb} nothing"),
+            _ => format!("{verb} {}", human::items(exported, files, bytes)),
         };
         let counts = &mut self.report.summary.counts;
         (counts.items, counts.files, counts.bytes) = (exported, Some(files), Some(bytes));

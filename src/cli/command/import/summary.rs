@@ -53,17 +53,11 @@ pub(super) fn closing(summary: &Summary, wait: Option<Duration>) -> String {
     let (updated, there) = (summary.rows.updated, summary.there);
     let update = if wait.is_some() { "would update" } else { "updated" };
     let is_idle = summary.imported == 0;
-    let mut text = match (wait, is_idle) {
-        (_, true) if updated > 0 => {
-            format!("{update} {updated} of {}", human::count(there, "item"))
-        }
-        (Some(_), true) => "would import nothing".to_owned(),
-        (None, true) => "imported nothing".to_owned(),
-        (wait, false) => {
-            let verb = if wait.is_some() { "would import" } else { "imported" };
-            let items = human::count(summary.imported, "item");
-            format!("{verb} {items}, {}", human::size(summary.files, summary.bytes))
-        }
+    let verb = if wait.is_some() { "would import" } else { "imported" };
+    let mut text = match summary.imported {
+        0 if updated > 0 => format!("{update} {updated} of {}", human::count(there, "item")),
+        0 => format!("{verb} nothing"),
+        items => format!("{verb} {}", human::items(items, summary.files, summary.bytes)),
     };
     if there > 0 && !(is_idle && updated > 0) {
         text += &format!("; {there} there already");

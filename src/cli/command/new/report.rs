@@ -55,10 +55,8 @@ impl Reporter<'_> {
                     // The engine stops by itself.
                     let _ = self.report.fails(&mut output, item, error.into(), |failure| {
                         let reason = failure.in_one_line();
-                        printer.error(&format!("`{source}` was not deposited: {reason}"));
-                        if let Some(hint) = &failure.hint {
-                            printer.hint(hint);
-                        }
+                        let text = format!("`{source}` was not deposited: {reason}");
+                        printer.error_of(failure, &text);
                     });
                 }
             }

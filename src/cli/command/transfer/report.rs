@@ -108,15 +108,11 @@ impl<'r, 'a> Reporter<'r, 'a> {
     fn tell_failure(&mut self, output: &mut Output, name: &str, error: TransferError) {
         let printer = &self.run.context.printer;
         let tell = |failure: &Failure| {
-            let text = failure.in_one_line();
-            if text.contains(name) {
-                printer.error(&text);
-            } else {
-                printer.error(&format!("`{name}`: {text}"));
+            let mut text = failure.in_one_line();
+            if !text.contains(name) {
+                text = format!("`{name}`: {text}");
             }
-            if let Some(hint) = &failure.hint {
-                printer.hint(hint);
-            }
+            printer.error_of(failure, &text);
         };
         // The engine stops by itself.
         let _ = self.report.fails(output, Item::of(name), error.into(), tell);
@@ -155,8 +151,8 @@ fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
     let done = match counts.items {
         0 if counts.failed > 0 => return there,
         0 => format!("nothing to {present}"),
-        _ if report.is_dry() => sized(&format!("would {present}"), counts),
-        _ => sized(past, counts),
+        _ if report.is_dry() => format!("would {present} {}", sized(counts)),
+        _ => format!("{past} {}", sized(counts)),
     };
     let buried = match counts.others.get(DELETIONS).copied().unwrap_or_default() {
         0 => None,
@@ -169,10 +165,9 @@ fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
     Some(parts.join("; "))
 }
 
-fn sized(done: &str, counts: &Counts) -> String {
-    let items = human::count(counts.items, "item");
-    let size = human::size(counts.files.unwrap_or_default(), counts.bytes.unwrap_or_default());
-    format!("{done} {items}, {size}")
+fn sized(counts: &Counts) -> String {
+    let (files, bytes) = (counts.files.unwrap_or_default(), counts.bytes.unwrap_or_default());
+    human::items(counts.items, files, bytes)
 }
 
 /// The verb and its participle.
