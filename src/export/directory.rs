@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use super::name::GivenNames;
 use super::part::{CheckTime, Parts};
 use super::place::{self, Place};
-use super::run::{Feed, Report, exported};
+use super::run::{Report, exported};
 use super::source::SoundItem;
 use super::tar::{Tar, TarFile};
 use super::tree::StagedTree;
-use super::{Destination, ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary};
+use super::{
+    Destination, ExportError, Exported, Exporter, Format, NameFeed, Outcome, RunMode, Summary,
+};
 use crate::collection::Lookup;
 use crate::disk::PathError;
 use crate::flow::{Footprint, ReorderBuffer, Reservations, Size};
@@ -34,7 +36,7 @@ impl Exporter<'_> {
     pub fn to_directory(
         &self,
         destination: &Destination<'_>,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         report: &mut Report<'_>,
     ) -> Summary {
         let mut run = IntoDirectory {
@@ -70,7 +72,7 @@ struct IntoDirectory<'a, 'r> {
 }
 
 impl IntoDirectory<'_, '_> {
-    fn carry_out(&mut self, feed: Box<Feed<'_>>) -> Result<(), ExportError> {
+    fn carry_out(&mut self, feed: Box<NameFeed<'_>>) -> Result<(), ExportError> {
         place::check(self.destination)?;
         if self.exporter.options.mode == RunMode::Act {
             // An entry that cannot be removed does not stop an export.

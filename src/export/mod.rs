@@ -50,12 +50,11 @@ use crate::disk::Watcher;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-pub use crate::flow::{RunMode, Tombstones};
+pub use crate::flow::{NameFeed, RunMode, Tombstones};
 pub use error::ExportError;
 pub use metadata::MetadataFormat;
 pub use name::{NamedBy, file_name};
 pub use part::Lost;
-pub use run::Feed;
 
 /// The form of an exported item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The common parts of exports into a directory and into a stream.
 
 use std::ffi::OsString;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::name::{file_name, source_name};
@@ -13,14 +12,9 @@ use super::{
     ExportError, Exported, Exporter, Format, NamedBy, Outcome, Payload, Summary, Tombstones,
 };
 use crate::collection::Lookup;
-use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-
-/// Passes the names of items to the given function, until it breaks.
-pub type Feed<'a> =
-    dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError> + 'a;
 
 /// Receives the outcomes. It fails if its output is closed.
 pub(super) type Report<'a> = dyn FnMut(Vec<Outcome>) -> Result<(), ExportError> + 'a;

@@ -5,9 +5,11 @@ use std::ops::ControlFlow;
 
 use super::name::GivenNames;
 use super::part::CheckTime;
-use super::run::{Feed, Report, exported};
+use super::run::{Report, exported};
 use super::tar::{Stream, Tar};
-use super::{ExportError, Exported, Exporter, Format, Outcome, RunMode, Summary, Tombstones};
+use super::{
+    ExportError, Exported, Exporter, Format, NameFeed, Outcome, RunMode, Summary, Tombstones,
+};
 use crate::collection::Lookup;
 use crate::identity::RepositoryName;
 
@@ -19,7 +21,7 @@ impl Exporter<'_> {
     pub fn to_stream(
         &self,
         output: &mut dyn Write,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         report: &mut Report<'_>,
     ) -> Summary {
         let mut summary = Summary::default();
@@ -32,7 +34,7 @@ impl Exporter<'_> {
     fn stream(
         &self,
         output: &mut dyn Write,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         report: &mut Report<'_>,
         summary: &mut Summary,
     ) -> Result<(), ExportError> {

@@ -11,7 +11,11 @@ mod gather;
 mod room;
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::disk::PathError;
+use crate::identity::RepositoryName;
 
 pub(crate) use batch::batches;
 pub(crate) use drive::{MOST_REQUESTS, drive, request_threads, spread};
@@ -221,6 +225,11 @@ impl<R> Flow<R> {
         self.news.notify_one();
     }
 }
+
+/// Passes the names of items to the given function, until it breaks.
+pub type NameFeed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError>
+    + Send
+    + 'a;
 
 /// Whether a run only plans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -76,13 +76,12 @@ use crate::holdings::Peers;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
-pub use crate::flow::{OnError, RunMode, Tombstones};
+pub use crate::flow::{NameFeed, OnError, RunMode, Tombstones};
 pub use abandoned::{abandoned, withdraw_abandoned};
 pub use decide::{Replaces, Step};
 pub use error::{JournalError, Refusal, TransferError};
 pub use lost::end_lost;
 pub use recovery::{Finished, PeerLookup, finish_pending, has_pending, pending};
-pub use run::NameFeed;
 pub use settle::HandoverEnd;
 
 /// The kind of transfer.

@@ -3,21 +3,17 @@
 use std::ops::ControlFlow;
 
 use super::shared::{Prepared, Shared, size};
-use super::{OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred, Verb};
+use super::{
+    NameFeed, OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred, Verb,
+};
 use crate::collection::{Collection, Lookup, Names};
 use crate::disk::{IoContext, PathError};
 use crate::flow::{Flow, GROUP_ITEMS};
-use crate::identity::RepositoryName;
 use crate::progress::Scan;
 use std::sync::Arc;
 
 /// Limit on items in flight.
 const UNDER_WAY: usize = 2 * GROUP_ITEMS;
-
-/// Passes the names of items to the given function, until it breaks.
-pub type NameFeed<'a> = dyn FnOnce(&mut dyn FnMut(RepositoryName) -> ControlFlow<()>) -> Result<(), PathError>
-    + Send
-    + 'a;
 
 impl Names {
     /// All wanted items of `collection`, as a feed.

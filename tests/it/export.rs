@@ -11,8 +11,8 @@ use snapbox::str;
 use urepo::collection::Collection;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::export::{
-    BagLinks, Destination, ExportError, Exporter, Feed, Format, MetadataFormat, NamedBy, Options,
-    Outcome, Summary,
+    BagLinks, Destination, ExportError, Exporter, Format, MetadataFormat, NameFeed, NamedBy,
+    Options, Outcome, Summary,
 };
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
@@ -264,7 +264,7 @@ fn an_interrupted_run_leaves_nothing_and_a_stream_that_says_so() {
     let is_interrupted = |outcomes: &[Outcome]| {
         matches!(outcomes[0].result, Err(ExportError::Interrupted)) && outcomes.len() == 1
     };
-    let run = |act: &dyn Fn(&Exporter<'_>, Box<Feed<'_>>)| {
+    let run = |act: &dyn Fn(&Exporter<'_>, Box<NameFeed<'_>>)| {
         let interrupt = Interrupt::default();
         let collection = open(&world, &Watcher::new(Arc::new(Stopper(interrupt.clone()))));
         let exporter = Exporter {

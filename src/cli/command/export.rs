@@ -4,8 +4,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use urepo::export::{
-    BagLinks, Destination, ExportError, Exporter, Feed, Format, MetadataFormat, NamedBy, Options,
-    Outcome, Payload, RunMode, Summary, Tombstones,
+    BagLinks, Destination, ExportError, Exporter, Format, MetadataFormat, NameFeed, NamedBy,
+    Options, Outcome, Payload, RunMode, Summary, Tombstones,
 };
 use urepo::progress::{Scan, with_scan};
 
@@ -149,7 +149,7 @@ impl Export {
         &self,
         context: &Context,
         exporter: &Exporter<'_>,
-        feed: Box<Feed<'_>>,
+        feed: Box<NameFeed<'_>>,
         report: &mut dyn FnMut(Vec<Outcome>) -> Result<(), ExportError>,
     ) -> Summary {
         if self.is_stream() {
