@@ -134,12 +134,8 @@ impl Dir {
     /// Creates a new file and opens it for writing.
     pub fn create_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
-        let fd = self
-            .create_raw(relative, 0o666)
-            .and_then(|fd| self.share_file(fd, relative))
-            .map_err(|error| self.name_error(relative, error))
-            .on("create", self.at(relative))?;
-        Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
+        let made = self.create_raw(relative, 0o666);
+        self.created(relative, made.and_then(|fd| self.share_file(fd, relative)))
     }
 
     /// The same with permission bits of its own, less those that the umask withholds: nobody else
@@ -150,10 +146,12 @@ impl Dir {
         mode: u32,
     ) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
-        let fd = self
-            .create_raw(relative, mode)
-            .map_err(|error| self.name_error(relative, error))
-            .on("create", self.at(relative))?;
+        self.created(relative, self.create_raw(relative, mode))
+    }
+
+    fn created(&self, relative: &Path, made: io::Result<OwnedFd>) -> Result<StoredFile, PathError> {
+        let made = made.map_err(|error| self.name_error(relative, error));
+        let fd = made.on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
     }
 

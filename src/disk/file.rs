@@ -173,23 +173,21 @@ impl StoredFile {
 
     /// Forces bytes and attributes to the disk.
     pub fn sync(&self) -> Result<(), PathError> {
-        if !self.watcher.syncs() {
-            return Ok(());
-        }
-        self.watcher
-            .before(Operation::SyncFile, &self.path)
-            .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::fsync(&self.file))?))
-            .on("sync", &self.path)
+        self.sync_by(|| rustix::fs::fsync(&self.file))
     }
 
     /// Forces the bytes to the disk.
     pub fn sync_data(&self) -> Result<(), PathError> {
+        self.sync_by(|| rustix::fs::fdatasync(&self.file))
+    }
+
+    fn sync_by(&self, sync: impl FnMut() -> rustix::io::Result<()>) -> Result<(), PathError> {
         if !self.watcher.syncs() {
             return Ok(());
         }
         self.watcher
             .before(Operation::SyncFile, &self.path)
-            .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::fdatasync(&self.file))?))
+            .and_then(|_under_way| Ok(retry_on_intr(sync)?))
             .on("sync", &self.path)
     }
 

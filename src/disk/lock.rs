@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs::TryLockError;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::FlockOperation;
 
@@ -47,7 +48,7 @@ pub enum LockError {
     #[error("`{}` is locked", path.display())]
     Held {
         /// The lock file.
-        path: std::path::PathBuf,
+        path: PathBuf,
         /// The holder, if known.
         #[source]
         holder: HeldBy,
@@ -56,7 +57,7 @@ pub enum LockError {
     #[error("interrupted while waiting for `{}`", path.display())]
     Interrupted {
         /// The lock file.
-        path: std::path::PathBuf,
+        path: PathBuf,
         /// The holder, if known.
         #[source]
         holder: HeldBy,
@@ -198,13 +199,7 @@ fn try_flock(file: &StoredFile, mode: LockMode) -> Result<bool, PathError> {
 /// Locks `file` in `mode`, once it is free.
 fn wait_for_flock(file: &StoredFile, mode: LockMode, waiter: &Waiter<'_>) -> Result<(), LockError> {
     let waited = waiter.poll(|| Ok::<_, PathError>(try_flock(file, mode)?.then_some(())))?;
-    let path = file.path().to_path_buf();
-    let holder = || HeldBy(read_holder(file));
-    match waited {
-        Waited::Ready(()) => Ok(()),
-        Waited::TimedOut => Err(LockError::Held { path, holder: holder() }),
-        Waited::Interrupted => Err(LockError::Interrupted { path, holder: holder() }),
-    }
+    taken(waited, file.path(), || read_holder(file))
 }
 
 /// A directory locked by one process. Dropping it releases the lock; so does the end of the process.
@@ -225,12 +220,7 @@ impl Drop for DirLock {
 impl Dir {
     /// Locks this directory itself, waiting while another process holds the lock.
     pub(crate) fn wait_for_lock(&self, waiter: &Waiter<'_>) -> Result<DirLock, LockError> {
-        let (path, holder) = (self.path().to_path_buf(), HeldBy(UNKNOWN.to_owned()));
-        match waiter.poll(|| self.try_lock())? {
-            Waited::Ready(lock) => Ok(lock),
-            Waited::TimedOut => Err(LockError::Held { path, holder }),
-            Waited::Interrupted => Err(LockError::Interrupted { path, holder }),
-        }
+        taken(waiter.poll(|| self.try_lock())?, self.path(), || UNKNOWN.to_owned())
     }
 
     /// Locks this directory itself, unless another process holds the lock.
@@ -244,17 +234,28 @@ impl Dir {
     }
 
     fn try_lock_as(&self, operation: FlockOperation) -> Result<Option<DirLock>, PathError> {
-        let locked = self.step(Operation::Lock, std::path::Path::new("")).and_then(|_under_way| {
-            match rustix::fs::flock(self.descriptor(), operation) {
-                Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-                outcome => Ok(outcome.map(|()| true)?),
-            }
-        });
+        let locked =
+            self.step(Operation::Lock, Path::new("")).and_then(
+                |_under_way| match rustix::fs::flock(self.descriptor(), operation) {
+                    Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+                    outcome => Ok(outcome.map(|()| true)?),
+                },
+            );
         if !locked.on("lock", self.path())? {
             return Ok(None);
         }
         // The lock belongs to the open file description, which duplicates of the descriptor share.
         Ok(Some(DirLock { dir: self.try_clone()? }))
+    }
+}
+
+/// The result of waiting for the lock at `path`.
+fn taken<T>(waited: Waited<T>, path: &Path, holder: impl Fn() -> String) -> Result<T, LockError> {
+    let (path, holder) = (path.to_path_buf(), || HeldBy(holder()));
+    match waited {
+        Waited::Ready(lock) => Ok(lock),
+        Waited::TimedOut => Err(LockError::Held { path, holder: holder() }),
+        Waited::Interrupted => Err(LockError::Interrupted { path, holder: holder() }),
     }
 }
 

@@ -27,6 +27,12 @@ pub enum Links {
     Refuse,
 }
 
+impl Links {
+    fn are_followed(self) -> bool {
+        self == Links::Follow
+    }
+}
+
 /// One entry below a source directory.
 #[derive(Clone, Debug)]
 pub struct SourceEntry {
@@ -82,7 +88,7 @@ impl SourceWalk {
     ) -> impl Iterator<Item = Result<SourceEntry, PathError>> + '_ {
         let mut entries = walkdir::WalkDir::new(self.root.path())
             .min_depth(1)
-            .follow_links(self.links == Links::Follow)
+            .follow_links(self.links.are_followed())
             .into_iter();
         // The exclusions of the source and of each directory on the way.
         let mut exclusions = vec![exclusion.clone()];
@@ -147,7 +153,7 @@ impl SourceWalk {
     /// Adds to the `exclusions` those of the directory at `relative`.
     fn enter(&self, relative: &Path, exclusions: &mut Vec<Exclusion>) -> Result<(), PathError> {
         let Some(above) = exclusions.last() else { return Ok(()) };
-        let entered = above.entered(&self.root, relative, self.links == Links::Follow)?;
+        let entered = above.entered(&self.root, relative, self.links.are_followed())?;
         exclusions.push(entered);
         Ok(())
     }
@@ -220,44 +226,36 @@ impl SourceWalk {
 
     /// Opens the file of an entry. Unless links are followed, the path may not contain one.
     pub fn open_file(&self, relative: &Path) -> Result<StoredFile, PathError> {
-        match self.links {
-            Links::Follow => StoredFile::open(&self.root.path_of(relative), self.watcher.clone()),
-            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
-                self.root.open_file(relative)
-            }
+        if self.links.are_followed() {
+            return StoredFile::open(&self.root.path_of(relative), self.watcher.clone());
         }
+        self.root.open_file(relative)
     }
 
     /// The target of an entry's link, whose path may not contain another link.
     pub fn read_link(&self, relative: &Path) -> Result<std::ffi::OsString, PathError> {
-        match self.links {
-            Links::Follow => {
-                let (above, name) = split(relative);
-                self.open_dir(above)?.read_link(name)
-            }
-            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => {
-                self.root.read_link(relative)
-            }
+        let (above, name) = split(relative);
+        if self.links.are_followed() {
+            return self.open_dir(above)?.read_link(name);
         }
+        self.root.read_link(relative)
     }
 
     /// The metadata of an entry in the file system, a link itself not followed.
     pub fn stat(&self, relative: &Path) -> Result<Option<FileStat>, PathError> {
-        match self.links {
-            Links::Follow => {
-                let (above, name) = split(relative);
-                self.open_dir(above)?.stat(name)
-            }
-            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => self.root.stat(relative),
+        let (above, name) = split(relative);
+        if self.links.are_followed() {
+            return self.open_dir(above)?.stat(name);
         }
+        self.root.stat(relative)
     }
 
     /// Opens the directory of an entry.
     pub fn open_dir(&self, relative: &Path) -> Result<Dir, PathError> {
-        match self.links {
-            Links::Follow => Dir::open(&self.root.path_of(relative), self.watcher.clone()),
-            Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => self.root.open_dir(relative),
+        if self.links.are_followed() {
+            return Dir::open(&self.root.path_of(relative), self.watcher.clone());
         }
+        self.root.open_dir(relative)
     }
 }
 
@@ -281,10 +279,7 @@ pub(crate) fn split(path: &Path) -> (&Path, &Path) {
 
 /// The metadata of a path named by a person; a final link is followed only if links are.
 pub fn stat_of(path: &Path, links: Links) -> Result<FileStat, PathError> {
-    let stat = match links {
-        Links::Follow => rustix::fs::stat(path),
-        Links::Keep | Links::AsIs | Links::Skip | Links::Refuse => rustix::fs::lstat(path),
-    };
+    let stat = if links.are_followed() { rustix::fs::stat(path) } else { rustix::fs::lstat(path) };
     Ok(FileStat::of(&stat.on("inspect", path)?))
 }
 

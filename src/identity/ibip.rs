@@ -94,10 +94,8 @@ impl FromStr for Ibip {
 
     /// Reads any two words of the alphabet.
     fn from_str(text: &str) -> Result<Ibip, ParseError> {
-        match grammar::ibip(text) {
-            Ok(slash) => Ok(Ibip { text: text.into(), slash }),
-            Err(fault) => Err(fault.within(KIND, text)),
-        }
+        let slash = grammar::ibip(text).map_err(|fault| fault.within(KIND, text))?;
+        Ok(Ibip { text: text.into(), slash })
     }
 }
 

@@ -131,10 +131,8 @@ impl FromStr for IbipPrefix {
 
     /// Reads any word of the alphabet.
     fn from_str(text: &str) -> Result<IbipPrefix, ParseError> {
-        match grammar::ibip_word(text, 0, text.len()) {
-            Ok(()) => Ok(IbipPrefix::of(text)),
-            Err(fault) => Err(fault.within(KIND, text)),
-        }
+        grammar::ibip_word(text, 0, text.len()).map_err(|fault| fault.within(KIND, text))?;
+        Ok(IbipPrefix::of(text))
     }
 }
 

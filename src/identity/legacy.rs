@@ -77,10 +77,8 @@ impl FromStr for LegacyLabel {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<LegacyLabel, ParseError> {
-        match grammar::legacy(text) {
-            Ok(slash) => Ok(LegacyLabel { text: text.into(), slash }),
-            Err(fault) => Err(fault.within(KIND, text)),
-        }
+        let slash = grammar::legacy(text).map_err(|fault| fault.within(KIND, text))?;
+        Ok(LegacyLabel { text: text.into(), slash })
     }
 }
 

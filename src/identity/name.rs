@@ -112,10 +112,9 @@ impl RepositoryName {
 
 /// Reads the suffix of a repository name alone, such as `2009/02.16.17.46`.
 pub fn parse_suffix(text: &str) -> Result<Instant, ParseError> {
-    match grammar::bare_suffix(text) {
-        Ok((seconds, fraction)) => Ok(cursor::instant(seconds, fraction)),
-        Err(fault) => Err(fault.within("suffix of a repository name", text)),
-    }
+    let (seconds, fraction) = grammar::bare_suffix(text)
+        .map_err(|fault| fault.within("suffix of a repository name", text))?;
+    Ok(cursor::instant(seconds, fraction))
 }
 
 /// Whether directories called `year` and, within it, `leaf` are those of a suffix.
@@ -130,10 +129,8 @@ impl FromStr for RepositoryName {
 
     /// Reads a name that keeps to the grammar, the calendar and the limits.
     fn from_str(text: &str) -> Result<RepositoryName, ParseError> {
-        match RepositoryName::read(text, Rules::Strict) {
-            Ok((name, _)) => Ok(name),
-            Err(fault) => Err(fault.within(KIND, text)),
-        }
+        let read = RepositoryName::read(text, Rules::Strict);
+        read.map(|(name, _)| name).map_err(|fault| fault.within(KIND, text))
     }
 }
 

@@ -116,10 +116,8 @@ impl FromStr for Prefix {
 
     /// Reads a prefix that keeps to the grammar.
     fn from_str(text: &str) -> Result<Prefix, ParseError> {
-        match grammar::prefix(text) {
-            Ok(shape) => Ok(Prefix::of(text, shape)),
-            Err(fault) => Err(fault.within("prefix", text)),
-        }
+        let shape = grammar::prefix(text).map_err(|fault| fault.within("prefix", text))?;
+        Ok(Prefix::of(text, shape))
     }
 }
 

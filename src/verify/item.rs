@@ -61,6 +61,10 @@ impl ItemReport {
     pub(super) fn of_one(name: RepositoryName, finding: Finding) -> ItemReport {
         let mut findings = Findings::default();
         findings.push(finding);
+        ItemReport::new(name, findings)
+    }
+
+    fn new(name: RepositoryName, findings: Findings) -> ItemReport {
         ItemReport {
             name,
             state: None,
@@ -101,15 +105,7 @@ impl Inspection {
             findings.push(Finding::of_error(Place::Item, &error));
         }
         let mut inspection = Inspection {
-            report: ItemReport {
-                name,
-                state: None,
-                files: 0,
-                bytes: 0,
-                ibip: None,
-                relations: Box::default(),
-                findings,
-            },
+            report: ItemReport::new(name, findings),
             dir,
             sidecar: known,
             reading: None,
