@@ -98,6 +98,9 @@ pub enum CollectionError {
         series: Series,
         /// The other collection.
         root: PathBuf,
+        /// Why it cannot be read: perhaps it issues them no longer.
+        #[source]
+        unread: Option<Box<CollectionError>>,
     },
     /// A missing collection has issued the names of a prefix, or their IBIps.
     #[error("{series} belong to a collection that is gone: `{}`", root.display())]

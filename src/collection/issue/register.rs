@@ -203,8 +203,7 @@ impl Register {
         let mut roots = BTreeSet::new();
         for dir in self.dir.iter().chain(&self.others) {
             for path in unless_refused(entries_of(dir))? {
-                let entry = unless_refused(read_file(path))?;
-                let entry = entry.filter(|entry| entry.collection == id);
+                let entry = unless_refused(read_file(path))?.filter(|entry| entry.collection == id);
                 roots.extend(entry.map(|entry| entry.root));
             }
         }
@@ -337,8 +336,8 @@ fn check_entry(
     if claimant.has_memory_of(entry) && !claimant.memory.starts_with(claimant.root) {
         return Ok(());
     }
-    let issuer = issuer_at(&entry.root, series)?;
-    let is_there = issuer.as_ref() == Some(&entry.collection);
+    let issuer = issuer_at(&entry.root, series);
+    let is_there = issuer.as_ref().map_or(true, |it| it.as_ref() == Some(&entry.collection));
     // A collection that was moved, or is reached by another path, but not one that this is a copy of.
     if claimant.id == Some(entry.collection.as_str())
         && !(is_there && is_elsewhere(&entry.root, claimant.root)?)
@@ -346,14 +345,15 @@ fn check_entry(
         return Ok(());
     }
     let (series, root) = (series.clone(), entry.root.clone());
-    match issuer {
-        Some(_) if is_there => Err(CollectionError::PrefixInUse { series, root }),
-        _ => Err(CollectionError::PrefixLost { series, root }),
-    }
+    Err(match issuer {
+        Err(error) if error.disk().is_some_and(|it| it.shortage().is_some()) => error,
+        Ok(_) if !is_there => CollectionError::PrefixLost { series, root },
+        issuer => CollectionError::PrefixInUse { series, root, unread: issuer.err().map(Box::new) },
+    })
 }
 
-/// Whether these are two directories. Both are inspected now, because device numbers may change with each
-/// boot. One directory of a server that is mounted twice counts as two: then a person decides.
+/// Whether these are two directories, by device numbers of now: they may change with each boot. One directory of a
+/// server that is mounted twice counts as two: then a person decides.
 fn is_elsewhere(one: &Path, other: &Path) -> Result<bool, PathError> {
     let identity = |path| Ok(Dir::open(path, Watcher::default())?.own_stat()?.identity);
     Ok(identity(one)? != identity(other)?)
@@ -378,7 +378,7 @@ fn check_known(
         return Ok(());
     }
     let (series, root) = (series.clone(), root.to_path_buf());
-    Err(CollectionError::PrefixInUse { series, root })
+    Err(CollectionError::PrefixInUse { series, root, unread: None })
 }
 
 /// The id of the collection at `root`, if it exists and issues `series`.

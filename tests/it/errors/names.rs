@@ -100,6 +100,28 @@ error: invalid value of `--granularity <GRANULARITY>`: invalid granularity `7`: 
 "#]]);
 }
 
+/// It may issue them.
+#[test]
+fn of_a_host_whose_collection_cannot_be_read() {
+    let world = World::new();
+    world.run("init archive --host archive.example.org").succeeded();
+    let Some(user) = OrdinaryUser::of(world) else { return };
+    for closed in ["archive", "archive/urepo.toml"] {
+        user.closes(closed);
+        let again = user.command("init again --host archive.example.org");
+        refuses_command(&user.world, again, 23).tells(str![[r#"
+error: another collection issues the identifiers of `example.org/archive`: `[WORLD]/archive`
+caused by: cannot open `[WORLD]/archive/urepo.toml`
+caused by: Permission denied (os error 13)
+hint: take another `--host`; share one memory with `--distributor DIR` in both; or let only this collection issue them from now on: `--force prefix` with `init`, later `urepo -c ./again doctor --take-over`
+
+"#]]);
+        user.owns_everything();
+    }
+    let again = user.command("init again --host archive.example.org --force prefix");
+    assert_eq!(user.world.finish(again).code, 0);
+}
+
 #[test]
 fn of_dates_that_are_not_in_the_calendar() {
     let world = World::with_collection();
