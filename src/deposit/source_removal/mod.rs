@@ -11,6 +11,7 @@
 //! the lock is of a killed run.
 
 mod compare;
+mod kept;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use self::compare::tops;
 pub(crate) use self::compare::{Besides, Closeness, ComparedSource, SourceComparison, Times};
+pub(crate) use self::kept::SourceKept;
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
@@ -32,69 +34,11 @@ use crate::interrupt::Interrupt;
 use crate::item::{Entry, State, unescape};
 use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
-use crate::verify::{Depth, ProofError, prove};
+use crate::verify::{Depth, prove};
 use crate::wait::Waiter;
 
 /// The beginning of the hidden names.
 const ASIDE: &str = ".urepo-removing-";
-
-/// Why a source was not removed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SourceKept {
-    #[error("the sidecar of the item does not read back as it was written")]
-    NotProven,
-    #[error("the item was deleted: this may be the last copy")]
-    Deleted,
-    #[error("`{}` has changed since it was deposited", .0.display())]
-    Changed(PathBuf),
-    #[error("`{}` is not in the item: it was left out, or is new", .0.display())]
-    NotInItem(PathBuf),
-    #[error("`{}` is a link that was followed; what it leads to is not removed", .0.display())]
-    Followed(PathBuf),
-    #[error("`{}` has no name of its own; name the directory by its path", .0.display())]
-    NoName(PathBuf),
-    #[error("a bag is more than its payload; it can be moved, and not removed")]
-    Bag,
-    #[error("`{}` is left of a source of an item of another collection", .0.display())]
-    Foreign(PathBuf),
-    #[error("{kept}; it is now `{}`: its name was taken meanwhile", at.display())]
-    Renamed { kept: Box<SourceKept>, at: PathBuf },
-    #[error("{0}; the rest has its own name again")]
-    Rest(Box<SourceKept>),
-    #[error("it is still `{}`; `mv -n '{}' '{}'` moves it back", at.display(), at.display(), path.display())]
-    Aside {
-        at: PathBuf,
-        path: PathBuf,
-        #[source]
-        cause: PathError,
-    },
-    #[error(transparent)]
-    Collection(#[from] CollectionError),
-    #[error(transparent)]
-    Proof(#[from] ProofError),
-    #[error(transparent)]
-    Copy(#[from] CopyError),
-    #[error(transparent)]
-    Disk(#[from] PathError),
-}
-
-impl SourceKept {
-    /// Whether the source has something that is not in the item.
-    fn is_of_content(&self) -> bool {
-        matches!(self, SourceKept::Changed(_) | SourceKept::NotInItem(_) | SourceKept::Followed(_))
-    }
-
-    /// Whether the source may be gone: it is missing, or changed.
-    pub(crate) fn may_be_gone(&self) -> bool {
-        match self {
-            SourceKept::Changed(_) => true,
-            SourceKept::Disk(error) | SourceKept::Copy(CopyError::Disk(error)) => {
-                error.kind() == ErrorKind::NotFound
-            }
-            _ => false,
-        }
-    }
-}
 
 /// Removes sources of items of a collection.
 pub(crate) struct SourceRemover<'a> {
