@@ -43,6 +43,8 @@ impl FailedFile {
         let mut bytes = Vec::new();
         for event in events.iter().filter(|event| matches!(event.became, Became::Failed(_))) {
             match (&event.row, &event.path) {
+                // One that is too long was not kept; its error says so.
+                (Some(row), _) if row.bytes.is_empty() => {}
                 (Some(row), _) => {
                     self.written = Some(FailedKind::Rows);
                     if let Some(header) = self.header.take() {

@@ -78,6 +78,7 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         }
         // A link on the path decides where it leads.
         RowFault::Dots(_) => failure.hint("write the path without `..`"),
+        RowFault::NulInPath(_) => failure.hint("write the path without the NUL byte"),
         RowFault::NotUtf8 { windows_1252: Some(_), .. } => {
             failure.hint("`--encoding windows-1252` reads it so").in_common("rows are not UTF-8")
         }

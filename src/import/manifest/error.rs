@@ -104,7 +104,7 @@ pub enum RowFault {
     #[error("its delimiter may be any of {}", in_quotes(.0))]
     Delimiter(Vec<char>),
     /// The row is too long to be one.
-    #[error("it is longer than 1 MiB")]
+    #[error("it is longer than 1 MiB; `--rejects` leaves it out")]
     TooLong,
     /// A quoted value has no end.
     #[error("a quote begins on it and does not end")]
@@ -144,6 +144,9 @@ pub enum RowFault {
     /// The path contains `..`.
     #[error("the path `{0}` has `..` in it")]
     Dots(String),
+    /// The path has a NUL byte.
+    #[error("the path `{0}` has a NUL byte, as no file name has")]
+    NulInPath(String),
     /// Several files have names that differ from the path in Unicode form only.
     #[error("the path `{0}` may be any of several files, whose names differ in Unicode form only")]
     Ambiguous(String),

@@ -110,6 +110,9 @@ fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
 /// The place of `path` below the root, by its text, which contains no `..`.
 fn beneath(path: &str, reading: &ManifestReader) -> Result<PathBuf, RowFault> {
     let text = || path.to_owned();
+    if path.contains('\0') {
+        return Err(RowFault::NulInPath(text()));
+    }
     let outside = || RowFault::Outside(text());
     let mut relative = Path::new(path);
     if relative.is_absolute() {

@@ -105,6 +105,19 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
 }
 
 /// What failed is written as UTF-8, marked so that the encoding of the manifest may be given again.
+/// No blank line stands for it.
+#[test]
+fn a_row_that_is_too_long_is_not_among_the_rejects() {
+    let world = World::with_collection();
+    world.write("list.csv", &format!("path,title\n{},\nmissing,\n", "x".repeat(1 << 21)));
+    let ran = world.run("-c archive import --manifest list.csv --rejects rejects.csv");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let told = "error: line 2: it is longer than 1 MiB; `--rejects` leaves it out\n";
+    assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+    let failed = std::fs::read_to_string(world.path("rejects.csv")).unwrap();
+    assert_eq!(failed, "path,title\nmissing,\n");
+}
+
 #[test]
 fn writes_what_failed_in_an_encoding_that_is_read_again() {
     let world = world_with_sources();

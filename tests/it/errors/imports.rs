@@ -47,6 +47,14 @@ error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
+    import("path\na\0b\n", "", 3).tells(str![[r#"
+error: line 2, column `path` (A2): the path `a\0b` has a NUL byte, as no file name has
+hint: write the path without the NUL byte
+would import nothing
+error: 1 of 1 source would not be imported
+hint: correct the sources named above and repeat: nothing is imported twice
+
+"#]]);
     import("a.txt\0b.txt\0", "", 1).tells(str![[r#"
 error: line 1: the column `a.txt\0b.txt\0` means nothing
 hint: `--files-from0` reads a list of paths that are ended by NUL

@@ -166,7 +166,7 @@ fn are_refused_row_by_row() {
         "b imported",
         "d imported",
         "line 10: it has no path",
-        "line 11: it is longer than 1 MiB",
+        "line 11: it is longer than 1 MiB; `--rejects` leaves it out",
         "line 12: a quote begins on it and does not end",
         "line 14: `b` is on line 13 already",
         "line 15, column `title` (B15): `\\xff` is not UTF-8, and reads `ÿ` in Windows-1252",
