@@ -11,7 +11,7 @@ use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
-use urepo::progress::{Progress, scan_first, with_scan};
+use urepo::progress::{NoProgress, Progress, scan_first, with_scan};
 use urepo::sidecar::{Access, AccessLevel, Conditions, Metadata, Network};
 
 use super::init::{PastArgs, SubsystemArgs};
@@ -295,7 +295,8 @@ fn deposit(
     let issue = new.issue.options(context);
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
     let writer = context.writer(collection)?;
-    let progress = context.progress();
+    let progress: Box<dyn Progress> =
+        if requests.are_typed() { Box::new(NoProgress) } else { context.progress() };
     if is_single {
         progress.announce(1);
     }

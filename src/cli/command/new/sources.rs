@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -120,6 +121,11 @@ impl Requests {
     /// The place for a failure of reading the list.
     pub(super) fn failure(&self) -> SharedFailure {
         self.failure.clone()
+    }
+
+    /// Whether a person is typing a source: progress would be drawn into that.
+    pub(super) fn are_typed(&self) -> bool {
+        self.stream.is_some() && std::io::stdin().is_terminal()
     }
 
     /// Finds the totals of several items, whose names are read again; the totals of a single item are in its
