@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::finding::{Finding, Findings, Place, describe};
 use super::{Code, Context};
 use crate::disk::{Dir, DirEntry, FileStat, Kind, Met, PathError, ShownModes};
+use crate::identity::{Instant, SECOND};
 use crate::item::{Content, Entry, PayloadPath, implies, position};
 use crate::layout;
 
@@ -157,11 +158,31 @@ impl PayloadComparison<'_> {
         }
         self.shown.extend([doc.own_stat()?]);
         let fidelity = doc.fidelity(self.shown)?;
+        let entries = self.entries;
+        let attributes = |at: usize| entries[at].content.attributes();
+        let mut differing = std::mem::take(&mut self.differing);
+        differing.retain(|(at, stamp)| {
+            attributes(*at).is_some_and(|(modified, mode)| {
+                !fidelity.has_mode(stamp, mode) || !fidelity.has_time(stamp, modified)
+            })
+        });
+        let is_rounded = |(at, stamp): &(usize, FileStat)| {
+            attributes(*at).is_some_and(|(modified, mode)| {
+                stamp.mode == mode && is_in_seconds(stamp.modified, modified)
+            })
+        };
+        if differing.len() > 1 && differing.iter().all(is_rounded) {
+            let detail = format!(
+                "{} modification times were rounded to seconds, as tar and FAT do; `urepo repair` sets them again",
+                differing.len()
+            );
+            self.findings.push(Finding::new(Code::AttributesDiffer, place(Path::new("")), detail));
+            return Ok(());
+        }
         // A directory is not listed in order, and only the first of many findings are kept.
-        self.differing.sort_by_key(|(at, _)| *at);
-        for (at, stamp) in std::mem::take(&mut self.differing) {
-            let Entry { path, content } = &self.entries[at];
-            let Some((modified, mode)) = content.attributes() else { continue };
+        differing.sort_by_key(|(at, _)| *at);
+        for (at, stamp) in differing {
+            let Some((modified, mode)) = attributes(at) else { continue };
             let mut details = Vec::new();
             if !fidelity.has_mode(&stamp, mode) {
                 details.push(format!("mode {:04o}, in the sidecar {mode:04o}", stamp.mode));
@@ -169,10 +190,8 @@ impl PayloadComparison<'_> {
             if !fidelity.has_time(&stamp, modified) {
                 details.push(format!("modified {}, in the sidecar {modified}", stamp.modified));
             }
-            if !details.is_empty() {
-                let place = Place::Payload(path.clone());
-                self.findings.push(Finding::new(Code::AttributesDiffer, place, details.join("; ")));
-            }
+            let place = Place::Payload(entries[at].path.clone());
+            self.findings.push(Finding::new(Code::AttributesDiffer, place, details.join("; ")));
         }
         Ok(())
     }
@@ -196,6 +215,12 @@ impl PayloadComparison<'_> {
             self.findings.push(Finding::new(code, place, detail));
         }
     }
+}
+
+/// Whether the time `found` is the `recorded` one rounded down to seconds, or to two as FAT does: a restore that
+/// keeps no fractions does that to every file.
+fn is_in_seconds(found: Instant, recorded: Instant) -> bool {
+    [SECOND, 2 * SECOND].iter().any(|unit| found == recorded.floor(*unit))
 }
 
 fn name(content: &Content) -> &'static str {

@@ -307,6 +307,29 @@ fn u305_attributes_differ() {
     assert_eq!(told.codes(), found([(Code::AttributesDiffer, "doc/empty")]));
 }
 
+/// A restore does that to every file. One that has another time besides is another matter.
+#[test]
+fn u305_is_found_once_of_an_item_whose_times_were_rounded() {
+    let world = World::with_item();
+    let collection = world.open(&Watcher::default());
+    let (sidecar, _) = collection.item(&NAME.parse().unwrap()).unwrap().sidecar().unwrap();
+    for unit in [1, 2] {
+        for entry in &sidecar.files {
+            let Some((modified, _)) = entry.content.attributes() else { continue };
+            let seconds = u64::try_from(modified.seconds()).unwrap() / unit * unit;
+            let file = fs::File::open(world.in_item("doc").join(entry.path.as_path())).unwrap();
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            file.set_modified(time).unwrap();
+        }
+        let told = world.run(Depth::Quick);
+        assert_eq!(told.codes(), found([(Code::AttributesDiffer, "doc")]), "{unit}");
+        assert!(told.details()[0].starts_with("3 modification times were rounded to seconds"));
+    }
+    let path = world.in_item("doc/report.pdf");
+    fs::File::open(path).unwrap().set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(world.codes().len(), 3);
+}
+
 /// A disk that rounds times, and gives one mode to all, has the items as they were.
 #[test]
 fn u305_is_not_found_of_what_a_file_system_does_not_keep() {
