@@ -100,8 +100,10 @@ impl Depositor<'_> {
             writer: &self.writer,
             clock: self.clock,
             lookup: &lookup,
-            remover: (self.options.sources == SourceRule::Remove)
-                .then(|| SourceRemover::new(self.collection, self.interrupt)),
+            remover: (self.options.sources == SourceRule::Remove).then(|| {
+                let (agent, until) = (self.writer.agent(), (wait, self.interrupt));
+                SourceRemover::new(self.collection, agent, until)
+            }),
             wait,
             interrupt: self.interrupt,
         };

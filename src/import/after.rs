@@ -153,7 +153,6 @@ fn remove(
     if place.path() != payload.path() {
         return Err(SourceKept::Bag);
     }
-    let entries = remover.prove(name)?;
     let (parent, own) = place.parent(&looker.watcher)?;
-    remover.remove((&parent, &own), name, (&entries, Path::new("")), times)
+    remover.remove((&parent, &own), &mut remover.hold(name)?, Path::new(""), times)
 }

@@ -127,7 +127,11 @@ impl<'l> Importer<'_, 'l> {
             looker,
             after,
             rejected,
-            remover: SourceRemover::new(collection, interrupt),
+            remover: SourceRemover::new(
+                collection,
+                writer.agent(),
+                (issuer.lock_wait(), interrupt),
+            ),
             dedupe,
             progress,
             interrupt,

@@ -145,7 +145,7 @@ fn lock_stripes(
 impl ItemLocks {
     /// Whether these include the lock of the item `name` of `collection`, or of a clone of it. They never
     /// include a lock of a collection that this user may not change.
-    pub(super) fn cover(&self, collection: &Collection, name: &RepositoryName) -> bool {
+    pub(crate) fn cover(&self, collection: &Collection, name: &RepositoryName) -> bool {
         let wanted = (collection.id(), stripe(name));
         self.stripes.binary_search_by(|(id, stripe)| (&**id, *stripe).cmp(&wanted)).is_ok()
     }

@@ -1,11 +1,11 @@
-//! Why sources were not removed.
+//! Sources that were not removed, and the names that they get back.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::collection::CollectionError;
-use crate::disk::PathError;
 use crate::disk::copy::CopyError;
+use crate::disk::{Dir, PathError};
 use crate::verify::ProofError;
 
 /// Why a source was not removed.
@@ -63,6 +63,41 @@ impl SourceKept {
             }
             _ => false,
         }
+    }
+}
+
+/// Limit on the numbers of sources with the same name.
+const MOST_OF_A_NAME: usize = 100_000;
+
+/// Moves `name` in `from` to `to` as `wanted`, or with a number if that name is taken. Returns the new name.
+pub(crate) fn move_beside(
+    (from, name): (&Dir, &Path),
+    (to, wanted): (&Dir, &Path),
+) -> Result<PathBuf, PathError> {
+    let mut free = wanted.to_path_buf();
+    for number in 1..MOST_OF_A_NAME {
+        match from.rename_new(name, to, &free) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            outcome => return outcome.map(|()| free),
+        }
+        let mut next = wanted.as_os_str().to_owned();
+        next.push(format!(".{number}"));
+        free = PathBuf::from(next);
+    }
+    from.rename_new(name, to, wanted).map(|()| wanted.to_path_buf())
+}
+
+/// Moves a source that is `kept` back to its name, or beside it if somebody made another file of that name.
+pub(crate) fn give_back(
+    (from, name): (&Dir, &Path),
+    (to, own): (&Dir, &Path),
+    kept: SourceKept,
+) -> SourceKept {
+    match move_beside((from, name), (to, own)) {
+        Ok(free) if free == own => kept,
+        Ok(free) => SourceKept::Renamed { kept: Box::new(kept), at: to.path_of(free) },
+        Err(error) if error.kind() == ErrorKind::NotFound => error.into(),
+        Err(cause) => SourceKept::Aside { at: from.path_of(name), path: to.path_of(own), cause },
     }
 }
 

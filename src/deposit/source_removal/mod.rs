@@ -7,31 +7,31 @@
 //! the last moment stays, and so does a file that replaces a source. If a rest remains, it gets its own name back:
 //! it is a new source.
 //!
-//! A process that removes a source locks its parent directory, so a hidden name that another process finds under
-//! the lock is of a killed run.
+//! A process that removes sources of an item holds the lock of the item. So a hidden name that another process
+//! finds under that lock is of a killed run, and the proven item is there until its sources are gone. Directories
+//! of sources are not locked: they belong to others, who may lock them around a whole command.
 
 mod compare;
 mod kept;
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::compare::tops;
 pub(crate) use self::compare::{Besides, Closeness, ComparedSource, SourceComparison, Times};
-pub(crate) use self::kept::SourceKept;
+pub(crate) use self::kept::{SourceKept, give_back, move_beside};
 use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
-use crate::collection::{Collection, CollectionError, Durability};
-use crate::disk::copy::CopyError;
-use crate::disk::{Dir, DirLock, Kind, LockError, PathError, resolved};
+use crate::agent::Agent;
+use crate::collection::{Collection, CollectionError, Durability, ItemLocks, lock_items};
+use crate::disk::{Dir, Kind, resolved};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::item::{Entry, State, unescape};
+use crate::item::{State, unescape};
 use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, prove};
@@ -43,45 +43,29 @@ const ASIDE: &str = ".urepo-removing-";
 /// Removes sources of items of a collection.
 pub(crate) struct SourceRemover<'a> {
     collection: &'a Collection,
+    agent: Agent,
+    /// How long to wait for the lock of an item.
+    wait: Duration,
     pub(crate) interrupt: &'a Interrupt,
+    /// Locked during each removal: within the process, sources wait for each other without a limit.
+    state: Mutex<RemovalState>,
+}
+
+#[derive(Default)]
+struct RemovalState {
     /// The last directory from which remains of killed runs were removed: consecutive sources are often in
-    /// one directory. Locked during each removal, since two sources may have one item, and so one hidden name.
-    cleared: Mutex<PathBuf>,
+    /// one directory.
+    cleared: PathBuf,
+    /// Whether the last wait for a lock was in vain. Then many sources do not wait one after the other.
+    is_impatient: bool,
 }
 
-/// Limit on the numbers of sources with the same name.
-const MOST_OF_A_NAME: usize = 100_000;
-
-/// Moves `name` in `from` to `to` as `wanted`, or with a number if that name is taken. Returns the new name.
-pub(crate) fn move_beside(
-    (from, name): (&Dir, &Path),
-    (to, wanted): (&Dir, &Path),
-) -> Result<PathBuf, PathError> {
-    let mut free = wanted.to_path_buf();
-    for number in 1..MOST_OF_A_NAME {
-        match from.rename_new(name, to, &free) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            outcome => return outcome.map(|()| free),
-        }
-        let mut next = wanted.as_os_str().to_owned();
-        next.push(format!(".{number}"));
-        free = PathBuf::from(next);
-    }
-    from.rename_new(name, to, wanted).map(|()| wanted.to_path_buf())
-}
-
-/// Moves a source that is `kept` back to its name, or beside it if somebody made another file of that name.
-pub(crate) fn give_back(
-    (from, name): (&Dir, &Path),
-    (to, own): (&Dir, &Path),
-    kept: SourceKept,
-) -> SourceKept {
-    match move_beside((from, name), (to, own)) {
-        Ok(free) if free == own => kept,
-        Ok(free) => SourceKept::Renamed { kept: Box::new(kept), at: to.path_of(free) },
-        Err(error) if error.kind() == ErrorKind::NotFound => error.into(),
-        Err(cause) => SourceKept::Aside { at: from.path_of(name), path: to.path_of(own), cause },
-    }
+/// A proven item that nobody changes while its sources are removed.
+pub(crate) struct HeldItem<'r> {
+    name: &'r RepositoryName,
+    entries: Files,
+    locks: ItemLocks,
+    state: MutexGuard<'r, RemovalState>,
 }
 
 /// Whether `name` is a hidden name of a source that is being removed.
@@ -105,8 +89,40 @@ fn item_of(aside: &Path) -> Option<RepositoryName> {
 }
 
 impl<'a> SourceRemover<'a> {
-    pub(crate) fn new(collection: &'a Collection, interrupt: &'a Interrupt) -> SourceRemover<'a> {
-        SourceRemover { collection, interrupt, cleared: Mutex::default() }
+    pub(crate) fn new(
+        collection: &'a Collection,
+        agent: &Agent,
+        (wait, interrupt): (Duration, &'a Interrupt),
+    ) -> SourceRemover<'a> {
+        let (agent, state) = (agent.clone(), Mutex::default());
+        SourceRemover { collection, agent, wait, interrupt, state }
+    }
+
+    /// Locks the item, and reads it back from the disk.
+    pub(crate) fn hold<'r>(&'r self, name: &'r RepositoryName) -> Result<HeldItem<'r>, SourceKept> {
+        let (state, locks) = self.lock(name)?;
+        Ok(HeldItem { name, entries: self.prove(name)?, locks, state })
+    }
+
+    /// Waits for other processes that change the item or remove its sources.
+    fn lock(
+        &self,
+        item: &RepositoryName,
+    ) -> Result<(MutexGuard<'_, RemovalState>, ItemLocks), SourceKept> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let locks =
+            self.lock_for(item, if state.is_impatient { Duration::ZERO } else { self.wait });
+        state.is_impatient = locks.is_err();
+        Ok((state, locks?))
+    }
+
+    fn lock_for(
+        &self,
+        item: &RepositoryName,
+        limit: Duration,
+    ) -> Result<ItemLocks, CollectionError> {
+        let waiter = Waiter::new(self.collection.clock(), self.interrupt, limit);
+        lock_items([(self.collection, item)], &self.agent, &waiter)
     }
 
     /// Reads the durable item back from the disk, and returns its entries.
@@ -131,21 +147,20 @@ impl<'a> SourceRemover<'a> {
 
     /// Removes all sources of a staged item, and returns which were left and why.
     pub(super) fn remove_all(&self, staged: &Staged, item: &RepositoryName) -> Vec<SourceKept> {
-        let entries = match self.prove(item) {
-            Ok(entries) => entries,
+        let mut held = match self.hold(item) {
+            Ok(held) => held,
             Err(error) => return vec![error],
         };
         let Some(sources) = &staged.sources else { return Vec::new() };
-        let remove = |root: &SourceRoot| self.remove_root(root, sources, item, &entries);
-        sources.roots.iter().filter_map(|root| remove(root).err()).collect()
+        let remove = |root: &SourceRoot| self.remove_root(root, sources, &mut held).err();
+        sources.roots.iter().filter_map(remove).collect()
     }
 
     fn remove_root(
         &self,
         root: &SourceRoot,
         sources: &Sources,
-        item: &RepositoryName,
-        entries: &[Entry],
+        held: &mut HeldItem<'_>,
     ) -> Result<(), SourceKept> {
         let path = root.place.path();
         if path.file_name().is_none() {
@@ -154,25 +169,23 @@ impl<'a> SourceRemover<'a> {
         let (parent, own) = root.place.parent(&self.collection.watcher())?;
         let lies_within = root.kind == RootKind::Directory && !sources.is_one_directory;
         let within = if lies_within { &own } else { Path::new("") };
-        self.remove((&parent, &own), item, (entries, within), Times::OfItem)
+        self.remove((&parent, &own), held, within, Times::OfItem)
     }
 
-    /// Removes the source `own` of `parent`, whose item is `item` with these entries. The files of a
-    /// directory are the entries below `within`.
+    /// Removes the source `own` of `parent` from which the item `held` was made. The files of a directory are
+    /// the entries below `within`.
     ///
     /// Nothing is removed unless all of it is in the item, byte by byte.
     pub(crate) fn remove(
         &self,
         (parent, own): (&Dir, &Path),
-        item: &RepositoryName,
-        (entries, within): (&[Entry], &Path),
+        held: &mut HeldItem<'_>,
+        within: &Path,
         times: Times,
     ) -> Result<(), SourceKept> {
-        let mut cleared = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
-        let _lock = self.lock(parent)?;
-        self.clear(parent, &mut cleared)?;
+        self.clear(parent, held)?;
         let path = parent.path_of(own);
-        let interrupt = self.interrupt;
+        let (entries, interrupt) = (&*held.entries, self.interrupt);
         let comparison = SourceComparison { entries, within, times, besides: None, interrupt };
         let is_directory = match parent.stat(own)?.map(|stamp| stamp.kind) {
             Some(Kind::Directory) => true,
@@ -189,7 +202,7 @@ impl<'a> SourceRemover<'a> {
         };
         // Somebody may still be working in it: then it stays in place.
         compare(own, Closeness::Stamps)?;
-        let aside = aside_of(item);
+        let aside = aside_of(held.name);
         parent.rename_new(own, parent, &aside)?;
         let prove = || {
             if is_directory {
@@ -213,49 +226,43 @@ impl<'a> SourceRemover<'a> {
 
     /// Removes remains of sources that killed runs left in `parent`, once for consecutive sources in one
     /// directory.
-    fn clear(&self, parent: &Dir, cleared: &mut PathBuf) -> Result<(), SourceKept> {
-        if *cleared == parent.path() {
+    fn clear(&self, parent: &Dir, held: &mut HeldItem<'_>) -> Result<(), SourceKept> {
+        if held.state.cleared == parent.path() {
             return Ok(());
         }
         for entry in parent.entries()?.collect::<Result<Vec<_>, _>>()? {
-            if is_aside(Path::new(&entry.name)) {
-                // The error is not lost: an import reaches this entry itself, and reports it.
-                let _ = self.finish_locked(parent, Path::new(&entry.name));
-            }
+            let aside = Path::new(&entry.name);
+            let Some(item) = item_of(aside) else { continue };
+            // Another process that has its lock is alive. Waiting for it here could be mutual.
+            let is_held = held.locks.cover(self.collection, &item);
+            let lock = (!is_held).then(|| self.lock_for(&item, Duration::ZERO)).transpose();
+            // The error is not lost: an import reaches this entry itself, and reports it.
+            let _ = lock.map(|_lock| self.finish_locked(parent, aside, &item));
         }
-        *cleared = parent.path().to_path_buf();
+        held.state.cleared = parent.path().to_path_buf();
         Ok(())
-    }
-
-    /// Waits for other processes that remove sources in `parent`.
-    fn lock(&self, parent: &Dir) -> Result<Option<DirLock>, SourceKept> {
-        let clock = self.collection.clock();
-        match parent.wait_for_lock(&Waiter::new(clock, self.interrupt, Duration::MAX)) {
-            Ok(lock) => Ok(Some(lock)),
-            // Not every file system has locks.
-            Err(LockError::Disk(_)) => Ok(None),
-            Err(LockError::Held { .. } | LockError::Interrupted { .. }) => {
-                Err(CopyError::Interrupted.into())
-            }
-        }
     }
 
     /// Removes the remains of a source under the hidden name `aside`, and returns its item.
     pub(crate) fn finish(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, SourceKept> {
-        let _one_at_a_time = self.cleared.lock().unwrap_or_else(PoisonError::into_inner);
-        let _lock = self.lock(parent)?;
-        self.finish_locked(parent, aside)
+        let item = item_of(aside).ok_or_else(|| SourceKept::Foreign(parent.path_of(aside)))?;
+        let _lock = self.lock(&item)?;
+        self.finish_locked(parent, aside, &item)?;
+        Ok(item)
     }
 
-    fn finish_locked(&self, parent: &Dir, aside: &Path) -> Result<RepositoryName, SourceKept> {
-        let foreign = || SourceKept::Foreign(parent.path_of(aside));
-        let item = item_of(aside).ok_or_else(foreign)?;
+    fn finish_locked(
+        &self,
+        parent: &Dir,
+        aside: &Path,
+        item: &RepositoryName,
+    ) -> Result<(), SourceKept> {
         // Without it, the process that removed it was alive.
-        let Some(stamp) = parent.stat(aside)? else { return Ok(item) };
+        let Some(stamp) = parent.stat(aside)? else { return Ok(()) };
         let is_file = stamp.kind == Kind::File;
-        let entries = match self.prove(&item) {
+        let entries = match self.prove(item) {
             Err(SourceKept::Collection(CollectionError::NoSuchItem { .. })) => {
-                return Err(foreign());
+                return Err(SourceKept::Foreign(parent.path_of(aside)));
             }
             outcome => outcome?,
         };
@@ -290,18 +297,18 @@ impl<'a> SourceRemover<'a> {
             Err(error) if is_file && error.is_of_content() => {
                 let own = match tops(&entries)[..] {
                     [only] => only.to_path_buf(),
-                    _ => plain_name(&item),
+                    _ => plain_name(item),
                 };
                 let kept = SourceKept::Changed(parent.path_of(&own));
                 return Err(give_back((parent, aside), (parent, &own), kept));
             }
             // Something came into a directory, or was changed in it, after the kill.
             Err(error) if error.is_of_content() => {
-                self.give_rest_back((parent, aside), &item, &whole)?
+                self.give_rest_back((parent, aside), item, &whole)?
             }
             Err(error) => return Err(error),
         }
-        Ok(item)
+        Ok(())
     }
 
     /// Removes the part of the directory `aside` that is in its item, and gives the rest its own name back.

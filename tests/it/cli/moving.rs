@@ -97,6 +97,29 @@ fn says_that_others_are_deposited_if_there_are_any() {
     assert!(ran.code == 3 && ran.stderr.contains(hint), "{}", ran.stderr);
 }
 
+/// `--lock-wait` limits the wait, and a later import removes the source.
+#[test]
+fn leaves_the_source_of_an_item_whose_lock_is_held() {
+    let world = World::with_collection();
+    world.write("drop/a.txt", "alpha");
+    std::fs::create_dir_all(world.path("archive/.urepo/locks")).unwrap();
+    let lock = |stripe| {
+        let file = world.write(&format!("archive/.urepo/locks/{stripe:02x}"), "");
+        let file = std::fs::File::open(file).unwrap();
+        file.lock().unwrap();
+        file
+    };
+    let locks: Vec<_> = (0..256).map(lock).collect();
+    let ran = world.run("--lock-wait 0s -c archive new --remove-source drop/a.txt");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (3, 1), "{}", ran.stderr);
+    let reason = "an item of the collection `archive` is being changed: held by another process";
+    assert!(ran.stderr.contains(reason), "{}", ran.stderr);
+    assert_eq!(tree(&world.path("drop")), ["a.txt 5"]);
+    drop(locks);
+    world.run("-c archive import --remove-source drop").succeeded();
+    assert_eq!(tree(&world.path("drop")), [""; 0]);
+}
+
 /// Does something to the sources in the moment when an item is put in place.
 struct Meddler {
     root: PathBuf,

@@ -1,16 +1,16 @@
 //! `new --remove-source`: sources that go once their items are proven, wherever the process is killed.
 
 use std::path::Path;
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, CollectionError, lock_items};
 use urepo::deposit::{Options, Request, Source, SourceRule};
 use urepo::disk::{Operation, Watch, Watcher};
 
 use crate::support::{
-    Faults, Mode, System, TestClock, between_users, deposit, first_user, make_collection, options,
-    request, scratch, share, tree, whole_items,
+    Faults, Mode, System, TestClock, agent, between_users, deposit, first_user, make_collection,
+    options, request, scratch, share, tree, waiter, whole_items,
 };
 
 const REMOVE: fn() -> Options = || Options { sources: SourceRule::Remove, ..options() };
@@ -158,28 +158,66 @@ fn two_that_remove_sources_of_one_directory_do_not_disturb_each_other() {
             std::fs::write(file, name).unwrap();
             source
         });
-        let (ended, other) = channel();
+        let other = Arc::new(Mutex::new(None));
         let meet = {
-            let (root, ended) = (root.clone(), ended.clone());
+            let (root, other) = (root.clone(), Arc::clone(&other));
             move || {
-                // It ends, or waits for the first.
-                let (waits, met): (Sender<()>, _) = channel();
-                std::thread::spawn(move || {
-                    let tells = waits.clone();
-                    let is_lock =
-                        |it, path: &Path| it == Operation::Lock && path.ends_with("sources");
-                    let wait = move || {
-                        let _ = tells.send(());
-                    };
-                    let left = removed((&root, &second), "2026-11-21T03:13:00Z", is_lock, wait);
-                    let _ = waits.send(());
-                    ended.send(left).unwrap();
-                });
-                met.recv().unwrap();
+                let left = removed((&root, &second), "2026-11-21T03:13:00Z", |_, _| false, || ());
+                *other.lock().unwrap() = Some(left);
             }
         };
         let left = removed((&root, &first), "2026-11-21T02:13:00Z", is_under_hidden_name, meet);
-        assert_eq!((left, other.recv().unwrap()), (Vec::new(), Vec::new()), "{directories}");
-        assert_eq!(tree(&sources), [""; 0]);
+        assert_eq!((left, other.lock().unwrap().take()), (Vec::new(), Some(Vec::new())));
+        assert_eq!(tree(&sources), [""; 0], "{directories}");
     }
+}
+
+fn is_lock_of_an_item(operation: Operation, path: &Path) -> bool {
+    operation == Operation::Lock && path.parent().is_some_and(|it| it.ends_with(".urepo/locks"))
+}
+
+/// Until its source is gone, nobody takes away the item that was proven for it.
+#[test]
+fn an_item_that_goes_before_its_source_keeps_it() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    make_sources(&sources);
+    let purge = {
+        let root = root.clone();
+        move || std::fs::remove_dir_all(root.join("example.org")).unwrap()
+    };
+    let source = sources.join("one");
+    let left = removed((&root, &source), "2026-11-21T02:13:00Z", is_lock_of_an_item, purge);
+    assert!(left.len() == 1 && left[0].contains("no item"), "{left:?}");
+    assert!(source.join("a.txt").exists());
+    let lock = {
+        let root = root.clone();
+        move || {
+            let collection = Collection::open(&root, &Watcher::default()).unwrap();
+            let clock = TestClock::at("2026-11-21T03:13:00Z");
+            let waiter = waiter(&clock).up_to(Duration::ZERO);
+            let name = whole_items(&collection)[0].parse().unwrap();
+            let locked = lock_items([(&collection, &name)], &agent(), &waiter);
+            assert!(matches!(locked, Err(CollectionError::ItemLocked { .. })), "{locked:?}");
+        }
+    };
+    let left = removed((&root, &source), "2026-11-21T03:13:00Z", is_under_hidden_name, lock);
+    assert_eq!(left, [""; 0]);
+}
+
+/// It is not ours: `flock` may hold it around the whole command.
+#[test]
+fn the_directory_of_a_source_is_not_locked() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    make_sources(&sources);
+    let is_lock =
+        |it, path: &Path| it == Operation::Lock && !path.to_str().unwrap().contains("/.urepo/");
+    let refuse = || panic!("a directory of sources is locked");
+    assert_eq!(
+        removed((&root, &sources.join("one")), "2026-11-21T02:13:00Z", is_lock, refuse),
+        [""; 0]
+    );
 }
