@@ -101,9 +101,6 @@ pub enum AdoptError {
 
 impl From<CopyError> for AdoptError {
     fn from(error: CopyError) -> AdoptError {
-        match error {
-            CopyError::Disk(error) => AdoptError::Disk(error),
-            CopyError::Interrupted => AdoptError::Interrupted,
-        }
+        error.or(AdoptError::Interrupted)
     }
 }

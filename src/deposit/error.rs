@@ -215,10 +215,7 @@ pub enum DepositError {
 
 impl From<CopyError> for DepositError {
     fn from(error: CopyError) -> DepositError {
-        match error {
-            CopyError::Disk(error) => DepositError::Disk(error),
-            CopyError::Interrupted => DepositError::Interrupted,
-        }
+        error.or(DepositError::Interrupted)
     }
 }
 

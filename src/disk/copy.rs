@@ -32,6 +32,16 @@ pub enum CopyError {
     Interrupted,
 }
 
+impl CopyError {
+    /// The same for a caller with another error of an `interrupted` run.
+    pub(crate) fn or<E: From<PathError>>(self, interrupted: E) -> E {
+        match self {
+            CopyError::Disk(error) => error.into(),
+            CopyError::Interrupted => interrupted,
+        }
+    }
+}
+
 /// Copies `from` to `to`, up to its end or a little past `expected` bytes.
 ///
 /// Without a limit, a growing file could be read forever; one byte too many is enough to notice.

@@ -109,9 +109,6 @@ pub enum ExportError {
 
 impl From<CopyError> for ExportError {
     fn from(error: CopyError) -> ExportError {
-        match error {
-            CopyError::Disk(error) => ExportError::Disk(error),
-            CopyError::Interrupted => ExportError::Interrupted,
-        }
+        error.or(ExportError::Interrupted)
     }
 }

@@ -165,10 +165,7 @@ pub enum RepairError {
 
 impl From<CopyError> for RepairError {
     fn from(error: CopyError) -> RepairError {
-        match error {
-            CopyError::Disk(error) => RepairError::Disk(error),
-            CopyError::Interrupted => RepairError::Interrupted,
-        }
+        error.or(RepairError::Interrupted)
     }
 }
 

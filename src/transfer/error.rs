@@ -263,9 +263,6 @@ impl From<CollectionError> for TransferError {
 
 impl From<CopyError> for TransferError {
     fn from(error: CopyError) -> TransferError {
-        match error {
-            CopyError::Disk(error) => TransferError::Disk(error),
-            CopyError::Interrupted => TransferError::Interrupted,
-        }
+        error.or(TransferError::Interrupted)
     }
 }

@@ -13,7 +13,6 @@
 //! before the giver's copies are removed. A crash before 5 leaves the Originals with the giver. While the
 //! locks are held, no payload is read.
 
-use super::journal::{self, JournalRecord};
 use super::look::Locks;
 use super::publish::{Group, Items};
 use super::reading::sealed;
@@ -80,22 +79,10 @@ impl Shared<'_> {
             return group.all_failed(&items, error.into());
         }
         let names: Vec<_> = items.iter().map(|(_, staged)| staged.name.clone()).collect();
-        let before = match journal::lines_before(self.to, &names) {
-            Ok(before) => before,
-            Err(error) => return group.all_failed(&items, error.into()),
-        };
-        let record = JournalRecord {
-            token: self.token.clone(),
-            to: self.to.id().to_owned(),
-            to_path: self.to.path().to_path_buf(),
-            leave_copy: self.options.rules.leave_copy,
-            renames: false,
-            is_lost: false,
-            items: names,
-            before,
-        };
-        let journal = match record.begin(self.from) {
-            Ok(journal) => journal,
+        let record = self.journal_record(names);
+        let begun = record.and_then(|record| Ok((record.begin(self.from)?, record)));
+        let (journal, record) = match begun {
+            Ok(begun) => begun,
             Err(error) => return group.all_failed(&items, error.into()),
         };
         let all = items.clone();

@@ -188,17 +188,8 @@ impl<'a> Shared<'a> {
     fn begin_moves(&self, items: &Items) -> Result<Option<String>, PathError> {
         let is_original = |(_, staged): &&(usize, Staged)| matches!(staged.step, Step::HandOver(_));
         let originals = items.iter().filter(is_original).map(|(_, staged)| staged.name.clone());
-        let originals: Vec<_> = originals.collect();
-        let record = JournalRecord {
-            token: self.token.clone(),
-            to: self.to.id().to_owned(),
-            to_path: self.to.path().to_path_buf(),
-            leave_copy: false,
-            renames: true,
-            is_lost: false,
-            before: journal::lines_before(self.to, &originals)?,
-            items: originals,
-        };
+        let record = self.journal_record(originals.collect())?;
+        let record = JournalRecord { leave_copy: false, renames: true, ..record };
         if record.items.is_empty() {
             return Ok(None);
         }

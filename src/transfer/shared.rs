@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::journal::{JournalRecord, lines_before};
 use super::staged::Staged;
 use super::{Options, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer, lock_items,
 };
+use crate::disk::PathError;
 use crate::flow::{Flow, Reservation, Reservations, Size};
 use crate::holdings::{Claim, Peers};
 use crate::identity::RepositoryName;
@@ -134,6 +136,23 @@ impl<'a> Shared<'a> {
     ) -> Result<LockedItem<'l>, TransferError> {
         let item = locks.item(&self.source_items, &staged.name)?.ok_or_else(|| staged.changed())?;
         if item.has_version(staged.source)? { Ok(item) } else { Err(staged.changed()) }
+    }
+
+    /// The record of a hand-over of `items` by their sidecars.
+    pub(super) fn journal_record(
+        &self,
+        items: Vec<RepositoryName>,
+    ) -> Result<JournalRecord, PathError> {
+        Ok(JournalRecord {
+            token: self.token.clone(),
+            to: self.to.id().to_owned(),
+            to_path: self.to.path().to_path_buf(),
+            leave_copy: self.options.rules.leave_copy,
+            renames: false,
+            is_lost: false,
+            before: lines_before(self.to, &items)?,
+            items,
+        })
     }
 
     pub(super) fn lock<'i>(
