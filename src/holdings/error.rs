@@ -50,7 +50,7 @@ pub enum OriginalError {
         /// That collection.
         path: PathBuf,
         /// The collection that can finish it.
-        giver: Giver,
+        giver: Box<Giver>,
     },
     /// Another collection has the item, and its sidecar cannot be read.
     #[error("the sidecar of `{name}` in `{}` cannot be read; it may be the Original", path.display())]

@@ -252,7 +252,7 @@ pub(crate) fn refuse_second(
             continue;
         };
         if let Some(mark) = &record.handover {
-            let giver = Giver::of(mark, others[holding.collection], others);
+            let giver = Giver::of(mark, others[holding.collection], others).into();
             return Err(OriginalError::HandedOver { name, path, giver });
         }
         if holding.standing == Standing::Original {

@@ -139,7 +139,7 @@ fn their_original(
     };
     let read = item.read_sidecar()?;
     if let Some(mark) = &read.sidecar.handover {
-        let giver = Giver::of(mark, collection, &[]);
+        let giver = Giver::of(mark, collection, &[]).into();
         let error = OriginalError::HandedOver { name: name.clone(), path: path(), giver };
         return Err(error.into());
     }

@@ -304,7 +304,7 @@ impl<'a> SourceRemover<'a> {
             }
             // Something came into a directory, or was changed in it, after the kill.
             Err(error) if error.is_of_content() => {
-                self.give_rest_back((parent, aside), item, &whole)?
+                self.give_rest_back((parent, aside), item, &whole)?;
             }
             Err(error) => return Err(error),
         }

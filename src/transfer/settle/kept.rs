@@ -79,7 +79,7 @@ pub(super) fn not_arrived<'l>(
         // It was restored to an older state, in which it was handing the item over itself: that hand-over has
         // to end first.
         let path = sides.to.path().to_path_buf();
-        let (name, giver) = (name.clone(), Giver::At(path.clone()));
+        let (name, giver) = (name.clone(), Giver::At(path.clone()).into());
         return Err(OriginalError::HandedOver { name, path, giver }.into());
     }
     let last = sides.to.last_record(name)?.map(|recorded| recorded.line);

@@ -109,7 +109,7 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
 #[test]
 fn a_row_that_is_too_long_is_not_among_the_rejects() {
     let world = World::with_collection();
-    world.write("list.csv", &format!("path,title\n{},\nmissing,\n", "x".repeat(1 << 21)));
+    world.write("list.csv", format!("path,title\n{},\nmissing,\n", "x".repeat(1 << 21)));
     let ran = world.run("-c archive import --manifest list.csv --rejects rejects.csv");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let told = "error: line 2: it is longer than 1 MiB; `--rejects` leaves it out\n";
