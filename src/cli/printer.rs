@@ -273,7 +273,7 @@ impl Printer {
             self.excerpt(excerpt);
         }
         for cause in &failure.causes {
-            self.cause(cause);
+            self.say(&format!("caused by: {}", escape::one_line(cause)));
         }
         if let Some(hint) = &failure.hint {
             self.hint(hint);
@@ -282,10 +282,6 @@ impl Printer {
 
     pub(crate) fn excerpt(&self, text: &str) {
         self.say(&escape::lines(text));
-    }
-
-    pub(crate) fn cause(&self, text: &str) {
-        self.say(&format!("caused by: {}", escape::one_line(text)));
     }
 
     pub(crate) fn hint(&self, text: &str) {

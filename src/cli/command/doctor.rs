@@ -127,9 +127,7 @@ impl Doctor {
             context.printer.lines(&text)
         }
     }
-}
 
-impl Doctor {
     /// Reports the change of one memory, also in a dry run.
     fn tell_taken(&self, context: &Context, memory: &Memory) {
         let prefix = &memory.prefix;

@@ -69,9 +69,7 @@ impl Id {
             context.printer.lines(&lines)
         })
     }
-}
 
-impl Id {
     /// The given texts, with those of standard input in place of `-`.
     fn texts(&self, context: &Context) -> Result<Vec<String>, Failure> {
         let mut texts = Vec::new();

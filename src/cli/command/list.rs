@@ -269,11 +269,8 @@ impl Listing<'_> {
             let items = human::count(self.unreadable, "item");
             failed.push(format!("the sidecars of {items} cannot be read"));
         }
-        match self.unlisted {
-            0 => {}
-            count => {
-                failed.push(format!("{} cannot be listed", human::count(count, "directory")));
-            }
+        if self.unlisted > 0 {
+            failed.push(format!("{} cannot be listed", human::count(self.unlisted, "directory")));
         }
         let wanted = self.list.selection.filter(self.context);
         let displaced = if self.list.selection.names_items() {

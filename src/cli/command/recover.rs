@@ -137,10 +137,9 @@ impl Recover {
             report.count("lines_removed", corrected.removed.len() as u64);
             report.count("lines_kept", lines_kept);
         }
-        let closing = Some(closing);
         report.finish(End {
             partial: still_pending(pending, kept, lines_kept).or_else(|| is_behind.then(behind)),
-            closing,
+            closing: Some(closing),
             ..End::default()
         })
     }
@@ -230,28 +229,25 @@ fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> 
 }
 
 fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {
-    if pending == 0 && kept > 0 {
-        let left = human::count(kept, "left-over");
-        return Some(
-            Failure::new(Exit::Partial, format!("{left} could not be removed or put back")).hint(
-                "what belongs to another user is removed when that user runs `urepo recover`",
-            ),
-        );
-    }
-    if pending == 0 && lines_kept > 0 {
+    let (message, hint) = if pending > 0 {
+        let items = human::count(pending, "item");
+        (
+            format!("what was begun with {items} could not be finished"),
+            "repeat the command when the items named above are repaired or reachable",
+        )
+    } else if kept > 0 {
+        (
+            format!("{} could not be removed or put back", human::count(kept, "left-over")),
+            "what belongs to another user is removed when that user runs `urepo recover`",
+        )
+    } else if lines_kept > 0 {
         let lines = human::count(lines_kept, "damaged line");
-        let stay =
-            format!("{lines} of the inventory stay, because not every directory could be listed");
-        return Some(Failure::new(Exit::Partial, stay).hint(
+        (
+            format!("{lines} of the inventory stay, because not every directory could be listed"),
             "make the directories that `urepo verify` names readable, and repeat the command",
-        ));
-    }
-    if pending == 0 {
+        )
+    } else {
         return None;
-    }
-    let items = human::count(pending, "item");
-    Some(
-        Failure::new(Exit::Partial, format!("what was begun with {items} could not be finished"))
-            .hint("repeat the command when the items named above are repaired or reachable"),
-    )
+    };
+    Some(Failure::new(Exit::Partial, message).hint(hint))
 }

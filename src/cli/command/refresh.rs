@@ -48,7 +48,10 @@ impl Refresh {
         let known = context.known(&self.from)?;
         // A list can be read only once, and there may be several collections.
         let named = self.selection.of(context, &to)?.into_names()?.map(|mut names| {
-            names.retain(|name| can_be_refreshed(context, name, &to, &known));
+            names.retain(|name| {
+                let obstacle = obstacle(name, &to, &known);
+                obstacle.map(|it| context.note_unresolved(name.as_str(), it)).is_none()
+            });
             names
         });
         let mut report: Option<Report<'_>> = None;
@@ -87,26 +90,11 @@ impl Refresh {
     }
 }
 
-/// Whether a named item exists and its only Original is known; notes a failure otherwise.
-fn can_be_refreshed(
-    context: &Context,
-    name: &RepositoryName,
-    to: &Collection,
-    known: &Known,
-) -> bool {
-    let failure = match to.item(name) {
-        Err(error) => Failure::from(error),
-        Ok(_) => match obstacle(name, to, known) {
-            None => return true,
-            Some(failure) => failure,
-        },
-    };
-    context.note_unresolved(name.as_str(), failure);
-    false
-}
-
-/// The failure of a Copy with no known Original, or with more than one.
+/// The failure of a named item that is not here, or has no known Original, or more than one.
 fn obstacle(name: &RepositoryName, to: &Collection, known: &Known) -> Option<Failure> {
+    if let Err(error) = to.item(name) {
+        return Some(error.into());
+    }
     let is_to = |at: usize| known.collections[at].id() == to.id();
     let found = holdings(name, &known.collections);
     if let [first, second, ..] = found.originals()[..] {

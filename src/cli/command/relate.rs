@@ -229,9 +229,7 @@ impl At {
         }
         Ok(())
     }
-}
 
-impl At {
     /// Why nothing is changed; of a Copy, with its Original where that is known.
     fn explain(&self, error: AmendError) -> Failure {
         let original = match &error {
@@ -258,20 +256,15 @@ pub(super) fn tell_left(
     action: RelationAction,
 ) {
     let LeftEnd { item, kind, reason } = left;
-    let end = kind.as_ref().map(|kind| flag(kind, name.as_str()));
-    let completes = match (end, action) {
-        (Some(end), RelationAction::Link) => {
-            format!("`urepo -c COLLECTION relate {item} {end}` does the same there")
+    let unlink = if action == RelationAction::Unlink { " --unlink" } else { "" };
+    let completes = match kind.as_ref().map(|kind| flag(kind, name.as_str())) {
+        Some(end) => {
+            format!("`urepo -c COLLECTION relate {item} {end}{unlink}` does the same there")
         }
-        (Some(end), RelationAction::Unlink) => {
-            format!("`urepo -c COLLECTION relate {item} {end} --unlink` does the same there")
-        }
-        (None, _) => "it keeps its relations".to_owned(),
+        None => "it keeps its relations".to_owned(),
     };
     let note = match reason {
-        LeftReason::Elsewhere => {
-            format!("`{item}` is not in a known collection; {completes}")
-        }
+        LeftReason::Elsewhere => format!("`{item}` is not in a known collection; {completes}"),
         LeftReason::CopyOnly => {
             format!("the Original of `{item}` is not in a known collection; {completes}")
         }

@@ -80,28 +80,25 @@ impl Accept {
             caller: context.caller(&*progress),
         };
         let mut writer: Option<Writer> = None;
-        for name in names {
-            let id = name.to_string();
-            let done = collection.named_item(&name).map_err(Failure::from).and_then(|_| {
-                let Some(plan) = edited(context, &repairer, &name)? else {
-                    return Ok((name, None));
-                };
-                if is_dry {
-                    return Ok((name, plan.accepted));
-                }
-                self.ask(context, &name, &plan)?;
-                if writer.is_none() {
-                    writer = Some(context.writer(&collection)?);
-                }
-                let Some(writer) = &writer else { return Ok((name, None)) };
-                match repairer.repair(&name, writer)? {
-                    Outcome::Sound => Ok((name, None)),
-                    Outcome::Repaired(plan) => Ok((name, plan.accepted)),
-                }
-            });
-            let flow = match done {
-                Ok((name, accepted)) => tell(context, &mut report, &name, accepted),
-                Err(failure) => report.failed(&id, failure),
+        let mut accept = |name: &RepositoryName| {
+            let Some(plan) = edited(context, &repairer, name)? else { return Ok(None) };
+            if is_dry {
+                return Ok(plan.accepted);
+            }
+            self.ask(context, name, &plan)?;
+            let writer = match &mut writer {
+                Some(writer) => writer,
+                none => none.insert(context.writer(&collection)?),
+            };
+            match repairer.repair(name, writer)? {
+                Outcome::Sound => Ok(None),
+                Outcome::Repaired(plan) => Ok(plan.accepted),
+            }
+        };
+        for name in &names {
+            let flow = match accept(name) {
+                Ok(accepted) => tell(context, &mut report, name, accepted),
+                Err(failure) => report.failed(name.as_str(), failure),
             };
             if flow.is_break() {
                 break;
@@ -113,9 +110,7 @@ impl Accept {
         }
         report.finish(End::default())
     }
-}
 
-impl Accept {
     /// Asks about values that nothing confirms.
     fn ask(&self, context: &Context, name: &RepositoryName, plan: &Plan) -> Done {
         let unproven = plan.accepted.as_ref().map(|it| &it.unproven[..]).unwrap_or_default();

@@ -228,33 +228,26 @@ fn summary(plan: &Plan) -> String {
 
 fn details(plan: &Plan) -> Repair {
     let from = |at: usize| Some(PathAt::new("from", &plan.donors[at]));
+    let step = |action, from| RepairStep { action, from, ..RepairStep::default() };
     let sidecar = match &plan.action {
-        SidecarAction::Keep => RepairStep { action: "keep", ..RepairStep::default() },
-        SidecarAction::Restore { from: at } => {
-            RepairStep { action: "restore", from: from(*at), ..RepairStep::default() }
+        SidecarAction::Keep => step("keep", None),
+        SidecarAction::Restore { from: at } => step("restore", from(*at)),
+        SidecarAction::Reseal { confirmed_by, differs } => {
+            let differs = differs.clone();
+            RepairStep { differs, ..step("reseal", confirmed_by.and_then(from)) }
         }
-        SidecarAction::Reseal { confirmed_by, differs } => RepairStep {
-            action: "reseal",
-            from: confirmed_by.and_then(from),
-            differs: differs.clone(),
-            ..RepairStep::default()
-        },
-        SidecarAction::Rebuild { from: at, state } => RepairStep {
-            action: "rebuild",
-            from: from(*at),
-            state: Some(state.to_string()),
-            ..RepairStep::default()
-        },
+        SidecarAction::Rebuild { from: at, state } => {
+            RepairStep { state: Some(state.to_string()), ..step("rebuild", from(*at)) }
+        }
     };
-    let steps = plan.steps.iter().map(|step| {
-        let (action, from) = match step.source {
+    let steps = plan.steps.iter().map(|planned| {
+        let (action, from) = match planned.source {
             EntrySource::OwnAttributes => ("set", None),
             EntrySource::Donor(at) => ("take", from(at)),
             EntrySource::Sidecar => ("make", None),
             EntrySource::Lost => ("lost", None),
         };
-        let path = Some(records::path(step.path.as_path()));
-        RepairStep { action, path, from, ..RepairStep::default() }
+        RepairStep { path: Some(records::path(planned.path.as_path())), ..step(action, from) }
     });
     Repair {
         sidecar,

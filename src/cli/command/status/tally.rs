@@ -257,13 +257,10 @@ impl Tally {
         if parts.is_empty() {
             return Ok(());
         }
-        let exit = match self.first {
-            Some((CONFLICT, _)) => Exit::Conflict,
-            _ => Exit::Partial,
-        };
-        let hint = match &self.first {
-            Some((_, hint)) => hint,
-            None => "`urepo config` shows where the collections should be",
+        let (exit, hint) = match &self.first {
+            Some((CONFLICT, hint)) => (Exit::Conflict, hint.as_str()),
+            Some((_, hint)) => (Exit::Partial, hint.as_str()),
+            None => (Exit::Partial, "`urepo config` shows where the collections should be"),
         };
         Err(Failure::new(exit, parts.join(", ")).hint(hint))
     }

@@ -42,16 +42,13 @@ impl<'a> Ending<'a> {
         targets: &'a Targets,
         older_than: Option<Duration>,
     ) -> Ending<'a> {
-        let (each, total) = (Vec::new(), Summary::default());
-        let Targets { roots, names_roots, .. } = targets;
-        let names_roots = *names_roots;
         Ending {
             context,
-            roots,
-            names_roots,
+            roots: &targets.roots,
+            names_roots: targets.names_roots,
             older_than,
-            each,
-            total,
+            each: Vec::new(),
+            total: Summary::default(),
             compared: None,
             seen: BTreeSet::new(),
         }
@@ -161,23 +158,25 @@ impl<'a> Ending<'a> {
     }
 
     fn hint(&self) -> &'static str {
+        let has = |code: Code| self.seen.contains(&code);
         let is_gone = |code: &Code| [Code::ItemVanished, Code::PerhapsVanished].contains(code);
         let is_all_damage = |is_it: &dyn Fn(&Code) -> bool| {
             self.seen.iter().filter(|code| code.severity() == Severity::Damage).all(is_it)
         };
+        let is_only = |code: Code| has(code) && is_all_damage(&|it| *it == code);
         let is_second = |code: &Code| {
             [Code::ItemReturned, Code::StateContradicted, Code::TwoOriginals].contains(code)
         };
         let one_gives_way = "`urepo -c COLLECTION demote ITEM --to-copy-of COLLECTION` makes one Original a Copy of the other; \
              nothing here was changed";
-        let is_put_back = self.seen.contains(&Code::StateContradicted) && is_all_damage(&is_second);
-        if is_put_back && self.seen.contains(&Code::TwoOriginals) {
+        let is_put_back = has(Code::StateContradicted) && is_all_damage(&is_second);
+        if is_put_back && has(Code::TwoOriginals) {
             one_gives_way
         } else if is_put_back {
             "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again, `urepo delete ITEM` a \
              tombstone; where a Copy is in the place of the Original, put the Original back from a backup; `urepo \
              recover --inventory` accepts what is there"
-        } else if self.seen.contains(&Code::ItemReturned) && is_all_damage(&is_second) {
+        } else if has(Code::ItemReturned) && is_all_damage(&is_second) {
             "`urepo recover` ends a migration that was cut short; `urepo demote ITEM --to-copy-of COLLECTION` \
              makes an Original a Copy again; remove a tombstone by hand; `urepo recover --inventory` accepts \
              either"
@@ -187,25 +186,19 @@ impl<'a> Ending<'a> {
         } else if self.seen.iter().any(is_gone) {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; `urepo recover --inventory` \
              gives up what is gone"
-        } else if self.seen.contains(&Code::SealBroken)
-            && is_all_damage(&|code| *code == Code::SealBroken)
-        {
+        } else if is_only(Code::SealBroken) {
             "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it; else `urepo \
              repair ITEM --from COLLECTION` restores it"
-        } else if self.seen.contains(&Code::SidecarMissing)
-            && is_all_damage(&|code| *code == Code::SidecarMissing)
-        {
+        } else if is_only(Code::SidecarMissing) {
             "`urepo adopt ROOT` finishes an adoption that was interrupted; `urepo repair ITEM --from COLLECTION` \
              brings back a sidecar that was lost"
-        } else if self.seen.contains(&Code::Unreadable)
-            && is_all_damage(&|code| *code == Code::Unreadable)
-        {
+        } else if is_only(Code::Unreadable) {
             "make the paths named above readable, and repeat the command: their state is unknown"
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "`urepo man` says what the codes mean; nothing here was changed"
-        } else if self.seen.contains(&Code::TwoOriginals) {
+        } else if has(Code::TwoOriginals) {
             one_gives_way
         } else {
             // They cannot be both right, and only a person knows which one is.
