@@ -55,6 +55,7 @@ pub(crate) fn main() -> ExitCode {
             tell(panic);
         }
     }));
+    urepo::disk::raise_descriptor_limit();
     if complete::answer() {
         return Exit::Success.code().into();
     }

@@ -14,6 +14,7 @@
 
 mod beneath;
 pub mod copy;
+mod descriptors;
 mod dir;
 mod durable;
 mod entries;
@@ -42,6 +43,8 @@ mod version;
 mod walk;
 mod watch;
 
+pub use descriptors::raise_descriptor_limit;
+pub(crate) use descriptors::{descriptor_limit, open_at_most};
 pub use dir::Dir;
 pub use entries::DirEntry;
 pub(crate) use error::IoContext;
@@ -54,7 +57,7 @@ pub use file::StoredFile;
 pub(crate) use lock::HOLDER_END;
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
 pub use new_file::NewFile;
-pub(crate) use page_cache::{PageCacheDropper, WriteBack, descriptor_limit, open_at_most};
+pub(crate) use page_cache::{PageCacheDropper, WriteBack};
 pub use paths::{NoPath, Paths};
 pub(crate) use random::{random_bytes, random_hex};
 pub(crate) use source::split;

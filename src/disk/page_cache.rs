@@ -7,13 +7,10 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use super::StoredFile;
+use super::{StoredFile, open_at_most};
 
 /// After this number of further files, the bytes of a file are on the disk, or it does not matter.
 const FILES: usize = 16;
-
-/// One part of the program may hold this fraction of the files that the process may have open.
-const SHARE: usize = 16;
 
 /// Smaller files are not worth a call.
 const LARGE_BYTES: u64 = 256 * 1024;
@@ -23,18 +20,6 @@ const WRITE_BACK_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Limit on bytes of a file in write-back.
 const BEHIND_BYTES: u64 = 3 * WRITE_BACK_BYTES;
-
-/// Files that this process may have open at once.
-pub(crate) fn descriptor_limit() -> usize {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
-}
-
-/// How many files or directories one part of the program may hold open: `most`, and no more than its share of
-/// the limit on open files.
-pub(crate) fn open_at_most(most: usize) -> usize {
-    (descriptor_limit() / SHARE).clamp(1, most)
-}
 
 /// The files written last.
 #[derive(Debug)]

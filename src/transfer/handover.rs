@@ -36,6 +36,9 @@ impl Shared<'_> {
         }
         let mut rest = self.read_back(items, group);
         while !rest.is_empty() {
+            if self.caller.interrupt.requested() {
+                return group.all_interrupted(&rest);
+            }
             let more = rest.split_off(rest.len().min(items_at_a_time()));
             self.hand_some_over(giver, std::mem::replace(&mut rest, more), group);
         }

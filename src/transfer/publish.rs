@@ -41,6 +41,13 @@ impl Group {
         self.outcomes.insert(at, outcome);
     }
 
+    /// `items` are not begun, because the run was interrupted.
+    pub(super) fn all_interrupted(&mut self, items: &[(usize, Staged)]) {
+        for (at, staged) in items {
+            self.failed(*at, staged, TransferError::Interrupted);
+        }
+    }
+
     /// The item was not transferred; the reason may have been reported already.
     pub(super) fn failed_unless_told(&mut self, at: usize, staged: &Staged) {
         if !self.outcomes.contains_key(&at) {

@@ -14,23 +14,24 @@ use super::{Step, TransferError, sidecars};
 use crate::clock::Clock;
 use crate::collection::{
     Collection, CollectionError, Departure, InventoryChange, ItemLocks, LockedItem, Writer, Year,
+    items_at_a_time,
 };
-use crate::disk::{PathError, open_at_most};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
-
-/// Limit on items that are moved under their locks at a time.
-const MOVED_AT_A_TIME: usize = 128;
 
 impl<'a> Shared<'a> {
     /// Moves unchanged items, each by one rename, without reading their payload.
     pub(super) fn move_all(&self, items: Items, group: &mut Group) {
         let items = self.stage_histories(items, group);
-        // Each takes descriptors for its two locks, and for two years unless others share them.
         let mut ending = Ending::default();
-        for items in items.chunks(open_at_most(MOVED_AT_A_TIME)) {
-            self.move_some(items, &mut ending, group);
+        for items in items.chunks(items_at_a_time()) {
+            if self.caller.interrupt.requested() {
+                group.all_interrupted(items);
+            } else {
+                self.move_some(items, &mut ending, group);
+            }
         }
         if ending.journals.is_empty() {
             return;

@@ -24,9 +24,9 @@ const RETIRED: &str = "retired";
 /// Numbers the files and directories that are staged to change something.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Items that are changed at a time: each takes two directories and two locks.
+/// Items that are changed together: they share their syncs. Each takes two directories and two locks.
 pub(crate) fn items_at_a_time() -> usize {
-    open_at_most(32)
+    open_at_most(256)
 }
 
 impl Writer {

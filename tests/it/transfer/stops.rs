@@ -1,4 +1,5 @@
-//! The first failure ends a run that was told so: nothing more is begun. A long run makes room as it goes.
+//! The first failure ends a run that was told so: nothing more is begun. A request to stop ends a migration
+//! between two groups. A long run makes room as it goes.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -7,10 +8,11 @@ use std::sync::{Arc, Mutex};
 
 use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{NameFeed, Outcome, Rules, Summary, Verb};
+use urepo::interrupt::Interrupt;
+use urepo::transfer::{NameFeed, Outcome, Rules, Summary, TransferError, Verb};
 
 use super::support::Pair;
-use crate::support::{staged, whole_items};
+use crate::support::{System, Trace, deposit, options, request_of_stream, staged, whole_items};
 
 /// The sidecar of an item at the source.
 fn sidecar(pair: &Pair, name: &RepositoryName) -> PathBuf {
@@ -129,4 +131,73 @@ fn the_giver_is_cleared_group_by_group() {
     pair.transfer(&from, &to, Verb::Migrate, Rules::default(), feed, &mut each).unwrap();
     assert_eq!(arrival.left.lock().unwrap().as_deref(), Some(&[][..]));
     assert_eq!(whole_items(&pair.to()), names.map(|name| name.to_string()));
+}
+
+/// More items than a migration puts under its locks at a time.
+const MANY: usize = 300;
+
+fn deposit_many(pair: &Pair) {
+    let requests = (0..MANY).map(|_| request_of_stream("a.txt", b"a")).collect();
+    let (outcomes, _) = deposit(&pair.from(), requests, options(), &pair.clock, |_| ()).unwrap();
+    assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
+}
+
+/// A sync takes longer than everything else that a small item needs.
+#[test]
+fn items_that_migrate_share_their_syncs() {
+    for has_copies in [false, true] {
+        let pair = Pair::across();
+        deposit_many(&pair);
+        if has_copies {
+            pair.run(Verb::Copy, Rules::default());
+        }
+        let trace = Arc::new(Trace::on(System::Own));
+        let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
+        pair.run_between(&from, &to, Verb::Migrate, Rules::default());
+        let is_sync = |operation: &Operation| {
+            use Operation::{SyncDirectory, SyncFile, SyncFileSystem};
+            matches!(operation, SyncDirectory | SyncFile | SyncFileSystem)
+        };
+        let trace = trace.0.lock().unwrap();
+        let syncs = trace.iter().filter(|(operation, _)| is_sync(operation)).count();
+        assert!(syncs < MANY / 2, "{syncs} syncs, Copies before: {has_copies}");
+        assert_eq!(whole_items(&pair.to()).len(), MANY);
+    }
+}
+
+/// Requests a stop when the first hand-over is recorded.
+struct StopAtFirst(Interrupt);
+
+impl Watch for StopAtFirst {
+    fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        if operation == Operation::Rename && name.is_some_and(|it| it.starts_with("handover-")) {
+            self.0.request();
+        }
+        Ok(())
+    }
+}
+
+/// Somebody who stops a wrong migration wants no further item to move.
+#[test]
+fn a_request_to_stop_ends_a_migration_between_two_groups() {
+    for make in [Pair::new, Pair::across] {
+        let pair = make();
+        deposit_many(&pair);
+        let interrupt = Interrupt::default();
+        *pair.interrupt.lock().unwrap() = interrupt.clone();
+        let (from, to) = pair.watched(Arc::new(StopAtFirst(interrupt))).unwrap();
+        let (mut moved, mut stopped) = (0, 0);
+        pair.try_between(&from, &to, Verb::Migrate, Rules::default(), |outcome| {
+            match outcome.result {
+                Ok(_) => moved += 1,
+                Err(TransferError::Interrupted) => stopped += 1,
+                Err(error) => panic!("{error:?}"),
+            }
+        });
+        assert!(moved > 0 && stopped > 0, "{moved} moved, {stopped} stopped");
+        assert_eq!((moved, stopped), (whole_items(&pair.to()).len(), MANY - moved));
+        assert_eq!(pair.journals(), 0);
+        assert!(pair.is_clean());
+    }
 }

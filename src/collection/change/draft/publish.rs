@@ -173,6 +173,7 @@ impl Writer {
     }
 
     /// Swaps a staged and synced item with `item`, which is in the stage afterwards, at the path of `staged`.
+    /// [`Writer::publish`] makes that durable.
     ///
     /// If the file system cannot swap two names in one step, the old item is set aside first. For that moment
     /// the name is missing, and recovery puts the old item back after a crash.
@@ -183,7 +184,6 @@ impl Writer {
     ) -> Result<(), PathError> {
         let (collection, (year, leaf)) = (item.collection(), item.place()?);
         if self.stage().exchange(&staged.at, &year, &leaf)? {
-            year.sync()?;
             return Ok(());
         }
         let (trashed, entry) = collection.set_aside(item.name(), &year, &leaf)?;
