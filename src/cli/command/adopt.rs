@@ -146,17 +146,26 @@ impl Adopt {
         root: &std::path::Path,
     ) -> Result<Collection, Failure> {
         let gives_names = wanted.is_some();
+        let made_meanwhile = |failure: Failure| match check_place(root) {
+            Err(CollectionError::ExistsAlready { .. }) => {
+                failure.hint("another run has just made it; repeat the command")
+            }
+            _ => failure,
+        };
         let collection = match (found, wanted) {
             (RootKind::Collection(collection), _) => {
                 collection.rebuild(&context.agent, &context.waiter())?;
                 return Ok(*collection);
             }
             (RootKind::Tree, Some(wanted)) => {
-                self.past.make(context, self.name.clone(), root, wanted, self.takeover())?
+                let made =
+                    self.past.make(context, self.name.clone(), root, wanted, self.takeover());
+                made.map_err(made_meanwhile)?
             }
             (RootKind::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
-                context.attended(init_without_names(root, &name, &context.watcher())?)
+                let made = init_without_names(root, &name, &context.watcher());
+                context.attended(made.map_err(|error| made_meanwhile(error.into()))?)
             }
         };
         let path = collection.path().display();

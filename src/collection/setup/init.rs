@@ -60,7 +60,9 @@ pub fn init(
     // Every possible refusal comes before the first write.
     let (prefix, ibips) = (subsystem.prefix()?, subsystem.ibip_prefix()?);
     check_place(root)?;
-    check_prefix(root, &subsystem, founder)?;
+    // Another process may make the same collection, which is none that issues its identifiers.
+    let made_meanwhile = |error| check_place(root).err().unwrap_or(error);
+    check_prefix(root, &subsystem, founder).map_err(made_meanwhile)?;
     let dir = Dir::make_with_parents(root, watcher)?;
     let own = make_own(&dir)?;
     let memory = match &subsystem.distributor {
@@ -80,7 +82,7 @@ pub fn init(
     let claim = match register.claim(&claimant, founder.takeover(), agent, clock, patience) {
         // A machine may have no place for a register; a notice at the end reports that.
         Err(CollectionError::Disk(error)) if error.is_refusal() => Err(error.into()),
-        claim => Ok(claim?),
+        claim => Ok(claim.map_err(made_meanwhile)?),
     };
     let mut notices = begin_memory(&dir, memory, &subsystem, founder, &claimant)?;
     let collection = make(&dir, name, vec![subsystem])?;

@@ -69,6 +69,30 @@ fn what_an_interrupted_run_left_is_taken_in_by_the_next() {
     world.run("verify col").succeeded();
 }
 
+/// One of them makes the collection. The others adopt into it, or can be repeated.
+#[test]
+fn runs_at_once_make_one_collection() {
+    for host in [&["--host", "archive.example.org"][..], &[]] {
+        let world = program();
+        let start = |_| {
+            let mut command = world.command(["adopt", "col"].iter().chain(host));
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let running: Vec<_> = (0..4).map(start).collect();
+        for child in running {
+            let ran = child.wait_with_output().unwrap();
+            let told = String::from_utf8(ran.stderr).unwrap();
+            if ran.status.code() != Some(0) {
+                assert_eq!(ran.status.code(), Some(23), "{told}");
+                let expected = ["col` is a collection already\n", "repeat the command\n"];
+                assert!(expected.iter().all(|part| told.contains(part)), "{told}");
+            }
+        }
+        world.run("adopt col").succeeded();
+    }
+}
+
 #[test]
 fn an_empty_directory_is_a_warning_and_no_item() {
     let world = program();
