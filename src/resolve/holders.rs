@@ -175,14 +175,15 @@ fn removed(holding: &Holding) -> Option<Instant> {
 }
 
 /// The lower, the nearer a holding is to the Original. The Original and its current Copies are equal, unless
-/// the Original is required; of outdated ones, the latest. A sidecar that does not match its seal comes last.
-fn rank(holding: &Holding, required: RequiredStatus) -> (u8, u8, Reverse<Option<Instant>>) {
+/// the Original is required; of outdated ones and tombstones, the latest. A sidecar that does not match its seal comes last.
+fn rank(holding: &Holding, required: RequiredStatus) -> (u8, u8, Reverse<Option<Instant>>, u8) {
     let standing = match holding.standing {
         Standing::Original => 0,
         Standing::Current if required == RequiredStatus::Any => 0,
         Standing::Current => 1,
-        Standing::Stale | Standing::Different | Standing::Orphan | Standing::Disputed => 2,
-        Standing::Deleted => 3,
+        // A tombstone answers unless a Copy is later: one of an Original that was restored elsewhere.
+        Standing::Deleted => 2,
+        Standing::Stale | Standing::Different | Standing::Orphan | Standing::Disputed => 3,
         Standing::Unreadable => 4,
     };
     let record = holding.record.as_ref().ok();
@@ -193,7 +194,7 @@ fn rank(holding: &Holding, required: RequiredStatus) -> (u8, u8, Reverse<Option<
         Some(_) if is_unsealed && required == RequiredStatus::Any => 1,
         Some(_) => 0,
     };
-    (trust, standing, Reverse(outdated))
+    (trust, standing.min(2), Reverse(outdated), standing)
 }
 
 impl Items for Holders<'_> {
