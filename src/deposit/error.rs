@@ -96,6 +96,14 @@ pub enum DepositError {
         /// The collection.
         collection: PathBuf,
     },
+    /// The source lies in the collection, and urepo did not put it there.
+    #[error("`{}` lies in the collection `{}`, but is no item", path.display(), collection.display())]
+    Stray {
+        /// The source.
+        path: PathBuf,
+        /// The collection.
+        collection: PathBuf,
+    },
     /// The collection lies in the source.
     #[error("`{}` holds the collection `{}` itself", path.display(), collection.display())]
     HoldsCollection {

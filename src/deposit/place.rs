@@ -155,10 +155,11 @@ impl<'a> DepositTarget<'a> {
 
     fn check_apart_at(&self, path: &Path, source: &Path) -> Result<(), DepositError> {
         let collection = || self.collection.path().to_path_buf();
-        if source.starts_with(&self.root) {
-            return Err(DepositError::InCollection {
-                path: path.to_path_buf(),
-                collection: collection(),
+        if let Ok(below) = source.strip_prefix(&self.root) {
+            let (path, collection) = (path.to_path_buf(), collection());
+            return Err(match self.collection.is_stray(below) {
+                true => DepositError::Stray { path, collection },
+                false => DepositError::InCollection { path, collection },
             });
         }
         if self.root.starts_with(source) {

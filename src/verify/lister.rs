@@ -10,12 +10,12 @@ use super::answer::{FeedEvent, NamedDate};
 use super::finding::{Finding, Place};
 use super::inventory::InventoryCheck;
 use super::rounds::{Deadline, SkipPolicy};
-use super::stray::{IN_TRASH, kind_at, stray};
+use super::stray::{IN_TRASH, in_the_way, kind_at, stray};
 use super::work::{Batch, NameOrigin, VerifyJob, Work};
 use super::{Code, Scope};
 use crate::clock::Clock;
 use crate::collection::{Listed, Lookup, Names};
-use crate::disk::PathError;
+use crate::disk::{Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 
@@ -82,7 +82,8 @@ impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
         let Ok(fed) = self.work.collection.visit_all(names, |listed| {
             Ok::<_, Infallible>(match listed {
                 Listed::Item(name) => self.item(name, NameOrigin::Listed),
-                Listed::Stray(path) | Listed::Link(path, _) => self.stray(path),
+                Listed::Stray(path) => self.stray(path, stray),
+                Listed::Link(path, _) => self.stray(path, in_the_way),
                 Listed::Unreadable(error) => self.unlisted(&error),
             })
         });
@@ -155,11 +156,11 @@ impl Lister<'_, '_, '_> {
         self.send(FeedEvent::Unlisted(finding))
     }
 
-    fn stray(&mut self, path: PathBuf) -> ControlFlow<()> {
+    fn stray(&mut self, path: PathBuf, finding: fn(PathBuf, Kind) -> Finding) -> ControlFlow<()> {
         match kind_at(self.work.collection.root(), &path) {
             // Gone since it was listed.
             Ok(None) => ControlFlow::Continue(()),
-            Ok(Some(kind)) => self.send(FeedEvent::Found(stray(path, kind))),
+            Ok(Some(kind)) => self.send(FeedEvent::Found(finding(path, kind))),
             Err(error) => self.send(FeedEvent::Found(Finding::of_error(Place::Tree(path), &error))),
         }
     }

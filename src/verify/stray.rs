@@ -10,15 +10,18 @@ use crate::identity::RepositoryName;
 /// The place of a displaced item.
 pub(super) const IN_TRASH: &str = "it is whole in the trash; `urepo recover` puts it back";
 
-/// The finding for an entry of `kind` at `path`, where an item or a level of the tree belongs.
-pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
+/// The finding for an entry of `kind` at `path`, in the place of an item or of a level of the tree.
+pub(super) fn in_the_way(path: PathBuf, kind: Kind) -> Finding {
     match kind {
         Kind::Link => Finding::of_kind(Place::Tree(path), "a directory", kind),
-        kind => {
-            let detail = format!("{} that is not part of an identifier", describe(kind));
-            Finding::new(Code::Stray, Place::Tree(path), detail)
-        }
+        kind => stray(path, kind),
     }
+}
+
+/// The finding for an entry of `kind` at `path`, beside the items.
+pub(super) fn stray(path: PathBuf, kind: Kind) -> Finding {
+    let detail = format!("{} that is not part of an identifier", describe(kind));
+    Finding::new(Code::Stray, Place::Tree(path), detail)
 }
 
 /// The finding for a directory that has an identifier for its name, and nothing of an item.

@@ -9,7 +9,7 @@ use super::finding::{Finding, Place};
 use super::inventory::{absent, contradiction, returned};
 use super::item::Inspection;
 use super::reading::DigestRun;
-use super::stray::{IN_TRASH, kind_at, no_item, stray};
+use super::stray::{IN_TRASH, in_the_way, kind_at, no_item};
 use super::{Code, Context, ItemReport, Report};
 use crate::collection::{Collection, CollectionError};
 use crate::disk::{Dir, Kind, PathError};
@@ -195,7 +195,7 @@ impl Work<'_> {
     fn not_an_item(&self, name: &RepositoryName, error: &PathError) -> Report {
         match kind_at(self.collection.root(), name.as_str().as_ref()) {
             Ok(Some(kind)) if kind != Kind::Directory => {
-                Report::Tree(stray(name.as_str().into(), kind))
+                Report::Tree(in_the_way(name.as_str().into(), kind))
             }
             _ => Report::Item(ItemReport::unopened(name.clone(), error)),
         }

@@ -117,6 +117,7 @@ impl Init {
             return Ok(());
         }
         let collection = self.past.make(context, self.name.clone(), &root, subsystem, takeover)?;
+        warn_of_strays(context, &collection)?;
         if context.printer.json {
             return context.printer.record(&OneCollection {
                 prefix: Some(prefix.to_string()),
@@ -129,6 +130,25 @@ impl Init {
         ));
         Ok(())
     }
+}
+
+/// People make a collection of a directory with files, and take these for archived.
+fn warn_of_strays(context: &Context, collection: &Collection) -> Done {
+    let strays = collection.strays()?;
+    let Some(first) = strays.first() else { return Ok(()) };
+    let (first, root) = (first.display(), collection.path().display());
+    let (others, are, them) = match strays.len() - 1 {
+        0 => (String::new(), "is no item", "it"),
+        others => (format!(" and {others} more"), "are no items", "them"),
+    };
+    let printer = &context.printer;
+    printer.warning(&format!(
+        "`{first}`{others} in `{root}` {are}: no command copies or verifies {them}"
+    ));
+    printer.hint(&format!(
+        "move {them} out of the collection; `urepo new` or `urepo import` then deposits {them}"
+    ));
+    Ok(())
 }
 
 impl PastArgs {

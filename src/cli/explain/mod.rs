@@ -304,6 +304,8 @@ impl Explain for DepositError {
             Self::InCollection { .. } => {
                 Failure::of(Exit::Failure, self).hint("what is in a collection has an identifier already")
             }
+            Self::Stray { .. } => Failure::of(Exit::Failure, self)
+                .hint("move it out of the collection, and repeat with its new path"),
             Self::HoldsCollection { .. } => {
                 Failure::of(Exit::Failure, self).hint("deposit what lies beside the collection")
             }

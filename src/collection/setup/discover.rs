@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::collection::CollectionError;
+use crate::collection::{Collection, CollectionError};
 use crate::disk::{IoContext, PathError, resolved};
+use crate::identity::RepositoryName;
 use crate::layout;
 
 /// The depth to which other collections are looked for below a new root: that of its own items.
@@ -88,6 +89,38 @@ fn first(
         }
     }
     Ok(None)
+}
+
+impl Collection {
+    /// The entries of the root that belong to no item, and not to urepo.
+    pub fn strays(&self) -> Result<Vec<PathBuf>, PathError> {
+        let mut strays = Vec::new();
+        for entry in self.root().entries()? {
+            let name = PathBuf::from(entry?.name);
+            strays.extend(self.is_stray(&name).then_some(name));
+        }
+        strays.sort_unstable();
+        Ok(strays)
+    }
+
+    /// Whether `below`, a path in the collection, is neither in an item nor above one, and not urepo's.
+    pub(crate) fn is_stray(&self, below: &Path) -> bool {
+        let own = [layout::OWN, layout::SETTINGS, layout::README];
+        let Some(first) = below.iter().next() else { return false };
+        if own.iter().any(|own| first == *own) {
+            return false;
+        }
+        let levels: PathBuf = below.iter().take(LOOKED_BELOW).collect();
+        let missing = LOOKED_BELOW - levels.iter().count();
+        let root = self.root().path();
+        let found = walkdir::WalkDir::new(root.join(levels)).min_depth(missing).max_depth(missing);
+        let is_item = |entry: walkdir::DirEntry| {
+            let path = entry.path().strip_prefix(root).ok().and_then(Path::to_str);
+            entry.file_type().is_dir()
+                && path.is_some_and(|path| RepositoryName::parse_as_found(path).is_ok())
+        };
+        !found.into_iter().flatten().any(is_item)
+    }
 }
 
 fn is_absent(kind: io::ErrorKind) -> bool {

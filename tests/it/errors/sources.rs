@@ -218,3 +218,49 @@ fn deposit_watched(
     let Outcome { result, .. } = outcomes.remove(0);
     chain(&result.unwrap_err()).replace(&world.path("").display().to_string(), "[WORLD]/")
 }
+
+/// A file that lies beside the items is not archived, though it is in the directory of the collection.
+#[test]
+fn of_people_in_the_collection() {
+    let world = world_with_file();
+    let (_, name) = world_with_item();
+    world.write("archive/letter.txt", "not archived");
+    world.write("archive/photos/2020/trip/1.png", "not archived");
+    refuses(&world, "-c archive new archive/letter.txt", 1).tells(str![[r#"
+error: `archive/letter.txt` lies in the collection `[WORLD]/archive`, but is no item
+hint: move it out of the collection, and repeat with its new path
+
+"#]]);
+    let is_stray = |path: &str| {
+        let ran = world.run(&format!("-c archive new archive/{path}"));
+        assert_eq!(ran.code, 1, "{path}: {}", ran.stderr);
+        ran.stderr.contains("but is no item")
+    };
+    std::fs::create_dir_all(world.path("archive").join(&name)).unwrap();
+    for stray in ["photos", "photos/2020", "photos/2020/trip/1.png", "example.org/a.txt"] {
+        world.write("archive/example.org/a.txt", "not archived");
+        assert!(is_stray(stray), "{stray}");
+    }
+    for own in [".urepo", "urepo.toml", "README", "example.org", &name, &format!("{name}/doc")] {
+        world.write(&format!("archive/{name}/doc/a.txt"), "archived");
+        world.write("archive/README", "of urepo");
+        assert!(!is_stray(own), "{own}");
+    }
+    let ran = world.run("-c archive import archive/photos");
+    assert!(ran.stderr.contains("2020` was not imported: it lies in the"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("hint: move it out of the collection"), "{}", ran.stderr);
+}
+
+#[test]
+fn of_people_in_a_directory_that_becomes_a_collection() {
+    let world = World::new();
+    for file in ["letter.txt", "photos/1.png", "example.org/archive/2026/11.21.02.13/doc/a.txt"] {
+        world.write(&format!("new/{file}"), "not archived");
+    }
+    let ran = world.run("init new --host new.example.org");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let warning = "warning: `letter.txt` and 1 more in `[WORLD]/new` are no items: no command copies \
+                   or verifies them\nhint: move them out of the collection; `urepo new` or `urepo import` \
+                   then deposits them\n";
+    assert!(ran.stderr.starts_with(warning), "{}", ran.stderr);
+}

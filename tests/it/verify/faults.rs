@@ -290,6 +290,18 @@ fn u304_twins() {
     assert!(!world.run(Depth::Quick).summary.is_damage());
 }
 
+/// A link of people, where no item belongs, leads away from nothing.
+#[test]
+fn u301_is_a_link_beside_the_items() {
+    let world = World::with_item();
+    fs::create_dir(world.path("photos")).unwrap();
+    let links = ["photos/link", "sid.inpe.br/mtc-m18/2009/link"];
+    for link in links {
+        symlink("/nowhere", world.path(link)).unwrap();
+    }
+    assert_eq!(world.codes(), found(links.map(|link| (Code::Stray, link))));
+}
+
 #[test]
 fn u306_link_on_the_way() {
     for level in [

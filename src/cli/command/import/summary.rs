@@ -105,3 +105,4 @@ pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
         _ => false,
     }
 }
+                | DepositError::Stray { .. }
