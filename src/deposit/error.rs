@@ -204,6 +204,12 @@ pub enum DepositError {
     /// The collection already has it.
     #[error("`{}` is the same", .0.name)]
     Held(Box<Existing>),
+    /// The collection had it, and deleted it.
+    #[error("its item `{name}` was deleted here")]
+    DeletedHere {
+        /// The item.
+        name: RepositoryName,
+    },
     /// A stop was requested.
     #[error("interrupted before it was deposited")]
     Interrupted,

@@ -18,8 +18,8 @@ use crate::clock::Clock;
 use crate::collection::{Collection, InventoryLine, Lookup};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times, is_aside};
 use crate::deposit::{
-    self, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, Source, SourcePlace, check_ibip,
-    not_yet_issued,
+    self, DepositError, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, Source,
+    SourcePlace, check_ibip, not_yet_issued,
 };
 use crate::disk::copy::CopyError;
 use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
@@ -285,7 +285,9 @@ impl<'a> Planner<'a> {
             Some(Imported { entry, standing, .. }) => {
                 self.known(candidate, &entry).check_row(None)?;
                 match standing {
-                    ItemPresence::Here => Ok(Some(Decision::Taken(entry.name))),
+                    ItemPresence::Here | ItemPresence::Deleted => {
+                        Ok(Some(Decision::Taken(entry.name)))
+                    }
                     ItemPresence::Left(line) => Ok(Some(Decision::Left(line))),
                     ItemPresence::Vanished(error) => Err((*error).into()),
                 }
@@ -322,6 +324,9 @@ impl<'a> Planner<'a> {
             if let Some(Imported { entry, standing, .. }) = ledger(key, &is_it)? {
                 let there = match standing {
                     ItemPresence::Here => Decision::There(entry.name.clone(), None),
+                    ItemPresence::Deleted => {
+                        return Err(DepositError::DeletedHere { name: entry.name }.into());
+                    }
                     ItemPresence::Left(line) => Decision::Left(line),
                     ItemPresence::Vanished(error) => return Err((*error).into()),
                 };

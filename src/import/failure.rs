@@ -24,6 +24,7 @@ pub(super) fn is_of_source(error: &ImportError, path: &Path) -> bool {
             | Deposit::NoName { .. }
             | Deposit::Nothing { .. }
             | Deposit::File(FileFault::Time(_))
+            | Deposit::DeletedHere { .. }
             | Deposit::TooManyFiles { .. }
             | Deposit::Mismatch { .. }
             | Deposit::PayloadMismatch { .. }
@@ -47,6 +48,11 @@ pub(super) fn is_contradiction(error: &ImportError) -> bool {
         ),
         _ => false,
     }
+}
+
+/// Whether the source became an item that was deleted.
+pub(super) fn is_deleted_here(error: &ImportError) -> bool {
+    matches!(error, ImportError::Deposit(error) if matches!(**error, DepositError::DeletedHere { .. }))
 }
 
 /// Whether the system refuses access to the source. A bad sector or a shortage of memory is not a fault of

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::candidate::FoundCandidate;
-use super::failure::is_contradiction;
+use super::failure::{is_contradiction, is_deleted_here};
 use super::{Became, Event, ImportError, Related, Updated};
 use crate::distributor::Notice;
 
@@ -23,6 +23,8 @@ pub struct Summary {
     pub unsettled: u64,
     /// Sources that did not become items.
     pub failed: u64,
+    /// Of the failed ones, those whose items were deleted here.
+    pub deleted: u64,
     /// Sources that could not be removed or moved as requested.
     pub left: u64,
     /// Of the failed ones, those that an earlier run reported.
@@ -87,6 +89,7 @@ impl Summary {
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(error) => {
                 self.failed += 1;
+                self.deleted += u64::from(is_deleted_here(error));
                 if event.row.is_some() && is_contradiction(error) {
                     self.refused.extend(event.path.clone());
                 }

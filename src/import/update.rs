@@ -130,7 +130,7 @@ impl UpdateRun<'_, '_, '_> {
             // There is no description here to compare with the row.
             ItemPresence::Left(line) => NotUpdated::Left(line),
             // The import has reported it.
-            ItemPresence::Vanished(_) => return Ok(None),
+            ItemPresence::Vanished(_) | ItemPresence::Deleted => return Ok(None),
         };
         if self.update != Update::Count {
             self.report(candidate, Became::NotUpdated { name: entry.name, reason })?;

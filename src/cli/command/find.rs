@@ -22,7 +22,7 @@ use crate::cli::records::{self, Item};
 use crate::cli::report::{End, Report};
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
 use crate::cli::when::When;
-use crate::cli::{Done, escape};
+use crate::cli::{Done, escape, human};
 
 /// Search items by metadata, file name, content, state and date
 ///
@@ -71,7 +71,7 @@ pub(crate) struct Find {
     /// It has a relation to this item; only of one kind, such as `next_edition`, `translation` or `part_of`
     #[arg(long, value_name = "[KIND=]ITEM", value_parser = parse_related)]
     related: Vec<Related>,
-    /// Only items in this state: Original, Copy or Deleted
+    /// Only items in this state: Original, Copy or Deleted; deleted items are found only with it
     #[arg(long)]
     state: Option<State>,
     /// Only identifiers of this prefix: subdomain/word[.port]
@@ -131,8 +131,13 @@ impl Find {
         let mut table = Table::new(context, &self.table, &ITEMS, columns)?;
         let query = self.query(context, &collection)?;
         let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
-        let mut unwritten = None;
+        let (mut unwritten, mut deleted) = (None, 0);
         catalog.find(&query, |item| {
+            // Its files are not here.
+            if self.state.is_none() && item.state == Some(State::Deleted) {
+                deleted += 1;
+                return Ok(ControlFlow::Continue(()));
+            }
             Ok(tell(context, &collection, &mut table, &item).unwrap_or_else(|failure| {
                 unwritten = Some(failure);
                 ControlFlow::Break(())
@@ -140,7 +145,7 @@ impl Find {
         })?;
         unwritten.map_or(Ok(()), Err)?;
         let found = table.finish()?;
-        self.finish(context, found, &catalog)
+        self.finish(context, (found, deleted), &catalog)
     }
 
     fn query(&self, context: &Context, collection: &Collection) -> Result<Query, Failure> {
@@ -191,10 +196,24 @@ impl Find {
         }
     }
 
-    fn finish(&self, context: &Context, found: u64, catalog: &Catalog<'_>) -> Done {
+    fn finish(
+        &self,
+        context: &Context,
+        (found, deleted): (u64, u64),
+        catalog: &Catalog<'_>,
+    ) -> Done {
         let unlisted = &catalog.report().unreadable;
         let partial = match (found, unlisted.is_empty()) {
-            (0, true) => Some(Failure::new(Exit::NoItem, "no matching items").hint(self.hint())),
+            (0, true) => {
+                let failure = Failure::new(Exit::NoItem, "no matching items");
+                Some(match deleted {
+                    0 => failure.hint(self.hint()),
+                    _ => failure.hint(format!(
+                        "{} matched: `--state Deleted` prints what remains",
+                        human::count(deleted, "deleted item")
+                    )),
+                })
+            }
             _ => super::index::judge(catalog.report()).err(),
         };
         let mut report = Report::reading(context, "found", false);

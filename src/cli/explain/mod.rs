@@ -329,6 +329,9 @@ impl Explain for DepositError {
             Self::NameExists { name } | Self::IbipExists { name, .. } => {
                 Failure::of(Exit::Conflict, self).hint(format!("`urepo show {name}` shows it"))
             }
+            Self::DeletedHere { .. } => Failure::of(Exit::Deleted, self).hint(
+                "remove the source, or its row; for another item of it, import it alone with `--dedupe none`",
+            ),
             Self::Held(_) => Failure::of(Exit::Conflict, self).hint("nothing is to be done"),
             Self::NameTaken { .. } => Failure::of(Exit::Conflict, self)
                 .hint("repeat the command: the next identifier is another one"),

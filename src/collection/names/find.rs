@@ -11,10 +11,13 @@ use crate::index::{IndexError, Query, Which};
 use crate::layout;
 
 impl Collection {
-    /// Whether the directory of the item `name` exists in this spelling. Nothing is opened.
-    pub(crate) fn has_directory_of(&self, name: &RepositoryName) -> Result<bool, PathError> {
-        let stat = self.root().stat(layout::item_directory(name))?;
-        Ok(stat.is_some_and(|stat| stat.kind == Kind::Directory))
+    /// Whether the payload of the item `name` exists in this spelling. Nothing is opened.
+    pub(crate) fn has_payload_of(&self, name: &RepositoryName) -> Result<bool, PathError> {
+        let payload = layout::item_directory(name).join(layout::PAYLOAD);
+        match self.root().stat(payload) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
+            stat => Ok(stat?.is_some_and(|stat| stat.kind == Kind::Directory)),
+        }
     }
 
     /// The item called `name`, in whatever case it is spelt on disk.

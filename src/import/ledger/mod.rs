@@ -13,6 +13,7 @@
 
 pub(crate) mod catch_up;
 mod line;
+mod presence;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,7 +21,7 @@ use std::path::Path;
 
 use super::ImportError;
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, InventoryLine};
+use crate::collection::{Collection, CollectionError};
 use crate::digest::Digest;
 use crate::disk::{self, Lock, LockError, LockMode, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
@@ -29,6 +30,7 @@ use crate::wait::Waiter;
 use table::LedgerTable;
 
 pub(crate) use line::{Entry, LineKind, ReportedFailure};
+pub(crate) use presence::ItemPresence;
 
 const FILE: &str = "ledger";
 const LOCK: &str = "lock";
@@ -70,30 +72,6 @@ pub(crate) struct Imported {
     pub standing: ItemPresence,
     /// Whether its item was made by this run.
     pub is_new: bool,
-}
-
-/// The place of an imported item.
-#[derive(Debug)]
-pub(crate) enum ItemPresence {
-    /// In the collection, in any state: a tombstone counts, because a rerun must not bring a deleted item
-    /// back.
-    Here,
-    /// It left, but counts as imported.
-    Left(Box<InventoryLine>),
-    /// It is missing. The source must not become another item: a repair brings the item back under its own
-    /// name, and until then the source may be its only copy.
-    Vanished(Box<CollectionError>),
-}
-
-impl ItemPresence {
-    /// The choice among several lines about one source.
-    fn rank(&self) -> u8 {
-        match self {
-            ItemPresence::Left(_) => 0,
-            ItemPresence::Vanished(_) => 1,
-            ItemPresence::Here => 2,
-        }
-    }
 }
 
 /// A content without an item here: among its lines up to `newest`, only the `best` one has to be checked
@@ -177,7 +155,7 @@ impl<'a> Ledger<'a> {
         Ok(found.map(|(_, imported)| imported))
     }
 
-    /// The existing items made of `source`.
+    /// The existing items made of `source`, and tombstones.
     pub(crate) fn items_of_source(
         &self,
         source: &[u8],
@@ -186,7 +164,7 @@ impl<'a> Ledger<'a> {
         for offset in self.sources.find(source) {
             let entry = self.line_at(offset)?.filter(|entry| entry.source == source);
             let Some(Entry { name, .. }) = entry else { continue };
-            if matches!(self.standing(&name)?, Some(ItemPresence::Here)) {
+            if matches!(self.standing(&name)?, Some(ItemPresence::Here | ItemPresence::Deleted)) {
                 names.insert(name);
             }
         }
@@ -232,28 +210,6 @@ impl<'a> Ledger<'a> {
             }
         }
         Ok(best)
-    }
-
-    /// The place of the item of a line; `None` if the line does not count, because there is no other record
-    /// of the item.
-    ///
-    /// An item appears and disappears as a whole, so its directory is enough. Its contents are not checked:
-    /// that would take a read of the disk for each of a million items. `verify` reports a damaged item.
-    fn standing(&self, name: &RepositoryName) -> Result<Option<ItemPresence>, ImportError> {
-        if self.collection.has_directory_of(name)? {
-            return Ok(Some(ItemPresence::Here));
-        }
-        let error = match self.collection.item(name) {
-            Ok(_) => return Ok(Some(ItemPresence::Here)),
-            Err(CollectionError::NoSuchItem { .. }) => self.collection.absent(name),
-            Err(error) => error,
-        };
-        match error {
-            CollectionError::NoSuchItem { .. } => Ok(None),
-            CollectionError::Left { line, .. } => Ok(Some(ItemPresence::Left(line))),
-            CollectionError::Vanished { .. } => Ok(Some(ItemPresence::Vanished(Box::new(error)))),
-            error => Err(error.into()),
-        }
     }
 
     fn line_at(&self, offset: u64) -> Result<Option<Entry>, ImportError> {

@@ -27,6 +27,7 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
         if let Some(Imported { entry, standing, .. }) = imported.map_err(into_deposit)? {
             return match standing {
                 ItemPresence::Here => Ok(Duplicate::Item(entry.name)),
+                ItemPresence::Deleted => Err(DepositError::DeletedHere { name: entry.name }),
                 ItemPresence::Left(line) => Ok(Duplicate::Left(line)),
                 ItemPresence::Vanished(error) => Err((*error).into()),
             };

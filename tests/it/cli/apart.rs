@@ -32,7 +32,7 @@ fn the_source_of_a_deleted_item_stays() {
     for rule in ["--remove-source", "--done-dir done"] {
         let ran = world.run(&format!("-c archive import {rule} drop/a"));
         assert_eq!(ran.code, 3, "{rule}: {}", ran.stderr);
-        assert!(ran.stderr.contains("the item was deleted"), "{rule}: {}", ran.stderr);
+        assert!(ran.stderr.contains("was deleted here"), "{rule}: {}", ran.stderr);
         assert!(world.path("drop/a/f").exists(), "{rule}");
     }
 }

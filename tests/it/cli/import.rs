@@ -64,6 +64,41 @@ fn tells_everything_in_json() {
     assert_eq!(records[3], expected);
 }
 
+/// A script removes the sources after a code of 0, and these bytes may be nowhere else.
+#[test]
+fn does_not_count_a_deleted_item_as_there() {
+    let world = world_with_sources();
+    world.run("-c archive import in").succeeded();
+    let name = whole_items(&open(&world))[0].clone();
+    world.run(&format!("-c archive delete {name} --force last --yes")).succeeded();
+    world.run("-c archive purge --yes").succeeded();
+    for options in ["", "-n", "--dedupe content", "--remove-source"] {
+        let ran = world.run(&format!("-c archive import {options} in/a.txt"));
+        assert_eq!(ran.code, 3, "{options}: {}", ran.stderr);
+        for text in [
+            format!("imported: its item `{name}` was deleted here\n"),
+            "nothing; 1 was deleted here\n".to_owned(),
+            "hint: remove the source, or its row; for another item of it, import it alone with `--dedupe none`\n".to_owned(),
+        ] {
+            assert!(ran.stderr.contains(&text), "{options}: {text}: {}", ran.stderr);
+        }
+        assert!(world.path("in/a.txt").exists());
+    }
+    // Touched, it is the same, and reported once.
+    world.write("in/a.txt", "alpha");
+    assert!(world.run("-q -c archive import in").stderr.contains("was deleted here"));
+    let ran = world.run("-q -c archive import in");
+    assert_eq!((ran.code, ran.stderr.as_str()), (3, ""));
+    let records = records(&world.run("--json -c archive import in"));
+    let counts = &records.last().unwrap()["counts"];
+    assert_eq!(
+        (&counts["deleted"], &counts["failed"], &counts["skipped"]),
+        (&1.into(), &1.into(), &1.into())
+    );
+    world.run("-c archive import --dedupe none in/a.txt").succeeded();
+    assert_eq!(world.run("-c archive import in").stderr, "imported nothing; 2 there already\n");
+}
+
 #[test]
 fn plans_without_a_trace() {
     let world = world_with_sources();

@@ -19,6 +19,22 @@ fn world() -> (World, Vec<String>) {
     (world, names)
 }
 
+/// What remains of a deleted item is found only on request: its files are not here.
+#[test]
+fn finds_deleted_items_by_their_state() {
+    let (world, names) = world();
+    world.run(&format!("-c archive delete {} --force last --yes", names[2])).succeeded();
+    let ran = world.run("-c archive find --content c.csv");
+    assert_eq!((ran.code, ran.stdout.as_str()), (21, ""));
+    assert!(
+        ran.stderr.contains("hint: 1 deleted item matched: `--state Deleted` prints"),
+        "{}",
+        ran.stderr
+    );
+    let ran = world.run("-c archive find --content c.csv --state Deleted");
+    assert!(ran.succeeded().starts_with(&names[2]), "{}", ran.stdout);
+}
+
 #[test]
 fn finds() {
     let (world, names) = world();

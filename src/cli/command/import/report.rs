@@ -312,9 +312,12 @@ impl<'a> Reporter<'a> {
         report.count("kept_sources", summary.left);
         report.count("left_out", self.left_out.total());
         let &Updated { differing, updated, not_updated, .. } = &summary.rows;
-        for (what, number) in
-            [("differing", differing), ("updated", updated), ("not_updated", not_updated)]
-        {
+        for (what, number) in [
+            ("deleted", summary.deleted),
+            ("differing", differing),
+            ("updated", updated),
+            ("not_updated", not_updated),
+        ] {
             if number > 0 {
                 report.count(what, number);
             }

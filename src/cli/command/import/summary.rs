@@ -42,8 +42,12 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
             if is_quiet && summary.known_failed > 0 {
                 message += &format!("; {} as reported before", summary.known_failed);
             }
-            let hint = "correct the sources named above and repeat: nothing is imported twice";
-            Some(Failure::new(Exit::Partial, message).hint(hint))
+            let failure = Failure::new(Exit::Partial, message);
+            Some(match failed - summary.deleted {
+                0 => failure,
+                _ => failure
+                    .hint("correct the sources named above and repeat: nothing is imported twice"),
+            })
         }
     }
 }
@@ -67,6 +71,10 @@ pub(super) fn closing(summary: &Summary, wait: Option<Duration>) -> String {
     }
     if summary.rows.not_updated > 0 {
         text += &format!("; {} not updated", summary.rows.not_updated);
+    }
+    if summary.deleted > 0 {
+        let deleted = summary.deleted;
+        text += &format!("; {deleted} {} deleted here", human::was_or_were(deleted));
     }
     if summary.unsettled > 0 {
         text += &format!("; {} changed a moment ago", summary.unsettled);
@@ -101,8 +109,9 @@ pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
                 | DepositError::Links(_)
                 | DepositError::Twins { .. }
                 | DepositError::Original(_)
+                | DepositError::DeletedHere { .. }
+                | DepositError::Stray { .. }
         ),
         _ => false,
     }
 }
-                | DepositError::Stray { .. }
