@@ -264,7 +264,7 @@ impl Plan {
         }
     }
 
-    /// The identity of this plan before any of its files is read.
+    /// The bytes of the file at `at`; `None` for another entry.
     pub(super) fn size(&self, at: usize) -> Option<u64> {
         match self.entries[at].1 {
             Planned::File { bytes } => Some(bytes),

@@ -1,9 +1,9 @@
 //! Corrections: many items get the descriptions in the rows of a document.
 //!
 //! A row has [`NewValues`]: keys and kinds of relation, each with all its values. Other keys stay.
-//! [`Corrector::compare`] finds the differences from the item, as a [`Correction`]. [`Corrector::check`] and,
+//! [`Amender::compare`] finds the differences from the item, as a [`Correction`]. [`Amender::check`] and,
 //! if relations change, [`RelatedCorrections::check`] check every Original that would change, without
-//! changing it. [`Corrector::describe`] and [`Corrector::relate`] carry out corrections through
+//! changing it. [`Amender::describe`] and [`Amender::relate`] carry out corrections through
 //! [`amend`](crate::amend), in groups that share their syncs. Relations change at both ends, through
 //! [`relation`](crate::relation).
 
@@ -67,13 +67,7 @@ impl Correction {
     }
 }
 
-/// Corrects descriptions of items of one collection.
-pub struct Corrector<'a> {
-    /// Changes single items; without the right to write nothing is changed.
-    pub amender: Amender<'a>,
-}
-
-impl Corrector<'_> {
+impl Amender<'_> {
     /// The differences between `wanted` and the item of `sidecar`.
     pub fn compare(
         &self,
@@ -133,14 +127,13 @@ impl Corrector<'_> {
         if let Identifier::Repository(name) = identifier {
             return Ok(name.folded());
         }
-        let item = self.amender.collection.items_of(identifier)?.into_iter().next();
+        let item = self.collection.items_of(identifier)?.into_iter().next();
         Ok(item.map_or_else(|| identifier.to_string(), |item| item.name().folded()))
     }
 
     /// The changes of a correction without relations. Nothing is written.
     pub fn check(&self, correction: &Correction) -> Result<Plan, CorrectionError> {
-        let Amender { collection, caller, .. } = self.amender;
-        let amender = Amender { collection, writer: None, caller };
+        let amender = Amender { writer: None, ..*self };
         let edits: Vec<_> = correction.edits.iter().collect();
         Ok(amender.amend(amendment(correction.name.clone(), &edits, &[]))?)
     }
@@ -157,7 +150,7 @@ impl Corrector<'_> {
                 edits.iter().try_for_each(|edit| edit.apply(description))
             }),
         });
-        self.amender.amend_all(amendments, report)
+        self.amend_all(amendments, report)
     }
 
     /// Carries out a correction that changes relations. Other ends are reported if they change.
@@ -166,14 +159,14 @@ impl Corrector<'_> {
         correction: &Correction,
         report: &mut Report<'_>,
     ) -> Result<ControlFlow<()>, CorrectionError> {
-        let Amender { collection, writer, caller } = self.amender;
+        let Amender { collection, writer, caller } = *self;
         let lock = || lock_relations([collection], caller.agent, &caller.waiter());
         let _planned_alone = writer.map(|_| lock()).transpose()?;
         let plans = self.relation_plans(correction)?;
         let mut amendments = amendments(correction, &plans);
         let own = amendments.pop();
         let mut is_refused = false;
-        let flow = self.amender.amend_all(amendments, &mut |name, result| {
+        let flow = self.amend_all(amendments, &mut |name, result| {
             is_refused |= result.is_err();
             match result {
                 Ok(plan) if plan.changes.is_empty() => ControlFlow::Continue(()),
@@ -184,7 +177,7 @@ impl Corrector<'_> {
         if is_refused || flow.is_break() {
             return Ok(flow);
         }
-        Ok(self.amender.amend_all(own, report))
+        Ok(self.amend_all(own, report))
     }
 
     /// The changes of relations: removals first, then additions.
@@ -197,7 +190,7 @@ impl Corrector<'_> {
         let steps = steps.into_iter().filter(|(_, relations)| !relations.is_empty());
         let plan = |(action, relations): (_, &Vec<Relation>)| {
             let request = RelationRequest { action, relations: relations.clone(), language: None };
-            Ok(plan(&[self.amender.collection], 0, name, &request)?)
+            Ok(plan(&[self.collection], 0, name, &request)?)
         };
         steps.map(plan).collect()
     }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Correction, CorrectionError, Corrector, NewValues, amendment};
+use super::{Correction, CorrectionError, NewValues, amendment};
 use crate::amend::{Amender, Plan};
 use crate::digest::Digest;
 use crate::identity::RepositoryName;
@@ -44,14 +44,14 @@ impl RelatedCorrections {
     /// Notes all relations that the row of `name` has.
     pub fn note(
         &mut self,
-        corrector: &Corrector<'_>,
+        amender: &Amender<'_>,
         name: &RepositoryName,
         row: &NewValues,
     ) -> Result<(), CorrectionError> {
         for (kind, items) in &row.relations {
             self.said.insert(fingerprint(name, kind, ""));
             for item in items {
-                self.said.insert(fingerprint(name, kind, &corrector.folded_name(item)?));
+                self.said.insert(fingerprint(name, kind, &amender.folded_name(item)?));
             }
         }
         Ok(())
@@ -63,9 +63,9 @@ impl RelatedCorrections {
     }
 
     /// Checks all corrections against the rows, each other, and the items. Nothing is changed.
-    pub fn check(&self, corrector: &Corrector<'_>) -> Vec<CheckedCorrection> {
+    pub fn check(&self, amender: &Amender<'_>) -> Vec<CheckedCorrection> {
         let plans = |it: &Correction| {
-            let plans = corrector.relation_plans(it)?;
+            let plans = amender.relation_plans(it)?;
             self.refuse_contradiction(&it.name, &plans)?;
             Ok(plans)
         };
@@ -73,7 +73,7 @@ impl RelatedCorrections {
         // A refused correction makes no room for others.
         let (changed, mut planned) = loop {
             let changed = self.changed(&outcomes);
-            let (planned, refused) = self.planned(corrector, &changed, &outcomes);
+            let (planned, refused) = self.planned(amender, &changed, &outcomes);
             if refused.is_empty() {
                 break (changed, planned);
             }
@@ -145,12 +145,11 @@ impl RelatedCorrections {
     /// together.
     fn planned(
         &self,
-        corrector: &Corrector<'_>,
+        amender: &Amender<'_>,
         changed: &Changed,
         outcomes: &[Outcome],
     ) -> (HashMap<String, Plan>, Vec<(usize, CorrectionError)>) {
-        let Amender { collection, caller, .. } = corrector.amender;
-        let amender = Amender { collection, writer: None, caller };
+        let amender = Amender { writer: None, ..*amender };
         let (mut planned, mut refused) = (HashMap::new(), Vec::new());
         for (folded, (name, rows)) in changed {
             let edits = rows.iter().map(|row| &self.corrections[*row]);
@@ -172,7 +171,7 @@ impl RelatedCorrections {
             }
         }
         if refused.is_empty() {
-            for (earlier, later) in circles(corrector, &planned) {
+            for (earlier, later) in circles(&amender, &planned) {
                 for row in &changed[&earlier.folded()].1 {
                     let (earlier, later) = (earlier.clone(), later.clone());
                     refused.push((*row, RelateError::Circle { earlier, later }.into()));
@@ -185,17 +184,17 @@ impl RelatedCorrections {
 
 /// The planned items of circles of editions, each with the item that would follow it.
 fn circles(
-    corrector: &Corrector<'_>,
+    amender: &Amender<'_>,
     planned: &HashMap<String, Plan>,
 ) -> Vec<(RepositoryName, RepositoryName)> {
     let next_of = |name: &str, read: &RepositoryName| {
         let relations = match planned.get(name) {
             Some(plan) => plan.sidecar.relations.clone(),
             // An item that cannot be read has no successor.
-            None => corrector.amender.collection.item(read).ok()?.sidecar().ok()?.0.relations,
+            None => amender.collection.item(read).ok()?.sidecar().ok()?.0.relations,
         };
         let next = relations.first(&RelationKind::NextEdition)?;
-        Some(corrector.amender.collection.items_of(&next).ok()?.into_iter().next()?.name().clone())
+        Some(amender.collection.items_of(&next).ok()?.into_iter().next()?.name().clone())
     };
     let (mut ended, mut found) = (HashSet::new(), Vec::new());
     for plan in planned.values() {

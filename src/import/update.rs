@@ -13,8 +13,7 @@ use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{AmendError, Amender, Plan};
 use crate::correction::{
-    CheckedRelations, Correction, CorrectionError, Corrector, NewValues, RelatedCorrections,
-    in_order,
+    CheckedRelations, Correction, CorrectionError, NewValues, RelatedCorrections, in_order,
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -52,9 +51,9 @@ pub fn update(
         Update::Act => Some(collection.writer(agent, waiter)?),
         Update::Count | Update::Plan => None,
     };
-    let corrector = Corrector { amender: Amender { collection, writer: writer.as_ref(), caller } };
+    let amender = Amender { collection, writer: writer.as_ref(), caller };
     let related = RelatedCorrections::default();
-    let mut run = UpdateRun { ledger, corrector, update, related, done: Updated::default(), tell };
+    let mut run = UpdateRun { ledger, amender, update, related, done: Updated::default(), tell };
     let (mut keys, mut group, mut relating) = (Keys::default(), Vec::new(), Vec::new());
     for candidate in rows.flatten() {
         if interrupt.requested() {
@@ -91,7 +90,7 @@ pub fn update(
 
 struct UpdateRun<'a, 'l, 't> {
     ledger: &'a Ledger<'l>,
-    corrector: Corrector<'a>,
+    amender: Amender<'a>,
     update: Update,
     /// The rows that change relations. They are checked together, after the last row.
     related: RelatedCorrections,
@@ -145,8 +144,8 @@ impl UpdateRun<'_, '_, '_> {
     ) -> Result<(State, Correction), ImportError> {
         let (sidecar, _) = self.ledger.collection().named_item(name)?.sidecar()?;
         let wanted = self.new_values(candidate)?;
-        self.related.note(&self.corrector, name, &wanted)?;
-        Ok((sidecar.state, self.corrector.compare(&sidecar, &wanted)?))
+        self.related.note(&self.amender, name, &wanted)?;
+        Ok((sidecar.state, self.amender.compare(&sidecar, &wanted)?))
     }
 
     /// The contents of the columns of a row.
@@ -176,13 +175,13 @@ impl UpdateRun<'_, '_, '_> {
     }
 
     fn plan(&mut self, candidate: Candidate, correction: &Correction) -> Result<(), ImportError> {
-        let plan = self.corrector.check(correction).map(Some);
+        let plan = self.amender.check(correction).map(Some);
         self.told(candidate, &correction.name, plan)
     }
 
     /// Checks and carries out the rows that change relations.
     fn relate(&mut self, rows: Vec<(Candidate, RepositoryName)>) -> Result<(), ImportError> {
-        let checked = self.related.check(&self.corrector);
+        let checked = self.related.check(&self.amender);
         let mut steps = Vec::new();
         let mut outcomes: Vec<Result<Option<Plan>, CorrectionError>> = Vec::new();
         for found in checked {
@@ -197,7 +196,7 @@ impl UpdateRun<'_, '_, '_> {
                 rows.iter().enumerate().map(|(row, (_, name))| (name.folded(), row)).collect();
             for correction in in_order(&steps) {
                 let mut outcome = Ok(());
-                let done = self.corrector.relate(correction, &mut |_, result| {
+                let done = self.amender.relate(correction, &mut |_, result| {
                     if let Err(error) = result {
                         outcome = Err(CorrectionError::from(error));
                     }
@@ -220,7 +219,7 @@ impl UpdateRun<'_, '_, '_> {
     fn describe(&mut self, group: Vec<(Candidate, Correction)>) -> Result<(), ImportError> {
         let (candidates, corrections): (Vec<_>, Vec<_>) = group.into_iter().unzip();
         let mut outcomes: Vec<(RepositoryName, Result<Plan, AmendError>)> = Vec::new();
-        let _ = self.corrector.describe(corrections, &mut |name, result| {
+        let _ = self.amender.describe(corrections, &mut |name, result| {
             outcomes.push((name.clone(), result));
             ControlFlow::Continue(())
         });

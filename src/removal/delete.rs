@@ -23,9 +23,6 @@ pub struct Deletion<'r, 'o> {
     intent: Intent<'r>,
 }
 
-/// The change of an item.
-pub type Deleted<'a> = Plan<'a>;
-
 impl Remover<'_> {
     /// Begins to delete `names`.
     pub fn deletion<'r, 'o>(
@@ -39,7 +36,7 @@ impl Remover<'_> {
 
 impl<'o> Deletion<'_, 'o> {
     /// Deletes one of the announced items, on a full disk with the reserve.
-    pub fn delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
+    pub fn delete(&mut self, name: &RepositoryName) -> Result<Plan<'o>, RemovalError> {
         let before = self.intent.is_unfinished();
         let collection = self.remover.collection;
         let deleted = collection.with_reserve(|| self.try_to_delete(name));
@@ -50,7 +47,7 @@ impl<'o> Deletion<'_, 'o> {
         deleted
     }
 
-    fn try_to_delete(&mut self, name: &RepositoryName) -> Result<Deleted<'o>, RemovalError> {
+    fn try_to_delete(&mut self, name: &RepositoryName) -> Result<Plan<'o>, RemovalError> {
         let Remover { collection, caller, .. } = *self.remover;
         let Caller { progress, interrupt, .. } = caller;
         if interrupt.requested() {

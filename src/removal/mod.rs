@@ -13,7 +13,7 @@
 //! | `proof` | another collection holds the item, whole |
 //! | `intent` | what a run is going to delete or restore, for the run that finishes it after a crash |
 //! | `delete` | the tombstone, then the payload |
-//! | `deleted` | what there is of a deleted item, and whether it is whole |
+//! | `remains` | what there is of a deleted item, and whether it is whole |
 //! | `restore` | out of the trash again |
 //! | `finish` | completes what interrupted runs left between two states |
 //! | `purge` | removed permanently |
@@ -31,7 +31,7 @@
 //! before that, a tombstone with a payload remains as well: restoring it again, or [`finish_pending`],
 //! completes the restoration. A Copy is restored whole, in one step.
 //!
-//! **purge*: the data is renamed first, so that its remains after a crash are never taken for a payload;
+//! *purge*: the data is renamed first, so that its remains after a crash are never taken for a payload;
 //! recovery, or the next purge, removes them.
 //!
 //! # The last holding
@@ -54,7 +54,7 @@ mod restore;
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
 
-pub use delete::{Deleted, Deletion};
+pub use delete::Deletion;
 pub use error::{Lack, LookedAt, RemovalError};
 pub use finish::{Finished, Pending, finish_pending, has_pending, pending};
 pub use intent::IntentKind;

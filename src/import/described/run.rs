@@ -6,10 +6,9 @@ use std::ops::ControlFlow;
 
 use super::resolve::ItemFinder;
 use super::{DescribedError, DescribedRow, RowPlace};
-use crate::amend::{AmendError, Plan, plan};
+use crate::amend::{AmendError, Amender, Plan, plan};
 use crate::correction::{
-    CheckedRelations, Correction, CorrectionError, Corrector, NewValues, RelatedCorrections,
-    in_order,
+    CheckedRelations, Correction, CorrectionError, NewValues, RelatedCorrections, in_order,
 };
 use crate::digest::Digest;
 use crate::identity::RepositoryName;
@@ -24,7 +23,7 @@ pub struct DescriptionImport<'a, 'f> {
     /// Finds the items.
     pub finder: &'a ItemFinder<'f>,
     /// Corrects them.
-    pub corrector: Corrector<'a>,
+    pub amender: Amender<'a>,
     /// Whether an empty cell removes the values of its column.
     pub clears: bool,
 }
@@ -100,9 +99,9 @@ impl DescriptionImport<'_, '_> {
                     return Err(DescribedError::Twice { name, first });
                 }
                 let (_, correction, all) = self.correction(&row, &name)?;
-                related.note(&self.corrector, &name, &all)?;
+                related.note(&self.amender, &name, &all)?;
                 let is_alone = !correction.is_empty() && !correction.has_relations();
-                let plan = if is_alone { Some(self.corrector.check(&correction)?) } else { None };
+                let plan = if is_alone { Some(self.amender.check(&correction)?) } else { None };
                 Ok((correction, plan.filter(|plan| !plan.changes.is_empty())))
             });
             let flow = match found {
@@ -122,8 +121,7 @@ impl DescriptionImport<'_, '_> {
                 return checked;
             }
         }
-        for ((number, place, name), found) in places.into_iter().zip(related.check(&self.corrector))
-        {
+        for ((number, place, name), found) in places.into_iter().zip(related.check(&self.amender)) {
             let flow = match found {
                 Ok(CheckedRelations { plans, steps }) => {
                     checked.related.push(steps);
@@ -195,9 +193,9 @@ impl DescriptionImport<'_, '_> {
                 }
             })
         };
-        self.corrector.describe(corrections, &mut outcome)?;
+        self.amender.describe(corrections, &mut outcome)?;
         for correction in in_order(&checked.related) {
-            match self.corrector.relate(correction, &mut outcome) {
+            match self.amender.relate(correction, &mut outcome) {
                 Ok(flow) => flow?,
                 Err(error) => {
                     let (name, error) = (Some(correction.name.clone()), error.into());
@@ -218,13 +216,13 @@ impl DescriptionImport<'_, '_> {
         let item = self.finder.collection().named_item(name).map_err(CorrectionError::from)?;
         let (sidecar, seal) = item.sidecar().map_err(CorrectionError::from)?;
         let wanted = row.new_values(&sidecar, self.finder, self.clears)?;
-        let correction = self.corrector.compare(&sidecar, &wanted)?;
+        let correction = self.amender.compare(&sidecar, &wanted)?;
         let all = row.all_relations(name, &wanted);
         Ok((self.is_changeable(&sidecar, seal), correction, all))
     }
 
     fn is_changeable(&self, sidecar: &Sidecar, seal: Seal) -> bool {
-        let now = self.corrector.amender.caller.clock.now();
+        let now = self.amender.caller.clock.now();
         plan(sidecar, seal, now, &|_| Ok(())).is_ok()
     }
 }

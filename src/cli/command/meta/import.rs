@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use urepo::amend::Amender;
-use urepo::correction::Corrector;
 use urepo::deposit::OnError;
 use urepo::disk::resolved;
 use urepo::export::metadata::{DocumentFormat, MetadataFormat};
@@ -101,11 +100,7 @@ impl Import {
         let progress = context.progress();
         let caller = context.caller(&*progress);
         let amender = Amender { collection: &collection, writer: None, caller };
-        let checking = DescriptionImport {
-            finder: &finder,
-            corrector: Corrector { amender },
-            clears: self.clear_empty,
-        };
+        let checking = DescriptionImport { finder: &finder, amender, clears: self.clear_empty };
         let checked = checking.check(found, &context.interrupt, &mut |outcome| match outcome {
             RowOutcome::Refused { .. } => self.told(&mut reporter, outcome),
             _ if is_dry => self.told(&mut reporter, outcome),
@@ -119,11 +114,8 @@ impl Import {
         }
         let again = source.rows()?;
         let done = with_amender(context, &collection, |amender| {
-            let import = DescriptionImport {
-                finder: &finder,
-                corrector: Corrector { amender: *amender },
-                clears: self.clear_empty,
-            };
+            let import =
+                DescriptionImport { finder: &finder, amender: *amender, clears: self.clear_empty };
             let _ =
                 import.carry_out(again, &checked, &mut |outcome| self.told(&mut reporter, outcome));
             Ok(())

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use urepo::correction::Corrector;
 use urepo::import::Format;
 use urepo::import::TableOptions;
 use urepo::import::described::{DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows};
@@ -19,8 +18,7 @@ fn import(collection: &Collection, table: &str) -> bool {
     let caller = caller(&agent, &clock, &interrupt);
     let finder = ItemFinder::new(collection, PathBuf::from("/"));
     let amender = Amender { collection, writer: Some(&writer), caller };
-    let import =
-        DescriptionImport { finder: &finder, corrector: Corrector { amender }, clears: false };
+    let import = DescriptionImport { finder: &finder, amender, clears: false };
     let kind = DocumentKind::Table(TableOptions::new(Format::Csv));
     let read = || rows(Box::new(std::io::Cursor::new(table.to_owned())), "table", &kind).unwrap();
     let mut is_whole = true;

@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use urepo::correction::Corrector;
 use urepo::export::MetadataFormat;
 use urepo::export::metadata::{Document, DocumentFormat, Row, RowColumns};
 use urepo::import::described::{DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows};
@@ -20,8 +19,7 @@ fn differences(collection: &Collection, document: Vec<u8>, kind: &DocumentKind) 
     let caller = caller(&agent, &clock, &interrupt);
     let finder = ItemFinder::new(collection, PathBuf::from("/"));
     let amender = Amender { collection, writer: None, caller };
-    let import =
-        DescriptionImport { finder: &finder, corrector: Corrector { amender }, clears: true };
+    let import = DescriptionImport { finder: &finder, amender, clears: true };
     let read = match rows(Box::new(std::io::Cursor::new(document)), "document", kind) {
         Ok(read) => read,
         Err(error) => return vec![error.to_string()],
