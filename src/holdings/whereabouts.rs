@@ -56,6 +56,17 @@ pub(crate) enum Arrival {
 }
 
 impl Peers<'_> {
+    /// Makes sure that no known collection, which may hold the Original of `name`, was skipped.
+    pub(crate) fn check_seen(&self, name: &RepositoryName) -> Result<(), OriginalError> {
+        match (self.unseen, self.missing.first()) {
+            (UnseenRule::Refuse, Some(missing)) => {
+                let (name, collection) = (name.clone(), format!("the collection `{missing}`"));
+                Err(OriginalError::Unseen { name, collection })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Makes sure that no collection but `own` has, or had, an item called `name`: a new Original of that
     /// name would be a second one, or other content under an issued name.
     pub(crate) fn check_unused(
@@ -180,10 +191,10 @@ impl<'a> Claim<'a> {
             let recorded = departures.iter().find(|to| to.id == *id);
             recorded.map_or_else(|| format!("the collection {id}"), ToString::to_string)
         });
-        let missing = || self.peers.missing.first().map(|it| format!("the collection `{it}`"));
-        if let Some(collection) = unseen.or_else(missing) {
+        if let Some(collection) = unseen {
             return Err(OriginalError::Unseen { name: name.clone(), collection });
         }
+        self.peers.check_seen(name)?;
         trail.ends.first().map_or(Ok(()), |end| untraced(others[*end]))
     }
 }

@@ -8,7 +8,7 @@ use crate::disk::copy::CopyError;
 use crate::flow::NoRoom;
 use crate::holdings::{Giver, OriginalError};
 use crate::identity::RepositoryName;
-use crate::sidecar::SidecarError;
+use crate::sidecar::{Party, SidecarError};
 
 /// Why an item was not transferred. Unless stated otherwise, the source is unchanged, and so is the
 /// destination, except for a Copy that a hand-over may have left there.
@@ -178,6 +178,16 @@ pub enum TransferError {
         path: PathBuf,
         /// Its id.
         id: String,
+    },
+    /// No record of a hand-over exists, and the other collection is not at hand.
+    #[error("the other collection is not among those known: {party}")]
+    OtherSideUnknown {
+        /// The item.
+        name: RepositoryName,
+        /// The collection of the item with the mark.
+        path: PathBuf,
+        /// The other collection.
+        party: Party,
     },
     /// A sidecar cannot be changed.
     #[error("cannot change the sidecar of `{name}`")]

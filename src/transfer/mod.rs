@@ -18,6 +18,7 @@
 //! | `handover` | a group of Originals, by the protocol of hand-overs |
 //! | `journal`, `settle` | the record of a hand-over; its end, from the commit point on |
 //! | `recovery` | interrupted hand-overs |
+//! | `unrecorded` | hand-overs that only sidecars show |
 //! | `bury` | deletions, which travel as tombstones |
 //! | `retire` | what leaves the source, once the destination is proven |
 //! | `unlisted` | files that no sidecar lists, which go to the trash |
@@ -46,7 +47,6 @@
 //!
 //! [`lock_items`]: crate::collection::lock_items
 
-mod abandoned;
 mod arrived;
 mod bury;
 mod copy_job;
@@ -67,6 +67,7 @@ mod shared;
 mod sidecars;
 mod staged;
 mod unlisted;
+mod unrecorded;
 
 use std::path::PathBuf;
 
@@ -77,12 +78,12 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 
 pub use crate::flow::{NameFeed, OnError, RunMode, Tombstones};
-pub use abandoned::{abandoned, withdraw_abandoned};
 pub use decide::{Replaces, Step};
 pub use error::{JournalError, Refusal, TransferError};
 pub use lost::end_lost;
 pub use recovery::{Finished, PeerLookup, finish_pending, has_pending, pending};
 pub use settle::HandoverEnd;
+pub use unrecorded::{record_again, unrecorded};
 
 /// The kind of transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

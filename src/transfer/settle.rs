@@ -57,7 +57,7 @@ impl NextStep<'_> {
     /// The receiver's sidecar, if its bytes allow removing the giver's.
     fn relies_on(&self) -> Option<&ReadSidecar> {
         match self {
-            NextStep::Receive { received: (_, read), .. }
+            NextStep::Receive { received: (_, read), given: Some(_) }
             | NextStep::End { received: (_, read), .. } => Some(read),
             _ => None,
         }
@@ -75,7 +75,7 @@ impl NextStep<'_> {
             | NextStep::Withdraw { .. }
             | NextStep::Stay
             | NextStep::Vanish { .. }
-            | NextStep::PassedOn
+            | NextStep::PassedOn { .. }
             | NextStep::Nothing(_) => false,
         }
     }
@@ -86,8 +86,8 @@ type OneSide<'l> = Option<(LockedItem<'l>, ReadSidecar)>;
 
 /// The action that an item's sidecars require.
 enum NextStep<'l> {
-    /// The receiver's sidecar becomes Original, then the giver's copy ends.
-    Receive { received: (LockedItem<'l>, ReadSidecar), given: (LockedItem<'l>, ReadSidecar) },
+    /// The receiver's sidecar becomes Original, then the giver's copy ends, if it is still there.
+    Receive { received: (LockedItem<'l>, ReadSidecar), given: OneSide<'l> },
     /// The receiver's Original, which was renamed, records the hand-over.
     Note { renamed: (LockedItem<'l>, ReadSidecar) },
     /// The giver's copy ends.
@@ -102,8 +102,9 @@ enum NextStep<'l> {
     Stay,
     /// The same for a missing item; the receiver's Copy loses its mark, if any.
     Vanish { received: OneSide<'l> },
-    /// The receiver had the Original; its own inventory records later changes.
-    PassedOn,
+    /// The receiver had the Original, and other records say where it went since; the receiver's copy loses its mark, if
+    /// any.
+    PassedOn { received: OneSide<'l> },
     /// Nothing more.
     Nothing(HandoverEnd),
 }
@@ -247,23 +248,24 @@ fn next<'l>(
     let is_original = |held: &OneSide<'_>| {
         held.as_ref().is_some_and(|(_, read)| read.sidecar.state == State::Original)
     };
-    if at_giver.is_none()
-        && !is_original(&at_receiver)
-        && !record.is_lost
-        && let Some(line) = sides.from.departure(name)?
-        && is_to(&line.change, sides.to.id())
-    {
-        return not_arrived(sides, record, &line, at_receiver);
+    if at_giver.is_none() && !is_original(&at_receiver) && !record.is_lost {
+        let last = sides.from.last_record(name)?.map(|recorded| recorded.line);
+        let has_mark = |(_, read): &(_, ReadSidecar)| is_received(&read.sidecar);
+        if last.as_ref().map_or(at_receiver.as_ref().is_some_and(has_mark), |line| {
+            is_to(&line.change, sides.to.id())
+        }) {
+            return not_arrived(sides, record, name, last.map(|line| line.date), at_receiver);
+        }
     }
     Ok(match (at_giver, at_receiver) {
         (Some(given), Some(received))
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
         {
             // It was restored to an older state, as from a backup.
-            if was_passed_on(sides, record, &given.1.sidecar)? {
+            if was_passed_on(sides, record, (&given.1.sidecar, &received.1.sidecar))? {
                 NextStep::Keep { given, received: Some(received) }
             } else {
-                NextStep::Receive { received, given }
+                NextStep::Receive { received, given: Some(given) }
             }
         }
         (Some(given), receiver) if is_given(&given.1.sidecar) => match receiver {

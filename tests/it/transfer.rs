@@ -18,6 +18,7 @@ mod support;
 mod travel;
 mod twice;
 mod unlisted;
+mod unrecorded;
 
 use urepo::collection::Collection;
 use urepo::disk::Watcher;

@@ -1,21 +1,25 @@
 //! `urepo recover`: clear up after killed runs.
 
+mod hand_overs;
 mod inventory;
+
+use std::ffi::OsString;
 
 use urepo::collection::{
     Collection, CollectionError, Issuer, Life, Recovered, left_overs, recover,
 };
 use urepo::disk::LockError;
 use urepo::distributor::{ClockTrust, DistributorError, Notice};
-use urepo::holdings::UnseenRule;
+use urepo::identity::RepositoryName;
 use urepo::removal::pending as pending_removals;
-use urepo::transfer::{abandoned, pending, withdraw_abandoned};
+use urepo::transfer::pending;
 
 use super::removal::{described, finish_removals};
-use super::transfer::finish_first;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
@@ -36,8 +40,8 @@ use crate::cli::{Done, human};
 /// without a record are added; changed states are recorded; and damaged lines of the inventory are removed.
 /// Damaged lines stay if the items of their year cannot be listed, because they may be the only sign of a
 /// loss; the exit code is then 3. Each correction is a line of output, and each correction of an item is an
-/// event of the log. Pending hand-overs to this collection are withdrawn if the giver has the Original and no
-/// record of them; for that all collections of the settings have to be reachable.
+/// event of the log. Hand-overs that only the sidecars still show, because the journal of the giver was restored or
+/// lost, are finished or withdrawn as well; a Copy of the item stays with the giver.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -45,6 +49,7 @@ Examples:
   urepo recover --dry-run
   urepo recover --inventory --dry-run
   urepo recover --inventory --yes
+  urepo recover --inventory --with mirror
   urepo recover --names-from mirror")]
 pub(crate) struct Recover {
     /// Raise the memories above the identifiers that a mirror holds, or has recorded; may be repeated
@@ -53,10 +58,24 @@ pub(crate) struct Recover {
     /// Correct the inventory by the existing items
     #[arg(long)]
     inventory: bool,
+    /// Another collection, by path or name, that may be the other side of a hand-over, or hold the Original by now; may be
+    /// repeated
+    #[arg(long = "with", value_name = "COLLECTION")]
+    others: Vec<OsString>,
+    /// Override a rule: `missing` finishes hand-overs though a collection that may hold the Original cannot be looked at
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Option<Force>,
     /// Do not ask before missing items are given up
     #[arg(short = 'y', long)]
     yes: bool,
 }
+
+/// The safety rules that can be overridden.
+const FORCE: [Choice<Force>; 1] = [(
+    "missing",
+    "Finish hand-overs though a collection that may hold the Original cannot be looked at",
+    Force::Missing,
+)];
 
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -64,28 +83,12 @@ impl Recover {
         if context.global.dry_run {
             if self.inventory {
                 inventory::tell_plan(context, &collection)?;
-                let peers = context.known_if_any(&[])?;
-                let marked = abandoned(&collection, peers.peers(UnseenRule::Refuse))?;
-                for name in marked.iter().filter(|_| !context.printer.json) {
-                    context.printer.line(&format!("would withdraw the hand-over of {name}"))?;
-                }
             }
-            return tell_plan(context, &collection, &self.names_from);
+            let unrecorded = self.unrecorded(context, &collection)?;
+            return tell_plan(context, &collection, &self.names_from, unrecorded);
         }
         let waiter = context.waiter();
-        let (mut finished, mut pending) = finish_first(context, &collection, &[])?;
-        if self.inventory {
-            let peers = context.known_if_any(&[])?;
-            let peers = peers.peers(UnseenRule::Refuse);
-            let marked = abandoned(&collection, peers)?;
-            let agent = &context.agent;
-            for name in withdraw_abandoned(&collection, &marked, peers, agent, &waiter)? {
-                context
-                    .printer
-                    .note(&format!("withdrew the hand-over of {name}: it had not begun"));
-                finished += 1;
-            }
-        }
+        let (mut finished, mut pending) = self.finish_hand_overs(context, &collection)?;
         let removals = finish_removals(context, &collection, |_| false)?;
         finished += removals.items.len() as u64;
         pending += removals.failed.len() as u64;
@@ -175,10 +178,16 @@ fn behind() -> Failure {
 }
 
 /// Reports the plan.
-fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> Done {
+fn tell_plan(
+    context: &Context,
+    collection: &Collection,
+    mirrors: &[String],
+    unrecorded: Vec<RepositoryName>,
+) -> Done {
     let printer = &context.printer;
     let mirrors = context.opened(mirrors)?;
-    let (pending, left) = (pending(collection)?, left_overs(collection)?);
+    let (mut pending, left) = (pending(collection)?, left_overs(collection)?);
+    pending.extend(unrecorded.into_iter().map(Ok));
     let (removals, failed) = pending_removals(collection)?;
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {

@@ -14,6 +14,7 @@ use crate::cli::choice::Choice;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::report::Report;
+use crate::cli::shell;
 
 mod report;
 
@@ -125,8 +126,9 @@ pub(super) fn finish_first(
     let known = context.known(&[])?;
     let reach = PeerLookup { named: others, others: known.peers(UnseenRule::Refuse) };
     let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
-    let pending = report::finished(context, &finished);
+    let recover = format!("urepo -c {} recover", shell::word(giver.path()));
+    let pending = report::finished(context, &recover, &finished);
     Ok((finished.len() as u64 - pending, pending))
 }
 
-pub(super) use report::finish;
+pub(super) use report::{finish, finished as report_finished};

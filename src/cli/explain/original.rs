@@ -30,7 +30,7 @@ impl Explain for OriginalError {
             Self::HandoverOpen { party: Party::From(id), .. } => Failure::of(Exit::Conflict, self)
                 .hint(super::transfer::finished_from(id, None, "")),
             Self::HandoverOpen { party: Party::To(_), .. } => {
-                Failure::of(Exit::Conflict, self).hint("`urepo recover` finishes it")
+                Failure::of(Exit::Conflict, self).hint(super::transfer::finished_here(""))
             }
             Self::HandedOver { path, giver, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "{}; if its other side is lost, promote the item in `{}`",

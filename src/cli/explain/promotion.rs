@@ -19,7 +19,7 @@ impl Explain for PromotionError {
             Self::Original(OriginalError::HandoverOpen { party, .. }) => {
                 let finished = match party {
                     Party::From(id) => super::transfer::finished_from(id, None, ""),
-                    Party::To(_) => "`urepo recover` finishes it".to_owned(),
+                    Party::To(_) => super::transfer::finished_here(""),
                 };
                 Failure::of(Exit::Conflict, self).hint(format!(
                     "{finished}; if the other collection is lost, repeat with `--lost {}`",

@@ -100,6 +100,14 @@ impl Explain for TransferError {
                 Failure::of(Exit::Failure, self)
                     .hint("`urepo recover` finishes it, once both collections can be reached")
             }
+            Self::OtherSideUnknown { name, path, party } => {
+                Failure::of(Exit::Failure, self).hint(format!(
+                    "`urepo -c {0} recover --inventory --with COLLECTION` names it; if it is lost permanently, `urepo -c \
+                     {0} promote {name} --lost {1} --reason TEXT`",
+                    shell::word(path),
+                    party.id()
+                ))
+            }
             Self::Journal { .. } => Failure::of(Exit::Failure, self)
                 .hint("mend it by hand; `urepo status` lists the items that are in a hand-over"),
             Self::SameCollection(_) => {
@@ -190,7 +198,7 @@ fn hint_for_refusal(
         }
         Refusal::HandoverPending => match giver {
             Some(giver) => finished_by(giver),
-            None => format!("`urepo -c {from} recover` finishes it"),
+            None => finished_here(&format!("-c {from} ")),
         },
     }
 }
@@ -198,11 +206,21 @@ fn hint_for_refusal(
 /// The run that finishes a hand-over. A giver that was restored from a backup may have no record of it.
 pub(super) fn finished_by(giver: &Giver) -> String {
     match giver {
-        Giver::At(giver) => format!("`urepo -c {} recover` finishes it", shell::word(giver)),
+        Giver::At(giver) => finished_here(&format!("-c {} ", shell::word(giver))),
         Giver::Of { id, root, receiver } => {
             finished_from(id, root.as_deref(), &format!("-c {} ", shell::word(receiver)))
         }
     }
+}
+
+/// The same for a mark in the giver that the flags `giver` name.
+pub(super) fn finished_here(giver: &str) -> String {
+    format!("`urepo {giver}recover` finishes it{}", ended(giver))
+}
+
+/// The run that ends a hand-over without a record, in the collection of the mark.
+fn ended(flags: &str) -> String {
+    format!("; if there is nothing to finish, `urepo {flags}recover --inventory` ends it")
 }
 
 /// The same for a mark from the collection `id`, in the receiver that the flags `receiver` name.
@@ -211,9 +229,7 @@ pub(super) fn finished_from(id: &str, root: Option<&Path>, receiver: &str) -> St
         Some(root) => format!("`urepo -c {} recover` finishes it", shell::word(root)),
         None => format!("`urepo -c PATH recover` finishes it, where PATH is the collection `{id}`"),
     };
-    format!(
-        "{finished}; if there is nothing to finish, `urepo {receiver}recover --inventory` withdraws it"
-    )
+    finished + &ended(receiver)
 }
 
 /// The root of the collection with an item at `path`, in typed form.

@@ -120,6 +120,8 @@ impl Collection {
                     }
                     Discrepancy::Unrecorded(names) => here = names,
                     Discrepancy::Returned(name, _) => here.push(name),
+                    // The end of its hand-over settles the state, by the present line.
+                    Discrepancy::OtherState(name, ..) if self.is_in_hand(&name) => {}
                     Discrepancy::OtherState(name, was, state) => {
                         add(name, was, InventoryChange::Became(state));
                     }
@@ -137,5 +139,11 @@ impl Collection {
                 ControlFlow::Continue(())
             })?;
         failed.map_or(Ok((corrections, compared)), Err)
+    }
+
+    /// Whether the item has the mark of a hand-over.
+    fn is_in_hand(&self, name: &RepositoryName) -> bool {
+        let read = self.item(name).and_then(|item| item.sidecar());
+        read.is_ok_and(|(sidecar, _)| sidecar.handover.is_some())
     }
 }

@@ -47,7 +47,10 @@ impl<'l> Changes<'l> {
         let staying = || (name.clone(), InventoryChange::Entered(State::Original));
         match next {
             NextStep::Nothing(settled) => Ok(settled),
-            NextStep::PassedOn => Ok(HandoverEnd::HandedOver),
+            NextStep::PassedOn { received } => {
+                self.received.extend(without_mark(received)?);
+                Ok(HandoverEnd::HandedOver)
+            }
             NextStep::Stay => {
                 self.staying.push(staying());
                 Ok(HandoverEnd::Withdrawn)
@@ -84,10 +87,11 @@ impl<'l> Changes<'l> {
                 self.given.push(ending(item, &read)?);
                 Ok(HandoverEnd::HandedOver)
             }
-            NextStep::Receive { received: (item, read), given: (left, left_read) } => {
+            NextStep::Receive { received: (item, read), given } => {
                 let original = sidecars::original(&read.sidecar, sides.to, sides.clock.now());
                 let text = sidecars::text(name, &read, &original)?;
-                self.given.push(ending(left, &left_read)?);
+                let left = given.map(|(left, read)| ending(left, &read)).transpose()?;
+                self.given.extend(left);
                 self.received.push((item, text));
                 Ok(HandoverEnd::HandedOver)
             }

@@ -1,13 +1,15 @@
 //! Originals that did not reach the receiver of a hand-over: their outcome, by the records of the receiver.
 
-use super::{HandoverEnd, NextStep, OneSide, Sides, TransferError, is_copy_of, sidecars};
+use super::{
+    HandoverEnd, NextStep, OneSide, Sides, TransferError, is_copy_of, is_received, sidecars,
+};
 use crate::collection::{
     Certainty, Collection, Departure, InventoryChange, InventoryLine, LockedItem, ReadSidecar,
     Recorded,
 };
 use crate::disk::PathError;
-use crate::holdings::{Giver, OriginalError, follow, holdings, refuse_second};
-use crate::identity::RepositoryName;
+use crate::holdings::{Giver, OriginalError, UnseenRule, follow, holdings, refuse_second};
+use crate::identity::{Instant, RepositoryName};
 use crate::item::State;
 use crate::sidecar::{Handover, Party, Seal, Sidecar};
 use crate::transfer::arrived::is_to;
@@ -62,18 +64,20 @@ fn was_copied_since(
     Ok(true)
 }
 
-/// The outcome for an Original that left the giver by `line`, if the receiver does not have it.
+/// The outcome for an Original that left the giver on the date `left`, if the receiver does not have it. Without a
+/// date, the giver has lost its records.
 ///
-/// Either the receiver has recorded its arrival or departure since. Or the receiver was restored to an older
-/// state without the item, or the item came back to the giver, which was restored to an older state: then the
-/// item is nowhere, and the giver's inventory has to record that, because nothing else shows it.
+/// Either the receiver has recorded its arrival or departure since. Or it was restored to its state during the
+/// hand-over, and gets the Original again. Or it was restored to an older state without the item, or the item came
+/// back to the giver, which was restored to an older state: then the item is nowhere, and the giver's inventory has
+/// to record that, because nothing else shows it.
 pub(super) fn not_arrived<'l>(
     sides: &Sides<'_>,
     record: &JournalRecord,
-    line: &InventoryLine,
+    name: &RepositoryName,
+    left: Option<Instant>,
     receiver: OneSide<'l>,
 ) -> Result<NextStep<'l>, TransferError> {
-    let name = &line.name;
     let mark = receiver.as_ref().and_then(|(_, read)| read.sidecar.handover.as_ref());
     if let Some(Handover { party: Party::To(_), .. }) = mark {
         // It was restored to an older state, in which it was handing the item over itself: that hand-over has
@@ -83,10 +87,17 @@ pub(super) fn not_arrived<'l>(
         return Err(OriginalError::HandedOver { name, path, giver }.into());
     }
     let last = sides.to.last_record(name)?.map(|recorded| recorded.line);
-    let is_older = last.as_ref().is_some_and(|last| record.is_older(last, Some(line.date)));
+    let is_older = last.as_ref().is_some_and(|last| record.is_older(last, left));
     let came = match &receiver {
         Some((_, read)) if read.sidecar.state != State::Copy => true,
         _ if is_older => false,
+        // Only its items were restored: by its inventory it still has the Original.
+        Some((_, read))
+            if is_received(sides, record, &read.sidecar)
+                && last.as_ref().is_some_and(|last| last.state() == Some(State::Original)) =>
+        {
+            false
+        }
         Some(_) if is_copy_of(&receiver, sides.from.id()) => {
             sides.to.may_have_passed_on(name, sides.from.id())?
         }
@@ -94,10 +105,20 @@ pub(super) fn not_arrived<'l>(
         _ => !came_back(sides, name)?,
     };
     if came || is_elsewhere(sides, name)? {
-        return Ok(NextStep::PassedOn);
+        return Ok(NextStep::PassedOn { received: receiver });
     }
     check_all_are_seen(sides, name)?;
-    Ok(NextStep::Vanish { received: receiver })
+    if left.is_none() && sides.others.unseen == UnseenRule::Refuse {
+        let (name, path) = (name.clone(), sides.from.path().to_path_buf());
+        return Err(OriginalError::Untraced { name, path }.into());
+    }
+    match receiver {
+        // It was restored to its state during the hand-over.
+        Some(received) if is_received(sides, record, &received.1.sidecar) => {
+            Ok(NextStep::Receive { received, given: None })
+        }
+        receiver => Ok(NextStep::Vanish { received: receiver }),
+    }
 }
 
 /// Whether the receiver's Original was put back by hand: by its inventory, the receiver has passed the item
@@ -177,8 +198,8 @@ pub(super) fn not_received<'l>(
 pub(super) fn was_passed_on(
     sides: &Sides<'_>,
     record: &JournalRecord,
-    given: &Sidecar,
-) -> Result<bool, PathError> {
+    (given, received): (&Sidecar, &Sidecar),
+) -> Result<bool, TransferError> {
     let left = sides.to.departure(&given.repository)?;
     let left = left.filter(|line| !record.is_older(line, None)).map(|line| line.change);
     if let Some(InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to))) = left
@@ -186,7 +207,9 @@ pub(super) fn was_passed_on(
     {
         return Ok(true);
     }
-    Ok(sides.others.collections.iter().any(|other| {
+    // A Copy that stayed may have been refreshed since.
+    let begun = given.handover.as_ref().map_or(received.copied(), |_| given.copied());
+    let is_elsewhere = sides.others.collections.iter().any(|other| {
         let read = other.item(&given.repository).and_then(|item| item.read_sidecar());
         read.is_ok_and(|read| {
             let state = match &read.sidecar {
@@ -197,9 +220,10 @@ pub(super) fn was_passed_on(
                 && state == State::Original
                 && other.id() != sides.to.id()
                 && sidecars::hand_overs(&read.sidecar, (sides.from, sides.to))
-                    .any(|date| date.is_some() && date >= given.copied())
+                    .any(|date| date.is_some() && date >= begun)
         })
-    }))
+    });
+    Ok(is_elsewhere)
 }
 
 /// If the giver has an unmarked Original, makes sure that the receiver has not had it since: then the giver
@@ -232,11 +256,12 @@ fn came_back(sides: &Sides<'_>, name: &RepositoryName) -> Result<bool, PathError
 /// Makes sure that no collection that may have the Original was skipped: the receiver itself, if another
 /// collection with its id is in its place, or a known collection that cannot be opened.
 fn check_all_are_seen(sides: &Sides<'_>, name: &RepositoryName) -> Result<(), OriginalError> {
-    let moved = sides.moved_from.map(|path| format!("the collection at `{}`", path.display()));
-    let missing = || sides.others.missing.first().map(|it| format!("the collection `{it}`"));
-    match moved.or_else(missing) {
-        Some(collection) => Err(OriginalError::Unseen { name: name.clone(), collection }),
-        None => Ok(()),
+    match sides.moved_from.filter(|_| sides.others.unseen == UnseenRule::Refuse) {
+        Some(path) => {
+            let collection = format!("the collection at `{}`", path.display());
+            Err(OriginalError::Unseen { name: name.clone(), collection })
+        }
+        None => sides.others.check_seen(name),
     }
 }
 

@@ -54,7 +54,7 @@ fn of_what_is_not_in_order() {
     });
     refuses(&world, "-c archive delete --force last 11.21.02.13", 23).tells(str![[r#"
 error: a hand-over of `example.org/archive/2026/11.21.02.13` is in progress, to collection 0123
-hint: `urepo -c archive recover` finishes it
+hint: `urepo -c archive recover` finishes it; if there is nothing to finish, `urepo -c archive recover --inventory` ends it
 
 "#]]);
     rewrite(&item, &item, |sidecar| {
@@ -64,7 +64,7 @@ hint: `urepo -c archive recover` finishes it
     // Only the giver finishes it.
     refuses(&world, "-c archive meta set 11.21.02.13 title=Alpha", 23).tells(str![[r#"
 error: a hand-over of `example.org/archive/2026/11.21.02.13` is in progress, from collection 0123
-hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123`; if there is nothing to finish, `urepo -c archive recover --inventory` withdraws it
+hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123`; if there is nothing to finish, `urepo -c archive recover --inventory` ends it
 
 "#]]);
     rewrite(&item, &item, |sidecar| sidecar.handover = None);

@@ -3,6 +3,7 @@
 mod collections;
 mod items;
 mod refusals;
+mod unrecorded;
 
 use super::*;
 

@@ -6,16 +6,15 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use urepo::collection::{Collection, InventoryChange};
 use urepo::disk::Operation;
-use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
-use urepo::transfer::{HandoverEnd, Rules, TransferError, Verb, abandoned, withdraw_abandoned};
+use urepo::transfer::{HandoverEnd, Rules, TransferError, Verb};
 
 use super::cut_short::{Cut, cut_migration, cut_short, cut_with, finish, finish_knowing};
 use super::giver_damaged::replace;
 use super::pairs::delete;
 use super::renamed::Refuses;
 use super::support::{Pair, State};
-use crate::support::{agent, copy_tree, waiter};
+use crate::support::copy_tree;
 
 /// Puts a copy of the collection at `root` in its place.
 pub(super) fn put_back(root: &Path, backup: &Path) {
@@ -286,37 +285,4 @@ fn a_giver_that_is_put_back_as_it_was_before_the_commit_point_is_reported() {
             assert_eq!(pair.sidecar_at_source(&name).state, State::Original);
         }
     }
-}
-
-/// The Original came back to the giver, which has ended its record.
-#[test]
-fn a_mark_that_no_record_mentions_is_taken_from_a_receiver_that_was_put_back() {
-    let pair = Pair::new();
-    let name = pair.deposit_tree();
-    pair.run(Verb::Copy, Rules::default());
-    cut_migration(&pair, &name, Cut::Given);
-    let backup = pair.root(0).with_file_name("backup");
-    copy_tree(pair.root(1), &backup);
-    let withdraw = |missing: &[String]| {
-        let givers = [pair.from()];
-        let known = Peers { collections: &givers, missing, ..Peers::default() };
-        let (agent, waiter) = (agent(), waiter(&pair.clock));
-        let marked = abandoned(&pair.to(), known).unwrap();
-        withdraw_abandoned(&pair.to(), &marked, known, &agent, &waiter).unwrap()
-    };
-    assert_eq!(withdraw(&[]), []);
-    assert_eq!(finish(&pair).unwrap(), HandoverEnd::HandedOver);
-    pair.turn();
-    pair.run(Verb::Migrate, Rules::default());
-    pair.turn();
-    put_back(pair.root(1), &backup);
-    assert!(pair.sidecar_at_destination(&name).handover.is_some());
-    assert_eq!(withdraw(&["elsewhere".to_owned()]), []);
-    assert_eq!(withdraw(&[]), std::slice::from_ref(&name));
-    assert_eq!(withdraw(&[]), []);
-    let copy = pair.sidecar_at_destination(&name);
-    assert_eq!((copy.state, copy.handover), (State::Copy, None));
-    pair.run(Verb::Migrate, Rules::default());
-    assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
-    assert!(pair.is_clean() && pair.journals() == 0);
 }

@@ -75,7 +75,8 @@ const KINDS: [ConcernKind; 12] = [
         name: "handover",
         one: "hand-over in progress",
         many: "hand-overs in progress",
-        hint: "`urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun",
+        hint: "`urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun; \
+               where there is nothing to finish, add `--inventory`",
     },
     ConcernKind {
         name: "unreadable",

@@ -197,8 +197,12 @@ fn words_of(step: Step) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// Reports unfinished hand-overs. Returns how many are still open.
-pub(super) fn finished(context: &Context, finished: &[Finished]) -> u64 {
+/// Reports unfinished hand-overs, which the command `recover` ends. Returns how many are still open.
+pub(in crate::cli::command) fn finished(
+    context: &Context,
+    recover: &str,
+    finished: &[Finished],
+) -> u64 {
     let mut left = 0;
     let printer = &context.printer;
     for Finished { name, result } in finished {
@@ -233,6 +237,7 @@ pub(super) fn finished(context: &Context, finished: &[Finished]) -> u64 {
                 | TransferError::Refused { refusal: Refusal::TwoOriginals, .. }
                 | TransferError::Damaged { .. }
                 | TransferError::Original(OriginalError::HandedOver { .. })
+                | TransferError::OtherSideUnknown { .. }
                 | TransferError::ReceivedDamaged { .. }
                 | TransferError::GivenDamaged { .. }
                 | TransferError::ReceivedVanished { .. } = error
@@ -240,6 +245,16 @@ pub(super) fn finished(context: &Context, finished: &[Finished]) -> u64 {
                 {
                     printer.hint(&hint);
                 }
+                let missing = match error {
+                    TransferError::Original(OriginalError::Unseen { .. }) => {
+                        "mount it, and repeat; if it is lost permanently"
+                    }
+                    TransferError::Original(OriginalError::Untraced { .. }) => {
+                        "name all collections that may hold it with `--with COLLECTION`; if none does"
+                    }
+                    _ => continue,
+                };
+                printer.hint(&format!("{missing}, `{recover} --force missing`"));
             }
         }
     }

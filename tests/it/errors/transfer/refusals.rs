@@ -113,13 +113,13 @@ fn of_what_is_in_hand() {
     });
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
-hint: `urepo -c [WORLD]/archive recover` finishes it
+hint: `urepo -c [WORLD]/archive recover` finishes it; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` ends it
 
 "#]]);
     change(&world, "archive", |sidecar| marked(sidecar, Party::From));
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
-hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123456789abcdef`; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` withdraws it
+hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123456789abcdef`; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` ends it
 
 "#]]);
     let mirror = std::fs::read_to_string(world.path("mirror/urepo.toml")).unwrap();
@@ -127,7 +127,7 @@ hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123456
     change(&world, "archive", |sidecar| marked(sidecar, |_| Party::From(id)));
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
-hint: `urepo -c [WORLD]/mirror recover` finishes it; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` withdraws it
+hint: `urepo -c [WORLD]/mirror recover` finishes it; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` ends it
 
 "#]]);
 }

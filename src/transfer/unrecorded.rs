@@ -1,0 +1,157 @@
+//! Marks of hand-overs that no record mentions any more: a collection was restored from a backup made during one, or
+//! the journal of the giver is lost.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use super::TransferError;
+use super::journal::{self, JournalRecord};
+use super::recovery::Finished;
+use crate::agent::Agent;
+use crate::collection::{Collection, CollectionError, Names, lock_items};
+use crate::disk::PathError;
+use crate::holdings::Peers;
+use crate::identity::RepositoryName;
+use crate::item::State;
+use crate::sidecar::{Handover, Party, Seal};
+use crate::wait::Waiter;
+
+/// The items of `collection` with the mark of a hand-over that no record of a known giver mentions.
+///
+/// Reads every sidecar.
+pub fn unrecorded(
+    collection: &Collection,
+    known: Peers<'_>,
+) -> Result<Vec<RepositoryName>, TransferError> {
+    let mut found = Vec::new();
+    for mut marked in all_marked(collection) {
+        marked.drop_recorded(marked.sides(collection, known).0)?;
+        found.extend(marked.names);
+    }
+    Ok(found)
+}
+
+/// Records these hand-overs again, so that they can be finished as any other. Items that a process at work uses are
+/// left to it. Returns the givers, and why the other hand-overs cannot be finished now.
+pub fn record_again<'a>(
+    collection: &'a Collection,
+    known: Peers<'a>,
+    agent: &Agent,
+    waiter: &Waiter<'_>,
+) -> Result<(Vec<&'a Collection>, Vec<Finished>), TransferError> {
+    let (mut givers, mut open) = (Vec::<&Collection>::new(), Vec::new());
+    for mut marked in all_marked(collection) {
+        let sides = marked.sides(collection, known);
+        marked.drop_recorded(sides.0)?;
+        let refusal = marked.names.iter().find_map(|name| known.check_seen(name).err());
+        let (Some(giver), Some(receiver), None) = (sides.0, sides.1, refusal) else {
+            open.extend(marked.names.iter().map(|name| Finished {
+                name: Some(name.clone()),
+                result: Err(marked.refusal(name, collection, known)),
+            }));
+            continue;
+        };
+        let both = marked.names.iter().flat_map(|name| [(giver, name), (receiver, name)]);
+        let _locks = match lock_items(both, agent, &waiter.up_to(Duration::ZERO)) {
+            Ok(locks) => locks,
+            Err(CollectionError::ItemLocked { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        // The process that held the locks may have finished it.
+        marked
+            .names
+            .retain(|name| mark_of(collection, name).is_some_and(|it| it.token == marked.token));
+        marked.drop_recorded(Some(giver))?;
+        if marked.names.is_empty() {
+            continue;
+        }
+        let record = JournalRecord {
+            token: marked.token,
+            to: receiver.id().to_owned(),
+            to_path: receiver.path().to_path_buf(),
+            // Nothing shows any more whether a Copy was to stay with the giver.
+            leave_copy: true,
+            renames: false,
+            is_lost: false,
+            items: marked.names,
+            before: Vec::new(),
+        };
+        let writer = giver.writer(agent, waiter)?;
+        record.begin(giver)?;
+        writer.finish()?;
+        if givers.iter().all(|it| it.id() != giver.id()) {
+            givers.push(giver);
+        }
+    }
+    Ok((givers, open))
+}
+
+/// Items with the mark of one hand-over.
+struct Marked {
+    token: String,
+    party: Party,
+    names: Vec<RepositoryName>,
+}
+
+impl Marked {
+    /// The giver and the receiver, if they are at hand.
+    fn sides<'a>(
+        &self,
+        collection: &'a Collection,
+        known: Peers<'a>,
+    ) -> (Option<&'a Collection>, Option<&'a Collection>) {
+        let is_other = |it: &&Collection| it.id() == self.party.id() && it.id() != collection.id();
+        let other = known.collections.iter().find(is_other);
+        match self.party {
+            Party::From(_) => (other, Some(collection)),
+            Party::To(_) => (Some(collection), other),
+        }
+    }
+
+    /// Leaves out the items of the records of `giver`.
+    fn drop_recorded(&mut self, giver: Option<&Collection>) -> Result<(), PathError> {
+        let Some(giver) = giver else { return Ok(()) };
+        for journal in journal::names(giver)? {
+            // Finishing hand-overs reports an unusable record.
+            if let Ok(Some(record)) = journal::read(giver, &journal)
+                && record.token == self.token
+            {
+                self.names.retain(|name| !record.items.contains(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Why the hand-over of `name` cannot be finished now.
+    fn refusal(&self, name: &RepositoryName, here: &Collection, known: Peers<'_>) -> TransferError {
+        match known.check_seen(name) {
+            Err(unseen) => unseen.into(),
+            Ok(()) => TransferError::OtherSideUnknown {
+                name: name.clone(),
+                path: here.path().to_path_buf(),
+                party: self.party.clone(),
+            },
+        }
+    }
+}
+
+/// The items with marks, by the tokens of these. Verification reports directories that cannot be listed.
+fn all_marked(collection: &Collection) -> Vec<Marked> {
+    let mut marked = BTreeMap::<String, Marked>::new();
+    let _ = collection.visit_names::<PathError>(&Names::default(), |name| {
+        if let Some(Handover { token, party }) = mark_of(collection, &name) {
+            let of_token = || Marked { token: token.clone(), party, names: Vec::new() };
+            marked.entry(token.clone()).or_insert_with(of_token).names.push(name);
+        }
+        Ok(ControlFlow::Continue(()))
+    });
+    marked.into_values().collect()
+}
+
+/// The mark of a Copy with an intact sidecar.
+fn mark_of(collection: &Collection, name: &RepositoryName) -> Option<Handover> {
+    let read = collection.item(name).and_then(|item| item.read_sidecar()).ok()?;
+    let is_copy = read.seal == Seal::Intact && read.sidecar.state == State::Copy;
+    read.sidecar.handover.filter(|_| is_copy)
+}

@@ -1,0 +1,78 @@
+//! Hand-overs of which the giver has no record: the named commands end them.
+
+use super::*;
+
+fn id_of(world: &World, root: &str) -> String {
+    Collection::open(&world.path(root), &Watcher::default()).unwrap().id().to_owned()
+}
+
+/// Makes the item in `root` a Copy of that in `original`, with the mark of a hand-over.
+fn mark(world: &World, root: &str, original: &str, party: Party) {
+    let made_of = id_of(world, original);
+    change(world, root, |sidecar| {
+        sidecar.state = State::Copy;
+        sidecar.origin.insert("collection".to_owned(), made_of.into());
+        sidecar.handover = Some(Handover { token: "77".to_owned(), party });
+    });
+}
+
+fn mark_giver(world: &World) {
+    mark(world, "archive", "mirror", Party::To(id_of(world, "mirror")));
+}
+
+fn mark_receiver(world: &World) {
+    mark(world, "mirror", "archive", Party::From(id_of(world, "archive")));
+}
+
+/// Runs `meta set` before and after the hand-over is ended in `root`.
+fn assert_ended(world: &World, root: &str, ended: &str) {
+    let set = format!("-c {root} meta set {NAME} title=New");
+    let refused = refuses(world, &set, 23);
+    assert!(refused.0.contains("recover --inventory` ends it"), "{}", refused.0);
+    assert_eq!(world.run(&format!("-c {root} recover")).code, 0);
+    let other = if root == "archive" { "mirror" } else { "archive" };
+    let recover = format!("-c {root} recover --inventory");
+    let unknown = world.run(&recover);
+    assert_eq!(unknown.code, 3, "{}", unknown.stderr);
+    assert!(
+        unknown.stderr.contains("recover --inventory --with COLLECTION`"),
+        "{}",
+        unknown.stderr
+    );
+    let recover = format!("{recover} --with {other}");
+    let planned = world.run(&format!("{recover} -n"));
+    assert!(
+        planned.stdout.contains("would finish or withdraw the hand-over"),
+        "{}",
+        planned.stdout
+    );
+    let ran = world.run(&recover);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains(ended), "{}", ran.stderr);
+    let found = world.run("verify archive mirror");
+    assert!(found.code == 0 && !found.stdout.contains("U40"), "{}", found.stdout);
+    world.run(&set).succeeded();
+}
+
+#[test]
+fn with_marks_on_both_sides() {
+    let world = with_copy(|_| ());
+    mark_giver(&world);
+    mark_receiver(&world);
+    assert_ended(&world, "mirror", "finished the hand-over");
+}
+
+#[test]
+fn with_a_mark_at_the_giver() {
+    let world = with_copy(|_| ());
+    mark_giver(&world);
+    assert_ended(&world, "archive", "the Original is here again");
+}
+
+#[test]
+fn with_a_mark_at_the_receiver_that_has_the_original() {
+    let world = with_copy(|_| ());
+    world.run(&format!("-c archive migrate {NAME} --to mirror")).succeeded();
+    mark_receiver(&world);
+    assert_ended(&world, "mirror", "finished the hand-over");
+}
