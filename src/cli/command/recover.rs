@@ -32,8 +32,9 @@ use crate::cli::{Done, human};
 /// for that the other collection has to be reachable. Before the files of the giver are removed, those of the
 /// receiver are read and have to be whole. If the receiver never got the item, as after a restored backup,
 /// the giver has the Original again; if the files have already left, the item is missing here
-/// (`urepo verify`). Interrupted deletions and restorations are completed. You can repeat or kill the command
-/// at any time.
+/// (`urepo verify`). A collection gets an Original only while every other collection of the settings can be opened:
+/// after a restored backup, one of them may have it by now. Interrupted deletions and restorations are completed. You
+/// can repeat or kill the command at any time.
 ///
 /// After a backup was restored in place, the inventory may be older or newer than the items. `--inventory`
 /// corrects it: missing items are given up, so that `urepo verify` no longer reports them as damage; items

@@ -193,8 +193,8 @@ pub(super) fn not_received<'l>(
 /// Whether a third collection has the Original of this hand-over, by its sidecar, or has deleted it, or the
 /// inventory of the receiver says that it went there: both sides were restored to an older state.
 ///
-/// Without either record nothing distinguishes them from two sides of a run that was killed. That is finished
-/// though a third collection cannot be opened, or the item would have no Original while a mirror is not mounted.
+/// Without either record nothing distinguishes them from two sides of a run that was killed, so every known
+/// collection has to be checked. Until then, readers still find the Original at the receiver, by both marks.
 pub(super) fn was_passed_on(
     sides: &Sides<'_>,
     record: &JournalRecord,
@@ -223,6 +223,9 @@ pub(super) fn was_passed_on(
                     .any(|date| date.is_some() && date >= begun)
         })
     });
+    if !is_elsewhere {
+        sides.others.check_seen(&given.repository)?;
+    }
     Ok(is_elsewhere)
 }
 

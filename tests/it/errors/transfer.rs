@@ -56,7 +56,7 @@ mod hand_overs {
     use super::*;
 
     /// The record of a hand-over to a collection that is at `path`.
-    fn record(world: &World, id: &str, path: &str, rest: &str) {
+    pub(super) fn record(world: &World, id: &str, path: &str, rest: &str) {
         let text = format!(
             "format = 1\ntoken = \"77\"\nto = \"{id}\"\nto_path = \"{}\"\nleave_copy = false\n\
              items = [{rest}]\n",

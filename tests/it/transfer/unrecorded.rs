@@ -43,6 +43,7 @@ const LOSSES: [Loss; 4] = [Loss::None, Loss::Journal, Loss::Giver, Loss::Receive
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Third {
     Seen,
+    NotMounted,
     /// It is not mounted, and a person says that it is lost.
     Gone,
 }
@@ -185,6 +186,22 @@ fn recovery_makes_one_original_of_every_hand_over_that_a_sidecar_shows() {
         }
         let expected = originals(&before).max(usize::from(is_marked(&before)));
         assert_eq!(originals(&after), expected, "{way}: {before:?} became {after:?}");
+    });
+}
+
+#[test]
+fn recovery_makes_no_second_original_while_a_collection_is_not_mounted() {
+    every_way(|it, way| {
+        let before = it.states();
+        let open = it.recover_both(0, Third::NotMounted);
+        let after = it.states();
+        assert!(originals(&after) <= originals(&before).max(1), "{way}: {after:?} {open:?}");
+        if is_marked(&after) {
+            assert!(matches!(open[0], TransferError::Original(OriginalError::Unseen { .. })));
+        }
+        it.recover_both(1, Third::Seen);
+        let after = it.states();
+        assert!(originals(&after) <= originals(&before).max(1), "{way}: {after:?}");
     });
 }
 

@@ -76,3 +76,32 @@ fn with_a_mark_at_the_receiver_that_has_the_original() {
     mark_receiver(&world);
     assert_ended(&world, "mirror", "finished the hand-over");
 }
+
+/// It may have the Original by now.
+#[test]
+fn while_another_collection_is_not_mounted() {
+    for has_record in [false, true] {
+        let world = with_copy(|_| ());
+        mark_giver(&world);
+        mark_receiver(&world);
+        world.write(".config/urepo/config.toml", "[collections]\nthird = \"../../third\"\n");
+        let mut recover = "-c [WORLD]/archive recover --inventory --with mirror";
+        if has_record {
+            let (mirror, name) = (id_of(&world, "mirror"), format!("\"{NAME}\""));
+            super::hand_overs::record(&world, &mirror, "mirror", &name);
+            recover = "-c [WORLD]/archive recover";
+        }
+        let run = |line: &str| {
+            let root = world.path("").display().to_string();
+            world.run(&line.replace("[WORLD]", root.trim_end_matches('/')))
+        };
+        let open = run(recover);
+        let forced = format!("{recover} --force missing");
+        let hint = format!("if it is lost permanently, `urepo {forced}`");
+        assert!(open.stderr.contains(&hint), "{}", open.stderr);
+        assert_eq!(open.code, 3);
+        let ran = run(&forced);
+        assert!(ran.stderr.contains("finished the hand-over"), "{}", ran.stderr);
+        world.run(&format!("-c mirror meta set {NAME} title=New")).succeeded();
+    }
+}
