@@ -12,7 +12,7 @@ use urepo::import::{
 use urepo::item::State;
 
 use super::DropArgs;
-use super::summary::{closing, is_refused_by_rule, missed, partial};
+use super::summary::{closing, is_passing, is_refused_by_rule, missed, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -42,6 +42,8 @@ pub(super) struct Reporter<'a> {
     by_other_rules: u64,
     /// Named sources in the directory of finished or rejected sources.
     done: u64,
+    /// Failures that go away without a change of their sources.
+    passing: u64,
     /// The width of the longest identifier so far.
     id_width: usize,
     report: Report<'a>,
@@ -65,7 +67,7 @@ impl Tell for Reporter<'_> {
                 self.lost.special_modes += deposited.lost.special_modes;
                 self.lost.extended_attributes += deposited.lost.extended_attributes;
             }
-            self.count_left_out(&event);
+            self.count(&event);
             if printer.json {
                 output.record(&self.record(event));
             } else if let Some(line) = self.line(event) {
@@ -102,12 +104,13 @@ impl<'a> Reporter<'a> {
             after: String::new(),
             by_other_rules: 0,
             done: 0,
+            passing: 0,
             id_width: 0,
             report,
         }
     }
 
-    fn count_left_out(&mut self, event: &Event) {
+    fn count(&mut self, event: &Event) {
         let (context, source) = (self.context, &event.source);
         match &event.became {
             Became::Item(deposited) => self.left_out.add(context, source, &deposited.left_out),
@@ -115,6 +118,7 @@ impl<'a> Reporter<'a> {
             Became::LeftOut(rule) => self.left_out.add_rule(context, &format!("`{source}`"), rule),
             Became::OtherRules(_) => self.by_other_rules += 1,
             Became::Done => self.done += 1,
+            Became::Failed(error) => self.passing += u64::from(is_passing(error)),
             _ => {}
         }
     }
@@ -176,7 +180,7 @@ impl<'a> Reporter<'a> {
             }
             Became::Failed(error) => {
                 let is_row = matches!(error, ImportError::Row(_));
-                let is_hinted = is_row || is_refused_by_rule(&error);
+                let is_hinted = is_row || is_refused_by_rule(&error) || is_passing(&error);
                 let done = missed(&error);
                 let failure = Failure::from(error);
                 if failure.exit != Exit::Interrupted && self.report.should_print(&failure) {
@@ -349,7 +353,7 @@ impl<'a> Reporter<'a> {
         let is_quiet = printer.verbosity == Verbosity::Quiet;
         report.finish(End {
             hint: REPEAT,
-            partial: partial(&summary, is_planned, is_quiet),
+            partial: partial(&summary, self.passing, is_planned, is_quiet),
             closing: Some(closing(&summary, wait)),
             ..End::default()
         })

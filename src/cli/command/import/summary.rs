@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use urepo::deposit::DepositError;
+use urepo::disk::FileFault;
 use urepo::import::{ImportError, Summary};
 
 use crate::cli::exit::Exit;
@@ -10,7 +11,14 @@ use crate::cli::failure::Failure;
 use crate::cli::human;
 
 /// Why a completed import is not a success.
-pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Option<Failure> {
+///
+/// `passing` of the failures go away without a change of their sources.
+pub(super) fn partial(
+    summary: &Summary,
+    passing: u64,
+    is_planned: bool,
+    is_quiet: bool,
+) -> Option<Failure> {
     let wrong = summary.failed + summary.left;
     if is_quiet && wrong > 0 && wrong == summary.known_failed + summary.known_left {
         return Some(Failure::told(Exit::Partial));
@@ -43,7 +51,10 @@ pub(super) fn partial(summary: &Summary, is_planned: bool, is_quiet: bool) -> Op
                 message += &format!("; {} as reported before", summary.known_failed);
             }
             let failure = Failure::new(Exit::Partial, message);
-            Some(match failed - summary.deleted {
+            Some(match failed - summary.deleted - passing {
+                0 if passing > 0 => {
+                    failure.hint("repeat the command then: nothing is imported twice")
+                }
                 0 => failure,
                 _ => failure
                     .hint("correct the sources named above and repeat: nothing is imported twice"),
@@ -99,6 +110,21 @@ pub(super) fn missed(error: &ImportError) -> &'static str {
     }
 }
 
+/// Whether a failure goes away without a change of its source: a disk that is full, a file that grows.
+pub(super) fn is_passing(error: &ImportError) -> bool {
+    match error {
+        ImportError::Disk(error) => error.is_full(),
+        ImportError::Deposit(error) => match &**error {
+            DepositError::NoRoom(_)
+            | DepositError::GroupFailed
+            | DepositError::File(FileFault::Changing(_)) => true,
+            DepositError::Disk(error) => error.is_full(),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// Whether a source is refused by a rule, with a hint on how to override the rule.
 pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
     match error {
@@ -113,5 +139,31 @@ pub(super) fn is_refused_by_rule(error: &ImportError) -> bool {
                 | DepositError::Stray { .. }
         ),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_corrected_only_if_that_helps() {
+        let changing = DepositError::File(FileFault::Changing("a".into()));
+        assert!(is_passing(&changing.into()));
+        for (failed, deleted, passing, hint) in [
+            (2, 0, 2, Some("repeat the command then: nothing is imported twice")),
+            (2, 1, 1, Some("repeat the command then: nothing is imported twice")),
+            (2, 2, 0, None),
+            (
+                2,
+                1,
+                0,
+                Some("correct the sources named above and repeat: nothing is imported twice"),
+            ),
+        ] {
+            let summary = Summary { failed, deleted, ..Summary::default() };
+            let failure = partial(&summary, passing, false, false).unwrap();
+            assert_eq!(failure.hint.as_deref(), hint);
+        }
     }
 }

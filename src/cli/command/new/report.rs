@@ -53,7 +53,10 @@ impl Reporter<'_> {
                 Err(error) => {
                     let item = Item { source: origin, ..Item::default() };
                     // The engine stops by itself.
-                    let _ = self.report.fails(&mut output, item, error.into(), |failure| {
+                    // What is printed is the only record of the paths to repeat with.
+                    let mut failure = Failure::from(error);
+                    failure.common = None;
+                    let _ = self.report.fails(&mut output, item, failure, |failure| {
                         let reason = failure.in_one_line();
                         let text = format!("`{source}` was not deposited: {reason}");
                         printer.error_of(failure, &text);
@@ -124,8 +127,9 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
     report.finish(End {
         hint: Some("every printed identifier is durable; nothing is left of the other items"),
         partial,
-        failed_hint: (deposited > 0)
-            .then_some("the others are deposited: repeat with the paths that are named above only"),
+        failed_hint: (deposited > 0).then_some(
+            "the others are deposited: repeat with the paths that are named above, and no others",
+        ),
         closing: is_told.then(|| format!("deposited {items}, {}", human::bytes(bytes))),
         ..End::default()
     })

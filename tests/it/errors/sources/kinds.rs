@@ -219,7 +219,7 @@ fn several_of_which_some_fail() {
 error: `missing.txt` was not deposited: cannot inspect `missing.txt`: No such file or directory (os error 2)
 error: `empty` was not deposited: cannot inspect `empty`: No such file or directory (os error 2)
 error: 2 of 4 items could not be deposited
-hint: the others are deposited: repeat with the paths that are named above only
+hint: the others are deposited: repeat with the paths that are named above, and no others
 
 "#]],
     );
