@@ -48,7 +48,7 @@ pub use ledger::Ledger;
 pub use list::SourceList;
 pub use manifest::{
     COLUMN_SYNONYMS, ColumnPlace, Columns, Encoding, Format, Manifest, ManifestReader, MapError,
-    RowError, RowFault, TableOptions, header, is_delimiter,
+    RowError, RowFault, TableOptions, column_of, header, is_delimiter,
 };
 pub use relate::{Related, relate};
 pub use run::{Importer, measure, plan};

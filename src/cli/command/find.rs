@@ -184,16 +184,33 @@ impl Find {
     }
 
     /// The next command to try after a search without results.
-    fn hint(&self) -> &'static str {
+    fn hint(&self) -> String {
+        let pairs = self.text.iter().flat_map(|text| text.split_whitespace());
+        for (term, value) in pairs.filter_map(|word| word.split_once(':')) {
+            // A URL has a colon, too, and finds what it is part of.
+            let is_term = term.chars().all(char::is_alphabetic) && !value.starts_with('/');
+            match Query::default().term(term, value).map_err(Failure::from) {
+                Err(Failure { message, hint: Some(hint), .. }) if is_term => {
+                    return format!("{message}; {hint}");
+                }
+                Ok(_) if value.contains("..") => {
+                    return format!(
+                        "`{term}:` takes words, no range: `{term}:191*` finds what begins so"
+                    );
+                }
+                _ => {}
+            }
+        }
         let is_elsewhere =
             !self.file.is_empty() || !self.source.is_empty() || self.content.is_some();
-        if !self.text.is_empty() && !is_elsewhere {
+        let hint = if !self.text.is_empty() && !is_elsewhere {
             "words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere"
         } else if !self.file.is_empty() {
             "`--file` takes a whole name or path; in `--file '*.csv'`, `*` stands for any characters"
         } else {
             "an item has to match all of it; `urepo list` lists all items"
-        }
+        };
+        hint.to_owned()
     }
 
     fn finish(

@@ -34,9 +34,11 @@ impl Explain for QueryError {
         match self {
             Self::OpenQuote(_) => failure.hint("close it, or leave its mark out"),
             Self::UnwantedTerm(_) => failure.hint("name the wanted value: `TERM:word`"),
-            Self::UnknownTerm(_) => {
-                failure.hint(format!("the terms are {}", urepo::sidecar::TERMS.join(", ")))
-            }
+            Self::UnknownTerm(term) => failure.hint(format!(
+                "{}the terms are {}",
+                super::meant_term(term),
+                urepo::sidecar::TERMS.join(", ")
+            )),
         }
     }
 }

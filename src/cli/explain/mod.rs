@@ -21,8 +21,9 @@ use urepo::collection::{CollectionError, Series};
 use urepo::deposit::{DepositError, NoRoom, RefusedLinks};
 use urepo::disk::{FileFault, PathError};
 use urepo::identity::{Identifier, ParseError, RepositoryName};
+use urepo::import::column_of;
 use urepo::layout;
-use urepo::sidecar::MetadataError;
+use urepo::sidecar::{MetadataError, TERMS};
 
 use crate::cli::escape;
 use crate::cli::exit::Exit;
@@ -134,13 +135,11 @@ impl Explain for MetadataError {
         let failure = Failure::of(Exit::Failure, self);
         match self {
             Self::UnknownTerm(term) => {
-                let near = nearest(term, &urepo::sidecar::TERMS);
-                let near = near.map(|near| format!("did you mean `{near}`? "));
                 failure.hint(format!(
                     "{}`x.{}` is a key of your own; the terms are {}",
-                    near.unwrap_or_default(),
+                    meant_term(term),
                     escape::one_line(term.trim_start_matches("x.")),
-                    urepo::sidecar::TERMS.join(", ")
+                    TERMS.join(", ")
                 ))
             }
             Self::Date(_, error) => failure.hint(match error.meant.as_slice() {
@@ -355,6 +354,13 @@ impl Explain for NoRoom {
             .hint("make room, and repeat the command")
             .in_common(WITHOUT_ROOM)
     }
+}
+
+/// A question after the term that `typed` is another name of, or nearly its name.
+fn meant_term(typed: &str) -> String {
+    let other = column_of(typed).filter(|column| TERMS.contains(column));
+    let meant = other.or_else(|| nearest(typed, &TERMS));
+    meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "))
 }
 
 /// Whether `text` is an `IBIp` or a label from before 2009.

@@ -34,7 +34,7 @@ pub use columns::{Columns, MapError};
 pub use encoding::Encoding;
 pub use error::{ColumnPlace, RowError, RowFault};
 pub(crate) use row::RowFields;
-pub use synonyms::COLUMN_SYNONYMS;
+pub use synonyms::{COLUMN_SYNONYMS, column_of};
 
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

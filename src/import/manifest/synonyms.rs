@@ -67,7 +67,7 @@ pub const COLUMN_SYNONYMS: [(&str, &[&str]); 19] = [
 ];
 
 /// The column with the other name `name`.
-pub(super) fn column_of(name: &str) -> Option<&'static str> {
+pub fn column_of(name: &str) -> Option<&'static str> {
     let name = folded(name);
     let is_it = |synonyms: &[&str]| synonyms.iter().any(|synonym| folded(synonym) == name);
     COLUMN_SYNONYMS.iter().find(|(_, synonyms)| is_it(synonyms)).map(|(column, _)| *column)

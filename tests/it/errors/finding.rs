@@ -72,6 +72,21 @@ error: no matching items
 hint: words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere
 
 "#]]);
+    refuses(&world, "-c archive find author:costa", 21).tells(str![[r#"
+error: no matching items
+hint: `author` is neither a Dublin Core term nor one of your own, such as `x.box`; did you mean `creator`? the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+
+"#]]);
+    refuses(&world, "-c archive find date:1911..1912", 21).tells(str![[r#"
+error: no matching items
+hint: `date:` takes words, no range: `date:191*` finds what begins so
+
+"#]]);
+    refuses(&world, "-c archive find http://a.b/c", 21).tells(str![[r#"
+error: no matching items
+hint: words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere
+
+"#]]);
     refuses(&world, "-c archive find --prefix example.org/other", 21).tells(str![[r#"
 error: no matching items
 hint: an item has to match all of it; `urepo -c archive list` lists all items
