@@ -82,6 +82,10 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         RowFault::NotUtf8 { windows_1252: Some(_), .. } => {
             failure.hint("`--encoding windows-1252` reads it so").in_common("rows are not UTF-8")
         }
+        RowFault::Formula(_) => failure.hint("an apostrophe before it makes it text: `'=1+1`"),
+        RowFault::SheetError { .. } => {
+            failure.hint("correct the spreadsheet; an apostrophe before it makes it text: `'#REF!`")
+        }
         RowFault::Nul(encoding) => failure.hint(match encoding {
             Encoding::Utf16Be => "`--encoding utf-16be` reads it so",
             _ => "`--encoding utf-16le` reads it so",
@@ -107,7 +111,6 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         | RowFault::GivenTwice(_)
         | RowFault::NoPath
         | RowFault::Twice { .. }
-        | RowFault::Formula(_)
         | RowFault::Kind(_)
         | RowFault::Term(_)
         | RowFault::Condition(_)

@@ -146,8 +146,18 @@ fn guarded(cell: &str) -> String {
 fn is_guarded(cell: &str) -> bool {
     let rest = cell.trim_start_matches('\'');
     let apostrophes = cell.len() - rest.len();
-    let computes = |text: &str| text.trim_start().starts_with(['=', '@', '+', '-']);
+    let computes =
+        |text: &str| text.trim_start().starts_with(['=', '@', '+', '-']) || is_sheet_error(text);
     computes(cell) || (apostrophes > 0 && computes(rest))
+}
+
+/// Whether `text` is the error of a computation, in any language: `#REF!`, `#NAME?`, `#¡DIV/0!`, `#N/D`.
+pub(crate) fn is_sheet_error(text: &str) -> bool {
+    let Some(error) = text.trim().strip_prefix('#') else { return false };
+    let is_upper = |c: char| c.is_uppercase() || "/0¡¿!?".contains(c);
+    error.chars().all(is_upper)
+        && (error.ends_with(['!', '?']) && error.len() > 2
+            || ["N/A", "N/D", "N/V", "NV"].contains(&error))
 }
 
 /// The text of a cell that [`Document`] may have made safe from spreadsheets.
@@ -190,6 +200,8 @@ mod tests {
             ("=1+1", "'=1+1"),
             (" @x", "' @x"),
             ("-5", "'-5"),
+            ("#REF!", "'#REF!"),
+            ("#1 of 3!", "#1 of 3!"),
             ("'=x", "''=x"),
             ("'tis", "'tis"),
             ("''", "''"),

@@ -17,8 +17,8 @@ pub(super) mod terms;
 
 use crate::sidecar::Sidecar;
 
-pub(crate) use document::unguarded;
 pub use document::{Document, DocumentFormat, RowTooLong};
+pub(crate) use document::{is_sheet_error, unguarded};
 pub(crate) use dublin_core::ELEMENTS;
 pub use row::{Row, RowColumns};
 

@@ -161,6 +161,14 @@ pub enum RowFault {
     /// A spreadsheet would compute it.
     #[error("the value of `{0}` is a formula")]
     Formula(String),
+    /// A spreadsheet could not compute it.
+    #[error("the value of `{column}` is `{text}`, an error of a spreadsheet")]
+    SheetError {
+        /// The column.
+        column: String,
+        /// The text of the error.
+        text: String,
+    },
     /// A value has a wrong type.
     #[error("the value of `{0}` is not a text")]
     Kind(String),

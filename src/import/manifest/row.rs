@@ -7,7 +7,7 @@ use super::error::ColumnPlace;
 use super::{RecordCell, RowFault};
 use crate::collection::Label;
 use crate::digest::Digest;
-use crate::export::metadata::unguarded;
+use crate::export::metadata::{is_sheet_error, unguarded};
 use crate::identity::{Ibip, Identifier, RepositoryName};
 use crate::sidecar::edtf::{self, DateOrder};
 use crate::sidecar::{Conditions, DATES, Metadata, RelationKind, Relations};
@@ -74,10 +74,15 @@ impl RowFields {
             texts = texts.iter().flat_map(|text| text.split(*separator)).collect();
             texts.retain(|text| !text.trim().is_empty());
         }
-        if is_sheet && *column != Column::Path && texts.iter().any(|text| is_formula(text)) {
-            return Err(RowFault::Formula(place.name.to_string()));
-        }
         if is_sheet && *column != Column::Path {
+            let name = || place.name.to_string();
+            if texts.iter().any(|text| is_formula(text)) {
+                return Err(RowFault::Formula(name()));
+            }
+            if let Some(error) = texts.iter().find(|text| is_sheet_error(text)) {
+                let text = error.trim().to_owned();
+                return Err(RowFault::SheetError { column: name(), text });
+            }
             texts = texts.into_iter().map(unguarded).collect();
         }
         if self.describes {
@@ -213,8 +218,9 @@ fn dated<'t>(term: &str, text: &'t str, order: Option<DateOrder>) -> Cow<'t, str
 fn is_formula(text: &str) -> bool {
     let computes = |rest: &str| rest.contains(['(', '|', '!']);
     match text.trim_start().split_at_checked(1) {
-        Some(("=" | "@", _)) => true,
-        Some(("+" | "-", rest)) => computes(rest),
+        Some(("=", _)) => true,
+        // A name on a social network is none, and neither is a number.
+        Some(("+" | "-" | "@", rest)) => computes(rest),
         _ => false,
     }
 }

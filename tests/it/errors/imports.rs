@@ -69,8 +69,18 @@ error: 2 of 2 sources would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
+    import("path,title\na.txt,#REF!\nb.txt,#¡VALOR!\n", "", 3).tells(str![[r#"
+error: line 2, column `title` (B2): the value of `title` is `#REF!`, an error of a spreadsheet
+hint: correct the spreadsheet; an apostrophe before it makes it text: `'#REF!`
+error: line 3, column `title` (B3): the value of `title` is `#¡VALOR!`, an error of a spreadsheet
+would import nothing
+error: 2 of 2 sources would not be imported
+hint: correct the sources named above and repeat: nothing is imported twice
+
+"#]]);
     import("path,title\na.txt,=1+1\na.txt,A,B\n", "", 3).tells(str![[r#"
 error: line 2, column `title` (B2): the value of `title` is a formula
+hint: an apostrophe before it makes it text: `'=1+1`
 error: line 3: it has 3 values, and there are 2 columns
 would import nothing
 error: 2 of 2 sources would not be imported
