@@ -62,7 +62,11 @@ impl Writer {
     /// Writes the new sidecar of an item into the stage. It is not synced.
     pub(crate) fn stage_sidecar(&self, text: &NewText) -> Result<PathBuf, PathError> {
         let (staged, mut file) = self.create_staged_file()?;
-        text.write(|piece| file.write_all(piece))?;
+        if let Err(error) = text.write(|piece| file.write_all(piece)) {
+            // On a full disk, others may need its room. Otherwise it goes with the stage.
+            let _ = self.stage().remove_file(&staged);
+            return Err(error);
+        }
         Ok(staged)
     }
 
@@ -130,19 +134,30 @@ impl Writer {
         self.sync_sidecars(&[item])
     }
 
-    /// Replaces the sidecars of many items durably, with two syncs in all.
+    /// Replaces the sidecars of many items durably, with two syncs in all. On a full disk it takes more: replaced
+    /// sidecars make room for the next ones.
     pub(crate) fn replace_sidecars(
         &self,
         texts: &[(LockedItem<'_>, NewText)],
     ) -> Result<(), PathError> {
-        if texts.is_empty() {
-            return Ok(());
+        let mut rest = texts;
+        while let Some((_, first)) = rest.first() {
+            let mut staged = vec![self.stage_sidecar(first)?];
+            for (_, text) in &rest[1..] {
+                match self.stage_sidecar(text) {
+                    Err(error) if error.is_full() => break,
+                    sidecar => staged.push(sidecar?),
+                }
+            }
+            let (now, later) = rest.split_at(staged.len());
+            self.sync_staged_sidecars(staged.iter().map(PathBuf::as_path))?;
+            for ((item, _), staged) in now.iter().zip(&staged) {
+                self.rename_sidecar(staged, item)?;
+            }
+            self.sync_sidecars(&now.iter().map(|(item, _)| item).collect::<Vec<_>>())?;
+            rest = later;
         }
-        let staged = self.stage_sidecars(texts.iter().map(|(_, text)| text))?;
-        for (staged, (item, _)) in staged.iter().zip(texts) {
-            self.rename_sidecar(staged, item)?;
-        }
-        self.sync_sidecars(&texts.iter().map(|(item, _)| item).collect::<Vec<_>>())
+        Ok(())
     }
 }
 
