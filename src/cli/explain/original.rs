@@ -28,9 +28,9 @@ impl Explain for OriginalError {
             Self::Unopened { .. } => Failure::of(Exit::Conflict, self)
                 .hint("mount it, and repeat; if it is lost permanently, `--force missing`"),
             Self::HandoverOpen { party: Party::From(id), .. } => Failure::of(Exit::Conflict, self)
-                .hint(super::transfer::finished_from(id, None, "")),
+                .hint(super::transfer::finished_from(id, None, None)),
             Self::HandoverOpen { party: Party::To(_), .. } => {
-                Failure::of(Exit::Conflict, self).hint(super::transfer::finished_here(""))
+                Failure::of(Exit::Conflict, self).hint(super::transfer::finished_here(None))
             }
             Self::HandedOver { path, giver, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "{}; if its other side is lost, promote the item in `{}`",

@@ -18,8 +18,8 @@ impl Explain for PromotionError {
             ),
             Self::Original(OriginalError::HandoverOpen { party, .. }) => {
                 let finished = match party {
-                    Party::From(id) => super::transfer::finished_from(id, None, ""),
-                    Party::To(_) => super::transfer::finished_here(""),
+                    Party::From(id) => super::transfer::finished_from(id, None, None),
+                    Party::To(_) => super::transfer::finished_here(None),
                 };
                 Failure::of(Exit::Conflict, self).hint(format!(
                     "{finished}; if the other collection is lost, repeat with `--lost {}`",

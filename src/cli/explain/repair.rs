@@ -28,7 +28,7 @@ impl Explain for RepairError {
                 .hint("if it was not deleted, say what it was: `--state original` or `--state copy`"),
             Self::Deleted { .. } => failure.hint("bring `item.toml` back from a backup"),
             Self::Handover { .. } => failure
-                .hint(super::transfer::finished_here("") + "; repair the item then"),
+                .hint(super::transfer::finished_here(None) + "; repair the item then"),
             Self::SecondOriginal { .. } => {
                 Failure::of(Exit::Conflict, self).hint("repair it with `--state copy`")
             }

@@ -198,7 +198,7 @@ fn hint_for_refusal(
         }
         Refusal::HandoverPending => match giver {
             Some(giver) => finished_by(giver),
-            None => finished_here(&format!("-c {from} ")),
+            None => finished_here(Some(from)),
         },
     }
 }
@@ -206,25 +206,33 @@ fn hint_for_refusal(
 /// The run that finishes a hand-over. A giver that was restored from a backup may have no record of it.
 pub(super) fn finished_by(giver: &Giver) -> String {
     match giver {
-        Giver::At(giver) => finished_here(&format!("-c {} ", shell::word(giver))),
+        Giver::At(giver) => finished_here(Some(&shell::word(giver))),
         Giver::Of { id, root, receiver } => {
-            finished_from(id, root.as_deref(), &format!("-c {} ", shell::word(receiver)))
+            finished_from(id, root.as_deref(), Some(&shell::word(receiver)))
         }
     }
 }
 
-/// The same for a mark in the giver that the flags `giver` name.
-pub(super) fn finished_here(giver: &str) -> String {
-    format!("`urepo {giver}recover` finishes it{}", ended(giver))
+/// The same for a mark in the giver that is typed so, or else in the collection in use.
+pub(super) fn finished_here(giver: Option<&str>) -> String {
+    let finished = match giver {
+        Some(giver) => format!("`urepo -c {giver} recover` finishes it"),
+        None => "`urepo recover` finishes it".to_owned(),
+    };
+    finished + &ended(giver)
 }
 
 /// The run that ends a hand-over without a record, in the collection of the mark.
-fn ended(flags: &str) -> String {
-    format!("; if there is nothing to finish, `urepo {flags}recover --inventory` ends it")
+fn ended(marked: Option<&str>) -> String {
+    let ended = match marked {
+        Some(path) => format!("`urepo -c {path} recover --inventory` ends it"),
+        None => "`urepo recover --inventory` ends it".to_owned(),
+    };
+    format!("; if there is nothing to finish, {ended}")
 }
 
-/// The same for a mark from the collection `id`, in the receiver that the flags `receiver` name.
-pub(super) fn finished_from(id: &str, root: Option<&Path>, receiver: &str) -> String {
+/// The same for a mark from the collection `id`, in the receiver that is typed so, or else in the collection in use.
+pub(super) fn finished_from(id: &str, root: Option<&Path>, receiver: Option<&str>) -> String {
     let finished = match root {
         Some(root) => format!("`urepo -c {} recover` finishes it", shell::word(root)),
         None => format!("`urepo -c PATH recover` finishes it, where PATH is the collection `{id}`"),
