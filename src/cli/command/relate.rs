@@ -257,10 +257,8 @@ pub(super) fn tell_left(
 ) {
     let LeftEnd { item, kind, reason } = left;
     let unlink = if action == RelationAction::Unlink { " --unlink" } else { "" };
-    let completes = match kind.as_ref().map(|kind| flag(kind, name.as_str())) {
-        Some(end) => {
-            format!("`urepo -c COLLECTION relate {item} {end}{unlink}` does the same there")
-        }
+    let completes = match kind.as_ref().map(|kind| flag(kind, name.as_str()) + unlink) {
+        Some(end) => format!("`urepo -c COLLECTION relate {item} {end}` does the same there"),
         None => "it keeps its relations".to_owned(),
     };
     let note = match reason {
