@@ -9,7 +9,7 @@ use crate::collection::{
 };
 use crate::disk::PathError;
 use crate::holdings::{Giver, OriginalError, UnseenRule, follow, holdings, refuse_second};
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
 use crate::sidecar::{Handover, Party, Seal, Sidecar};
 use crate::transfer::arrived::is_to;
@@ -57,7 +57,9 @@ fn was_copied_since(
         return Ok(false);
     }
     // If the Original was put back at the giver by hand, the receiver may have had it meanwhile.
-    if sides.to.may_have_passed_on(name, sides.from.id())? || is_elsewhere(sides, name)? {
+    if sides.to.may_have_passed_on(name, sides.from.id())?
+        || is_elsewhere(sides, name, Some(line.date))?
+    {
         return Ok(false);
     }
     check_all_are_seen(sides, name)?;
@@ -104,7 +106,7 @@ pub(super) fn not_arrived<'l>(
         None if last.is_none() => false,
         _ => !came_back(sides, name)?,
     };
-    if came || is_elsewhere(sides, name)? {
+    if came || is_elsewhere(sides, name, left)? {
         return Ok(NextStep::PassedOn { received: receiver });
     }
     check_all_are_seen(sides, name)?;
@@ -183,7 +185,7 @@ pub(super) fn not_received<'l>(
             return Err(TransferError::ReceivedVanished { name, from, to });
         }
     }
-    if is_elsewhere(sides, name)? {
+    if is_elsewhere(sides, name, given.1.sidecar.copied())? {
         return Ok(NextStep::Keep { given, received: None });
     }
     check_all_are_seen(sides, name)?;
@@ -210,16 +212,9 @@ pub(super) fn was_passed_on(
     // A Copy that stayed may have been refreshed since.
     let begun = given.handover.as_ref().map_or(received.copied(), |_| given.copied());
     let is_elsewhere = sides.others.collections.iter().any(|other| {
-        let read = other.item(&given.repository).and_then(|item| item.read_sidecar());
-        read.is_ok_and(|read| {
-            let state = match &read.sidecar {
-                Sidecar { state: State::Deleted, removal: Some(removal), .. } => removal.was,
-                sidecar => sidecar.state,
-            };
-            read.seal == Seal::Intact
-                && state == State::Original
-                && other.id() != sides.to.id()
-                && sidecars::hand_overs(&read.sidecar, (sides.from, sides.to))
+        original_in(other, &given.repository).is_some_and(|original| {
+            other.id() != sides.to.id()
+                && sidecars::hand_overs(&original, (sides.from, sides.to))
                     .any(|date| date.is_some() && date >= begun)
         })
     });
@@ -268,13 +263,32 @@ fn check_all_are_seen(sides: &Sides<'_>, name: &RepositoryName) -> Result<(), Or
     }
 }
 
-/// Whether a third collection has the Original.
-fn is_elsewhere(sides: &Sides<'_>, name: &RepositoryName) -> Result<bool, TransferError> {
+/// Whether a third collection has the Original, or has deleted it on the date `since` or later.
+fn is_elsewhere(
+    sides: &Sides<'_>,
+    name: &RepositoryName,
+    since: Option<Instant>,
+) -> Result<bool, TransferError> {
+    let since = since.map(|since| since.floor(SECOND));
     let is_third = |it: &&Collection| it.id() != sides.from.id() && it.id() != sides.to.id();
     let others: Vec<_> = sides.others.collections.iter().filter(is_third).collect();
     match refuse_second(name, &others, &holdings(name, &others)) {
-        Ok(()) => Ok(false),
+        Ok(()) => Ok(others.iter().any(|other| {
+            original_in(other, name).is_some_and(|original| {
+                original.state == State::Deleted && Some(original.timestamp) >= since
+            })
+        })),
         Err(OriginalError::Elsewhere { .. }) => Ok(true),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The sidecar of the Original in `collection`, or of the tombstone that it became there.
+fn original_in(collection: &Collection, name: &RepositoryName) -> Option<Sidecar> {
+    let read = collection.item(name).and_then(|item| item.read_sidecar()).ok()?;
+    let state = match &read.sidecar {
+        Sidecar { state: State::Deleted, removal: Some(removal), .. } => removal.was,
+        sidecar => sidecar.state,
+    };
+    (read.seal == Seal::Intact && state == State::Original).then_some(read.sidecar)
 }

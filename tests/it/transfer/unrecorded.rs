@@ -10,6 +10,7 @@ use urepo::transfer::{
 };
 
 use super::cut_short::{Cut, cut_with, finish};
+use super::pairs::delete;
 use super::put_back::put_back;
 use super::support::{Pair, State};
 use crate::support::{agent, copy_tree, waiter};
@@ -48,8 +49,18 @@ enum Third {
     Gone,
 }
 
-/// A finished hand-over, with backups of both sides in each state. The Original is at the receiver, or has gone on to
-/// the third collection.
+/// The further way of the Original.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Since {
+    /// It is at the receiver.
+    Stayed,
+    /// It is in the third collection.
+    PassedOn,
+    /// It was deleted there.
+    Deleted,
+}
+
+/// A finished hand-over, with backups of both sides in each state.
 struct Restored {
     pair: Pair,
     name: RepositoryName,
@@ -59,7 +70,7 @@ struct Restored {
 type States = [Option<(State, bool)>; 3];
 
 impl Restored {
-    fn new(leave_copy: bool, is_passed_on: bool) -> Restored {
+    fn new(leave_copy: bool, since: Since) -> Restored {
         let pair = Pair::new();
         let name = pair.deposit_tree();
         pair.third();
@@ -76,9 +87,12 @@ impl Restored {
         it.pair.clock.set("2026-11-21T05:00:00Z");
         finish(&it.pair).unwrap();
         it.pair.clock.set("2026-11-21T06:00:00Z");
-        if is_passed_on {
-            let (to, third) = (it.pair.to(), it.pair.third());
-            it.pair.run_between(&to, &third, Verb::Migrate, Rules::default());
+        let third = it.pair.third();
+        if since != Since::Stayed {
+            it.pair.run_between(&it.pair.to(), &third, Verb::Migrate, Rules::default());
+        }
+        if since == Since::Deleted {
+            delete(&it.pair, &third, &it.name);
         }
         it.back_up(Back::Present);
         it.pair.clock.set("2026-11-21T07:00:00Z");
@@ -151,14 +165,16 @@ fn is_marked(states: &States) -> bool {
 
 /// Calls `check` for every way in which both sides come back.
 fn every_way(mut check: impl FnMut(&Restored, &str)) {
-    for (leave_copy, is_passed_on) in [(false, false), (false, true), (true, false), (true, true)] {
-        let restored = Restored::new(leave_copy, is_passed_on);
+    let each = |since| [(false, since), (true, since)];
+    let histories = [Since::Stayed, Since::PassedOn, Since::Deleted].map(each);
+    for (leave_copy, since) in histories.into_iter().flatten() {
+        let restored = Restored::new(leave_copy, since);
         for giver in BACKS {
             for receiver in [Back::Present, Back::Before, Back::Published] {
                 for loss in LOSSES {
                     restored.put_back([giver, receiver], loss);
                     let way = format!("{giver:?}, {receiver:?}, {loss:?}");
-                    check(&restored, &format!("{way}, {leave_copy}, {is_passed_on}"));
+                    check(&restored, &format!("{way}, {leave_copy}, {since:?}"));
                 }
             }
         }
@@ -173,8 +189,9 @@ fn recovery_makes_one_original_of_every_hand_over_that_a_sidecar_shows() {
         let before = it.states();
         let open = it.recover_both(first, Third::Seen);
         let mut after = it.states();
-        // Two Originals that were put back are reported.
-        let is_open = is_marked(&after) || originals(&before) > 1;
+        // An Original that was put back beside another one, or after its deletion, is reported.
+        let is_deleted = before[2].is_some_and(|(state, _)| state == State::Deleted);
+        let is_open = is_marked(&after) || originals(&before) + usize::from(is_deleted) > 1;
         assert!(open.is_empty() || is_open, "{way}: {open:?}");
         if is_marked(&after) {
             // The giver has lost its inventory, and a person says that no other collection has the Original.
@@ -184,7 +201,7 @@ fn recovery_makes_one_original_of_every_hand_over_that_a_sidecar_shows() {
             assert_eq!(it.recover_both(first, Third::Gone).len(), 0, "{way}");
             after = it.states();
         }
-        let expected = originals(&before).max(usize::from(is_marked(&before)));
+        let expected = originals(&before).max((is_marked(&before) && !is_deleted).into());
         assert_eq!(originals(&after), expected, "{way}: {before:?} became {after:?}");
     });
 }
@@ -208,7 +225,7 @@ fn recovery_makes_no_second_original_while_a_collection_is_not_mounted() {
 /// The third collection of the settings is none of the two sides.
 #[test]
 fn a_hand_over_with_an_unknown_collection_stays_open() {
-    let it = Restored::new(false, false);
+    let it = Restored::new(false, Since::Stayed);
     it.put_back([Back::Committed, Back::Published], Loss::Journal);
     for here in [it.pair.from(), it.pair.to()] {
         let third = [it.pair.third()];
