@@ -46,7 +46,7 @@ pub(crate) struct NameFlags {
     /// Only items of this prefix: subdomain/word[.port]
     #[arg(long, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
     prefix: Option<Prefix>,
-    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or 7d ago
+    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or an age: 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = When::parse, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
     since: Option<When>,
     /// Only items named before the end of this year, month, day or time

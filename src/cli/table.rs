@@ -55,6 +55,8 @@ pub(crate) struct Table<'a> {
     form: Form,
     order: Vec<Order>,
     limit: Option<u64>,
+    /// Whether the limit keeps the last rows.
+    keeps_last: bool,
     end: u8,
     page: Vec<Printed>,
     sorted: Vec<(Vec<SortValue>, Printed)>,
@@ -109,12 +111,19 @@ impl<'a> Table<'a> {
             form,
             order: args.sort.iter().map(|it| Order::parse(it, keys)).collect::<Result<_, _>>()?,
             limit: args.limit,
+            keeps_last: false,
             end: if args.null { b'\0' } else { b'\n' },
             page: Vec::new(),
             sorted: Vec::new(),
             grid: if is_usual { grid } else { grid.with_whole_identifiers() },
             rows: 0,
         })
+    }
+
+    /// A limit keeps the last rows, in their order, unless they are sorted.
+    pub(crate) fn keeping_last(mut self) -> Table<'a> {
+        self.keeps_last = self.order.is_empty() && self.limit.is_some();
+        self
     }
 
     /// Whether every key for printing or sorting is one of `keys`.
@@ -141,28 +150,38 @@ impl<'a> Table<'a> {
             ),
             Form::Template(template) => Printed::Line(template.line(record)),
         };
-        if self.order.is_empty() {
+        if self.order.is_empty() && !self.keeps_last {
             self.page.push(printed);
             if self.page.len() >= PAGE {
                 self.flush()?;
             }
         } else {
             self.sorted.push((self.order.iter().map(|it| it.value(record)).collect(), printed));
-            self.keep_first();
+            self.keep_wanted();
         }
         Ok(if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// Sorted rows cannot be printed before the last one is known.
     fn is_full(&self) -> bool {
-        self.order.is_empty() && self.limit.is_some_and(|limit| self.rows >= limit)
+        self.order.is_empty()
+            && !self.keeps_last
+            && self.limit.is_some_and(|limit| self.rows >= limit)
     }
 
-    /// Drops rows after the last wanted one, once their number equals that of the wanted rows.
-    fn keep_first(&mut self) {
+    /// Drops unwanted rows, once their number equals that of the wanted ones.
+    fn keep_wanted(&mut self) {
         let Some(limit) = self.limit.and_then(|limit| usize::try_from(limit).ok()) else { return };
         if self.sorted.len() > limit.saturating_mul(2).saturating_add(PAGE) {
             self.sort();
+            self.cut_to(limit);
+        }
+    }
+
+    fn cut_to(&mut self, limit: usize) {
+        if self.keeps_last {
+            self.sorted.drain(..self.sorted.len().saturating_sub(limit));
+        } else {
             self.sorted.truncate(limit);
         }
     }
@@ -198,12 +217,11 @@ impl<'a> Table<'a> {
     pub(crate) fn finish(&mut self) -> Result<u64, Failure> {
         self.sort();
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-        let mut sorted = std::mem::take(&mut self.sorted);
-        if !self.order.is_empty() {
-            sorted.truncate(limit);
-            self.rows = sorted.len() as u64;
+        if !self.order.is_empty() || self.keeps_last {
+            self.cut_to(limit);
+            self.rows = self.sorted.len() as u64;
         }
-        for (_, printed) in sorted {
+        for (_, printed) in std::mem::take(&mut self.sorted) {
             self.page.push(printed);
             if self.page.len() >= PAGE {
                 self.flush()?;

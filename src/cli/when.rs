@@ -27,6 +27,7 @@ impl When {
     /// Reads `2026`, `2026-11`, `2026-11-22`, `2026-11-22T12:00`, `today`, `yesterday` and `7d`.
     pub(crate) fn parse(text: &str) -> Result<When, String> {
         let text = text.trim();
+        let text = text.strip_suffix(" ago").unwrap_or(text);
         match text.to_lowercase().as_str() {
             "today" | "hoje" => return Ok(When::DaysAgo(0)),
             "yesterday" | "ontem" => return Ok(When::DaysAgo(1)),
@@ -149,6 +150,7 @@ mod tests {
             ("yesterday", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z"),
             ("ontem", "2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z"),
             ("7d", "2026-11-15T22:30:00Z", "2026-11-15T22:30:00Z"),
+            ("7d ago", "2026-11-15T22:30:00Z", "2026-11-15T22:30:00Z"),
             ("2w", "2026-11-08T22:30:00Z", "2026-11-08T22:30:00Z"),
             ("90min", "2026-11-22T21:00:00Z", "2026-11-22T21:00:00Z"),
         ] {

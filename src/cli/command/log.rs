@@ -23,6 +23,8 @@ use crate::cli::{Done, human};
 /// line. On a terminal of fewer than 100 columns the names of events are omitted: the details begin with the
 /// command.
 ///
+/// Prints the oldest event first. --limit keeps the latest ones, unless --sort gives another order.
+///
 /// With --json each event is a record with `date`, `event`, `id`, `outcome`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
 /// `from_name`, `to` and `to_name` of other collections, `freed` bytes, a `note`, and `changes` of a description:
@@ -33,14 +35,14 @@ Examples:
   urepo log
   urepo log 11.21.02.13
   urepo log --since yesterday
-  urepo log --sort -date --limit 10
+  urepo log --limit 10
   urepo log --columns date,event,user,id --since 2026-11 --until 2026-12
   urepo log --since 2026-11-01 --json")]
 pub(crate) struct Log {
     /// Only events of these items
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
-    /// Only events at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or 7d ago
+    /// Only events at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or an age: 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     since: Option<When>,
     /// Only events before the end of this year, month, day or time
@@ -62,7 +64,7 @@ impl Log {
             Some(..WIDE) => &["date", "id", "detail"],
             _ => &["date", "event", "id", "detail"],
         };
-        let mut table = Table::new(context, &self.table, &EVENTS, columns)?;
+        let mut table = Table::new(context, &self.table, &EVENTS, columns)?.keeping_last();
         let now = context.clock.now();
         let until = self.until.map(|it| it.end(now));
         let mut is_enough = false;

@@ -91,6 +91,13 @@ fn rows_are_sorted_and_the_first_ones_are_enough() {
     assert_eq!(told[1]["counts"]["items"], 1);
     let events = world.run("-c archive log --sort -date --limit 1 --columns id,event").line();
     assert_eq!(events, format!("{third}\tingestion"));
+    // The end of a log is wanted, in its order.
+    let events = world.run("-c archive log --limit 2 --columns id");
+    assert_eq!(events.succeeded(), format!("{second}\n{third}\n"));
+    let told = records(&world.run("-c archive log --json --limit 1"));
+    assert_eq!((told.len(), &told[0]["id"]), (2, &third.into()));
+    let events = world.run("-c archive log --limit 9 --columns id").stdout;
+    assert_eq!(events, format!("{first}\n{second}\n{third}\n"));
 }
 
 #[test]
