@@ -6,6 +6,10 @@ use super::Done;
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::printer::Verbosity;
+
+/// Limit on the subjects of a question that are listed.
+const SHOWN: usize = 5;
 
 /// Asks `question` on the terminal, unless the answer was given: `yes`.
 ///
@@ -14,7 +18,7 @@ pub(crate) fn confirm(context: &Context, yes: bool, question: &str) -> Done {
     confirm_listed(context, yes, std::iter::empty(), question)
 }
 
-/// The same, with lines that list the subjects of the question.
+/// The same, with lines that list the subjects of the question: a few, as many as fit above it.
 pub(crate) fn confirm_listed(
     context: &Context,
     yes: bool,
@@ -27,7 +31,13 @@ pub(crate) fn confirm_listed(
     let can_ask = io::stdin().is_terminal();
     // A program only reads the error.
     if can_ask || !context.printer.json {
-        lines.into_iter().for_each(|line| context.printer.note(&line));
+        let is_whole = context.printer.verbosity > Verbosity::Normal;
+        let shown = if is_whole { usize::MAX } else { SHOWN };
+        let mut lines = lines.into_iter();
+        lines.by_ref().take(shown).for_each(|line| context.printer.note(&line));
+        if let more @ 1.. = lines.count() {
+            context.printer.note(&format!("{more} more; `-v` names each"));
+        }
     }
     if !can_ask {
         return Err(Failure::usage("cannot ask: stdin is not a terminal")

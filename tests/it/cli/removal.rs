@@ -340,3 +340,20 @@ fn an_item_between_two_states_is_named_once() {
     assert_eq!(ran.stderr.matches(&told).count(), 0, "{}", ran.stderr);
     assert!(doc.exists());
 }
+
+/// A question about a thousand items must not scroll away what stands above it.
+#[test]
+fn a_question_lists_a_few_items() {
+    let world = World::with_collection();
+    let files: Vec<_> = (0..7).map(|at| format!("{at}.txt")).collect();
+    for file in &files {
+        world.write(file, file);
+    }
+    world.run(&format!("-c archive new --each {}", files.join(" "))).succeeded();
+    for (options, listed) in [("", 5), ("-v", 7)] {
+        let ran = world.run(&format!("-c archive delete --all --force last {options}"));
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert_eq!(ran.stderr.matches("to be deleted: ").count(), listed, "{}", ran.stderr);
+        assert_eq!(ran.stderr.contains("2 more; `-v` names each\n"), listed == 5);
+    }
+}
