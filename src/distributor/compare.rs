@@ -179,6 +179,7 @@ impl Distributor<'_> {
         let prefix = self.prefix.clone();
         notices.extend(match (&memory.found, newest.date) {
             (MemoryState::Lost, newest) => Some(Notice::MemoryDamaged { prefix, newest }),
+            (MemoryState::Outdated, newest) => Some(Notice::MemoryOutdated { prefix, newest }),
             (MemoryState::Missing, Some(newest)) => Some(Notice::MemoryMissing { prefix, newest }),
             (MemoryState::Record(_) | MemoryState::Doubtful(_), Some(newest)) if is_behind => {
                 Some(Notice::MemoryBehind { prefix, remembered: known, newest })

@@ -154,6 +154,13 @@ pub enum Notice {
         /// The latest name on disk, or in the inventory.
         newest: Option<Instant>,
     },
+    /// An older version of urepo wrote the memory, which now is one of this version.
+    MemoryOutdated {
+        /// The prefix.
+        prefix: Prefix,
+        /// The latest name on disk, or in the inventory.
+        newest: Option<Instant>,
+    },
     /// Names are later than the memory.
     MemoryBehind {
         /// The prefix.
@@ -215,6 +222,15 @@ impl fmt::Display for Notice {
             ),
             Notice::MemoryDamaged { prefix, newest: None } => {
                 write!(f, "the memory of `{prefix}` is damaged; no identifier of it is known")
+            }
+            Notice::MemoryOutdated { prefix, newest } => {
+                write!(f, "an older urepo wrote the memory of `{prefix}`, which was converted")?;
+                match newest {
+                    Some(newest) => {
+                        write!(f, "; going on above its newest identifier, {}", newest.suffix())
+                    }
+                    None => write!(f, "; no identifier of it is known"),
+                }
             }
             Notice::MemoryBehind { prefix, remembered: Some(remembered), newest } => write!(
                 f,

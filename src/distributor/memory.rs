@@ -10,7 +10,7 @@
 use super::DistributorError;
 use super::granularity::Setting;
 use super::reserved::Reserved;
-use super::slot::{self, Contents, MemoryRecord, Token};
+use super::slot::{self, Contents, Damage, MemoryRecord, SlotError, Token};
 use crate::agent::Agent;
 use crate::disk::{Dir, HOLDER_END, Lock, LockMode, PathError, StoredFile};
 use crate::identity::{Instant, Prefix, SECOND};
@@ -45,6 +45,8 @@ pub(super) enum MemoryState {
     Doubtful(MemoryRecord),
     /// The contents cannot be read.
     Lost,
+    /// An older version of the program wrote it.
+    Outdated,
 }
 
 impl MemoryState {
@@ -52,7 +54,7 @@ impl MemoryState {
     pub(super) fn record(&self) -> Option<&MemoryRecord> {
         match self {
             MemoryState::Record(record) | MemoryState::Doubtful(record) => Some(record),
-            MemoryState::Missing | MemoryState::Lost => None,
+            MemoryState::Missing | MemoryState::Lost | MemoryState::Outdated => None,
         }
     }
 }
@@ -224,7 +226,11 @@ fn read(
 ) -> Result<MemoryState, DistributorError> {
     let (record, other) = match slot::read(&bytes[..bytes.len().min(slot::FILE)]) {
         Contents::Fresh => return Ok(MemoryState::Missing),
-        Contents::Damaged { .. } => return Ok(MemoryState::Lost),
+        Contents::Damaged { slots } => {
+            let older = SlotError::Damaged { why: Damage::OlderFormat };
+            let is_outdated = slots.contains(&older);
+            return Ok(if is_outdated { MemoryState::Outdated } else { MemoryState::Lost });
+        }
         Contents::OtherFormat => {
             return Err(DistributorError::NewerMemory { prefix: prefix.clone() });
         }

@@ -222,6 +222,9 @@ pub enum Damage {
         /// The word that begins the line.
         line: &'static str,
     },
+    /// The checksum matches, and the format is one before this: its records count as lost.
+    #[error("an older version of urepo wrote it")]
+    OlderFormat,
     /// The checksum matches, yet the record goes on after its last line.
     #[error("it has more lines than a record")]
     MoreLines,
@@ -328,10 +331,9 @@ pub fn decode(slot: &[u8]) -> Result<MemoryRecord, SlotError> {
     let mut lines = str::from_utf8(body).unwrap_or_default().split('\n');
     match lines.next().and_then(|line| line.strip_prefix(TAG)) {
         Some(VERSION) => parse(lines).map_err(|why| SlotError::Damaged { why }),
-        Some(version) if version != FIRST_VERSION => Err(SlotError::OtherFormat),
-        Some(_) | None => {
-            Err(SlotError::Damaged { why: Damage::Line { line: TAG.trim_ascii_end() } })
-        }
+        Some(FIRST_VERSION) => Err(SlotError::Damaged { why: Damage::OlderFormat }),
+        Some(_) => Err(SlotError::OtherFormat),
+        None => Err(SlotError::Damaged { why: Damage::Line { line: TAG.trim_ascii_end() } }),
     }
 }
 

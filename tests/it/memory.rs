@@ -9,6 +9,7 @@ pub(crate) use restored::restore_in_place;
 use std::cell::RefCell;
 use std::time::Duration;
 
+use urepo::digest::Digest;
 use urepo::disk::{Dir, PathError, Watcher};
 use urepo::distributor::{
     ClockTrust, Distributor, DistributorError, FutureDate, Issued, Names, Newest, Notice, Past,
@@ -205,6 +206,26 @@ fn a_damaged_memory_goes_on_above_the_newest_name() {
     let issued = place.issue("auto").unwrap();
     assert!(matches!(issued.notices[..], [Notice::MemoryDamaged { .. }]), "{:?}", issued.notices);
     assert!(issued.dates[0] > "2026-11-21T02:13:21.5Z".parse().unwrap(), "{:?}", issued.dates);
+}
+
+#[test]
+fn a_memory_of_an_older_version_goes_on_above_the_newest_name() {
+    let place = Place::new();
+    place.suffix("auto");
+    place.names.add("2026-11-21T02:13:21.5Z");
+    let mut file = std::fs::read(place.memory()).unwrap();
+    for at in [0, slot::FILE / 2] {
+        let body = &mut file[at..at + slot::SLOT - "sha256 ".len() - 64 - 1];
+        body["urepo-distributor ".len()] = b'1';
+        let seal = format!("sha256 {}\n", Digest::of(body));
+        file[at + slot::SLOT - seal.len()..at + slot::SLOT].copy_from_slice(seal.as_bytes());
+    }
+    std::fs::write(place.memory(), file).unwrap();
+    let issued = place.issue("auto").unwrap();
+    assert!(matches!(issued.notices[..], [Notice::MemoryOutdated { .. }]), "{:?}", issued.notices);
+    assert!(issued.notices[0].to_string().contains("an older urepo"), "{}", issued.notices[0]);
+    assert!(issued.dates[0] > "2026-11-21T02:13:21.5Z".parse().unwrap(), "{:?}", issued.dates);
+    assert!(place.issue("auto").unwrap().notices.is_empty());
 }
 
 #[test]
