@@ -226,7 +226,7 @@ impl Explain for CollectionError {
                 failure
             }
             Self::Left { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
-                "`urepo whereis {}` looks for it in all known collections",
+                "`urepo whereis {}` looks for it in all known collections; `--with COLLECTION` adds one",
                 line.name
             )),
             Self::Vanished { recorded, .. } => Failure::of(Exit::NoItem, self).hint(format!(

@@ -232,6 +232,18 @@ error: 2 of 3 items have problems
     );
 }
 
+/// The items of a lost collection are promoted together.
+#[test]
+fn several_copies_without_an_original_are_promoted_by_one_command() {
+    let world = world();
+    copy(&world, NAME);
+    copy(&world, OTHER);
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    let ran = world.run("-c backup status");
+    assert!(ran.stderr.contains("2 Copies without an Original"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("backup promote --all --lost COLLECTION"), "{}", ran.stderr);
+}
+
 #[test]
 fn copies_without_an_original_are_a_fault_unless_it_was_deleted() {
     let world = world();

@@ -15,47 +15,47 @@ fn an_item_that_migrated_away() {
     send_away(&world.path("archive"), name);
     refuses(&world, &format!("-c archive show {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, "-c archive show 11.21.02.13", 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive cat {name} a.txt"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive path {name}"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive copy {name} --to mirror"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive export {name} --to out"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive delete {name} --reason gone"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive demote {name} --to-copy-of mirror -y"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive promote {name} --lost 00000000000000000000000000000000 --reason fire -y"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive whereis {name}"), 21).tells(str![[r#"
@@ -66,7 +66,7 @@ hint: `urepo config` shows which are known; `--with COLLECTION` adds one
 "#]]);
     refuses(&world, &format!("-c archive repair {name} --from mirror"), 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it was migrated to the collection `mirror` (60cb73fd) on 2026-11-23T10:00:00Z
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]);
 }

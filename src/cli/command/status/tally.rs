@@ -24,8 +24,8 @@ pub(super) struct Tally {
     /// Number of named concerns of each kind.
     named: [u64; 12],
     pub(super) notices: u64,
-    /// The rank of the most urgent concern, and what to type next.
-    first: Option<(usize, String)>,
+    /// The rank of the most urgent concern, and what to type next if it is the only one of its kind, and if not.
+    first: Option<(usize, [String; 2])>,
 }
 
 /// The counts of one collection.
@@ -225,11 +225,16 @@ impl Tally {
     fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, about: &[usize]) {
         self.concerns[rank].1 += 1;
         if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
-            let mut hint = KINDS[rank].hint.replace("NAME", name.as_str());
-            for (place, at) in ["PATH", "OTHER"].into_iter().zip(about) {
-                hint = hint.replace(place, &shell::word(known.collections[*at].path()));
-            }
-            self.first = Some((rank, hint));
+            let hint = KINDS[rank].hint;
+            let hints = [hint.to_owned(), hint.replace("promote NAME", "promote --all")];
+            let hints = hints.map(|hint| {
+                let mut hint = hint.replace("NAME", name.as_str());
+                for (place, at) in ["PATH", "OTHER"].into_iter().zip(about) {
+                    hint = hint.replace(place, &shell::word(known.collections[*at].path()));
+                }
+                hint
+            });
+            self.first = Some((rank, hints));
         }
     }
 
@@ -259,8 +264,10 @@ impl Tally {
             return Ok(());
         }
         let (exit, hint) = match &self.first {
-            Some((CONFLICT, hint)) => (Exit::Conflict, hint.as_str()),
-            Some((_, hint)) => (Exit::Partial, hint.as_str()),
+            Some((rank, [one, many])) => {
+                let exit = if *rank == CONFLICT { Exit::Conflict } else { Exit::Partial };
+                (exit, if self.concerns[*rank].1 == 1 { one } else { many }.as_str())
+            }
             None => (Exit::Partial, "`urepo config` shows where the collections should be"),
         };
         Err(Failure::new(exit, parts.join(", ")).hint(hint))
