@@ -29,10 +29,14 @@ impl Args {
     /// defined. A line that it can read means the same with all commands defined. Any other line is read
     /// again with all commands, for its error or help.
     pub(crate) fn read(words: &[OsString]) -> Result<Args, clap::Error> {
+        // `help --help` is `help`, which has no options.
+        let is_help = words.get(1).is_some_and(|word| word == "help");
+        let is_extra = |word: &&OsString| is_help && (*word == "--help" || *word == "-h");
+        let words: Vec<_> = words.iter().filter(|word| !is_extra(word)).collect();
         let alone = words.iter().skip(1).find_map(|word| Command::alone(word.to_str()?));
         let read = alone.and_then(|alone| {
             let program = Global::augment_args(clap::Command::new("urepo")).subcommand(alone);
-            let matches = program.try_get_matches_from(words).ok()?;
+            let matches = program.try_get_matches_from(&words).ok()?;
             Args::from_arg_matches(&matches).ok()
         });
         read.map_or_else(|| Args::try_parse_from(words), Ok)

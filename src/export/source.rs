@@ -97,7 +97,7 @@ impl<'a> SoundItem<'a> {
             return Err(self.damaged(&path, "it is not a file".to_owned()));
         }
         if stamp.bytes != file.bytes {
-            let detail = format!("{} bytes, in the sidecar {}", stamp.bytes, file.bytes);
+            let detail = format!("{} B, in the sidecar {} B", stamp.bytes, file.bytes);
             return Err(self.damaged(&path, detail));
         }
         Ok((opened, stamp))

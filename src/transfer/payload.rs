@@ -93,7 +93,7 @@ impl PayloadCopy<'_> {
         }
         let Measured { bytes, digest } = wanted.measured;
         if found.bytes != bytes {
-            let detail = format!("{} bytes, in the sidecar {bytes}", found.bytes);
+            let detail = format!("{} B, in the sidecar {bytes} B", found.bytes);
             return Err(self.damaged(wanted.path, detail));
         }
         let (progress, interrupt) = (self.progress, self.interrupt);

@@ -108,7 +108,7 @@ impl PayloadComparison<'_> {
                     self.present.files.push(at);
                     self.present.bytes = self.present.bytes.saturating_add(*bytes);
                 } else {
-                    let detail = format!("{} bytes, in the sidecar {bytes}", stamp.bytes);
+                    let detail = format!("{} B, in the sidecar {bytes} B", stamp.bytes);
                     self.findings.push(Finding::new(Code::SizeDiffers, place(), detail));
                 }
                 self.note_attributes(at, stamp);

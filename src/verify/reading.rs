@@ -62,7 +62,7 @@ impl DigestRun {
         let place = || Place::Payload(entry.path.clone());
         match self.measure(entry, context) {
             Ok(Ok(found)) if found.bytes != bytes => {
-                let detail = format!("{} bytes, in the sidecar {bytes}", found.bytes);
+                let detail = format!("{} B, in the sidecar {bytes} B", found.bytes);
                 Some(Finding::new(Code::SizeDiffers, place(), detail))
             }
             Ok(Ok(found)) if found.digest != expected => {

@@ -80,7 +80,7 @@ pub(super) fn print(
     let stamp = file.stat()?;
     if stamp.kind != Kind::File || stamp.bytes != *bytes {
         let found = match stamp.kind {
-            Kind::File => format!("it has {} bytes, in the sidecar {bytes}", stamp.bytes),
+            Kind::File => format!("it has {} B, in the sidecar {bytes} B", stamp.bytes),
             _ => "it is not a file".to_owned(),
         };
         let message = format!("`{path}` of `{}` is damaged: {found}", item.name());

@@ -104,7 +104,8 @@ fn port(number: u32) -> Result<u16, Failure> {
 
 impl Init {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let root = context.absolute(&self.root);
+        // Without the dot of `init .`.
+        let root: PathBuf = context.absolute(&self.root).components().collect();
         let subsystem = self.subsystem.subsystem(&self.host, self.granularity)?;
         let prefix = subsystem.prefix()?;
         let takeover = Force::Prefix.rule(&self.force, Takeover::Accept);

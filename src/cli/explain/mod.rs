@@ -15,6 +15,7 @@ mod resolve;
 mod transfer;
 
 use std::error::Error;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use urepo::collection::{CollectionError, Series};
@@ -278,6 +279,11 @@ impl Explain for DepositError {
         match self {
             Self::Original(error) => error.explain(),
             Self::Collection(error) => error.explain(),
+            Self::Disk(error) if error.kind() == ErrorKind::NotFound => {
+                let above = error.path().parent().filter(|above| !above.as_os_str().is_empty());
+                let above = shell::word(above.unwrap_or(Path::new(".")));
+                error.explain().hint(format!("`ls -a {above}` lists what is there"))
+            }
             Self::Disk(error) => error.explain(),
             Self::File(error) => error.explain(),
             Self::Special { .. } => Failure::of(Exit::Failure, self).hint(

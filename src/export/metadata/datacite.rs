@@ -57,7 +57,7 @@ pub(super) fn render(sidecar: &Sidecar) -> String {
         "types": types(&of(Datacite::ResourceType)),
         "dates": dates(sidecar, &terms),
         "sizes": [
-            format!("{} bytes", sidecar.payload.bytes), format!("{} files", sidecar.payload.files),
+            sized(sidecar.payload.bytes, "byte"), sized(sidecar.payload.files, "file"),
         ],
     });
     let each = |values: Vec<String>, key: &str| -> Vec<Value> {
@@ -203,4 +203,8 @@ fn related(terms: &Terms<'_>) -> Vec<Value> {
         })
     };
     items.chain(others).map(value).collect()
+}
+/// `1 file`, `2 files`.
+fn sized(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }

@@ -163,7 +163,7 @@ hint: choose a place beside it; collections stand side by side
 
 "#]]);
     refuses(&world, "init . --host maps.example.org", 23).tells(str![[r#"
-error: a collection cannot lie in another: `[WORLD]/./archive` is one
+error: a collection cannot lie in another: `[WORLD]/archive` is one
 hint: choose a place beside it; collections stand side by side
 
 "#]]);

@@ -120,6 +120,7 @@ caused by: No such file or directory (os error 2)
     refuses(&world, "-c archive new --files-from0 list", 1).tells(str![[r#"
 error: cannot inspect `a.txt\na.txt\n`
 caused by: No such file or directory (os error 2)
+hint: `ls -a .` lists what is there
 
 "#]]);
     world.write("list", "a.txt\n".repeat(20_000));

@@ -61,16 +61,19 @@ fn that_are_not_there_or_not_readable() {
     refuses(&world, "-c archive new missing.txt", 1).tells(str![[r#"
 error: cannot inspect `missing.txt`
 caused by: No such file or directory (os error 2)
+hint: `ls -a .` lists what is there
 
 "#]]);
     refuses(&world, "-c archive new a.txt missing.txt", 1).tells(str![[r#"
 error: cannot inspect `missing.txt`
 caused by: No such file or directory (os error 2)
+hint: `ls -a .` lists what is there
 
 "#]]);
     refuses(&world, "-c archive new nowhere/missing.txt", 1).tells(str![[r#"
 error: cannot find `nowhere`
 caused by: No such file or directory (os error 2)
+hint: `ls -a .` lists what is there
 
 "#]]);
     refuses(&world, "-c archive new a.txt/b", 1).tells(str![[r#"

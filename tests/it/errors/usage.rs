@@ -78,6 +78,15 @@ Global options:
 "#]]);
 }
 
+/// `help` has no options, and people ask it for help all the same.
+#[test]
+fn that_asks_for_help_twice() {
+    let world = World::new();
+    for (line, help) in [("help --help", "help"), ("help log -h", "help log")] {
+        assert_eq!(world.run(line).succeeded(), world.run(help).succeeded());
+    }
+}
+
 #[test]
 fn that_is_wrong() {
     let world = world_with_file();

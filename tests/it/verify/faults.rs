@@ -45,7 +45,7 @@ fn u203_size_differs() {
     file.set_len(1000).unwrap();
     file.set_modified(time).unwrap();
     assert_eq!(world.codes(), found([(Code::SizeDiffers, "doc/sub/map.tif")]));
-    assert_eq!(world.run(Depth::Quick).details(), ["1000 bytes, in the sidecar 300000"]);
+    assert_eq!(world.run(Depth::Quick).details(), ["1000 B, in the sidecar 300000 B"]);
 }
 
 #[test]

@@ -58,6 +58,10 @@ impl Reporter<'_> {
                     failure.common = None;
                     let _ = self.report.fails(&mut output, item, failure, |failure| {
                         let reason = failure.in_one_line();
+                        let reason = match reason.strip_prefix(&format!("`{source}` ")) {
+                            Some(rest) => format!("it {rest}"),
+                            None => reason,
+                        };
                         let text = format!("`{source}` was not deposited: {reason}");
                         printer.error_of(failure, &text);
                     });

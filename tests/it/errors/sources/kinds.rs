@@ -217,6 +217,7 @@ fn several_of_which_some_fail() {
         &ran.stderr,
         str![[r#"
 error: `missing.txt` was not deposited: cannot inspect `missing.txt`: No such file or directory (os error 2)
+hint: `ls -a .` lists what is there
 error: `empty` was not deposited: cannot inspect `empty`: No such file or directory (os error 2)
 error: 2 of 4 items could not be deposited
 hint: the others are deposited: repeat with the paths that are named above, and no others
@@ -230,6 +231,7 @@ hint: the others are deposited: repeat with the paths that are named above, and 
         &ran.stderr,
         str![[r#"
 error: `missing.txt` was not deposited: cannot inspect `missing.txt`: No such file or directory (os error 2)
+hint: `ls -a .` lists what is there
 error: 1 of 1 item could not be deposited
 hint: each is named above, with its reason
 
@@ -277,4 +279,17 @@ caused by: it comes from the setting `exclude` of [WORLD]/.config/urepo/config.t
 hint: patterns are those of gitignore, such as `*.tmp` or `/cache/`
 
 "#]]);
+}
+
+/// The path stands once in its error.
+#[test]
+fn one_of_several_that_is_a_link() {
+    let world = world_with_file();
+    std::os::unix::fs::symlink("a.txt", world.path("link")).unwrap();
+    let ran = world.run("-c archive new --each link");
+    assert!(
+        ran.stderr.contains("`link` was not deposited: it is a symbolic link\n"),
+        "{}",
+        ran.stderr
+    );
 }

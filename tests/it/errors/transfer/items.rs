@@ -14,7 +14,7 @@ hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` rep
 "#]]);
     std::fs::write(&file, "longer").unwrap();
     refuses(&world, "-c archive copy --all --to mirror", 3).tells(str![[r#"
-error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: 6 bytes, in the sidecar 1
+error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: 6 B, in the sidecar 1 B
 hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13` repairs it from a good copy
 error: 1 of 1 item could not be copied
 hint: each is named above, with its reason
