@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use urepo::collection::CollectionError;
+use urepo::collection::{CollectionError, InventoryLine};
 use urepo::holdings::Giver;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Refusal, TransferError};
@@ -71,20 +71,12 @@ impl Explain for TransferError {
                 shell::word(path)
             )),
             Self::PassedOn { name, from, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "`urepo whereis {name}` shows the Original; `urepo -c {} demote {name} --to-copy-of COLLECTION` makes \
-                 this one a Copy of it",
+                "`urepo whereis {name}` shows the Original; `urepo -c {0} demote {name} --to-copy-of COLLECTION` makes \
+                 this one a Copy of it; if it was deleted since, `urepo -c {0} delete {name}`",
                 shell::word(from)
             )),
             Self::NotDeleted { name, path, line } => {
-                let path = shell::word(path);
-                let undo = match line.state() {
-                    None => format!("remove its directory, `{path}/{name}`"),
-                    Some(_) => format!("`urepo -c {path} restore {name}`"),
-                };
-                Failure::of(Exit::Conflict, self).hint(format!(
-                    "if the tombstone was put back by hand, {undo}; if the item was deleted, `urepo -c {path} \
-                     recover --inventory` records that"
-                ))
+                Failure::of(Exit::Conflict, self).hint(settled_by(name, path, line))
             }
             Self::Undone { name, path, original } => {
                 Failure::of(Exit::Conflict, self).hint(format!(
@@ -138,6 +130,19 @@ fn in_its_collection(error: &CollectionError) -> Failure {
         }
         _ => failure,
     }
+}
+
+/// The commands for a tombstone that the inventory line `line` contradicts.
+fn settled_by(name: &RepositoryName, path: &Path, line: &InventoryLine) -> String {
+    let path = shell::word(path);
+    let undo = match line.state() {
+        None => format!("remove its directory, `{path}/{name}`"),
+        Some(_) => format!("`urepo -c {path} restore {name}`"),
+    };
+    format!(
+        "if the tombstone was put back by hand, {undo}; if the item was deleted, `urepo -c {path} recover --inventory` \
+         records that"
+    )
 }
 
 /// The words for many items of one `refusal`.

@@ -13,7 +13,7 @@ use urepo::item::State;
 use urepo::sidecar::{Handover, Party, Sidecar};
 use urepo::transfer::TransferError;
 
-use crate::support::{change_item, copy_item, init, inventory_file, waiter};
+use crate::support::{change_item, copy_item, copy_tree, init, inventory_file, waiter};
 
 const NAME: &str = "example.org/archive/2026/11.21.02.13";
 

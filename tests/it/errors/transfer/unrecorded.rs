@@ -105,3 +105,26 @@ fn while_another_collection_is_not_mounted() {
         world.run(&format!("-c mirror meta set {NAME} title=New")).succeeded();
     }
 }
+
+/// The giver was put back as it was before the commit point, and the Original was deleted elsewhere since.
+#[test]
+fn of_an_original_that_was_deleted_since() {
+    let world = with_copy(|_| ());
+    copy_tree(&world.path("archive"), &world.path("backup"));
+    let subsystem = Subsystem::new("third.example.org".parse().unwrap());
+    init(&world.path("third"), "third", subsystem, &Watcher::default()).unwrap();
+    for (from, to) in [("archive", "mirror"), ("mirror", "third")] {
+        world.run(&format!("-c {from} migrate {NAME} --to {to}")).succeeded();
+    }
+    world.run(&format!("-c third delete --yes --force last {NAME}")).succeeded();
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    copy_tree(&world.path("backup"), &world.path("archive"));
+    let (mirror, name) = (id_of(&world, "mirror"), format!("\"{NAME}\""));
+    super::hand_overs::record(&world, &mirror, "mirror", &name);
+    let open = world.run("-c archive recover");
+    let hint = format!("if it was deleted since, `urepo -c [WORLD]/archive delete {NAME}`");
+    assert!(open.code == 3 && open.stderr.contains(&hint), "{}", open.stderr);
+    world.run(&format!("-c archive delete --yes --force last {NAME}")).succeeded();
+    world.run("-c archive recover").succeeded();
+    world.run("verify archive mirror third").succeeded();
+}
