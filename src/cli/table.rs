@@ -89,16 +89,15 @@ impl<'a> Table<'a> {
     ) -> Result<Table<'a>, Failure> {
         let column =
             |text: &str| Field::parse(text, keys).map_err(|wrong| wrong.in_list("--columns"));
-        let form = match (&args.format, &args.columns[..]) {
+        let columns: Vec<_> = match &args.columns[..] {
+            [] if args.null => vec!["id"],
+            [] => default.to_vec(),
+            columns => columns.iter().map(String::as_str).collect(),
+        };
+        let form = match &args.format {
             _ if context.printer.json => Form::Record,
-            (Some(text), _) => Form::Template(Template::parse(text, keys)?),
-            (None, []) if args.null => Form::Columns(vec![column("id")?]),
-            (None, []) => {
-                Form::Columns(default.iter().map(|it| column(it)).collect::<Result<_, _>>()?)
-            }
-            (None, columns) => {
-                Form::Columns(columns.iter().map(|it| column(it)).collect::<Result<_, _>>()?)
-            }
+            Some(text) => Form::Template(Template::parse(text, keys)?),
+            None => Form::Columns(columns.into_iter().map(column).collect::<Result<_, _>>()?),
         };
         let is_usual = args.columns.is_empty() && args.format.is_none() && !args.null;
         let headings = match &form {

@@ -113,32 +113,23 @@ enum NextStep<'l> {
 pub(super) type Prove<'p> =
     dyn FnMut(&RepositoryName, &ReadSidecar) -> Result<(), TransferError> + 'p;
 
+/// What became of each item.
+type Outcomes = Vec<(RepositoryName, Result<HandoverEnd, TransferError>)>;
+
 /// Settles every item of `record`, with all locks held. `prove` is called before the giver's bytes are
 /// removed; an item that it refuses stays unchanged.
 ///
 /// May be interrupted anywhere and repeated.
-pub(super) fn settle(
-    sides: &Sides<'_>,
-    record: &JournalRecord,
-    prove: &mut Prove<'_>,
-) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
+pub(super) fn settle(sides: &Sides<'_>, record: &JournalRecord, prove: &mut Prove<'_>) -> Outcomes {
     // Renames of an interrupted run may not be synced. The steps below rely on them, so they are synced
     // first.
     let synced = record.sync_names(sides.from).and_then(|()| record.sync_names(sides.to));
-    let mut outcomes = Vec::new();
-    match synced {
-        Ok(()) => {
-            for names in record.items.chunks(items_at_a_time()) {
-                outcomes.extend(settle_some(sides, record, names, prove));
-            }
-        }
-        Err(error) => {
-            let unsettled =
-                record.items.iter().map(|name| (name.clone(), Ok(HandoverEnd::Withdrawn)));
-            outcomes = fail(unsettled.collect(), error.into());
-        }
+    if let Err(error) = synced {
+        let unsettled = record.items.iter().map(|name| (name.clone(), Ok(HandoverEnd::Withdrawn)));
+        return fail(unsettled.collect(), error.into());
     }
-    outcomes
+    let groups = record.items.chunks(items_at_a_time());
+    groups.flat_map(|names| settle_some(sides, record, names, prove)).collect()
 }
 
 fn settle_some(
@@ -146,7 +137,7 @@ fn settle_some(
     record: &JournalRecord,
     names: &[RepositoryName],
     prove: &mut Prove<'_>,
-) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
+) -> Outcomes {
     let mut outcomes = Vec::new();
     let mut changes = Changes::default();
     for name in names {
@@ -175,16 +166,13 @@ fn settle_some(
         .and_then(|()| sides.from.with_reserve(|| sides.giver.replace_sidecars(&taken_back)))
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, given));
-    if let Err(error) = ended {
-        return fail(outcomes, error);
+    match ended {
+        Ok(()) => outcomes,
+        Err(error) => fail(outcomes, error),
     }
-    outcomes
 }
 
-fn fail(
-    outcomes: Vec<(RepositoryName, Result<HandoverEnd, TransferError>)>,
-    error: TransferError,
-) -> Vec<(RepositoryName, Result<HandoverEnd, TransferError>)> {
+fn fail(outcomes: Outcomes, error: TransferError) -> Outcomes {
     let mut error = Some(error);
     let told = |(name, outcome): (RepositoryName, Result<HandoverEnd, TransferError>)| {
         let outcome = outcome.and_then(|_| Err(error.take().unwrap_or(TransferError::GroupFailed)));

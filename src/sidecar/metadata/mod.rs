@@ -333,11 +333,9 @@ fn text_of(value: &Value) -> String {
 fn append(table: &mut Table, key: &str, text: &str, always_list: bool) {
     let text = Value::String(text.to_owned());
     match table.get_mut(key) {
-        None if always_list => {
-            table.insert(key.to_owned(), Value::Array(vec![text]));
-        }
         None => {
-            table.insert(key.to_owned(), text);
+            let value = if always_list { Value::Array(vec![text]) } else { text };
+            table.insert(key.to_owned(), value);
         }
         Some(Value::Array(values)) => values.push(text),
         Some(single) => *single = Value::Array(vec![single.clone(), text]),
