@@ -19,12 +19,14 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("manifest", "checksum hash"),
     ("meta add", "tag"),
     ("meta edit", "edit"),
+    ("meta export", "bibtex"),
     ("meta set", "describe modify set"),
     ("new", "ingest put store upload"),
     ("purge", "clean empty expunge gc prune"),
     ("refresh", "sync update"),
     ("relate", "unlink"),
     ("repair", "fix heal"),
+    ("resolve", "cite"),
     ("restore", "undelete undo"),
     ("stats", "count du size"),
     ("status", "compare diff"),
@@ -178,6 +180,7 @@ mod tests {
         };
         for (line, expected) in [
             ("urepo remove", "did you mean `urepo delete`?"),
+            ("urepo cite x", "did you mean `urepo resolve`?"),
             ("urepo undelete", "did you mean `urepo restore`?"),
             ("urepo Validate x", "did you mean `urepo verify`?"),
             ("urepo edit x", "did you mean `urepo meta edit`?"),

@@ -45,6 +45,7 @@ Examples:
   urepo resolve 'example.org/archive/2026/11.21.02.13!+'
   urepo resolve --cat example.org/archive/2026/11.21.02.13/data/table.csv
   urepo resolve 'example.org/archive/2026/11.21.02.13!:(oai_dc)'
+  urepo resolve 'example.org/archive/2026/11.21.02.13:(abnt)'
   urepo resolve --pairs --address archive.example.org example.org/archive/2026/11.21.02.13")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Resolve {
