@@ -164,12 +164,16 @@ impl<'a> Distributor<'a> {
         Ok(Issued { dates, notices })
     }
 
-    /// Notes that the memory covers all present names on disk.
+    /// Notes that the memory covers all present names on disk, if it has issued one: the memory of another
+    /// subsystem may belong to another machine.
     ///
     /// Called after names were published, it saves the next process from reading them all. A name that
     /// another program added in between is not noticed until the next change; publishing would still refuse
     /// to repeat it.
     pub fn settle(&self, names: &dyn Names, patience: Patience) -> Result<(), DistributorError> {
+        if self.given.is_none() {
+            return Ok(());
+        }
         let mut memory = self.lock_memory(patience.lock)?;
         if let MemoryState::Record(record) = &memory.found {
             let (last, granularity) = (record.last, record.granularity);

@@ -267,10 +267,11 @@ fn names_are_not_read_again_while_nothing_has_changed() {
     place.suffix("auto");
     assert_eq!(*place.names.read.borrow(), 0, "the directory is as it was");
     place.names.add("2026-11-21T02:13:15Z");
-    place.suffix("auto");
+    let mut distributor = place.distributor("auto");
+    distributor.issue(1, &place.names, PATIENCE).unwrap();
     assert_eq!(*place.names.read.borrow(), 1);
     place.names.add("2026-11-21T02:13:16Z");
-    place.distributor("auto").settle(&place.names, PATIENCE).unwrap();
+    distributor.settle(&place.names, PATIENCE).unwrap();
     place.suffix("auto");
     assert_eq!(*place.names.read.borrow(), 1, "settled");
 }

@@ -255,6 +255,22 @@ fn the_identity_of_the_machine_is_a_setting() {
     is_refused(&wrong, 2, "UREPO_MACHINE_ID");
 }
 
+/// Each of two machines issues the identifiers of one subsystem of a shared collection.
+#[test]
+fn a_machine_leaves_the_memory_of_another_subsystem_alone() {
+    let world = World::new();
+    world.run("init a --host a.example.org").succeeded();
+    let settings = std::fs::read_to_string(world.path("a/urepo.toml")).unwrap();
+    world.write("a/urepo.toml", settings + "\n[[subsystem]]\nhost = \"b.example.org\"\n");
+    let other = ("UREPO_MACHINE_ID", "other");
+    for text in ["1", "2"] {
+        world.write("f", text);
+        run_with(&world, other, "-c a new f --subsystem example.org/b").line();
+        world.run("-c a new f --subsystem example.org/a").line();
+    }
+    is_refused(&world.run("-c a new f --subsystem example.org/b"), 1, "is a copy");
+}
+
 #[test]
 fn a_damaged_entry_is_an_error() {
     let world = world();
