@@ -1,11 +1,12 @@
 //! The entries of a directory.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{FileType, Mode, OFlags};
-use rustix::io::retry_on_intr;
+use rustix::fs::{FileType, Mode, OFlags, RawDir};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::watch::Operation;
 use super::{Dir, IoContext, Kind, PathError};
@@ -14,9 +15,62 @@ use super::{Dir, IoContext, Kind, PathError};
 #[derive(Clone, Debug)]
 pub struct DirEntry {
     /// The name, any bytes but `/` and NUL.
-    pub name: std::ffi::OsString,
+    pub name: OsString,
     /// Its kind.
     pub kind: Kind,
+}
+
+/// Bytes that are listed at a time, as by other programs: some FUSE drivers leave entries out of smaller
+/// listings.
+const LISTED_BYTES: usize = 32 * 1024;
+
+/// A directory that is being listed.
+struct Listing {
+    /// `None` at its end, and after an error.
+    fd: Option<OwnedFd>,
+    buffer: Vec<u8>,
+    /// Listed and not yet passed on, in reverse order.
+    listed: Vec<(OsString, FileType)>,
+}
+
+impl Listing {
+    /// Lists some more entries, unless the end is reached.
+    fn read(&mut self) -> rustix::io::Result<()> {
+        let Some(fd) = &self.fd else { return Ok(()) };
+        let mut entries = RawDir::new(fd, self.buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                // The directory was removed while it was listed.
+                Err(Errno::NOENT) => break,
+                Err(Errno::INTR) => continue,
+                entry => entry?,
+            };
+            let name = entry.file_name().to_bytes();
+            if name != b"." && name != b".." {
+                self.listed.push((OsStr::from_bytes(name).to_os_string(), entry.file_type()));
+            }
+            if entries.is_buffer_empty() && !self.listed.is_empty() {
+                self.listed.reverse();
+                return Ok(());
+            }
+        }
+        self.fd = None;
+        Ok(())
+    }
+}
+
+impl Iterator for Listing {
+    type Item = rustix::io::Result<(OsString, FileType)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.listed.is_empty()
+            && let Err(error) = self.read()
+        {
+            self.fd = None;
+            return Some(Err(error));
+        }
+        self.listed.pop().map(Ok)
+    }
 }
 
 impl Dir {
@@ -29,17 +83,14 @@ impl Dir {
         let open = |_under_way| {
             let fd =
                 retry_on_intr(|| rustix::fs::openat(self.descriptor(), ".", flags, Mode::empty()))?;
-            Ok(rustix::fs::Dir::new(fd)?)
+            let buffer = Vec::with_capacity(LISTED_BYTES);
+            Ok(Listing { fd: Some(fd), buffer, listed: Vec::new() })
         };
         let listing =
             self.step(Operation::List, Path::new("")).and_then(open).on("list", self.path())?;
-        Ok(listing.filter_map(|entry| match entry {
-            Err(error) => Some(Err(PathError::new("list", self.path(), error.into()))),
-            Ok(entry) => {
-                let name = entry.file_name().to_bytes();
-                let name = (name != b"." && name != b"..").then(|| OsStr::from_bytes(name))?;
-                Some(self.entry(name, entry.file_type()))
-            }
+        Ok(listing.map(|entry| match entry {
+            Err(error) => Err(PathError::new("list", self.path(), error.into())),
+            Ok((name, file_type)) => self.entry(name, file_type),
         }))
     }
 
@@ -58,15 +109,15 @@ impl Dir {
         Ok(found)
     }
 
-    fn entry(&self, name: &OsStr, file_type: FileType) -> Result<DirEntry, PathError> {
+    fn entry(&self, name: OsString, file_type: FileType) -> Result<DirEntry, PathError> {
         let kind = match Kind::of(file_type) {
             Some(kind) => kind,
             // The file system does not tell kinds while listing.
-            None => match self.stat(name)? {
+            None => match self.stat(&name)? {
                 Some(stamp) => stamp.kind,
                 None => Kind::Special("file that has just gone"),
             },
         };
-        Ok(DirEntry { name: name.to_os_string(), kind })
+        Ok(DirEntry { name, kind })
     }
 }
