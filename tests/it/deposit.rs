@@ -221,7 +221,7 @@ fn source_and_collection_must_lie_apart() {
     let place = Place::new();
     let inside = place.collection.path().join("loose");
     std::fs::write(&inside, "1").unwrap();
-    place.refuses(&inside, "`/archive/loose` is in the collection `/archive` already");
+    place.refuses(&inside, "`/archive/loose` lies in the collection `/archive`, but is no item");
     std::fs::remove_file(&inside).unwrap();
     let error = place.deposit(place.scratch.path()).unwrap_err();
     assert!(matches!(error, DepositError::HoldsCollection { .. }), "{error}");
