@@ -157,9 +157,10 @@ impl<'a> DepositTarget<'a> {
         let collection = || self.collection.path().to_path_buf();
         if let Ok(below) = source.strip_prefix(&self.root) {
             let (path, collection) = (path.to_path_buf(), collection());
-            return Err(match self.collection.is_stray(below) {
-                true => DepositError::Stray { path, collection },
-                false => DepositError::InCollection { path, collection },
+            return Err(if self.collection.is_stray(below) {
+                DepositError::Stray { path, collection }
+            } else {
+                DepositError::InCollection { path, collection }
             });
         }
         if self.root.starts_with(source) {

@@ -239,12 +239,12 @@ hint: move it out of the collection, and repeat with its new path
         assert_eq!(ran.code, 1, "{path}: {}", ran.stderr);
         ran.stderr.contains("but is no item")
     };
-    std::fs::create_dir_all(world.path("archive").join(&name)).unwrap();
+    std::fs::create_dir_all(world.path("archive").join(name)).unwrap();
     for stray in ["photos", "photos/2020", "photos/2020/trip/1.png", "example.org/a.txt"] {
         world.write("archive/example.org/a.txt", "not archived");
         assert!(is_stray(stray), "{stray}");
     }
-    for own in [".urepo", "urepo.toml", "README", "example.org", &name, &format!("{name}/doc")] {
+    for own in [".urepo", "urepo.toml", "README", "example.org", name, &format!("{name}/doc")] {
         world.write(&format!("archive/{name}/doc/a.txt"), "archived");
         world.write("archive/README", "of urepo");
         assert!(!is_stray(own), "{own}");
