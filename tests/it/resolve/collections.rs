@@ -298,6 +298,21 @@ fn any_order_of_collections_gives_the_same_original() {
     }
 }
 
+/// An Original that was restored, in a collection that is not at hand, is later than the tombstone of a mirror.
+#[test]
+fn a_copy_answers_that_is_later_than_a_tombstone() {
+    let world = World::new();
+    for root in ROOTS {
+        make_collection(&world.path(root));
+    }
+    hold(&world, "a", &name(0), Held::Deleted);
+    for (day, expected) in [(21, "deleted 2026-11-22T00:00:00Z"), (23, "b orphan")] {
+        let row = format!("title = 'one'\nstate = 'Copy'\ntimestamp = '2026-11-{day}T00:00:00Z'");
+        put(&world.path("b"), &name(0), &row.parse().unwrap());
+        assert_eq!(outcome(&world, ROOTS, &name(0)), expected);
+    }
+}
+
 #[test]
 fn what_is_wrong_on_the_way_is_an_alert() {
     let world = family();
