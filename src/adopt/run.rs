@@ -192,8 +192,11 @@ impl Side<'_> {
             Job::Item(name, twin) => (name, twin),
         };
         let refused = |error| Outcome::Refused { path: name.to_string(), error };
-        if self.adopter.interrupt.requested() || self.flow.stopped() {
+        if self.adopter.interrupt.requested() {
             return self.tell(number, refused(AdoptError::Interrupted));
+        }
+        if self.flow.stopped() {
+            return self.tell(number, refused(AdoptError::GroupFailed));
         }
         let looked = || look(self.root, &name, self.adopter.state);
         let asked = (self.adopter.mode.collection(), &self.adopter.peers);

@@ -8,8 +8,8 @@ use super::group::{Prepared, Staged};
 use super::plan::Sources;
 use super::stage::{StagedPayload, Staging, StagingJob, stage_stream};
 use super::{
-    DepositError, DepositTarget, LeftOut, Options, Plan, Preset, Request, Source, SourcePlace,
-    SourceRule,
+    DepositError, DepositTarget, LeftOut, OnError, Options, Plan, Preset, Request, Source,
+    SourcePlace, SourceRule,
 };
 use crate::clock::Clock;
 use crate::collection::{Lookup, StagedItem};
@@ -58,13 +58,28 @@ impl Stager<'_> {
     fn stage<'scope>(&'scope self, number: usize, request: Request, scope: &rayon::Scope<'scope>) {
         let described = request.source.describe();
         if self.staging.interrupt.requested() || self.flow.stopped() {
-            self.flow.deliver((number, Err((described, DepositError::Interrupted))), 0);
-            return;
+            return self.deliver(number, Err((described, self.stopped())), 0);
         }
         match self.begin(number, request, &described) {
-            Ok(StageStart::Whole(staged)) => self.flow.deliver((number, Ok(*staged)), 0),
+            Ok(StageStart::Whole(staged)) => self.deliver(number, Ok(*staged), 0),
             Ok(StageStart::Job(job, rest)) => self.copy(number, job, *rest, scope),
-            Err(error) => self.flow.deliver((number, Err((described, error))), 0),
+            Err(error) => self.deliver(number, Err((described, error)), 0),
+        }
+    }
+
+    fn deliver(&self, number: usize, message: Prepared, bytes: u64) {
+        if message.is_err() && self.options.on_error == OnError::Stop {
+            self.flow.stop();
+        }
+        self.flow.deliver((number, message), bytes);
+    }
+
+    /// Why nothing more is begun.
+    fn stopped(&self) -> DepositError {
+        if self.staging.interrupt.requested() {
+            DepositError::Interrupted
+        } else {
+            DepositError::GroupFailed
         }
     }
 
@@ -80,7 +95,7 @@ impl Stager<'_> {
             check_name(self.place, self.lookup, label)?;
         }
         if !self.flow.admit(number, plan.entries.len().max(1)) {
-            return Err(DepositError::Interrupted);
+            return Err(self.stopped());
         }
         let mut rest = RequestContext {
             source: described.to_owned(),
@@ -161,7 +176,7 @@ impl Stager<'_> {
             let sources = removes.then(|| job.plan.sources());
             Ok(rest.staged(number, job.draft.into_staged(), sources, done))
         };
-        self.flow.deliver((number, message), bytes);
+        self.deliver(number, message, bytes);
     }
 }
 

@@ -33,9 +33,11 @@ impl<'a> Shared<'a> {
         name: RepositoryName,
         scope: &rayon::Scope<'scope>,
     ) {
-        if self.caller.interrupt.requested() || self.flow.stopped() {
-            self.deliver(number, Prepared::Failed(name, TransferError::Interrupted));
-            return;
+        if self.caller.interrupt.requested() {
+            return self.deliver(number, Prepared::Failed(name, TransferError::Interrupted));
+        }
+        if self.flow.stopped() {
+            return self.deliver(number, Prepared::Passed);
         }
         match self.begin(number, &name) {
             Ok(StageStart::Prepared(ready)) => self.deliver(number, ready),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::journal::{JournalRecord, lines_before};
 use super::staged::Staged;
-use super::{Options, TransferError};
+use super::{OnError, Options, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer, lock_items,
@@ -73,6 +73,9 @@ impl<'a> Shared<'a> {
         if let Prepared::Planned(staged) | Prepared::Move(staged) | Prepared::Drop(staged) = &ready
         {
             self.caller.progress.skip(staged.bytes);
+        }
+        if matches!(ready, Prepared::Failed(..)) && self.options.on_error == OnError::Stop {
+            self.flow.stop();
         }
         let bytes = size(&ready).bytes;
         self.flow.deliver((number, ready), bytes);
