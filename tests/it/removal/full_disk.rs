@@ -118,7 +118,7 @@ exit 0
 purged 1 item, [..]; [..] freed
 exit 21
 error: no item `example.org/archive/[..]` in `[WORLD]/mount/archive`: it was deleted on [..]
-hint: `urepo -c mount/archive whereis example.org/archive/[..]` looks for it in all known collections
+hint: `urepo -c mount/archive whereis example.org/archive/[..]` looks for it in all known collections; `--with COLLECTION` adds one
 
 "#]]
     );
