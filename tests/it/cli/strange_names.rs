@@ -28,12 +28,11 @@ fn shown(world: &World, line: &str) -> Option<String> {
 fn no_progress_is_drawn_into_a_source_that_is_typed() {
     let world = World::with_collection();
     let Some((mut own, programs)) = terminal() else { return };
-    let mut command = world.command("-c archive new -".split_whitespace());
+    let mut command = world.command("-c archive new - --progress".split_whitespace());
     let [stdin, stdout] = [0, 1].map(|_| programs.try_clone().unwrap());
     command.stdin(stdin).stdout(stdout).stderr(programs).env("TERM", "xterm");
     let mut child = command.spawn().unwrap();
     drop(command);
-    std::thread::sleep(std::time::Duration::from_millis(600));
     std::io::Write::write_all(&mut own, b"a line\n\x04").unwrap();
     let mut shown = String::new();
     read_until(&mut own, &mut shown, |_| false);
