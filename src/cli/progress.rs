@@ -36,6 +36,10 @@ enum Form {
 /// How often the lines on the terminal are drawn.
 const TICK: Duration = Duration::from_millis(250);
 
+/// Estimates of the time left up to this are shown at once. A longer one is shown after a hundredth of it: at the
+/// speed of many small files, the large file after them would take days.
+const CERTAIN: Duration = Duration::from_secs(3600);
+
 /// The interval of plain lines.
 const INTERVAL: Duration = Duration::from_secs(10);
 
@@ -97,7 +101,8 @@ fn lines_of(counts: &Counts, state: &ProgressState, columns: usize) -> String {
         // Nothing is left to read, and the time for the sync is unknown.
         Some((done, Some(all))) if done == all => None,
         Some((done, Some(all))) if rate > 0 => {
-            Some(Duration::from_secs((all - done).div_ceil(rate)))
+            let left = Duration::from_secs((all - done).div_ceil(rate));
+            (left <= CERTAIN.max(state.elapsed() * 100)).then_some(left)
         }
         _ => None,
     };
@@ -192,6 +197,22 @@ mod tests {
         drop(bar);
         let cleared = "\r\u{1b}[2K";
         assert_eq!(out.take(), cleared);
+    }
+
+    /// The bytes of small files come slowly, which says nothing about a large one after them.
+    #[test]
+    fn no_time_is_left_until_it_is_known() {
+        let (out, interrupt) = (Out::default(), Interrupt::default());
+        let counts = Arc::new(Counts::new(Unit::Bytes));
+        let screen = Screen::new(Box::new(out.clone()), || (24, 80));
+        let shown = drawn_on(screen, &counts, interrupt);
+        let bar = Shown { counts, form: Form::Bar(shown.clone()) };
+        bar.announce(2);
+        bar.expect(2, u64::MAX);
+        bar.advance(Path::new("small"), 1);
+        shown.force_draw();
+        let drawn = out.take();
+        assert!(drawn.contains("/s") && !drawn.contains(" left"), "{drawn:?}");
     }
 
     #[derive(Clone, Default)]
