@@ -11,7 +11,7 @@ use super::recovery::Finished;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Names, lock_items};
 use crate::disk::PathError;
-use crate::holdings::Peers;
+use crate::holdings::{OriginalError, Peers, UnseenRule};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Handover, Party, Seal};
@@ -63,6 +63,9 @@ pub fn record_again<'a>(
             .names
             .retain(|name| mark_of(collection, name).is_some_and(|it| it.token == marked.token));
         marked.drop_recorded(Some(giver))?;
+        if known.unseen == UnseenRule::Refuse {
+            open.extend(marked.drop_untraced(giver, receiver, known));
+        }
         if marked.names.is_empty() {
             continue;
         }
@@ -121,6 +124,34 @@ impl Marked {
             }
         }
         Ok(())
+    }
+
+    /// Leaves out the items that neither the giver nor a third known collection has as more than a Copy. The receiver
+    /// may have passed them on before it was restored, to a collection that no record names: a person has to say
+    /// that this did not happen.
+    fn drop_untraced(
+        &mut self,
+        giver: &Collection,
+        receiver: &Collection,
+        known: Peers<'_>,
+    ) -> Vec<Finished> {
+        let has_more = |collection: &Collection, name: &RepositoryName| {
+            let read = collection.item(name).and_then(|item| item.read_sidecar());
+            read.is_ok_and(|read| read.sidecar.state != State::Copy)
+        };
+        let others = || known.collections.iter().filter(|it| it.id() != receiver.id());
+        let is_traced = |name: &RepositoryName| {
+            has_more(giver, name) || others().any(|other| has_more(other, name))
+        };
+        let names = std::mem::take(&mut self.names).into_iter();
+        let (kept, untraced): (_, Vec<_>) = names.partition(is_traced);
+        self.names = kept;
+        let refused = |name: RepositoryName| {
+            let path = giver.path().to_path_buf();
+            let untraced = OriginalError::Untraced { name: name.clone(), path };
+            Finished { name: Some(name), result: Err(untraced.into()) }
+        };
+        untraced.into_iter().map(refused).collect()
     }
 
     /// Why the hand-over of `name` cannot be finished now.

@@ -42,7 +42,8 @@ use crate::cli::{Done, human};
 /// Damaged lines stay if the items of their year cannot be listed, because they may be the only sign of a
 /// loss; the exit code is then 3. Each correction is a line of output, and each correction of an item is an
 /// event of the log. Hand-overs that only the sidecars still show, because the journal of the giver was restored or
-/// lost, are finished or withdrawn as well; a Copy of the item stays with the giver.
+/// lost, are finished or withdrawn as well; a Copy of the item stays with the giver. If no known collection has the
+/// Original, it may have gone on before the backup was restored: `--force missing` says that it has not.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -63,7 +64,7 @@ pub(crate) struct Recover {
     /// repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
-    /// Override a rule: `missing` finishes hand-overs though a collection that may hold the Original cannot be looked at
+    /// Override a rule: `missing` finishes hand-overs though another collection may hold the Original by now
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Option<Force>,
     /// Do not ask before missing items are given up

@@ -46,7 +46,12 @@ fn assert_ended(world: &World, root: &str, ended: &str) {
         "{}",
         planned.stdout
     );
-    let ran = world.run(&recover);
+    // The Original may have gone on before a backup was restored.
+    let untraced = world.run(&recover);
+    let forced = format!("{recover} --force missing");
+    let hint = format!("if none does, `urepo {}`", forced.replacen("-c ", "-c [WORLD]/", 1));
+    assert!(untraced.code == 3 && untraced.stderr.contains(&hint), "{}", untraced.stderr);
+    let ran = world.run(&forced);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains(ended), "{}", ran.stderr);
     let found = world.run("verify archive mirror");
