@@ -1,7 +1,7 @@
 //! Promotion: changing the holder of an Original that can no longer be handed over.
 //!
-//! [`Registrar::promote`] makes a Copy the Original when the collection of its Original is lost.
-//! [`Registrar::demote`] makes one of two Originals a Copy of the other, as when a lost disk comes back.
+//! [`Registrar::promote_all`] makes Copies the Originals when the collection of their Originals is lost.
+//! [`Registrar::demote_all`] makes one of two Originals a Copy of the other, as when a lost disk comes back.
 //! Neither reads or writes a byte of the lost collection: a person declares it lost.
 //!
 //! # The order of writes
