@@ -2,7 +2,7 @@
 //!
 //! [`Catalog::open`] builds the index if there is none. Otherwise it reads the items whose changes writers
 //! have logged, and lists the directories whose versions have changed. That costs one stat for each directory
-//! above items: a handful, however many items there are. A sidecar that another program edited in place is
+//! above items: a handful in any collection. A sidecar that another program edited in place is
 //! noticed when its item is part of an answer; [`RefreshDepth::Sidecars`] notices all of them, at the cost of
 //! one stat for each item.
 //!
@@ -30,7 +30,7 @@ pub use error::CatalogError;
 pub use find::Hit;
 use refresh::Refresh;
 
-/// How much of the index is compared with the tree.
+/// Part of the index that is compared with the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RefreshDepth {
     /// The directories above items.
@@ -44,7 +44,7 @@ pub enum RefreshDepth {
 /// Context of the synchronisation of an index.
 #[derive(Clone, Copy)]
 pub struct RefreshContext<'a> {
-    /// Who calls.
+    /// The caller.
     pub caller: Caller<'a>,
     /// Number of sidecars read in parallel.
     pub jobs: usize,

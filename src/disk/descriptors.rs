@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// One part of the program may hold this fraction of the files that the process may have open.
+/// The limit on open files, divided by this number, is the share of one part of the program.
 const SHARE: usize = 16;
 
 /// The limit that the program asks for: enough for the largest groups of items. Programs that it starts inherit
@@ -15,19 +15,19 @@ pub fn raise_descriptor_limit() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(WANTED, |maximum| maximum.min(WANTED));
     if current.is_some_and(|current| current < wanted) {
-        // Without it, groups are smaller.
+        // If this fails, groups are smaller.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
 }
 
-/// Files that this process may have open at once.
+/// Limit on the files that this process may have open at once.
 pub(crate) fn descriptor_limit() -> usize {
     let limit = getrlimit(Resource::Nofile).current;
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
-/// How many files or directories one part of the program may hold open: `most`, and no more than its share of
-/// the limit on open files.
+/// Limit on the files or directories that one part of the program may hold open: its share of the limit on open
+/// files, from 1 to `most`.
 pub(crate) fn open_at_most(most: usize) -> usize {
     (descriptor_limit() / SHARE).clamp(1, most)
 }

@@ -20,8 +20,7 @@ pub struct DirEntry {
     pub kind: Kind,
 }
 
-/// Bytes that are listed at a time, as by other programs: some FUSE drivers leave entries out of smaller
-/// listings.
+/// Size of the buffer for a listing, as in glibc: some FUSE drivers leave entries out of smaller listings.
 const LISTED_BYTES: usize = 32 * 1024;
 
 /// A directory that is being listed.
@@ -29,7 +28,7 @@ struct Listing {
     /// `None` at its end, and after an error.
     fd: Option<OwnedFd>,
     buffer: Vec<u8>,
-    /// Listed and not yet passed on, in reverse order.
+    /// Entries that were listed and not yet returned, in reverse order.
     listed: Vec<(OsString, FileType)>,
 }
 
@@ -79,7 +78,7 @@ impl Dir {
         &self,
     ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Opened again, as several threads may list it: a descriptor has one position.
+        // Opened again because several threads may list it, and a descriptor has one position.
         let open = |_under_way| {
             let fd =
                 retry_on_intr(|| rustix::fs::openat(self.descriptor(), ".", flags, Mode::empty()))?;
@@ -94,7 +93,7 @@ impl Dir {
         }))
     }
 
-    /// The `wanted` names of a kind that are UTF-8, in no order.
+    /// The UTF-8 names of the entries of one kind that `wanted` accepts, in no particular order.
     pub(crate) fn names_of(
         &self,
         wanted_kind: Kind,
@@ -112,7 +111,7 @@ impl Dir {
     fn entry(&self, name: OsString, file_type: FileType) -> Result<DirEntry, PathError> {
         let kind = match Kind::of(file_type) {
             Some(kind) => kind,
-            // The file system does not tell kinds while listing.
+            // The file system does not report kinds while listing.
             None => match self.stat(&name)? {
                 Some(stamp) => stamp.kind,
                 None => Kind::Special("file that has just gone"),

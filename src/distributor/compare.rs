@@ -46,7 +46,7 @@ pub trait Names {
 pub struct Elsewhere {
     /// The dates of their names.
     pub dates: BTreeSet<Instant>,
-    /// The roots of those that cannot be looked at.
+    /// The roots of those that cannot be read.
     pub unseen: Vec<PathBuf>,
 }
 
@@ -162,7 +162,7 @@ impl Distributor<'_> {
             recorded.on_disk.append(&mut names.ahead(now)?);
         }
         newest.date = newest.date.max(recorded.newest);
-        // One that cannot be looked at now is no reason to end naming.
+        // One that cannot be read now is no reason to end naming.
         let in_doubt = (!is_intact).then(|| memory.reserved.sharing.clone());
         let Elsewhere { dates, unseen } = names.elsewhere(in_doubt.as_ref(), now)?;
         memory.reserve(dates)?;

@@ -95,7 +95,7 @@ pub struct Distributor<'a> {
     pub clock: &'a dyn Clock,
     /// Whether a clock that looks wrong is believed.
     pub trust: ClockTrust,
-    /// Whether a memory is taken back though a collection cannot be looked at.
+    /// Whether a memory is taken back though a collection cannot be read.
     pub unseen: Unseen,
     /// Whether a missing file of reserved dates is built again.
     pub missing_dates: MissingDates,

@@ -1,10 +1,10 @@
-//! Dates that are not given though they are later than the last one, in a file beside the memory.
+//! Dates that are skipped although they are later than the last one, in a file beside the memory.
 //!
-//! A person takes a memory back that a wrong clock has put into the future, and a new memory may follow a collection
+//! A person resets a memory that a wrong clock has put into the future, and a new memory may follow a collection
 //! whose clock was wrong. Names dated in the future that only other collections have are recorded here first:
-//! nothing else keeps them from being given when the clock reaches them. The file is replaced in one step, before
-//! the memory is written, so a process that is killed in between has reserved too much. The memory then says that
-//! the file has to be there: if it is lost, nothing is issued until a person has named the other collections again.
+//! nothing else keeps them from being issued again when the clock reaches them. The file is replaced in one step,
+//! before the memory is written, so a crash in between reserves too much, never too little. The memory then records
+//! that the file exists: if it is lost, nothing is issued until a person has named the other collections again.
 //!
 //! ```text
 //! urepo-reserved 1
@@ -13,7 +13,7 @@
 //! sha256 (64 hexadecimal digits over all that precedes)
 //! ```
 //!
-//! `collection` is one that shares the memory: its names are looked at when the memory is taken back or in doubt.
+//! `collection` is one that shares the memory: its names are read when the memory is reset or in doubt.
 //! Lines that begin with another word are kept. A date stays until a person who accepts the memory confirms that it
 //! has passed: a clock that is ahead for a while must not drop it.
 
@@ -32,7 +32,7 @@ const TAG: &str = "urepo-reserved ";
 /// The version of the format that this module reads and writes.
 const VERSION: &str = "1";
 
-/// Maximum number of dates: each request reads them.
+/// Maximum number of dates: every request reads them.
 const MOST_RESERVED: usize = 10_000;
 
 /// A file larger than this is damaged.
@@ -83,12 +83,13 @@ impl Reserved {
         Some(reserved)
     }
 
-    /// Whether its loss could give a date twice: a date is to come, or other collections share the memory.
+    /// Whether its loss could cause a date to be issued twice: a date is still to come, or other collections share
+    /// the memory.
     pub(super) fn counts(&self, now: Instant) -> bool {
         !self.sharing.is_empty() || self.dates.last().is_some_and(|date| *date > now)
     }
 
-    /// Puts this in the place of the file, durably. The caller holds the memory.
+    /// Replaces the file durably. The caller holds the lock of the memory.
     pub(super) fn write(&self, dir: &Dir, prefix: &Prefix) -> Result<(), DistributorError> {
         if self.dates.len() > MOST_RESERVED {
             let (count, most) = (self.dates.len(), MOST_RESERVED);
@@ -109,13 +110,13 @@ impl Reserved {
     }
 }
 
-/// The text before the line of its checksum, if that is right.
+/// The text before the checksum line, if the checksum matches.
 fn unsealed(text: &str) -> Option<&str> {
     let (body, seal) = text.split_at(text.rfind("sha256 ")?);
     (seal == format!("sha256 {}\n", Digest::of(body.as_bytes()))).then_some(body)
 }
 
-/// A path that is not a text in one line is not found again, so a person decides about its collection.
+/// The path as one line of UTF-8. If that changes it, its collection is not found again, and a person has to decide.
 fn in_one_line(root: &Path) -> String {
     root.to_string_lossy().replace('\n', "\u{fffd}")
 }

@@ -173,7 +173,7 @@ impl Shared<'_> {
         Ok(trail.holders.contains(self.from.id()))
     }
 
-    /// The version of the sidecar of `item` at the destination, if its text shows that nothing is to be done.
+    /// The version of the sidecar of `item` at the destination, if its text shows that nothing needs to be done.
     /// Otherwise the whole sidecar is read.
     fn copy_there(&self, source: &ReadSidecar, item: &StoredItem) -> Option<Version> {
         let Options { verb, rules, .. } = self.options;

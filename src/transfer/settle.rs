@@ -34,8 +34,8 @@ pub(super) struct Sides<'a> {
     pub locks: &'a ItemLocks,
     /// Other collections, one of which may have the Original by now.
     pub others: Peers<'a>,
-    /// The path of the receiver when the hand-over began, if it has changed: the present one may be a manual
-    /// copy.
+    /// The path of the receiver when the hand-over began, if it has changed: the collection at the present
+    /// path may be a manual copy.
     pub moved_from: Option<&'a Path>,
     pub clock: &'a dyn Clock,
 }
@@ -54,7 +54,7 @@ pub enum HandoverEnd {
 }
 
 impl NextStep<'_> {
-    /// The receiver's sidecar, if its bytes allow removing the giver's.
+    /// The receiver's sidecar, if this step ends the giver's copy because the receiver has the bytes.
     fn relies_on(&self) -> Option<&ReadSidecar> {
         match self {
             NextStep::Receive { received: (_, read), given: Some(_) }
@@ -100,12 +100,12 @@ enum NextStep<'l> {
     Withdraw { received: (LockedItem<'l>, ReadSidecar) },
     /// The giver's inventory records that the item stays.
     Stay,
-    /// The same for a missing item; the receiver's Copy loses its mark, if any.
+    /// The giver's inventory records that the item stays, although it is missing; the receiver's Copy loses its mark, if any.
     Vanish { received: OneSide<'l> },
-    /// The receiver had the Original, and other records say where it went since; the receiver's copy loses its mark, if
+    /// The receiver had the Original, and other records show where it went since; the receiver's copy loses its mark, if
     /// any.
     PassedOn { received: OneSide<'l> },
-    /// Nothing more.
+    /// No action.
     Nothing(HandoverEnd),
 }
 
@@ -113,7 +113,7 @@ enum NextStep<'l> {
 pub(super) type Prove<'p> =
     dyn FnMut(&RepositoryName, &ReadSidecar) -> Result<(), TransferError> + 'p;
 
-/// What became of each item.
+/// The outcome for each item.
 type Outcomes = Vec<(RepositoryName, Result<HandoverEnd, TransferError>)>;
 
 /// Settles every item of `record`, with all locks held. `prove` is called before the giver's bytes are
@@ -174,11 +174,11 @@ fn settle_some(
 
 fn fail(outcomes: Outcomes, error: TransferError) -> Outcomes {
     let mut error = Some(error);
-    let told = |(name, outcome): (RepositoryName, Result<HandoverEnd, TransferError>)| {
+    let failed = |(name, outcome): (RepositoryName, Result<HandoverEnd, TransferError>)| {
         let outcome = outcome.and_then(|_| Err(error.take().unwrap_or(TransferError::GroupFailed)));
         (name, outcome)
     };
-    outcomes.into_iter().map(told).collect()
+    outcomes.into_iter().map(failed).collect()
 }
 
 fn look<'l>(
@@ -193,7 +193,7 @@ fn look<'l>(
         Ok(Some((item, read)))
     };
     let at_receiver = held(sides.to).map_err(|error| match error {
-        // The giver's files repair that too.
+        // The giver's files can repair a damaged sidecar, too.
         TransferError::Damaged { name, detail, .. } => {
             let (from, to) = (sides.from.path().to_path_buf(), sides.to.path().to_path_buf());
             let summary = format!("`{}`: {detail}", layout::SIDECAR);
@@ -249,7 +249,7 @@ fn next<'l>(
         (Some(given), Some(received))
             if is_given(&given.1.sidecar) && is_received(&received.1.sidecar) =>
         {
-            // It was restored to an older state, as from a backup.
+            // The Original went on since then: both sides were restored from backups.
             if was_passed_on(sides, record, (&given.1.sidecar, &received.1.sidecar))? {
                 NextStep::Keep { given, received: Some(received) }
             } else {

@@ -1,4 +1,4 @@
-//! Marks of hand-overs that no record mentions any more: a collection was restored from a backup made during one, or
+//! Marks of hand-overs that no journal records any more: a collection was restored from a backup made during one, or
 //! the journal of the giver is lost.
 
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ pub fn unrecorded(
     Ok(found)
 }
 
-/// Records these hand-overs again, so that they can be finished as any other. Items that a process at work uses are
-/// left to it. Returns the givers, and why the other hand-overs cannot be finished now.
+/// Records these hand-overs again, so that they can be finished like any other. Items that a running process has
+/// locked are left to it. Returns the givers, and the reasons why the other hand-overs cannot be finished now.
 pub fn record_again<'a>(
     collection: &'a Collection,
     known: Peers<'a>,
@@ -58,7 +58,7 @@ pub fn record_again<'a>(
             Err(CollectionError::ItemLocked { .. }) => continue,
             Err(error) => return Err(error.into()),
         };
-        // The process that held the locks may have finished it.
+        // Another process may have finished it before the locks were taken.
         marked
             .names
             .retain(|name| mark_of(collection, name).is_some_and(|it| it.token == marked.token));
@@ -73,7 +73,7 @@ pub fn record_again<'a>(
             token: marked.token,
             to: receiver.id().to_owned(),
             to_path: receiver.path().to_path_buf(),
-            // Nothing shows any more whether a Copy was to stay with the giver.
+            // The choice is lost with the record: a Copy that stays loses nothing.
             leave_copy: true,
             renames: false,
             is_lost: false,
@@ -98,7 +98,7 @@ struct Marked {
 }
 
 impl Marked {
-    /// The giver and the receiver, if they are at hand.
+    /// The giver and the receiver, if they are known.
     fn sides<'a>(
         &self,
         collection: &'a Collection,
@@ -112,11 +112,11 @@ impl Marked {
         }
     }
 
-    /// Leaves out the items of the records of `giver`.
+    /// Drops the items that a record of `giver` lists.
     fn drop_recorded(&mut self, giver: Option<&Collection>) -> Result<(), PathError> {
         let Some(giver) = giver else { return Ok(()) };
         for journal in journal::names(giver)? {
-            // Finishing hand-overs reports an unusable record.
+            // An unusable record is reported when hand-overs are finished.
             if let Ok(Some(record)) = journal::read(giver, &journal)
                 && record.token == self.token
             {
@@ -167,7 +167,8 @@ impl Marked {
     }
 }
 
-/// The items with marks, by the tokens of these. Verification reports directories that cannot be listed.
+/// The marked items, grouped by token, without those of directories that cannot be listed: verification reports
+/// these.
 fn all_marked(collection: &Collection) -> Vec<Marked> {
     let mut marked = BTreeMap::<String, Marked>::new();
     let _ = collection.visit_names::<PathError>(&Names::default(), |name| {

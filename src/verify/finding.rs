@@ -20,7 +20,7 @@ pub struct Finding {
     pub detail: String,
     /// The check ran short of descriptors or memory, so the finding means nothing.
     shortage: Option<Box<Shortage>>,
-    /// Whether this user may not read it.
+    /// Whether the place is closed to this user.
     is_denied: bool,
 }
 
@@ -56,7 +56,7 @@ impl Finding {
 
     /// The finding for a failed operation at `place`.
     ///
-    /// The error is never absence, which is a result, not an error.
+    /// Absence is a result and never reaches this function as an error.
     pub(super) fn of_error(place: Place, error: &PathError) -> Finding {
         let detail = match std::error::Error::source(error) {
             Some(cause) => cause.to_string(),
@@ -90,12 +90,13 @@ impl Finding {
         self.code.severity()
     }
 
-    /// Whether it is damage that was seen, and not something that this user may not read.
+    /// Whether it is damage that was seen, and not a place that this user may not read.
     pub fn is_seen_damage(&self) -> bool {
         self.severity() == Severity::Damage && !self.is_denied
     }
 
-    /// The severity for people and programs: nobody knows whether something that may not be read is damaged.
+    /// The severity for people and programs: `unread` for a place that this user may not read, because its state is
+    /// unknown.
     pub fn shown_severity(&self) -> String {
         if self.is_denied { "unread".to_owned() } else { self.severity().to_string() }
     }
@@ -177,7 +178,7 @@ impl Findings {
         self.denied += other.denied;
     }
 
-    /// Sorts by place and code: the order of a directory is not the same twice.
+    /// Sorts by place and code, because directories are listed in no fixed order.
     pub(super) fn sort(&mut self) {
         self.kept.sort_by(|a, b| (&a.place, a.code).cmp(&(&b.place, b.code)));
         self.counts.sort();
@@ -215,7 +216,7 @@ impl Findings {
         self.kept.is_empty()
     }
 
-    /// Whether a promise is broken, or something could not be read.
+    /// Whether there is damage, seen or suspected: an entry that could not be read counts.
     pub fn is_damage(&self) -> bool {
         self.count(Severity::Damage) > 0
     }

@@ -21,10 +21,10 @@ use crate::sidecar::NewText;
 /// The directory, in a stage, of items that have left the collection.
 const RETIRED: &str = "retired";
 
-/// Numbers the files and directories that are staged to change something.
+/// The number of the next staged file or directory.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Items that are changed together: they share their syncs. Each takes two directories and two locks.
+/// Limit on the items that are changed together and share their syncs. Each needs two directories and two locks.
 pub(crate) fn items_at_a_time() -> usize {
     open_at_most(256)
 }
@@ -63,7 +63,7 @@ impl Writer {
     pub(crate) fn stage_sidecar(&self, text: &NewText) -> Result<PathBuf, PathError> {
         let (staged, mut file) = self.create_staged_file()?;
         if let Err(error) = text.write(|piece| file.write_all(piece)) {
-            // On a full disk, others may need its room. Otherwise it goes with the stage.
+            // Removed at once because others may need its room on a full disk; else it would go with the stage.
             let _ = self.stage().remove_file(&staged);
             return Err(error);
         }
@@ -96,7 +96,7 @@ impl Writer {
         Ok(staged)
     }
 
-    /// Forces staged sidecars to the disk.
+    /// Syncs staged sidecars.
     pub(crate) fn sync_staged_sidecars<'s>(
         &self,
         staged: impl IntoIterator<Item = &'s Path>,
@@ -104,8 +104,7 @@ impl Writer {
         self.stage().sync_trees(staged)
     }
 
-    /// Puts a staged and synced sidecar in place of the one that `item` has. [`Writer::sync_sidecars`] makes that
-    /// durable.
+    /// Replaces the sidecar of `item` by a staged and synced one. [`Writer::sync_sidecars`] makes that durable.
     pub(crate) fn rename_sidecar(
         &self,
         staged: &Path,
@@ -171,7 +170,7 @@ impl Collection {
         Ok(dir)
     }
 
-    /// Notes the existing directories on the way to `path`. A sync of the whole file system then makes those
+    /// Records the existing directories on the way to `path`. A sync of the whole file system then makes those
     /// of [`Collection::ensure_directory`] unnecessary.
     pub(crate) fn expect_directory(&self, path: &Path) -> Result<(), PathError> {
         let mut dir = self.root().try_clone()?;
@@ -186,7 +185,7 @@ impl Collection {
     /// staged data could not be moved there.
     pub(crate) fn check_reach(&self, place: &Path) -> Result<(), PathError> {
         let year = place.parent().unwrap_or(place);
-        // A mount during the run is found when the item is published.
+        // A mount during the run is detected when the item is published.
         if *self.reached.lock().unwrap_or_else(PoisonError::into_inner) == year {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! One line of the inventory: readable text, believed only if its checksum is right.
+//! One line of the inventory: readable text, used only if its checksum matches.
 //!
-//! `DATE WHAT NAME DETAILS CHECKSUM`, with one space between each two:
+//! `DATE WHAT NAME DETAILS CHECKSUM`, separated by single spaces:
 //!
 //! ```text
 //! 2026-11-21T02:13:07Z entered example.org/archive/2026/11.21.02.13.07 Original 5a0c3f1e
@@ -16,7 +16,7 @@ use crate::item::State;
 
 /// Number of hexadecimal digits of the SHA-256 at the end of a line.
 const CHECKSUM: usize = 8;
-/// The mark behind a line without an end, on which no process had relied.
+/// The mark after a line that a crash cut short: no process had relied on it.
 pub(super) const TORN: &str = " torn\n";
 
 /// A change of the presence or state of an item.
@@ -24,7 +24,7 @@ pub(super) const TORN: &str = " torn\n";
 pub enum InventoryChange {
     /// It arrived: deposited, copied, adopted, or restored.
     Entered(State),
-    /// It was found here without a record of its arrival; with its state, if that could be read.
+    /// It was found here without a record of its arrival. The state is `None` if it could not be read.
     Found(Option<State>),
     /// Its state changed.
     Became(State),
@@ -57,7 +57,7 @@ pub struct CollectionRef {
 /// A line of the inventory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InventoryLine {
-    /// When.
+    /// The date of the change.
     pub date: Instant,
     /// The item.
     pub name: RepositoryName,
@@ -149,7 +149,7 @@ impl Departure {
     }
 }
 
-/// For people: the change.
+/// The change, in words.
 impl fmt::Display for InventoryLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let date = self.date.floor(SECOND);
@@ -162,7 +162,7 @@ impl fmt::Display for InventoryLine {
     }
 }
 
-/// For people.
+/// In words.
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -187,7 +187,7 @@ impl CollectionRef {
     }
 }
 
-/// The fields of a line with the right checksum.
+/// The fields of a line whose checksum matches.
 pub(super) struct Fields<'a> {
     pub date: &'a str,
     pub what: &'a str,
@@ -199,7 +199,7 @@ impl<'a> Fields<'a> {
     /// The fields of a line, without its end.
     pub(super) fn of(line: &'a [u8]) -> Option<Fields<'a>> {
         let (text, sum) = std::str::from_utf8(line).ok()?.rsplit_once(' ')?;
-        // Years have millions of lines: none of them needs an allocation.
+        // An inventory has millions of lines, so this allocates nothing.
         if sum.as_bytes() != &Digest::of(text.as_bytes()).digits()[..CHECKSUM] {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The claims of a collection on the prefixes that it issues, and how a person makes it their issuer.
+//! The claims of a collection on its prefixes, and the takeover of prefixes that a person has decided on.
 
 use super::issuer::{Issuer, LabelSource, no_subsystem};
 use super::register::{Claimant, Takeover, keep};
@@ -12,7 +12,7 @@ impl Issuer<'_> {
         let (root, id) = (resolved(self.collection.path())?, self.collection.id());
         for LabelSource { distributor, names, .. } in &self.sources {
             let (prefix, memory) = (&distributor.prefix, &*names.memory);
-            // It would still issue names, without IBIps.
+            // An address that another collection has does not prevent issuing: the names then have no IBIps.
             let claimant = Claimant { prefix, ibips: None, id: Some(id), root: &root, memory };
             if !self.register.has(&claimant)? {
                 self.register.check(&claimant, Takeover::Refuse)?;
@@ -51,7 +51,7 @@ impl Issuer<'_> {
             }
             if !memory.starts_with(&root) {
                 match distributor.share(id, &root, self.patience) {
-                    // Who may write only the memory issues all the same.
+                    // The file beside the memory may be closed to this user, who can issue names even so.
                     Err(DistributorError::Disk(error)) if error.is_refusal() => {
                         let (prefix, cause) = (prefix.clone(), error.to_string());
                         self.notices.push(Notice::NotShared { prefix, cause });
@@ -65,7 +65,7 @@ impl Issuer<'_> {
 
     /// Makes this machine and this collection the issuer.
     ///
-    /// The future names of other collections, `mirrors` among them, are skipped.
+    /// Names dated in the future that other collections have, `mirrors` included, are skipped.
     pub fn adopt(
         &mut self,
         future: FutureDate,
@@ -87,7 +87,7 @@ impl Issuer<'_> {
                 (&distributor.prefix, names.ibips.as_ref(), &*names.memory);
             let claimant = Claimant { prefix, ibips, id: Some(id), root: &root, memory };
             let around = names.with_mirrors(mirrors, self.register.peers(&claimant)?);
-            // The register forgets the issuer before: from then on only the memory knows its names.
+            // Before the claim: it replaces the previous issuer in the register, whose names are not found afterwards.
             distributor.reserve_elsewhere(&around, future, self.patience)?;
             all_names.push(around);
         }

@@ -1,14 +1,14 @@
 //! Removing sources once their items are proven whole on the disk.
 //!
-//! A source is first renamed, in one step, to a hidden name beside it that names its item. So a kill
-//! leaves the whole source under its own name or nothing, never a part that a rerun would take for another
-//! source. The next run removes the rest under the hidden name, after the same check: everything in it must
-//! be in the item. Only entries that were compared there are removed, one by one: an entry that is added at
-//! the last moment stays, and so does a file that replaces a source. If a rest remains, it gets its own name back:
-//! it is a new source.
+//! A source is first renamed, in one step, to a hidden name beside it that names its item. If the
+//! run is killed, the whole source is under its own name or nothing is, never a part that a rerun would take for
+//! another source. The next run removes the hidden remains after the same check: everything in them must be in
+//! the item. Only entries that were compared there are removed, one by one: an entry that is added at
+//! the last moment stays, and so does a file that replaces a source. Entries that stay get
+//! the name of the source back, as a new source.
 //!
 //! A process that removes sources of an item holds the lock of the item. So a hidden name that another process
-//! finds under that lock is of a killed run, and the proven item is there until its sources are gone. Directories
+//! finds under that lock was left by a killed run, and the proven item is there until its sources are gone. Directories
 //! of sources are not locked: they belong to others, who may lock them around a whole command.
 
 mod compare;
@@ -56,7 +56,7 @@ struct RemovalState {
     /// The last directory from which remains of killed runs were removed: consecutive sources are often in
     /// one directory.
     cleared: PathBuf,
-    /// Whether the last wait for a lock was in vain. Then many sources do not wait one after the other.
+    /// Whether the last wait for a lock timed out: the next sources then do not wait one after the other.
     is_impatient: bool,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn is_aside(name: &Path) -> bool {
     name.as_os_str().as_bytes().starts_with(ASIDE.as_bytes())
 }
 
-/// The name of a source of which only the item is known.
+/// A name for a source if only its item is known.
 fn plain_name(item: &RepositoryName) -> PathBuf {
     item.as_str().replace('/', "+").into()
 }
@@ -200,13 +200,13 @@ impl<'a> SourceRemover<'a> {
                 comparison.single((parent, name), own, closeness)
             }
         };
-        // Somebody may still be working in it: then it stays in place.
+        // A source that has changed stays in place: somebody may still be working in it.
         compare(own, Closeness::Stamps)?;
         let aside = aside_of(held.name);
         parent.rename_new(own, parent, &aside)?;
         let prove = || {
             if is_directory {
-                // Before anything in it is removed: after a power cut the rename must not be undone alone.
+                // Durable before any entry is removed: a power cut must not undo the rename alone.
                 parent.sync()?;
             }
             let read = compare(&aside, Closeness::Bytes)?;
@@ -219,8 +219,8 @@ impl<'a> SourceRemover<'a> {
             Err(SourceKept::Changed(_)) if !is_directory => Err(SourceKept::Changed(path)),
             Err(error) => Err(error),
         };
-        // Give the rest its name back: the whole source, or entries that somebody added at the last moment,
-        // which are a new source.
+        // The name goes back to the whole source, or to entries that somebody added at the last moment, which
+        // are a new source.
         removed.map_err(|error| give_back((parent, &aside), (parent, own), error))
     }
 
@@ -233,7 +233,7 @@ impl<'a> SourceRemover<'a> {
         for entry in parent.entries()?.collect::<Result<Vec<_>, _>>()? {
             let aside = Path::new(&entry.name);
             let Some(item) = item_of(aside) else { continue };
-            // Another process that has its lock is alive. Waiting for it here could be mutual.
+            // A process that holds its lock is alive. Waiting for it here could deadlock.
             let is_held = held.locks.cover(self.collection, &item);
             let lock = (!is_held).then(|| self.lock_for(&item, Duration::ZERO)).transpose();
             // The error is not lost: an import reaches this entry itself, and reports it.
@@ -257,7 +257,7 @@ impl<'a> SourceRemover<'a> {
         aside: &Path,
         item: &RepositoryName,
     ) -> Result<(), SourceKept> {
-        // Without it, the process that removed it was alive.
+        // If it is gone, the process that was removing it was alive.
         let Some(stamp) = parent.stat(aside)? else { return Ok(()) };
         let is_file = stamp.kind == Kind::File;
         let entries = match self.prove(item) {
@@ -293,7 +293,7 @@ impl<'a> SourceRemover<'a> {
         match compared {
             Ok(_) if is_file => parent.remove_file(aside)?,
             Ok(compared) => compared.remove((parent, aside), &parent.path_of(aside))??,
-            // A file is whole, and its bytes are another source.
+            // A file is never removed in part: other bytes are another source.
             Err(error) if is_file && error.is_of_content() => {
                 let own = match tops(&entries)[..] {
                     [only] => only.to_path_buf(),
@@ -302,7 +302,7 @@ impl<'a> SourceRemover<'a> {
                 let kept = SourceKept::Changed(parent.path_of(&own));
                 return Err(give_back((parent, aside), (parent, &own), kept));
             }
-            // Something came into a directory, or was changed in it, after the kill.
+            // Entries were added or changed after the kill.
             Err(error) if error.is_of_content() => {
                 self.give_rest_back((parent, aside), item, &whole)?;
             }
@@ -311,7 +311,8 @@ impl<'a> SourceRemover<'a> {
         Ok(())
     }
 
-    /// Removes the part of the directory `aside` that is in its item, and gives the rest its own name back.
+    /// Removes the part of the directory `aside` that is in its item, and gives the remaining entries the
+    /// name of the source back.
     fn give_rest_back(
         &self,
         (parent, aside): (&Dir, &Path),
@@ -333,7 +334,7 @@ impl<'a> SourceRemover<'a> {
         })
     }
 
-    /// The name that the source of an item had in `parent`, or else one that is like the identifier.
+    /// The name that the source of an item had in `parent`, or else one made from the identifier.
     fn own_name(&self, parent: &Dir, item: &RepositoryName) -> PathBuf {
         let recorded = || {
             let (sidecar, _) = self.collection.named_item(item).ok()?.sidecar().ok()?;

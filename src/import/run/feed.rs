@@ -1,4 +1,4 @@
-//! Turning candidates into requests, unless nothing is to be done or an error occurs.
+//! Turning candidates into requests, unless nothing needs to be done or an error occurs.
 
 use super::{Begun, RunState, event_of_refused, lock, settled};
 use crate::clock::Clock;
