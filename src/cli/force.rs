@@ -28,7 +28,7 @@ pub(crate) const PREFIX: Choice<Force> = (
 /// The rule of commands that restore Originals.
 pub(crate) const MISSING: Choice<Force> = (
     "missing",
-    "Restore an Original though a collection that may hold it cannot be looked at",
+    "Restore an Original though a collection that may hold it cannot be checked",
     Force::Missing,
 );
 

@@ -97,7 +97,7 @@ pub enum DepositError {
         collection: PathBuf,
     },
     /// The source lies in the collection, and urepo did not put it there.
-    #[error("`{}` lies in the collection `{}`, but is no item", path.display(), collection.display())]
+    #[error("`{}` lies in the collection `{}`, but is not an item", path.display(), collection.display())]
     Stray {
         /// The source.
         path: PathBuf,

@@ -78,9 +78,9 @@ pub enum DistributorError {
         /// The date.
         date: Instant,
     },
-    /// Collections that may have names of the future cannot be looked at.
+    /// Collections that may have names of the future cannot be read.
     #[error(
-        "the memory of `{prefix}` stays as it is: {} cannot be looked at for identifiers dated in the future",
+        "the memory of `{prefix}` stays as it is: {} cannot be searched for identifiers dated in the future",
         listed(roots)
     )]
     Unseen {
@@ -191,7 +191,7 @@ pub enum Notice {
         /// The other collection.
         cause: String,
     },
-    /// A collection that issued names of this prefix cannot be looked at.
+    /// A collection that issued names of this prefix cannot be read.
     Unseen {
         /// Whose.
         prefix: Prefix,
@@ -260,7 +260,7 @@ impl fmt::Display for Notice {
             ),
             Notice::Unseen { prefix, root } => write!(
                 f,
-                "`{}` cannot be looked at: if its clock was ever ahead, identifiers of `{prefix}` that it issued for \
+                "`{}` cannot be read: if its clock was ever ahead, identifiers of `{prefix}` that it issued for \
                  later dates can be issued a second time",
                 root.display()
             ),

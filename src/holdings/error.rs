@@ -1,4 +1,4 @@
-//! Why an item does not become an Original: another collection holds it, or may hold it.
+//! Reasons why an item does not become an Original.
 
 use std::path::PathBuf;
 
@@ -69,7 +69,7 @@ pub enum OriginalError {
         path: PathBuf,
     },
     /// A collection that may hold the Original was not checked.
-    #[error("{collection} may hold the Original of `{name}`, and was not looked at")]
+    #[error("{collection} may hold the Original of `{name}`, and was not checked")]
     Unseen {
         /// The item.
         name: RepositoryName,
@@ -116,7 +116,7 @@ pub enum OriginalError {
     /// A collection cannot be read.
     #[error(transparent)]
     Collection(Box<CollectionError>),
-    /// The file system refuses.
+    /// An operation on the disk failed.
     #[error(transparent)]
     Disk(#[from] PathError),
 }
@@ -124,13 +124,13 @@ pub enum OriginalError {
 /// The collection that has begun a hand-over, and can finish it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Giver {
-    /// It has the mark; by its root.
+    /// The collection with this root, whose item has the mark.
     At(PathBuf),
     /// The receiver has the mark of its giver, which may have no record of the hand-over.
     Of {
         /// The id of the giver.
         id: String,
-        /// Its root, if it is at hand.
+        /// Its root, if known.
         root: Option<PathBuf>,
         /// The root of the receiver.
         receiver: PathBuf,
@@ -146,7 +146,7 @@ pub(crate) fn refuse_handover(sidecar: &Sidecar) -> Result<(), OriginalError> {
 }
 
 impl Giver {
-    /// The giver of the hand-over whose mark an item of `holder` has.
+    /// The giver of the hand-over whose mark an item of `holder` bears.
     pub(crate) fn of(mark: &Handover, holder: &Collection, others: &[&Collection]) -> Giver {
         match &mark.party {
             Party::To(_) => Giver::At(holder.path().to_path_buf()),

@@ -35,7 +35,7 @@ pub enum PromotionError {
     },
     /// A collection that is neither lost nor known may hold the Original: a Copy was made of it, or an
     /// inventory says that the Original went there.
-    #[error("the collection {holder} may hold the Original of `{name}`, and was not looked at")]
+    #[error("the collection {holder} may hold the Original of `{name}`, and was not checked")]
     Unseen {
         /// The item.
         name: RepositoryName,

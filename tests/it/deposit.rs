@@ -219,9 +219,9 @@ fn twins_are_refused_unless_wanted() {
 #[test]
 fn source_and_collection_must_lie_apart() {
     let place = Place::new();
-    let inside = place.collection.path().join("loose");
+    let inside = place.collection.path().join("a");
     std::fs::write(&inside, "1").unwrap();
-    place.refuses(&inside, "`/archive/loose` lies in the collection `/archive`, but is no item");
+    place.refuses(&inside, "`/archive/a` lies in the collection `/archive`, but is not an item");
     std::fs::remove_file(&inside).unwrap();
     let error = place.deposit(place.scratch.path()).unwrap_err();
     assert!(matches!(error, DepositError::HoldsCollection { .. }), "{error}");

@@ -107,7 +107,7 @@ fn what_a_user_cannot_clear_is_reported_by_recover_only() {
     shared.run(BEN, "-c archive doctor").succeeded();
     let ran = shared.run(BEN, "-c archive recover");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("left-over could not be removed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("leftover could not be removed"), "{}", ran.stderr);
     shared.run(ANNA, "-c archive recover").succeeded();
     assert_eq!(shared.staged(), [""; 0]);
 }

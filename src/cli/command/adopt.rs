@@ -70,7 +70,7 @@ pub(crate) struct Adopt {
     force: Vec<Force>,
 }
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 2] = [
     ("missing", "Take Originals in though a known collection cannot be opened", Force::Missing),
     PREFIX,

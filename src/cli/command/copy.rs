@@ -29,7 +29,7 @@ use crate::cli::select::Selection;
 /// gets its tombstone, and the files of its Copy there go to the trash. If the deletion was undone and
 /// another collection of the settings has the Original again, the Copy stays. With --revive, the files of a
 /// Copy restore the Original in the collection that deleted it, if every collection that may hold the
-/// Original was looked at: those that the inventories name, and those of the settings.
+/// Original was checked: those that the inventories name, and those of the settings.
 ///
 /// A Copy that is older than its Original is reported and left alone, unless --refresh is given. An item that
 /// was deleted at the destination stays deleted, unless --revive is given. Two Originals of one identifier,
@@ -61,7 +61,7 @@ pub(crate) struct Copy {
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// With --revive, override a rule: `missing` restores an Original though a collection that may hold
-    /// it cannot be looked at
+    /// it cannot be checked
     #[arg(long, value_name = "RULE", requires = "revive", value_parser = one_of(&[MISSING]))]
     force: Option<Force>,
     /// Read existing Copies, and compare them with their digests

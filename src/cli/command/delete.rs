@@ -53,7 +53,7 @@ pub(crate) struct Delete {
     yes: bool,
 }
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 3] = [
     ("last", "Delete an item that no other collection is known to hold", Force::Last),
     ("damaged", "Delete a damaged item", Force::Damaged),

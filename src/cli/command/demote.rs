@@ -42,7 +42,7 @@ pub(crate) struct Demote {
     yes: bool,
 }
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 1] = [(
     "different",
     "Move an item that differs from the other Original to the trash",

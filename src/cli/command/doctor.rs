@@ -23,14 +23,15 @@ use crate::cli::shell;
 /// more. The next identifier is then later than the present, so that none is issued twice.
 ///
 /// A memory that ends in the future, because the clock was once wrong, issues no identifiers before that
-/// date: --take-over --forget-future takes it back to now. Identifiers with such dates are not issued again
-/// when their date comes, also if only another collection has them: one that shares the memory, issued
-/// identifiers of this host or IBIps of this address before, or is known to `urepo config`; name others with
-/// --names-from. One that shares the memory or issued identifiers, and cannot be read, keeps the memory as it is: --force unseen.
-/// If the file of these dates beside the memory is lost, no identifiers are issued: --take-over --names-from makes
-/// it again.
-/// Identifiers that were minted for no item are not known, but for the last one: they can be issued a second
-/// time.
+/// date: --take-over --forget-future resets it to the present. Existing identifiers with such dates are not
+/// issued again when their date comes, even if only another collection has them. urepo looks for them in the
+/// collections that share the memory, that issued identifiers of this host or IBIps of this address before,
+/// or that `config.toml` names; --names-from adds others. If one that shares the memory or issued
+/// identifiers cannot be read, the memory stays as it is, unless you pass --force unseen. Identifiers that
+/// were minted without an item are unknown, except the last one, and can be issued a second time.
+///
+/// The dates to skip are in a file beside the memory. If this file is lost, no identifiers are issued until
+/// --take-over --names-from rebuilds it.
 ///
 /// Items whose deletion or restoration was interrupted are named; `urepo recover` completes it.
 #[derive(Debug, clap::Args)]
@@ -50,8 +51,8 @@ pub(crate) struct Doctor {
     /// The clock is right, though it is far ahead of the last identifier
     #[arg(long, requires = "take_over")]
     accept_clock: bool,
-    /// Do not issue the identifiers of the future that this collection holds, or held by its inventory; may be
-    /// repeated
+    /// Skip the identifiers dated in the future that this collection holds, or that its inventory records; may
+    /// be repeated
     #[arg(long, value_name = "COLLECTION", requires = "take_over")]
     names_from: Vec<String>,
     /// Override a safety rule
@@ -59,11 +60,12 @@ pub(crate) struct Doctor {
     force: Vec<Force>,
 }
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 1] = [(
     "unseen",
-    "A collection that shares the memory, or issued identifiers of this host or IBIps of this address, cannot be read, \
-     or the file of reserved dates is missing; those that it has of the future can be issued a second time",
+    "Go on although a collection that shares the memory, or issued identifiers of this host or IBIps of this address, \
+     cannot be read, or the file of reserved dates is missing; identifiers dated in the future that are recorded only \
+     there can be issued a second time",
     Force::Unseen,
 )];
 

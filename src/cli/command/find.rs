@@ -71,7 +71,7 @@ pub(crate) struct Find {
     /// It has a relation to this item; only of one kind, such as `next_edition`, `translation` or `part_of`
     #[arg(long, value_name = "[KIND=]ITEM", value_parser = parse_related)]
     related: Vec<Related>,
-    /// Only items in this state: Original, Copy or Deleted; deleted items are found only with it
+    /// Only items in this state: Original, Copy or Deleted; without it, deleted items are not found
     #[arg(long)]
     state: Option<State>,
     /// Only identifiers of this prefix: subdomain/word[.port]
@@ -195,7 +195,7 @@ impl Find {
                 }
                 Ok(_) if value.contains("..") => {
                     return format!(
-                        "`{term}:` takes words, no range: `{term}:191*` finds what begins so"
+                        "`{term}:` takes words, not a range; a `*` at the end matches any ending, as in `date:191*`"
                     );
                 }
                 _ => {}

@@ -190,7 +190,7 @@ const DEDUPE: [Choice<Dedupe>; 3] = [
     ("none", "Never: each run imports all", Dedupe::None),
 ];
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 2] = [
     ("twins", "Keep names that are the same name on some file systems", Force::Twins),
     (

@@ -24,8 +24,8 @@ use crate::cli::{Done, shell};
 ///
 /// One collection issues the identifiers of a host. A second one for the same host and port on this machine
 /// could issue them again, so it is refused, unless both share one memory: --distributor. If the other one is
-/// lost, --names-from continues above the identifiers that its mirrors hold, or held by their inventories,
-/// and skips those of the future. The same holds for the address of IBIps: two collections with one --ip need
+/// lost, --names-from continues above the identifiers that its mirrors hold, or that their inventories
+/// record, and skips those dated in the future. The same holds for the address of IBIps: two collections with one --ip need
 /// an --ip-port each.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -133,14 +133,14 @@ impl Init {
     }
 }
 
-/// People make a collection of a directory with files, and take these for archived.
+/// A person who makes a collection of a directory with files may think that these are archived.
 fn warn_of_strays(context: &Context, collection: &Collection) -> Done {
     let strays = collection.strays()?;
     let Some(first) = strays.first() else { return Ok(()) };
     let (first, root) = (first.display(), collection.path().display());
     let (others, are, them) = match strays.len() - 1 {
-        0 => (String::new(), "is no item", "it"),
-        others => (format!(" and {others} more"), "are no items", "them"),
+        0 => (String::new(), "is not an item", "it"),
+        others => (format!(" and {others} more"), "are not items", "them"),
     };
     let printer = &context.printer;
     printer.warning(&format!(

@@ -23,7 +23,7 @@ use crate::cli::{Done, human};
 /// hold millions. --sort needs all of them before the first line. On a terminal, columns are cut to its
 /// width. In a pipe, values are complete, separated by tabs, and sizes are bytes.
 ///
-/// Deleted items are listed as well, by their tombstones: --state Original leaves them out, --long marks them.
+/// Deleted items are listed as well: --state Original leaves them out, --long shows the states.
 ///
 /// Without --long, --columns, --sort, --state and --json the sidecars are not opened. With an index
 /// (`urepo index`), only changed sidecars are opened.

@@ -23,7 +23,7 @@ use crate::cli::{Done, human};
 /// line. On a terminal of fewer than 100 columns the names of events are omitted: the details begin with the
 /// command.
 ///
-/// Prints the oldest event first. --limit keeps the latest ones, unless --sort gives another order.
+/// Prints the oldest event first. --limit prints only the latest events, unless --sort gives another order.
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `outcome`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,

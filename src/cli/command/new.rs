@@ -154,7 +154,7 @@ pub(super) const LINKS: [Choice<Links>; 5] = [
     ("error", "Refuse every link", Links::Refuse),
 ];
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 1] =
     [("twins", "Keep names that some file systems take for one", Force::Twins)];
 

@@ -63,7 +63,7 @@ pub(crate) struct Promote {
     yes: bool,
 }
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 1] = [(
     "untraced",
     "Promote a Copy though no inventory says where its Original went",

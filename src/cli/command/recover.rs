@@ -41,9 +41,10 @@ use crate::cli::{Done, human};
 /// without a record are added; changed states are recorded; and damaged lines of the inventory are removed.
 /// Damaged lines stay if the items of their year cannot be listed, because they may be the only sign of a
 /// loss; the exit code is then 3. Each correction is a line of output, and each correction of an item is an
-/// event of the log. Hand-overs that only the sidecars still show, because the journal of the giver was restored or
-/// lost, are finished or withdrawn as well; a Copy of the item stays with the giver. If no known collection has the
-/// Original, it may have gone on before the backup was restored: `--force missing` says that it has not.
+/// event of the log. A hand-over that is recorded only in the sidecars, because the journal of the giver was
+/// restored or lost, is finished or withdrawn as well; a Copy of the item stays with the giver. If no known
+/// collection has the Original, it may have gone on before the backup was restored; `--force missing` declares that
+/// it has not.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -54,14 +55,14 @@ Examples:
   urepo recover --inventory --with mirror
   urepo recover --names-from mirror")]
 pub(crate) struct Recover {
-    /// Raise the memories above the identifiers that a mirror holds, or has recorded; may be repeated
+    /// Raise the memories above the identifiers that a mirror holds, or that its inventory records; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     names_from: Vec<String>,
-    /// Correct the inventory by the existing items
+    /// Correct the inventory to match the existing items
     #[arg(long)]
     inventory: bool,
-    /// Another collection, by path or name, that may be the other side of a hand-over, or hold the Original by now; may be
-    /// repeated
+    /// Another collection, by path or name, that may be the other side of a hand-over, or may hold the Original by now;
+    /// may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// Override a rule: `missing` finishes hand-overs though another collection may hold the Original by now
@@ -72,10 +73,10 @@ pub(crate) struct Recover {
     yes: bool,
 }
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 1] = [(
     "missing",
-    "Finish hand-overs though a collection that may hold the Original cannot be looked at",
+    "Finish hand-overs though another collection may hold the Original by now",
     Force::Missing,
 )];
 
@@ -243,12 +244,12 @@ fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {
     let (message, hint) = if pending > 0 {
         let items = human::count(pending, "item");
         (
-            format!("what was begun with {items} could not be finished"),
+            format!("interrupted changes to {items} could not be completed"),
             "repeat the command when the items named above are repaired or reachable",
         )
     } else if kept > 0 {
         (
-            format!("{} could not be removed or put back", human::count(kept, "left-over")),
+            format!("{} could not be removed or put back", human::count(kept, "leftover")),
             "what belongs to another user is removed when that user runs `urepo recover`",
         )
     } else if lines_kept > 0 {

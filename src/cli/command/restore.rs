@@ -33,7 +33,7 @@ use crate::cli::select::{NameFlags, Selection};
 ///
 /// --since and --until use the date in the identifier, not the date of the deletion.
 ///
-/// An Original is restored only after every collection that may hold the Original by now was looked at: those
+/// An Original is restored only after every collection that may hold the Original by now was checked: those
 /// that the inventories name, and those of the settings.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -50,7 +50,7 @@ pub(crate) struct Restore {
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// Override a rule: `damaged` restores an item that differs from its sidecar; `missing` restores an
-    /// Original though a collection that may hold it cannot be looked at
+    /// Original though a collection that may hold it cannot be checked
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
     /// Do not ask
@@ -58,7 +58,7 @@ pub(crate) struct Restore {
     yes: bool,
 }
 
-/// The safety rules that can be overridden.
+/// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 2] = [("damaged", "Restore a damaged item", Force::Damaged), MISSING];
 
 /// The verb of the run, and its participle.

@@ -32,8 +32,8 @@ use targets::Targets;
 /// Check items: structure, sidecars, and every byte against its digest
 ///
 /// Prints one line for each finding: its code, its severity, its place and the fault. With damage the exit
-/// code is 20. The severity of a place that you may not read is `unread`, for its state is unknown; if there
-/// is no damage besides, the exit code is 3. The codes never change their meaning; urepo(1) lists them.
+/// code is 20. The severity of a place that you may not read is `unread`, because its state is unknown; if
+/// there is no damage besides, the exit code is 3. The codes never change their meaning; urepo(1) lists them.
 ///
 /// --prefix, --since and --until select a part of the collection; items that vanished from it are found, too.
 /// Runs with --since or --until do not record when items were verified.

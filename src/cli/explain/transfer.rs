@@ -101,7 +101,7 @@ impl Explain for TransferError {
                 ))
             }
             Self::Journal { .. } => Failure::of(Exit::Failure, self)
-                .hint("mend it by hand; `urepo status` lists the items that are in a hand-over"),
+                .hint("repair it by hand; `urepo status` lists the items that are in a hand-over"),
             Self::SameCollection(_) => {
                 Failure::of(Exit::Conflict, self).hint("name another collection with `--to`")
             }

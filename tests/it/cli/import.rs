@@ -78,7 +78,7 @@ fn does_not_count_a_deleted_item_as_there() {
         for text in [
             format!("imported: its item `{name}` was deleted here\n"),
             "nothing; 1 was deleted here\n".to_owned(),
-            "hint: remove the source, or its row; for another item of it, import it alone with `--dedupe none`\n".to_owned(),
+            "hint: remove the source, or its row; to make another item of it, import it alone with `--dedupe none`\n".to_owned(),
         ] {
             assert!(ran.stderr.contains(&text), "{options}: {text}: {}", ran.stderr);
         }

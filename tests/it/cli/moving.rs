@@ -90,7 +90,7 @@ fn does_not_suggest_to_remove_what_was_left_out() {
 fn says_that_others_are_deposited_if_there_are_any() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
-    let hint = "hint: the others are deposited";
+    let hint = "hint: the other paths are deposited";
     let ran = world.run("-c archive new --each missing gone");
     assert!(ran.code == 3 && !ran.stderr.contains(hint), "{}", ran.stderr);
     let ran = world.run("-c archive new --each missing a.txt");

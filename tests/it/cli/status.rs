@@ -319,7 +319,7 @@ backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 "#]],
         str![[r#"
 error: 1 hand-over in progress, 1 broken seal, 1 item with too few Copies
-hint: `urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun; where there is nothing to finish, add `--inventory`
+hint: `urepo -c COLLECTION recover` finishes the hand-overs of the giver COLLECTION; if there is nothing to finish, add `--inventory`
 
 "#]],
     );
@@ -337,7 +337,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B  1 unreadable
 "#]],
         str![[r#"
 error: 1 hand-over in progress, 1 unreadable sidecar, 1 item with too few Copies
-hint: `urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun; where there is nothing to finish, add `--inventory`
+hint: `urepo -c COLLECTION recover` finishes the hand-overs of the giver COLLECTION; if there is nothing to finish, add `--inventory`
 
 "#]],
     );

@@ -369,7 +369,7 @@ fn an_original_from_a_backup_gets_copies_that_agree_with_it() {
     backup.runs("-c archive copy ITEM --refresh --to mirror");
     let ran = backup.put_back();
     assert_eq!((ran.code, ran.stdout.contains("U407")), (20, true), "{}", ran.stderr);
-    let hint = "`urepo -c COLLECTION delete ITEM` removes a Copy that is wrong";
+    let hint = "`urepo -c COLLECTION delete ITEM` removes a wrong Copy";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
     backup.runs("-c mirror delete ITEM --with archive");
     backup.runs("-c archive copy ITEM --to mirror");

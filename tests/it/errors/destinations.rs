@@ -129,7 +129,7 @@ error: `[WORLD]/large` was not imported: no room for `[WORLD]/large`: it takes 1
 hint: make room, and repeat the command
 imported nothing
 error: 1 of 1 source was not imported
-hint: repeat the command then: nothing is imported twice
+hint: then repeat the command: nothing is imported twice
 
 "#]],
     );

@@ -79,7 +79,7 @@ hint: `author` is neither a Dublin Core term nor one of your own, such as `x.box
 "#]]);
     refuses(&world, "-c archive find date:1911..1912", 21).tells(str![[r#"
 error: no matching items
-hint: `date:` takes words, no range: `date:191*` finds what begins so
+hint: `date:` takes words, not a range; a `*` at the end matches any ending, as in `date:191*`
 
 "#]]);
     refuses(&world, "-c archive find http://a.b/c", 21).tells(str![[r#"

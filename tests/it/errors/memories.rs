@@ -230,7 +230,7 @@ fn unseen_collection() {
     std::fs::rename(world.path("other"), world.path("away")).unwrap();
     let line = "-c archive doctor --take-over --forget-future";
     refuses(&world, line, 23).tells(str![[r#"
-error: the memory of `example.org/archive` stays as it is: `[WORLD]/other` cannot be looked at for identifiers dated in the future
+error: the memory of `example.org/archive` stays as it is: `[WORLD]/other` cannot be searched for identifiers dated in the future
 hint: make it readable there, or give its new place with `--names-from`; `--force unseen` goes on without: identifiers that it has issued for later dates can then be issued a second time
 
 "#]]);

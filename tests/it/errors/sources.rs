@@ -230,14 +230,14 @@ fn of_people_in_the_collection() {
     world.write("archive/letter.txt", "not archived");
     world.write("archive/photos/2020/trip/1.png", "not archived");
     refuses(&world, "-c archive new archive/letter.txt", 1).tells(str![[r#"
-error: `archive/letter.txt` lies in the collection `[WORLD]/archive`, but is no item
+error: `archive/letter.txt` lies in the collection `[WORLD]/archive`, but is not an item
 hint: move it out of the collection, and repeat with its new path
 
 "#]]);
     let is_stray = |path: &str| {
         let ran = world.run(&format!("-c archive new archive/{path}"));
         assert_eq!(ran.code, 1, "{path}: {}", ran.stderr);
-        ran.stderr.contains("but is no item")
+        ran.stderr.contains("but is not an item")
     };
     std::fs::create_dir_all(world.path("archive").join(name)).unwrap();
     for stray in ["photos", "photos/2020", "photos/2020/trip/1.png", "example.org/a.txt"] {
@@ -262,7 +262,7 @@ fn of_people_in_a_directory_that_becomes_a_collection() {
     }
     let ran = world.run("init new --host new.example.org");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let warning = "warning: `letter.txt` and 1 more in `[WORLD]/new` are no items: no command copies \
+    let warning = "warning: `letter.txt` and 1 more in `[WORLD]/new` are not items: no command copies \
                    or verifies them\nhint: move them out of the collection; `urepo new` or `urepo import` \
                    then deposits them\n";
     assert!(ran.stderr.starts_with(warning), "{}", ran.stderr);

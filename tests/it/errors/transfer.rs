@@ -76,7 +76,7 @@ mod hand_overs {
         refuses(&world, "-c archive recover", 3).tells(str![[r#"
 warning: the hand-over of example.org/archive/2026/11.21.02.13 is not finished: `[WORLD]/gone` is not a collection
 there is nothing to remove
-error: what was begun with 1 item could not be finished
+error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable
 
 "#]]);
@@ -85,7 +85,7 @@ hint: repeat the command when the items named above are repaired or reachable
         refuses(&world, "-c archive recover", 3).tells(str![[r#"
 warning: the hand-over of example.org/archive/2026/11.21.02.13 is not finished: `[WORLD]/mirror` is another collection than `0123456789abcdef`, which gets the item
 there is nothing to remove
-error: what was begun with 1 item could not be finished
+error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable
 
 "#]]);
@@ -133,7 +133,7 @@ there is nothing to remove
 warning: the hand-over of example.org/archive/2026/11.21.02.13 cannot be finished: its Original is in neither collection any more
 hint: `urepo -c archive repair ITEM --from COLLECTION` brings it back from a Copy; if the other collection gets it back from a later backup, `urepo -c archive recover --inventory` gives it up here
 there is nothing to remove
-error: what was begun with 1 item could not be finished
+error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable
 
 "#]],
@@ -153,7 +153,7 @@ hint: repeat the command when the items named above are repaired or reachable
         refuses(&world, "-c archive recover", 3).tells(str![[r#"
 warning: a hand-over is not finished: cannot use the journal `[WORLD]/archive/.urepo/journal/handover-77.toml`: key with no value, expected `=`
 there is nothing to remove
-error: what was begun with 1 item could not be finished
+error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable
 
 "#]]);

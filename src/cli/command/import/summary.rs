@@ -53,7 +53,7 @@ pub(super) fn partial(
             let failure = Failure::new(Exit::Partial, message);
             Some(match failed - summary.deleted - passing {
                 0 if passing > 0 => {
-                    failure.hint("repeat the command then: nothing is imported twice")
+                    failure.hint("then repeat the command: nothing is imported twice")
                 }
                 0 => failure,
                 _ => failure
@@ -151,8 +151,8 @@ mod tests {
         let changing = DepositError::File(FileFault::Changing("a".into()));
         assert!(is_passing(&changing.into()));
         for (failed, deleted, passing, hint) in [
-            (2, 0, 2, Some("repeat the command then: nothing is imported twice")),
-            (2, 1, 1, Some("repeat the command then: nothing is imported twice")),
+            (2, 0, 2, Some("then repeat the command: nothing is imported twice")),
+            (2, 1, 1, Some("then repeat the command: nothing is imported twice")),
             (2, 2, 0, None),
             (
                 2,

@@ -132,7 +132,7 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
         hint: Some("every printed identifier is durable; nothing is left of the other items"),
         partial,
         failed_hint: (deposited > 0).then_some(
-            "the others are deposited: repeat with the paths that are named above, and no others",
+            "the other paths are deposited; repeat the command with only the paths named above",
         ),
         closing: is_told.then(|| format!("deposited {items}, {}", human::bytes(bytes))),
         ..End::default()

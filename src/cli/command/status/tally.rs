@@ -75,8 +75,8 @@ const KINDS: [ConcernKind; 12] = [
         name: "handover",
         one: "hand-over in progress",
         many: "hand-overs in progress",
-        hint: "`urepo -c COLLECTION recover`, with the collection that gives, finishes what was begun; \
-               where there is nothing to finish, add `--inventory`",
+        hint: "`urepo -c COLLECTION recover` finishes the hand-overs of the giver COLLECTION; if there is nothing \
+               to finish, add `--inventory`",
     },
     ConcernKind {
         name: "unreadable",

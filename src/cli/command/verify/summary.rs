@@ -203,7 +203,7 @@ impl<'a> Ending<'a> {
         } else {
             // They cannot be both right, and only a person knows which one is.
             "`urepo show -c COLLECTION ITEM` shows what each of them holds; `urepo -c COLLECTION delete ITEM` \
-             removes a Copy that is wrong, `urepo -c COLLECTION copy ITEM --to COLLECTION` makes it again"
+             removes a wrong Copy, and `urepo -c GOOD copy ITEM --to COLLECTION` puts a good one in its place"
         }
     }
 

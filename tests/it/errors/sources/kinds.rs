@@ -220,7 +220,7 @@ error: `missing.txt` was not deposited: cannot inspect `missing.txt`: No such fi
 hint: `ls -a .` lists what is there
 error: `empty` was not deposited: cannot inspect `empty`: No such file or directory (os error 2)
 error: 2 of 4 items could not be deposited
-hint: the others are deposited: repeat with the paths that are named above, and no others
+hint: the other paths are deposited; repeat the command with only the paths named above
 
 "#]],
     );
