@@ -42,13 +42,13 @@ Examples:
   urepo doctor --take-over --forget-future
   urepo doctor --take-over --forget-future --names-from mirror")]
 pub(crate) struct Doctor {
-    /// From now on this collection issues the identifiers
+    /// Make this collection the one that issues the identifiers from now on
     #[arg(long)]
     take_over: bool,
-    /// Dates that the clock has not reached do not count
+    /// Reset a memory that ends in the future; existing identifiers with such dates are skipped
     #[arg(long, requires = "take_over")]
     forget_future: bool,
-    /// The clock is right, though it is far ahead of the last identifier
+    /// Accept a clock that is far ahead of the last identifier
     #[arg(long, requires = "take_over")]
     accept_clock: bool,
     /// Skip the identifiers dated in the future that this collection holds, or that its inventory records; may

@@ -50,25 +50,25 @@ pub(crate) struct Find {
     /// Words of the description
     #[arg(value_name = "TEXT")]
     text: Vec<String>,
-    /// TERM of the description, or x.KEY, has the words of TEXT, whole and in this order; may be repeated
+    /// Only items whose TERM, or x.KEY, has the words of TEXT, whole and in this order; may be repeated
     #[arg(long = "term", value_name = "TERM=TEXT", value_parser = parse_term)]
     terms: Vec<(String, String)>,
-    /// It has a file of this name, or path; * and ? stand for any characters
+    /// Only items with a file of this name or path; * and ? stand for any characters
     #[arg(long, value_name = "NAME", value_parser = escape::argument_of(parse_text))]
     file: Vec<String>,
-    /// The source it was made from, a path, contains TEXT; may be repeated
+    /// Only items made from a source whose path contains TEXT; may be repeated
     #[arg(long, value_name = "TEXT", value_parser = escape::argument_of(parse_text))]
     source: Vec<String>,
-    /// It has a file with the content of FILE
+    /// Only items with a file that has the content of FILE
     #[arg(long, value_name = "FILE")]
     content: Option<PathBuf>,
-    /// It has a file of this digest, or its manifest has
+    /// Only items with this digest, of a file or of the manifest
     #[arg(long, value_name = "DIGEST", value_parser = parse_digest)]
     sha256: Option<Digest>,
-    /// It has this IBIp, or this alias among the identifiers of its description
+    /// Only items with this IBIp, or with this alias among the identifiers of their description
     #[arg(long, value_name = "TEXT", value_parser = parse_text)]
     identifier: Option<String>,
-    /// It has a relation to this item; only of one kind, such as `next_edition`, `translation` or `part_of`
+    /// Only items with a relation to this item; with KIND, only of this kind, such as `next_edition`, `translation` or `part_of`
     #[arg(long, value_name = "[KIND=]ITEM", value_parser = parse_related)]
     related: Vec<Related>,
     /// Only items in this state: Original, Copy or Deleted; without it, deleted items are not found

@@ -46,9 +46,9 @@ use targets::Targets;
 /// that is in none of them is an error.
 ///
 /// Nothing is repaired. The command records, in .urepo/verified, the dates at which items were found intact,
-/// but not with --dry-run. By these dates, --time-limit verifies a collection that is too large for one night
+/// but not with --dry-run. With these dates, --time-limit verifies a collection that is too large for one night
 /// in rounds. A damaged item has no date and is verified each time. You may delete the dates; if they cannot
-/// be written, or while another run writes them, items are verified nevertheless.
+/// be written, or while another run writes them, items are verified anyway.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("state", |state| state.hide(true)), after_long_help = "\
 Examples:
