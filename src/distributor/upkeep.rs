@@ -175,6 +175,22 @@ impl Distributor<'_> {
         Ok(notices)
     }
 
+    /// Whether dates are reserved, or other collections share the memory; `None` without the file of both. Takes no
+    /// lock.
+    pub fn has_reserved(&self) -> Result<Option<bool>, DistributorError> {
+        let reserved = Reserved::read(&self.dir, &self.prefix)?;
+        Ok(reserved.map(|reserved| reserved.counts(self.clock.now())))
+    }
+
+    /// Refuses to go on without reserved dates that the register of the machine knows of.
+    pub fn check_reserved(&self, in_register: bool) -> Result<(), DistributorError> {
+        let is_missing = in_register && self.has_reserved()?.is_none();
+        if is_missing && self.missing_dates == MissingDates::Refuse {
+            return Err(DistributorError::reserved_missing(&self.dir, &self.prefix));
+        }
+        Ok(())
+    }
+
     /// Records durably that the collection at `root` shares the memory.
     pub fn share(&self, id: &str, root: &Path, patience: Patience) -> Result<(), DistributorError> {
         let has = |reserved: &Reserved| reserved.sharing.get(id).is_some_and(|it| it == root);

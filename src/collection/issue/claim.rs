@@ -30,6 +30,7 @@ impl Issuer<'_> {
             let ibips = ibips.as_ref();
             let mut claimant =
                 Claimant { prefix, ibips, id: Some(id), root: &root, memory: &memory };
+            distributor.check_reserved(self.register.has_reserved(&claimant)?)?;
             while !self.register.has(&claimant)? {
                 let (agent, clock) = (distributor.agent, distributor.clock);
                 let claim = self.register.claim(&claimant, takeover, agent, clock, self.patience);
@@ -59,6 +60,9 @@ impl Issuer<'_> {
                     shared => shared?,
                 }
             }
+            let (agent, clock) = (distributor.agent, distributor.clock);
+            let reserved = distributor.has_reserved()?.unwrap_or(false);
+            self.register.note_reserved(&claimant, reserved, agent, clock, self.patience)?;
         }
         Ok(())
     }
@@ -86,6 +90,7 @@ impl Issuer<'_> {
             let (prefix, ibips, memory) =
                 (&distributor.prefix, names.ibips.as_ref(), &*names.memory);
             let claimant = Claimant { prefix, ibips, id: Some(id), root: &root, memory };
+            distributor.check_reserved(self.register.has_reserved(&claimant)?)?;
             let around = names.with_mirrors(mirrors, self.register.peers(&claimant)?);
             // Before the claim: it replaces the previous issuer in the register, whose names are not found afterwards.
             distributor.reserve_elsewhere(&around, future, self.patience)?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::elsewhere::NamesAround;
-use super::register::{Register, Takeover};
+use super::register::{Claimant, Register, Takeover};
 use super::spatial::{self, Spread};
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -238,7 +238,11 @@ impl<'a> Issuer<'a> {
     /// Raises each memory to the latest name on disk, and in `mirrors`.
     pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
+        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
         for LabelSource { distributor, names, .. } in &self.sources {
+            let (prefix, memory) = (&distributor.prefix, &*names.memory);
+            let claimant = Claimant { prefix, ibips: None, id: Some(id), root: &root, memory };
+            distributor.check_reserved(self.register.has_reserved(&claimant)?)?;
             let names = names.with_mirrors(mirrors, self.register.known_peers());
             notices.extend(distributor.catch_up(&names, self.patience)?);
         }

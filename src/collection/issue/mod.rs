@@ -2,6 +2,7 @@
 
 mod claim;
 pub(super) mod elsewhere;
+mod entry;
 pub(super) mod issuer;
 pub(super) mod register;
 pub(super) mod series;

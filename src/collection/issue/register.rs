@@ -6,14 +6,11 @@
 //! with one address: their IBIps would be the same.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use toml_writer::ToTomlValue as _;
-
 use super::elsewhere::Peer;
+use super::entry::{Registration, entries_of, read, read_file};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Series, Settings, SettingsError, settings};
@@ -23,9 +20,6 @@ use crate::identity::{IbipPrefix, Prefix};
 use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::Waiter;
-
-/// Limit on the size of an entry.
-const LARGEST_ENTRY: u64 = 64 * 1024;
 
 /// Locked while an entry is checked and replaced.
 const LOCK: &str = "lock";
@@ -42,19 +36,6 @@ pub struct Register {
     /// Directories outside collections in which memories may lie: a foreign collection must not decide what
     /// is written outside of it.
     pub allowed: Vec<PathBuf>,
-}
-
-/// An entry of the register.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Registration {
-    /// The prefix of the names, even in an entry for IBIps: a memory has a date for each prefix.
-    prefix: String,
-    /// The id of the collection.
-    collection: String,
-    /// Its path when it last wrote the entry.
-    root: PathBuf,
-    /// The directory of the memory.
-    memory: PathBuf,
 }
 
 /// A collection that wants to issue the names of a prefix.
@@ -238,6 +219,42 @@ impl Register {
         Ok(is_in_place)
     }
 
+    /// Whether the memory of the claimant had reserved dates when it last issued.
+    pub(super) fn has_reserved(&self, claimant: &Claimant<'_>) -> Result<bool, CollectionError> {
+        let entry = self.entry(&Series::Names(claimant.prefix.clone()))?;
+        Ok(entry.is_some_and(|entry| {
+            let is_own = claimant.id == Some(entry.collection.as_str());
+            entry.reserved && (is_own || claimant.has_memory_of(&entry))
+        }))
+    }
+
+    /// Records whether the memory of the claimant has reserved dates, so that they are missed if it is lost.
+    pub(super) fn note_reserved(
+        &self,
+        claimant: &Claimant<'_>,
+        reserved: bool,
+        agent: &Agent,
+        clock: &dyn Clock,
+        patience: Patience,
+    ) -> Result<(), CollectionError> {
+        let names = Series::Names(claimant.prefix.clone());
+        let outdated = |entry: Option<Registration>| {
+            entry.filter(|entry| claimant.has_memory_of(entry) && entry.reserved != reserved)
+        };
+        if outdated(self.entry(&names)?).is_none() {
+            return Ok(());
+        }
+        let noted = self.claim(claimant, Takeover::Accept, agent, clock, patience);
+        let noted = noted.and_then(|claim| match (claim, outdated(self.entry(&names)?)) {
+            (Some(Claim { dir, .. }), Some(entry)) => {
+                Ok(Registration { reserved, ..entry }.write(&dir, &names)?)
+            }
+            _ => Ok(()),
+        });
+        // Without the right to write the register, only the memory knows.
+        unless_refused(noted)
+    }
+
     /// Whether a memory may lie in `dir`, which is outside all collections.
     pub(super) fn allows(&self, dir: &Path, prefix: &Prefix) -> Result<bool, CollectionError> {
         let names = Series::Names(prefix.clone());
@@ -257,17 +274,14 @@ impl Register {
 impl Claim {
     /// Writes the entries of the claimant for the names and their IBIps, durably.
     pub(super) fn keep(self, id: &str, claimant: &Claimant<'_>) -> Result<(), PathError> {
-        let text = format!(
-            "# Written by urepo: this machine gives the names of a prefix from here.\n\
-             prefix = {}\ncollection = {}\nroot = {}\nmemory = {}\n",
-            claimant.prefix.subsystem().to_toml_value(),
-            id.to_toml_value(),
-            claimant.root.to_string_lossy().to_toml_value(),
-            claimant.memory.to_string_lossy().to_toml_value(),
-        );
-        claimant
-            .series()
-            .try_for_each(|series| self.dir.replace_file(&series.file(), text.as_bytes()))
+        let entry = Registration {
+            prefix: claimant.prefix.subsystem(),
+            collection: id.to_owned(),
+            root: claimant.root.to_path_buf(),
+            memory: claimant.memory.to_path_buf(),
+            reserved: false,
+        };
+        claimant.series().try_for_each(|series| entry.write(&self.dir, &series))
     }
 }
 
@@ -297,33 +311,6 @@ fn unless_refused<T: Default>(read: Result<T, CollectionError>) -> Result<T, Col
         Err(CollectionError::Disk(error)) if error.is_refusal() => Ok(T::default()),
         read => read,
     }
-}
-
-/// The files of the entries in `dir`.
-fn entries_of(dir: &Path) -> Result<Vec<PathBuf>, CollectionError> {
-    let dir = match Dir::open(dir, Watcher::default()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        opened => opened?,
-    };
-    let paths = dir.entries()?.map(|entry| Ok(dir.path_of(entry?.name)));
-    let paths = paths.collect::<Result<Vec<_>, PathError>>()?;
-    Ok(paths.into_iter().filter(|path| path.extension() == Some(OsStr::new("toml"))).collect())
-}
-
-fn read(dir: &Path, series: &Series) -> Result<Option<Registration>, CollectionError> {
-    read_file(dir.join(series.file()))
-}
-
-fn read_file(path: PathBuf) -> Result<Option<Registration>, CollectionError> {
-    let mut file = match StoredFile::open_no_follow(&path, Watcher::default()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        opened => opened?,
-    };
-    let text = String::from_utf8(file.read_all(LARGEST_ENTRY)?).map_err(|error| error.to_string());
-    let entry = text.and_then(|text| {
-        toml::from_str(&text).map_err(|error: toml::de::Error| error.message().replace('\n', ", "))
-    });
-    entry.map(Some).map_err(|cause| CollectionError::Settings { path, cause: SettingsError(cause) })
 }
 
 /// Makes sure that an entry belongs to the claimant, or to a collection that shares its memory.

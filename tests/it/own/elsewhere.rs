@@ -202,14 +202,14 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 /// The files of a directory and their bytes.
-type Files = BTreeMap<PathBuf, Vec<u8>>;
+pub(super) type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-fn files(dir: &Path) -> Files {
+pub(super) fn files(dir: &Path) -> Files {
     let paths = std::fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path());
     paths.map(|path| (path.clone(), std::fs::read(&path).unwrap())).collect()
 }
 
-fn restore(dir: &Path, backup: &Files) {
+pub(super) fn restore(dir: &Path, backup: &Files) {
     std::fs::create_dir_all(dir).unwrap();
     for path in files(dir).keys().filter(|path| !backup.contains_key(*path)) {
         std::fs::remove_file(path).unwrap();

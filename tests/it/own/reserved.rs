@@ -11,6 +11,7 @@ use urepo::disk::{Operation, Watch, Watcher};
 use urepo::distributor::{DistributorError, FutureDate, Unseen, slot};
 use urepo::identity::RepositoryName;
 
+use super::elsewhere::{files, restore};
 use super::sites::{AHEAD, EARLY, LATER, Sites};
 
 /// The clock of `two` was ahead, and now `one` is about to take the memory over. Only `two` has these names.
@@ -87,6 +88,39 @@ fn without_it_nothing_is_issued_until_a_person_names_the_other_collections() {
     }
 }
 
+/// The memory is lost with it, or is that of a backup from before: the register of the machine has recorded it.
+#[test]
+fn it_is_missed_without_the_memory_too() {
+    for is_shared in [false, true] {
+        for is_restored in [false, true] {
+            let (sites, given) = sites_ahead(is_shared);
+            let backup = files(&sites.memory("one"));
+            sites.take_back().unwrap();
+            sites.deposit("one", EARLY);
+            std::fs::remove_dir_all(sites.memory("one")).unwrap();
+            if is_shared {
+                std::fs::create_dir(sites.memory("one")).unwrap();
+            } else {
+                std::fs::remove_dir_all(sites.path("one/.urepo")).unwrap();
+            }
+            if is_restored {
+                restore(&sites.memory("one"), &backup);
+                drop(std::fs::remove_file(sites.reserved("one")));
+            }
+            for _ in 0..2 {
+                sites.try_deposit("one").unwrap_err();
+                assert!(sites.take_back().is_err_and(|error| is_missing(&error)));
+                assert!(sites.catch_up("one").is_err_and(|error| is_missing(&error)));
+            }
+            assert!(!sites.reserved("one").exists());
+            sites.clock.set("2026-11-21T02:15:20Z");
+            sites.name_two().unwrap();
+            sites.deposit("one", "2026-11-21T02:15:30Z");
+            assert_eq!(sites.gives_none_of(&given), 3);
+        }
+    }
+}
+
 #[test]
 fn a_person_who_knows_of_no_other_collection_goes_on_without_it() {
     let (sites, _) = sites_ahead(true);
@@ -94,6 +128,14 @@ fn a_person_who_knows_of_no_other_collection_goes_on_without_it() {
     std::fs::remove_file(sites.reserved("one")).unwrap();
     sites.take_over("one", FutureDate::Keep, Unseen::Accept).unwrap();
     sites.deposit("one", EARLY);
+    // With nothing left to reserve.
+    let (sites, _) = sites_ahead(false);
+    sites.take_back().unwrap();
+    sites.deposit("one", EARLY);
+    std::fs::remove_dir_all(sites.path("one/.urepo")).unwrap();
+    std::fs::remove_dir_all(sites.path("two")).unwrap();
+    sites.take_over("one", FutureDate::Keep, Unseen::Accept).unwrap();
+    sites.deposit("one", "2026-11-21T02:15:20Z");
 }
 
 #[test]

@@ -148,6 +148,14 @@ impl Sites {
         issuer.adopt(future, unseen, mirrors)
     }
 
+    /// As `urepo recover`.
+    pub(super) fn catch_up(&self, name: &str) -> Result<Vec<Notice>, CollectionError> {
+        let (collection, agent) = (self.open(name), agent());
+        let (purpose, register) = (IssuePurpose::Care, self.register.clone());
+        let options = IssueOptions { purpose, register, ..issue_options() };
+        Issuer::new(&collection, &agent, &self.clock, &options)?.catch_up(&[])
+    }
+
     /// The files of the memory that `name` issues from.
     pub(super) fn memory(&self, name: &str) -> PathBuf {
         if self.is_shared {
