@@ -3,7 +3,7 @@
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::ImportError;
+use super::{BagError, ImportError};
 use crate::collection::Label;
 use crate::deposit::{SourcePlace, SourceResolver};
 use crate::digest::Digest;
@@ -85,10 +85,18 @@ impl Candidate {
     }
 
     /// Its conditions: those that its row gives, over those of its `bag`.
-    pub(super) fn conditions_over(&self, bag: Option<Conditions>) -> Conditions {
-        let Some(mut conditions) = bag else { return self.conditions.clone() };
+    pub(super) fn conditions_over(
+        &self,
+        bag: Result<Option<Conditions>, BagError>,
+    ) -> Result<Conditions, BagError> {
+        let gives = |key| self.condition_keys.contains(key);
+        let bag = match bag {
+            Err(BagError::Conditions(_)) if ["access", "transferable"].iter().all(gives) => None,
+            read => read?,
+        };
+        let Some(mut conditions) = bag else { return Ok(self.conditions.clone()) };
         conditions.override_with(&self.conditions, &self.condition_keys);
-        conditions
+        Ok(conditions)
     }
 
     /// Whether it may have become the item `name`: it has that name, or no given name.

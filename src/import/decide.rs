@@ -208,7 +208,7 @@ impl<'a> Planner<'a> {
                 }
                 (bag.checks, bag.metadata, bag.conditions)
             }
-            None => (checks(candidate, &look), Metadata::default(), None),
+            None => (checks(candidate, &look), Metadata::default(), Ok(None)),
         };
         metadata.override_with(self.rules.metadata.clone());
         metadata.override_with(candidate.metadata.clone());
@@ -219,7 +219,9 @@ impl<'a> Planner<'a> {
         let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),
-            conditions: candidate.conditions_over(conditions),
+            conditions: candidate
+                .conditions_over(conditions)
+                .map_err(|cause| wrong_bag(candidate, cause))?,
             origin,
             checks: Arc::new(checks),
             exclusion,

@@ -3,7 +3,7 @@
 use crate::digest::Algorithm;
 use crate::disk::PathError;
 use crate::item::PayloadPath;
-use crate::sidecar::MetadataError;
+use crate::sidecar::{MetadataError, SidecarError};
 
 /// The faults of a bag.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +86,12 @@ pub enum BagError {
     /// A description is refused.
     #[error("`bag-info.txt` cannot be taken")]
     Description(#[from] MetadataError),
+    /// The conditions of the exported item cannot be read.
+    #[error(
+        "`metadata/item.toml` does not say who may read the item; \
+         a list (`--manifest`) with the columns `path`, `access` and `transferable` decides instead"
+    )]
+    Conditions(#[from] SidecarError),
     /// It cannot be read.
     #[error(transparent)]
     Disk(#[from] PathError),

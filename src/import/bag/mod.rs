@@ -27,8 +27,8 @@ pub(super) struct Bag {
     pub checks: Checks,
     /// The description in `bag-info.txt`.
     pub metadata: Metadata,
-    /// Those of the item of which it was made.
-    pub conditions: Option<Conditions>,
+    /// Those of the item of which it was made. If they cannot be read, a row may give them.
+    pub conditions: Result<Option<Conditions>, BagError>,
     /// Bytes and files, if `bag-info.txt` states them.
     oxum: Option<(u64, u64)>,
 }
@@ -46,7 +46,7 @@ impl Bag {
         let files = lists::payload(dir, version)?;
         lists::check_tags(dir, version)?;
         let (metadata, oxum) = tags::info(dir)?;
-        let conditions = tags::conditions(dir, &metadata)?;
+        let conditions = tags::conditions(dir, &metadata);
         let checks = Checks { files: Some(files), payload: None };
         Ok(Bag { checks, metadata, conditions, oxum })
     }

@@ -93,7 +93,6 @@ pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError
 
 /// The conditions of the item of which `urepo export` made the bag: the one that the description names.
 pub(super) fn conditions(dir: &Dir, metadata: &Metadata) -> Result<Option<Conditions>, BagError> {
-    // Bags of others may have anything of that name.
     let is_directory = dir.stat(METADATA)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
     let path = Path::new(METADATA).join(crate::layout::SIDECAR);
     if !is_directory || dir.stat(&path)?.is_none_or(|stamp| stamp.kind != Kind::File) {
@@ -103,7 +102,8 @@ pub(super) fn conditions(dir: &Dir, metadata: &Metadata) -> Result<Option<Condit
         match read_sidecar(&mut dir.open_file(&path)?) {
             Ok((sidecar, ..)) => sidecar,
             Err(SidecarFileError::Disk(error)) => return Err(error.into()),
-            Err(SidecarFileError::Sidecar(_)) => return Ok(None),
+            // The item may be closed.
+            Err(SidecarFileError::Sidecar(error)) => return Err(error.into()),
         };
     Ok(says(metadata, repository.as_str()).then_some(Conditions { transferable, access }))
 }

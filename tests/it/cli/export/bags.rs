@@ -153,3 +153,34 @@ fn keep_their_item_closed() {
     let name = world.run("-c fourth list").line();
     assert!(world.run(&format!("-c fourth meta get {name}")).stdout.contains("access: open"));
 }
+
+/// A closed item does not become open because this urepo cannot read its sidecar.
+#[test]
+fn whose_sidecar_cannot_be_read_need_a_row_that_says_who_may_read_them() {
+    for other in ["format = 2", "formless"] {
+        let world = World::with_collection();
+        world.write("s.txt", "s");
+        let name = world.run("-c archive new s.txt --access closed").line();
+        let (place, _) = bag(&world, &name, "");
+        let sidecar = place.join("metadata/item.toml");
+        let text = std::fs::read_to_string(&sidecar).unwrap();
+        std::fs::write(&sidecar, text.replace("format = 1", other)).unwrap();
+        std::fs::remove_file(place.join("tagmanifest-sha256.txt")).unwrap();
+        world.run("-q init other --host other.example.org").succeeded();
+        let ran = world.run(&format!("-c other import {}", place.display()));
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        let reason =
+            "`metadata/item.toml` does not say who may read the item; a list (`--manifest`)";
+        assert!(ran.stderr.contains(reason), "{}", ran.stderr);
+        let list = |columns: &str, values: &str| {
+            let rows = format!("path,{columns}\n{},{values}\n", place.display());
+            world.write("rows.csv", rows);
+            world.run("-c other import --manifest rows.csv")
+        };
+        assert_eq!(list("access", "closed").code, 3);
+        list("access,transferable", "closed,false").succeeded();
+        let name = world.run("-c other list").line();
+        let told = world.run(&format!("-c other meta get {name}"));
+        assert!(told.stdout.contains("access: closed"), "{}", told.stdout);
+    }
+}
