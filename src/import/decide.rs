@@ -16,13 +16,13 @@ use super::source_lookup::LedgerQuery;
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, InventoryLine, Lookup};
-use crate::deposit::source_removal::{Closeness, SourceKept, Times, is_aside};
+use crate::deposit::source_removal::{Closeness, SourceKept, Times};
 use crate::deposit::{
     self, DepositError, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, Source,
     SourcePlace, check_ibip, not_yet_issued,
 };
 use crate::disk::copy::CopyError;
-use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
+use crate::disk::{Exclusion, ExclusionRule, Kind, Links, is_removing};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::{PayloadPath, Shape, escape};
@@ -153,9 +153,7 @@ impl<'a> Planner<'a> {
         if self.rules.takes_sources || !self.rules.done.is_empty() {
             self.target.check_takeable(&candidate.place.path(), path_of_key(key))?;
         }
-        if let Some(name) = path_of_key(key).file_name()
-            && is_aside(Path::new(name))
-        {
+        if is_removing(path_of_key(key)) {
             return Ok(Decision::Aside);
         }
         if self.rules.takes_sources
@@ -170,7 +168,7 @@ impl<'a> Planner<'a> {
         };
         // A bag is whole or none: its lists name every file.
         let exclusion = match &bag {
-            Some(_) => Exclusion::default(),
+            Some(_) => Exclusion::of_bag(),
             None => candidate.exclusion.clone(),
         };
         let look = self.rules.looker.look(&place, &exclusion, &|time| self.is_recent(time))?;

@@ -16,9 +16,10 @@ use super::look::Scanner;
 use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
-use crate::deposit::source_removal::{SourceRemover, is_aside};
+use crate::deposit::source_removal::SourceRemover;
 use crate::deposit::{Depositor, SourcePlace, SourceRule};
 use crate::digest::Digest;
+use crate::disk::is_removing;
 use crate::holdings::Peers;
 use crate::interrupt::Interrupt;
 use crate::progress::{NoProgress, Progress, Scan};
@@ -227,8 +228,7 @@ pub fn measure(
     let (Criteria { looker, done, .. }, ..) = rules(collection, options.clone());
     let finishes_removals = matches!(options.after, After::Remove);
     let is_passed = |path: &Path| {
-        let is_aside = || path.file_name().is_some_and(|name| is_aside(Path::new(name)));
-        done.iter().any(|done| path.starts_with(done)) || !finishes_removals && is_aside()
+        done.iter().any(|done| path.starts_with(done)) || !finishes_removals && is_removing(path)
     };
     for found in candidates {
         scan.goes_on()?;

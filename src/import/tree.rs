@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::candidate::{Candidate, FoundCandidate, Refused};
 use super::{ImportError, bag};
 use crate::deposit::SourcePlace;
-use crate::deposit::source_removal::is_aside;
 use crate::disk::{
-    Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, resolved, stat_of,
+    Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, is_removing, resolved, stat_of,
 };
 
 /// The entries of a directory that become items.
@@ -124,7 +123,7 @@ impl Iterator for SourceTree {
             };
             let exclusion = level.exclusion.clone();
             let seen = self.seen(&relative, kind);
-            let is_aside = is_aside(Path::new(relative.file_name().unwrap_or_default()));
+            let is_aside = is_removing(&relative);
             let left_out = match exclusion.rule(&relative, seen) {
                 _ if is_aside => None,
                 None if kind == Kind::Link && self.links == Links::Skip => {

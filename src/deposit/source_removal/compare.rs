@@ -299,26 +299,49 @@ impl ComparedSource {
         &self,
         (parent, name): (&Dir, &Path),
         path: &Path,
-    ) -> Result<Result<(), SourceKept>, PathError> {
+    ) -> Result<(), SourceKept> {
         let top = parent.open_up(name)?;
         for directory in &self.directories {
             top.open_up(directory)?;
         }
-        for (below, found) in &self.leaves {
-            if top.stat(below)?.is_some_and(|now| is_same(&now, found)) {
-                top.remove_file(below)?;
+        // Before anything is removed: of a source that resists, no part is to go.
+        let entries = self.leaves.keys().chain(&self.directories);
+        let filled: BTreeSet<_> = entries.filter_map(|below| below.parent()).collect();
+        for directory in filled {
+            top.check_writable(directory)?;
+        }
+        let mut is_begun = false;
+        match self.remove_from(&top, (parent, name), &mut is_begun) {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(cause) if is_begun => {
+                return Err(SourceKept::Part { at: parent.path_of(name), cause });
             }
-        }
-        for directory in self.directories.iter().rev() {
-            remove_if_empty(&top, directory)?;
-        }
-        if remove_if_empty(parent, name)? {
-            return Ok(Ok(()));
+            Err(cause) => return Err(cause.into()),
         }
         let left = first_of(&top)?;
         let at = path.join(&left);
         let is_known = self.leaves.contains_key(&left);
-        Ok(Err(if is_known { SourceKept::Changed(at) } else { SourceKept::NotInItem(at) }))
+        Err(if is_known { SourceKept::Changed(at) } else { SourceKept::NotInItem(at) })
+    }
+
+    /// Removes the compared entries of `top`, and then the directory itself unless it has others.
+    fn remove_from(
+        &self,
+        top: &Dir,
+        (parent, name): (&Dir, &Path),
+        is_begun: &mut bool,
+    ) -> Result<bool, PathError> {
+        for (below, found) in &self.leaves {
+            if top.stat(below)?.is_some_and(|now| is_same(&now, found)) {
+                top.remove_file(below)?;
+                *is_begun = true;
+            }
+        }
+        for directory in self.directories.iter().rev() {
+            *is_begun |= remove_if_empty(top, directory)?;
+        }
+        remove_if_empty(parent, name)
     }
 }
 

@@ -38,6 +38,15 @@ pub(crate) enum SourceKept {
         #[source]
         cause: PathError,
     },
+    #[error(
+        "a part of it is removed; the rest is `{}`, which the next `--remove-source` in that directory removes",
+        at.display()
+    )]
+    Part {
+        at: PathBuf,
+        #[source]
+        cause: PathError,
+    },
     #[error(transparent)]
     Collection(#[from] CollectionError),
     #[error(transparent)]
@@ -52,6 +61,15 @@ impl SourceKept {
     /// Whether the source has something that is not in the item.
     pub(super) fn is_of_content(&self) -> bool {
         matches!(self, SourceKept::Changed(_) | SourceKept::NotInItem(_) | SourceKept::Followed(_))
+    }
+
+    /// The same, once what was at `from` is at `to`.
+    fn moved(self, from: &Path, to: &Path) -> SourceKept {
+        match self {
+            SourceKept::Disk(cause) => cause.moved(from, to).into(),
+            SourceKept::Copy(CopyError::Disk(cause)) => cause.moved(from, to).into(),
+            kept => kept,
+        }
     }
 
     /// Whether the source may be gone: it is missing, or changed.
@@ -94,8 +112,13 @@ pub(crate) fn give_back(
     kept: SourceKept,
 ) -> SourceKept {
     match move_beside((from, name), (to, own)) {
-        Ok(free) if free == own => kept,
-        Ok(free) => SourceKept::Renamed { kept: Box::new(kept), at: to.path_of(free) },
+        Ok(free) => {
+            let kept = kept.moved(&from.path_of(name), &to.path_of(&free));
+            if free == own {
+                return kept;
+            }
+            SourceKept::Renamed { kept: Box::new(kept), at: to.path_of(free) }
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => error.into(),
         Err(cause) => SourceKept::Aside { at: from.path_of(name), path: to.path_of(own), cause },
     }

@@ -15,7 +15,7 @@ mod compare;
 mod kept;
 
 use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,7 +28,7 @@ use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Durability, ItemLocks, lock_items};
-use crate::disk::{Dir, Kind, resolved};
+use crate::disk::{Dir, Kind, REMOVING, resolved};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::{State, unescape};
@@ -36,9 +36,6 @@ use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, prove};
 use crate::wait::Waiter;
-
-/// The beginning of the hidden names.
-const ASIDE: &str = ".urepo-removing-";
 
 /// Removes sources of items of a collection.
 pub(crate) struct SourceRemover<'a> {
@@ -68,9 +65,12 @@ pub(crate) struct HeldItem<'r> {
     state: MutexGuard<'r, RemovalState>,
 }
 
-/// Whether `name` is a hidden name of a source that is being removed.
-pub(crate) fn is_aside(name: &Path) -> bool {
-    name.as_os_str().as_bytes().starts_with(ASIDE.as_bytes())
+/// Its cause alone: the remains of a killed run have no other name.
+fn only_cause(kept: SourceKept) -> SourceKept {
+    match kept {
+        SourceKept::Part { cause, .. } => cause.into(),
+        kept => kept,
+    }
 }
 
 /// A name for a source if only its item is known.
@@ -79,12 +79,12 @@ fn plain_name(item: &RepositoryName) -> PathBuf {
 }
 
 fn aside_of(item: &RepositoryName) -> PathBuf {
-    format!("{ASIDE}{}", plain_name(item).display()).into()
+    format!("{REMOVING}{}", plain_name(item).display()).into()
 }
 
 /// The item of a source with this hidden name.
 fn item_of(aside: &Path) -> Option<RepositoryName> {
-    let name = aside.to_str()?.strip_prefix(ASIDE)?.replace('+', "/");
+    let name = aside.to_str()?.strip_prefix(REMOVING)?.replace('+', "/");
     Some(RepositoryName::parse_as_found(&name).ok()?.0)
 }
 
@@ -214,14 +214,17 @@ impl<'a> SourceRemover<'a> {
             if now == read { Ok(read) } else { Err(SourceKept::Changed(path.clone())) }
         };
         let removed = match prove() {
-            Ok(compared) if is_directory => compared.remove((parent, &aside), &path)?,
+            Ok(compared) if is_directory => compared.remove((parent, &aside), &path),
             Ok(_) => parent.remove_file(&aside).map_err(SourceKept::from),
             Err(SourceKept::Changed(_)) if !is_directory => Err(SourceKept::Changed(path)),
             Err(error) => Err(error),
         };
         // The name goes back to the whole source, or to entries that somebody added at the last moment, which
-        // are a new source.
-        removed.map_err(|error| give_back((parent, &aside), (parent, own), error))
+        // are a new source. A part of the item would become another item.
+        removed.map_err(|error| match error {
+            part @ SourceKept::Part { .. } => part,
+            error => give_back((parent, &aside), (parent, own), error),
+        })
     }
 
     /// Removes remains of sources that killed runs left in `parent`, once for consecutive sources in one
@@ -292,7 +295,9 @@ impl<'a> SourceRemover<'a> {
         });
         match compared {
             Ok(_) if is_file => parent.remove_file(aside)?,
-            Ok(compared) => compared.remove((parent, aside), &parent.path_of(aside))??,
+            Ok(compared) => {
+                compared.remove((parent, aside), &parent.path_of(aside)).map_err(only_cause)?
+            }
             // A file is never removed in part: other bytes are another source.
             Err(error) if is_file && error.is_of_content() => {
                 let own = match tops(&entries)[..] {
@@ -327,10 +332,13 @@ impl<'a> SourceRemover<'a> {
                 own = if part.has_no_leaves() { own } else { within.to_path_buf() };
             }
         }
-        let removed = part.remove((parent, aside), &parent.path_of(&own))?;
-        removed.map_err(|kept| match give_back((parent, aside), (parent, &own), kept) {
-            kept if kept.is_of_content() => SourceKept::Rest(Box::new(kept)),
-            kept => kept,
+        let removed = part.remove((parent, aside), &parent.path_of(&own));
+        removed.map_err(|kept| match only_cause(kept) {
+            kept if !kept.is_of_content() => kept,
+            kept => match give_back((parent, aside), (parent, &own), kept) {
+                kept if kept.is_of_content() => SourceKept::Rest(Box::new(kept)),
+                kept => kept,
+            },
         })
     }
 

@@ -1,5 +1,6 @@
 //! `new --remove-source`: sources that go once their items are proven, wherever the process is killed.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -100,6 +101,62 @@ fn a_directory_that_can_not_be_renamed_stays_whole() {
     let left = &outcomes[0].result.as_ref().unwrap().left;
     assert!(left[0].contains("ermission denied"), "{left:?}");
     assert_eq!(tree(&sources), before);
+}
+
+/// Whole, it has its name again. A part stays hidden: under its name, it would become another item.
+#[test]
+fn a_directory_that_can_not_be_removed_is_named_where_it_is() {
+    for at in [1, 2] {
+        let scratch = scratch();
+        let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+        make_collection(&root);
+        make_sources(&sources);
+        let before = tree(&sources);
+        let faults = Faults::new(&root, at, Mode::Once(rustix::io::Errno::PERM));
+        let faults = Refusing(faults.of(Operation::Remove), sources.clone());
+        let collection = Collection::open(&root, &Watcher::new(Arc::new(faults))).unwrap();
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let remove = |name| {
+            let wanted = vec![request(sources.join(name))];
+            deposit(&collection, wanted, REMOVE(), &clock, |_| ()).unwrap().0.remove(0)
+        };
+        let left = remove("one").result.unwrap().left.remove(0);
+        if at == 1 {
+            let first = format!("cannot remove `{}`", sources.join("one/a.txt").display());
+            assert!(left.contains(&first), "{left}");
+            assert_eq!(tree(&sources), before);
+        } else {
+            let rest = format!("the rest is `{}", sources.join(".urepo-removing-").display());
+            assert!(left.contains(&rest) && left.contains("/sub/b.bin`: Oper"), "{left}");
+            assert!(!sources.join("one").exists());
+        }
+        assert_eq!(remove("last").result.unwrap().left, [""; 0]);
+        assert!(!tree(&sources).iter().any(|line| line.starts_with(".urepo-")), "{at}");
+    }
+}
+
+/// Nothing in it can be removed, and nothing beside it is.
+#[test]
+fn a_directory_of_another_user_keeps_the_whole_source() {
+    between_users(|| {
+        let scratch = scratch();
+        let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+        make_collection(&root);
+        make_sources(&sources);
+        share(&sources);
+        let theirs = sources.join("one/theirs");
+        first_user(|| {
+            std::fs::create_dir(&theirs).unwrap();
+            std::fs::write(theirs.join("file"), "file").unwrap();
+            std::fs::set_permissions(&theirs, std::fs::Permissions::from_mode(0o755)).unwrap();
+        });
+        let before = tree(&sources);
+        let source = sources.join("one");
+        let left = removed((&root, &source), "2026-11-21T02:13:00Z", |_, _| false, || ());
+        let reason = format!("cannot change `{}`: Permission denied", theirs.display());
+        assert!(left.len() == 1 && left[0].starts_with(&reason), "{left:?}");
+        assert_eq!(tree(&sources), before);
+    });
 }
 
 /// Lets faults strike in one directory only.
