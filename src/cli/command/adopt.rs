@@ -88,6 +88,16 @@ enum RootKind {
     Tree,
 }
 
+/// Names the way on where another run has made the collection since this one looked.
+fn made_meanwhile(root: &std::path::Path, failure: Failure) -> Failure {
+    match check_place(root) {
+        Err(CollectionError::ExistsAlready { .. }) => {
+            failure.hint("another run has just made it; repeat the command")
+        }
+        _ => failure,
+    }
+}
+
 impl Adopt {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let root = context.absolute(&self.root);
@@ -107,14 +117,12 @@ impl Adopt {
         if let (RootKind::Collection(collection), Some(wanted)) = (&found, &wanted) {
             check_host(collection, wanted, "--host")?;
         }
-        if !matches!(found, RootKind::Collection(_)) {
-            match (&found, &wanted) {
-                (RootKind::Tree, Some(wanted)) => {
-                    self.past.check(context, &root, wanted.clone(), self.takeover())?;
-                }
-                (RootKind::Tree, None) => check_place(&root)?,
-                _ => {}
-            }
+        if matches!(found, RootKind::Tree) {
+            let checked = match &wanted {
+                Some(wanted) => self.past.check(context, &root, wanted.clone(), self.takeover()),
+                None => check_place(&root).map_err(Failure::from),
+            };
+            checked.map_err(|failure| made_meanwhile(&root, failure))?;
             // Nothing is created in a directory that is not a tree of items.
             if !has_items(&dir)? {
                 return Err(no_items(&root));
@@ -146,12 +154,6 @@ impl Adopt {
         root: &std::path::Path,
     ) -> Result<Collection, Failure> {
         let gives_names = wanted.is_some();
-        let made_meanwhile = |failure: Failure| match check_place(root) {
-            Err(CollectionError::ExistsAlready { .. }) => {
-                failure.hint("another run has just made it; repeat the command")
-            }
-            _ => failure,
-        };
         let collection = match (found, wanted) {
             (RootKind::Collection(collection), _) => {
                 collection.rebuild(&context.agent, &context.waiter())?;
@@ -160,12 +162,12 @@ impl Adopt {
             (RootKind::Tree, Some(wanted)) => {
                 let made =
                     self.past.make(context, self.name.clone(), root, wanted, self.takeover());
-                made.map_err(made_meanwhile)?
+                made.map_err(|failure| made_meanwhile(root, failure))?
             }
             (RootKind::Tree, None) => {
                 let name = self.name.clone().unwrap_or_else(|| name_of(root));
                 let made = init_without_names(root, &name, &context.watcher());
-                context.attended(made.map_err(|error| made_meanwhile(error.into()))?)
+                context.attended(made.map_err(|error| made_meanwhile(root, error.into()))?)
             }
         };
         let path = collection.path().display();

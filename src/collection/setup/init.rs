@@ -60,9 +60,7 @@ pub fn init(
     // Every possible refusal comes before the first write.
     let (prefix, ibips) = (subsystem.prefix()?, subsystem.ibip_prefix()?);
     check_place(root)?;
-    // Another process may make the same collection, which is none that issues its identifiers.
-    let made_meanwhile = |error| check_place(root).err().unwrap_or(error);
-    check_prefix(root, &subsystem, founder).map_err(made_meanwhile)?;
+    check_prefix(root, &subsystem, founder)?;
     let dir = Dir::make_with_parents(root, watcher)?;
     let own = make_own(&dir)?;
     let memory = match &subsystem.distributor {
@@ -82,7 +80,7 @@ pub fn init(
     let claim = match register.claim(&claimant, founder.takeover(), agent, clock, patience) {
         // A machine may have no place for a register; a notice at the end reports that.
         Err(CollectionError::Disk(error)) if error.is_refusal() => Err(error.into()),
-        claim => Ok(claim.map_err(made_meanwhile)?),
+        claim => Ok(claim.map_err(|error| made_meanwhile(root, error))?),
     };
     let mut notices = begin_memory(&dir, memory, &subsystem, founder, &claimant)?;
     let collection = make(&dir, name, vec![subsystem])?;
@@ -103,7 +101,13 @@ pub fn check_prefix(
     let memory = resolved(memory).unwrap_or_else(|_| memory.clone());
     let ibips = ibips.as_ref();
     let claimant = Claimant { prefix: &prefix, ibips, id: None, root, memory: &memory };
-    founder.register.check(&claimant, founder.takeover())
+    let checked = founder.register.check(&claimant, founder.takeover());
+    checked.map_err(|error| made_meanwhile(root, error))
+}
+
+/// Another process may have made the same collection, which is not another one that issues its identifiers.
+fn made_meanwhile(root: &Path, error: CollectionError) -> CollectionError {
+    check_place(root).err().unwrap_or(error)
 }
 
 /// Begins the memory of a subsystem, so that a missing memory is not taken for a new one later.
