@@ -39,8 +39,8 @@ impl Listing {
         let mut entries = RawDir::new(fd, self.buffer.spare_capacity_mut());
         while let Some(entry) = entries.next() {
             let entry = match entry {
-                // The directory was removed while it was listed.
-                Err(Errno::NOENT) => break,
+                // The directory was removed while it was listed. In any other one, entries would be missed.
+                Err(Errno::NOENT) if rustix::fs::fstat(fd)?.st_nlink == 0 => break,
                 Err(Errno::INTR) => continue,
                 entry => entry?,
             };
