@@ -229,7 +229,8 @@ impl<'a> Report<'a> {
 
     /// The same after `done` items that went well.
     pub(crate) fn fatal_after(&mut self, done: u64, failure: impl Into<Failure>) {
-        let before = format!("{} were {} before it", human::count(done, "item"), self.verb);
+        let (items, were) = (human::count(done, "item"), human::was_or_were(done));
+        let before = format!("{items} {were} {} before it", self.verb);
         let failure = failure.into();
         self.fatal(if done == 0 { failure } else { failure.caused_by(before) });
     }

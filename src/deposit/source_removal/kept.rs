@@ -66,8 +66,9 @@ impl SourceKept {
     /// The same, once what was at `from` is at `to`.
     fn moved(self, from: &Path, to: &Path) -> SourceKept {
         match self {
-            SourceKept::Disk(cause) => cause.moved(from, to).into(),
-            SourceKept::Copy(CopyError::Disk(cause)) => cause.moved(from, to).into(),
+            SourceKept::Disk(cause) | SourceKept::Copy(CopyError::Disk(cause)) => {
+                cause.moved(from, to).into()
+            }
             kept => kept,
         }
     }

@@ -296,7 +296,7 @@ impl<'a> SourceRemover<'a> {
         match compared {
             Ok(_) if is_file => parent.remove_file(aside)?,
             Ok(compared) => {
-                compared.remove((parent, aside), &parent.path_of(aside)).map_err(only_cause)?
+                compared.remove((parent, aside), &parent.path_of(aside)).map_err(only_cause)?;
             }
             // A file is never removed in part: other bytes are another source.
             Err(error) if is_file && error.is_of_content() => {
