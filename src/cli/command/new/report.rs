@@ -53,7 +53,7 @@ impl Reporter<'_> {
                 Err(error) => {
                     let item = Item { source: origin, ..Item::default() };
                     // The engine stops by itself.
-                    // What is printed is the only record of the paths to repeat with.
+                    // No other record says which paths to repeat with.
                     let mut failure = Failure::from(error);
                     failure.common = None;
                     let _ = self.report.fails(&mut output, item, failure, |failure| {
