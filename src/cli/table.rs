@@ -1,5 +1,5 @@
-//! Rows of records, one on each line: in columns that fit a terminal, separated by tabs in a pipe, by a
-//! template, or as JSON. `list`, `find`, `log` and `whereis` print through this.
+//! Rows of records, one on each line: in columns that fit a terminal, separated by tabs in a pipe, or as
+//! JSON. `list`, `find`, `log` and `whereis` print through this.
 
 use std::ops::ControlFlow;
 
@@ -10,21 +10,21 @@ use super::context::Context;
 use super::failure::Failure;
 use super::printer::Printer;
 
+use column::Column;
 pub(crate) use grid::{Cell, Grid, cut, cut_start};
 pub(crate) use keys::{EVENTS, HIT_KEYS, HOLDINGS, ITEMS, Keys, Record};
 use sort::{Order, SortValue};
-use template::{Field, Template};
 
+mod column;
 mod grid;
 mod keys;
 mod sort;
-mod template;
 
 /// Options of printing rows. The keys are those of the records of `--json`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
     /// Print these columns: keys of the records of --json, or terms, such as id,bytes,title
-    #[arg(long, value_name = "KEY,…", value_delimiter = ',', conflicts_with_all = ["format", "json"], help_heading = "Output")]
+    #[arg(long, value_name = "KEY,…", value_delimiter = ',', conflicts_with = "json", help_heading = "Output")]
     columns: Vec<String>,
     /// Sort by these keys; with a minus before it, in descending order
     #[arg(
@@ -38,10 +38,7 @@ pub(crate) struct TableArgs {
     /// Print no more than N lines
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Output")]
     limit: Option<u64>,
-    /// Print each line by a template, such as '{id}\t{title}'; urepo(1) describes them
-    #[arg(long, value_name = "TEMPLATE", conflicts_with = "json", help_heading = "Output")]
-    format: Option<String>,
-    /// End each line with a NUL byte; without --columns and --format it is the identifier alone
+    /// End each line with a NUL byte; without --columns it is the identifier alone
     #[arg(short = '0', long, conflicts_with = "json", help_heading = "Output")]
     null: bool,
 }
@@ -68,15 +65,13 @@ pub(crate) struct Table<'a> {
 /// The printed part of a record.
 enum Form {
     Record,
-    Columns(Vec<Field>),
-    Template(Template),
+    Columns(Vec<Column>),
 }
 
 /// A printed row.
 enum Printed {
     Record(Value),
     Cells(Vec<Cell>),
-    Line(String),
 }
 
 impl<'a> Table<'a> {
@@ -87,22 +82,21 @@ impl<'a> Table<'a> {
         keys: &'static Keys,
         default: &[&str],
     ) -> Result<Table<'a>, Failure> {
-        let column =
-            |text: &str| Field::parse(text, keys).map_err(|wrong| wrong.in_list("--columns"));
+        let column = |text: &str| Column::parse(text, keys, "--columns");
         let columns: Vec<_> = match &args.columns[..] {
             [] if args.null => vec!["id"],
             [] => default.to_vec(),
             columns => columns.iter().map(String::as_str).collect(),
         };
-        let form = match &args.format {
-            _ if context.printer.json => Form::Record,
-            Some(text) => Form::Template(Template::parse(text, keys)?),
-            None => Form::Columns(columns.into_iter().map(column).collect::<Result<_, _>>()?),
+        let form = if context.printer.json {
+            Form::Record
+        } else {
+            Form::Columns(columns.into_iter().map(column).collect::<Result<_, _>>()?)
         };
-        let is_usual = args.columns.is_empty() && args.format.is_none() && !args.null;
+        let is_usual = args.columns.is_empty() && !args.null;
         let headings = match &form {
-            Form::Columns(fields) => fields.iter().map(Field::heading).collect(),
-            Form::Record | Form::Template(_) => Vec::new(),
+            Form::Columns(columns) => columns.iter().map(Column::heading).collect(),
+            Form::Record => Vec::new(),
         };
         let grid = Grid::new(headings, context.printer.stdout_width().filter(|_| !args.null));
         Ok(Table {
@@ -127,12 +121,8 @@ impl<'a> Table<'a> {
 
     /// Whether every key for printing or sorting is one of `keys`.
     pub(crate) fn needs_only(&self, keys: &[&str]) -> bool {
-        let mut printed: Box<dyn Iterator<Item = &Field>> = match &self.form {
-            Form::Record => return false,
-            Form::Columns(fields) => Box::new(fields.iter()),
-            Form::Template(template) => Box::new(template.fields()),
-        };
-        printed.all(|field| keys.contains(&field.key()))
+        let Form::Columns(columns) = &self.form else { return false };
+        columns.iter().all(|column| keys.contains(&column.key()))
             && self.order.iter().all(|order| keys.contains(&order.key()))
     }
 
@@ -144,10 +134,9 @@ impl<'a> Table<'a> {
         self.rows += 1;
         let printed = match &self.form {
             Form::Record => Printed::Record(record.to_json()),
-            Form::Columns(fields) => Printed::Cells(
-                fields.iter().map(|it| it.cell(record, self.grid.is_drawn())).collect(),
+            Form::Columns(columns) => Printed::Cells(
+                columns.iter().map(|it| it.cell(record, self.grid.is_drawn())).collect(),
             ),
-            Form::Template(template) => Printed::Line(template.line(record)),
         };
         if self.order.is_empty() && !self.keeps_last {
             self.page.push(printed);
@@ -202,7 +191,6 @@ impl<'a> Table<'a> {
         for printed in page {
             match printed {
                 Printed::Record(record) => output.record(&record),
-                Printed::Line(line) => output.ended(&line, self.end),
                 Printed::Cells(row) => cells.push(row),
             }
         }

@@ -33,13 +33,13 @@ Examples:
   urepo list
   urepo list --long --since 2026-11 --sort -bytes
   urepo list --columns id,created,creator,title
-  urepo list --format '{id}\\t{title}' --since 7d
+  urepo list --json --since 7d | jq -r .metadata.title
   urepo list --prefix example.org/archive -0 | xargs -0 urepo show")]
 pub(crate) struct List {
     #[command(flatten)]
     selection: Selection,
     /// Print state, size, number of files and title as well
-    #[arg(short, long, conflicts_with_all = ["null", "columns", "format"], help_heading = "Output")]
+    #[arg(short, long, conflicts_with_all = ["null", "columns"], help_heading = "Output")]
     long: bool,
     #[command(flatten)]
     table: TableArgs,

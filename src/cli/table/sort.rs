@@ -7,8 +7,8 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use urepo::identity::{Instant, RepositoryName};
 
+use super::column::{Column, value_text};
 use super::keys::{Keys, Record};
-use super::template::{Field, value_text};
 use crate::cli::failure::Failure;
 
 /// A key that rows are sorted by.
@@ -36,8 +36,8 @@ impl Order {
             Some(key) => (key, true),
             None => (text, false),
         };
-        let field = Field::parse(key, keys).map_err(|wrong| wrong.in_list("--sort"))?;
-        Ok(Order { key: field.key().to_owned(), is_descending })
+        let column = Column::parse(key, keys, "--sort")?;
+        Ok(Order { key: column.key().to_owned(), is_descending })
     }
 
     pub(super) fn key(&self) -> &str {

@@ -32,18 +32,15 @@ urepo.toml | Marks the root of a collection, and lists its subsystems. You may e
 $XDG_CONFIG_HOME/urepo/config.toml | Settings of the user, and names of collections.
 /etc/urepo/config.toml | The same for the machine.
 urepo.toml(5) and item.toml(5) list the keys.
-# columns and templates
+# columns
 urepo-list(1), urepo-find(1), urepo-log(1) and urepo-whereis(1) print rows. --columns chooses the values of a row,
-  --sort and --limit which rows come first, and --format replaces the columns by a template.
+  --sort and --limit which rows come first.
 A column is a key of the records of --json: `id`, `state`, `bytes`, `created`, `metadata.title`, `origin.source`. A
   term of Dublin Core and a key of your own may be named without `metadata.`: `title`, `x.shelf`. `identifier` is
   `id`. Several values are separated by `; `.
 On a terminal the columns have headings and fit its width; a text that does not is cut and ends in `…`. Where texts
   would have fewer than 40 columns, and --columns is not given, identifiers begin with the year. In a pipe there are
   no headings, columns are separated by tabs, values are whole, and sizes are bytes.
-A template is text in which `{KEY}` stands for a value. `{KEY:size}` writes bytes in units, `{KEY:date}` the day of
-  a time, and `{KEY:json}` the value in JSON; the same forms may follow a column. `\t`, `\n`, `\0` and `\\` stand for
-  a tab, a line end, a NUL byte and a backslash, `{{` and `}}` for braces.
 Control characters and characters that change the reading order are escaped in values, so each record is one line.
   --json has the exact values.
 # times
