@@ -30,7 +30,6 @@ use super::human;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Shown, Unit};
-use super::stalls::Stalls;
 use super::{Done, agent, typed};
 
 /// The register of prefixes, in the state directory.
@@ -46,7 +45,6 @@ pub(crate) struct Context {
     pub(crate) agent: Agent,
     pub(crate) current: PathBuf,
     ctrl_c: Mutex<CtrlC>,
-    stalls: Arc<Stalls>,
     unlogged: Arc<Unlogged>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
@@ -73,7 +71,6 @@ impl Context {
         })?;
         let machine_id = config.machine_id.as_ref().map(|found| found.value.clone());
         Ok(Context {
-            stalls: Stalls::watch(printer.clone()),
             printer,
             global,
             config,
@@ -178,9 +175,9 @@ impl Context {
             .on_rebuild(move |rebuilt| printer.warning(&rebuilt.to_string()))
     }
 
-    /// Watches reads that may hang.
+    /// The watcher of file operations: outside of tests there is none.
     pub(crate) fn watcher(&self) -> Watcher {
-        Watcher::new(self.stalls.clone())
+        Watcher::default()
     }
 
     /// Warns of a language that the standard does not list.

@@ -28,7 +28,6 @@ mod records;
 mod report;
 mod select;
 mod shell;
-mod stalls;
 mod table;
 mod typed;
 mod usage;

@@ -17,7 +17,7 @@ use super::sharing::Sharing;
 use super::stat::{
     Attributes, Blocks, FileStat, UNCHANGED, set_attributes, set_attributes_at, timestamps,
 };
-use super::watch::{Feature, Operation, UnderWay, Watcher};
+use super::watch::{Feature, Operation, Watcher};
 use super::{IoContext, PathError};
 use crate::identity::Instant;
 
@@ -46,7 +46,7 @@ impl Dir {
 
     fn open_with(path: &Path, extra: OFlags, watcher: Watcher) -> Result<Dir, PathError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | extra;
-        let opened = watcher.before(Operation::Open, path).and_then(|_under_way| {
+        let opened = watcher.before(Operation::Open, path).and_then(|()| {
             Ok(retry_on_intr(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))?)
         });
         let fd = opened.on("open the directory", path)?;
@@ -120,7 +120,7 @@ impl Dir {
         let path = self.path_of(relative);
         let flags = OFlags::RDWR | OFlags::NONBLOCK;
         let open = |operation, extra, mode| {
-            let _under_way = self.watcher.before(operation, &path)?;
+            self.watcher.before(operation, &path)?;
             Ok(self.open_beneath(relative, flags | extra, mode)?)
         };
         let open_or_make = || match open(Operation::Open, OFlags::empty(), 0) {
@@ -156,7 +156,7 @@ impl Dir {
     }
 
     fn create_raw(&self, relative: &Path, mode: u32) -> io::Result<OwnedFd> {
-        let _under_way = self.step(Operation::CreateFile, relative)?;
+        self.step(Operation::CreateFile, relative)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         Ok(self.open_beneath(relative, flags, mode)?)
     }
@@ -253,7 +253,7 @@ impl Dir {
     /// Sets mode bits and modification time of this directory itself.
     pub fn set_attributes(&self, attributes: Attributes) -> Result<(), PathError> {
         self.step(Operation::SetAttributes, Path::new(""))
-            .and_then(|_under_way| set_attributes(&self.fd, attributes))
+            .and_then(|()| set_attributes(&self.fd, attributes))
             .on("set mode and time of", &self.path)
     }
 
@@ -284,7 +284,7 @@ impl Dir {
             return Ok(());
         }
         self.step(Operation::SyncDirectory, Path::new(""))
-            .and_then(|_under_way| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
             .on("sync", &self.path)
     }
 
@@ -341,7 +341,7 @@ impl Dir {
         relative: &Path,
         call: impl Fn(&Above<'_>, &Path) -> rustix::io::Result<T>,
     ) -> io::Result<T> {
-        let _under_way = self.step(operation, relative)?;
+        self.step(operation, relative)?;
         let (above, name) = self.above(relative)?;
         Ok(retry_on_intr(|| call(&above, name))?)
     }
@@ -358,16 +358,16 @@ impl Dir {
         &self.fd
     }
 
-    /// Announces an operation, which is in progress until the result is dropped.
-    pub(super) fn step(&self, operation: Operation, relative: &Path) -> io::Result<UnderWay<'_>> {
-        if !self.watcher.hears_of(operation) {
-            return Ok(UnderWay::unseen());
+    /// Announces an operation.
+    pub(super) fn step(&self, operation: Operation, relative: &Path) -> io::Result<()> {
+        if !self.watcher.is_watching() {
+            return Ok(());
         }
         self.watcher.before(operation, &self.path_of(relative))
     }
 
     pub(super) fn open_fd(&self, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-        let _under_way = self.step(Operation::Open, relative)?;
+        self.step(Operation::Open, relative)?;
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         Ok(self.open_beneath(relative, flags, 0)?)
     }

@@ -79,7 +79,7 @@ impl Dir {
     ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // Opened again because several threads may list it, and a descriptor has one position.
-        let open = |_under_way| {
+        let open = |()| {
             let fd =
                 retry_on_intr(|| rustix::fs::openat(self.descriptor(), ".", flags, Mode::empty()))?;
             let buffer = Vec::with_capacity(LISTED_BYTES);

@@ -43,7 +43,7 @@ impl StoredFile {
     ) -> Result<StoredFile, PathError> {
         use rustix::fs::OFlags;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | extra;
-        let opened = watcher.before(Operation::Open, path).and_then(|_under_way| {
+        let opened = watcher.before(Operation::Open, path).and_then(|()| {
             Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
         });
         let fd = opened.on("open", path)?;
@@ -57,15 +57,14 @@ impl StoredFile {
 
     /// Its present metadata in the file system.
     pub fn stat(&self) -> Result<FileStat, PathError> {
-        let _under_way =
-            self.watcher.before(Operation::Inspect, &self.path).on("inspect", &self.path)?;
+        self.watcher.before(Operation::Inspect, &self.path).on("inspect", &self.path)?;
         let stat = retry_on_intr(|| rustix::fs::fstat(&self.file)).on("inspect", &self.path)?;
         Ok(FileStat::of(&stat))
     }
 
     /// Reads the next bytes; 0 at the end.
     pub fn read_some(&mut self, buffer: &mut [u8]) -> Result<usize, PathError> {
-        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         loop {
             match self.file.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -76,7 +75,7 @@ impl StoredFile {
 
     /// Reads the whole file, after refusing one of more than `limit` bytes.
     pub fn read_all(&mut self, limit: u64) -> Result<Vec<u8>, PathError> {
-        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         let size = rustix::fs::fstat(&self.file).map_or(0, |stat| FileStat::of(&stat).bytes);
         let expected = usize::try_from(size.min(limit)).unwrap_or(0);
         let mut bytes = Vec::with_capacity(expected + 1);
@@ -91,7 +90,7 @@ impl StoredFile {
 
     /// Reads the bytes at `offset`, fewer only at the end of the file.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, PathError> {
-        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         let mut filled = 0;
         while filled < buffer.len() {
             match self.file.read_at(&mut buffer[filled..], offset + filled as u64) {
@@ -106,22 +105,22 @@ impl StoredFile {
 
     /// Appends all of `bytes`.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), PathError> {
-        let under_way = self.watcher.before(Operation::Write, &self.path);
-        if under_way.is_err() {
+        let announced = self.watcher.before(Operation::Write, &self.path);
+        if announced.is_err() {
             // A refused write writes half of its bytes, as on a full disk or in a crash.
             let _ = self.file.write_all(&bytes[..bytes.len() / 2]);
         }
-        let _under_way = under_way.on("write", &self.path)?;
+        announced.on("write", &self.path)?;
         self.file.write_all(bytes).on("write", &self.path)
     }
 
     /// Writes all of `bytes` at `offset`.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), PathError> {
-        let under_way = self.watcher.before(Operation::Write, &self.path);
-        if under_way.is_err() {
+        let announced = self.watcher.before(Operation::Write, &self.path);
+        if announced.is_err() {
             let _ = self.file.write_all_at(&bytes[..bytes.len() / 2], offset);
         }
-        let _under_way = under_way.on("write", &self.path)?;
+        announced.on("write", &self.path)?;
         self.file.write_all_at(bytes, offset).on("write", &self.path)
     }
 
@@ -129,7 +128,7 @@ impl StoredFile {
     pub fn ends_with(&self, byte: u8) -> Result<bool, PathError> {
         let Some(last) = self.stat()?.bytes.checked_sub(1) else { return Ok(false) };
         let mut found = [0];
-        let _under_way = self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
+        self.watcher.before(Operation::Read, &self.path).on("read", &self.path)?;
         self.file.read_exact_at(&mut found, last).on("read", &self.path)?;
         Ok(found == [byte])
     }
@@ -138,7 +137,7 @@ impl StoredFile {
     pub fn restart(&mut self) -> Result<(), PathError> {
         self.watcher
             .before(Operation::Write, &self.path)
-            .and_then(|_under_way| self.file.set_len(0))
+            .and_then(|()| self.file.set_len(0))
             .on("write", &self.path)?;
         self.rewind()
     }
@@ -152,7 +151,7 @@ impl StoredFile {
     /// system cannot do that.
     pub fn share_bytes_of(&self, source: &StoredFile) -> Result<bool, PathError> {
         use rustix::io::Errno;
-        let shared = self.watcher.before(Operation::Write, &self.path).and_then(|_under_way| {
+        let shared = self.watcher.before(Operation::Write, &self.path).and_then(|()| {
             match retry_on_intr(|| rustix::fs::ioctl_ficlone(&self.file, &source.file)) {
                 Err(
                     Errno::OPNOTSUPP | Errno::XDEV | Errno::INVAL | Errno::NOTTY | Errno::NOSYS,
@@ -167,7 +166,7 @@ impl StoredFile {
     pub fn set_attributes(&self, attributes: Attributes) -> Result<(), PathError> {
         self.watcher
             .before(Operation::SetAttributes, &self.path)
-            .and_then(|_under_way| set_attributes(&self.file, attributes))
+            .and_then(|()| set_attributes(&self.file, attributes))
             .on("set mode and time of", &self.path)
     }
 
@@ -187,7 +186,7 @@ impl StoredFile {
         }
         self.watcher
             .before(Operation::SyncFile, &self.path)
-            .and_then(|_under_way| Ok(retry_on_intr(sync)?))
+            .and_then(|()| Ok(retry_on_intr(sync)?))
             .on("sync", &self.path)
     }
 
@@ -205,7 +204,7 @@ impl StoredFile {
     pub fn has_extended_attributes(&self) -> Result<bool, PathError> {
         self.watcher
             .before(Operation::Inspect, &self.path)
-            .and_then(|_under_way| Ok(has_extended_attributes(&self.file)?))
+            .and_then(|()| Ok(has_extended_attributes(&self.file)?))
             .on("list the extended attributes of", &self.path)
     }
 
@@ -221,7 +220,7 @@ impl StoredFile {
 /// For readers of lines and lists; errors come without the path.
 impl Read for StoredFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let _under_way = self.watcher.before(Operation::Read, &self.path)?;
+        self.watcher.before(Operation::Read, &self.path)?;
         self.file.read(buffer)
     }
 }

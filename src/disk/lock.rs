@@ -184,7 +184,7 @@ impl Drop for Lock {
 /// Locks `file` in `mode`, unless another process holds it.
 fn try_flock(file: &StoredFile, mode: LockMode) -> Result<bool, PathError> {
     let announced = file.watcher().before(Operation::Lock, file.path());
-    let _under_way = announced.on("lock", file.path())?;
+    announced.on("lock", file.path())?;
     let attempt = match mode {
         LockMode::Shared => file.as_std().try_lock_shared(),
         LockMode::Exclusive => file.as_std().try_lock(),
@@ -236,7 +236,7 @@ impl Dir {
     fn try_lock_as(&self, operation: FlockOperation) -> Result<Option<DirLock>, PathError> {
         let locked =
             self.step(Operation::Lock, Path::new("")).and_then(
-                |_under_way| match rustix::fs::flock(self.descriptor(), operation) {
+                |()| match rustix::fs::flock(self.descriptor(), operation) {
                     Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
                     outcome => Ok(outcome.map(|()| true)?),
                 },

@@ -33,7 +33,7 @@ impl Dir {
     /// is an error, never a copy.
     pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
-            .and_then(|_under_way| self.rename_no_replace(from, to, name))
+            .and_then(|()| self.rename_no_replace(from, to, name))
             .on("put in place", to.at(name))
     }
 
@@ -74,7 +74,7 @@ impl Dir {
     /// durable once the caller has synced `to`.
     pub fn rename_over(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
-            .and_then(|_under_way| {
+            .and_then(|()| {
                 let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
                 Ok(retry_on_intr(|| rustix::fs::renameat(&here, from, &there, name))?)
             })
@@ -84,7 +84,7 @@ impl Dir {
     /// Swaps `from` of this directory and `name` in `to` in one step, so that a reader finds one of them.
     /// `false` if the file system cannot do that.
     pub fn exchange(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
-        let swapped = to.step(Operation::Rename, name).and_then(|_under_way| {
+        let swapped = to.step(Operation::Rename, name).and_then(|()| {
             let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
             let flags = RenameFlags::EXCHANGE;
             let swapped = to.supports(Feature::Exchange).and_then(|()| {
@@ -101,7 +101,7 @@ impl Dir {
     /// Gives the file `from` of this directory a second name, `name` beneath `to`: no byte is copied.
     /// `false` where the file system cannot do that.
     pub fn link_file(&self, from: &Path, to: &Dir, name: &Path) -> Result<bool, PathError> {
-        let linked = to.step(Operation::MakeLink, name).and_then(|_under_way| {
+        let linked = to.step(Operation::MakeLink, name).and_then(|()| {
             let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
             let flags = AtFlags::empty();
             match retry_on_intr(|| rustix::fs::linkat(&here, from, &there, name, flags)) {

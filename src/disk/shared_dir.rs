@@ -127,7 +127,7 @@ impl Dir {
         if !self.sharing().lacks(&stat, bits) {
             return Ok(true);
         }
-        let _under_way = self.step(Operation::SetAttributes, relative)?;
+        self.step(Operation::SetAttributes, relative)?;
         let mode = Mode::from_raw_mode(FileStat::of(&stat).mode | bits);
         match retry_on_intr(|| rustix::fs::fchmod(&fd, mode)) {
             // Another user's; only writing to a disk that is read-only is an error.

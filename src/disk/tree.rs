@@ -222,31 +222,21 @@ mod tests {
     use super::*;
     use crate::disk::{Operation, Watch, Watcher};
 
-    /// Exchanges two names at the n-th beginning or end of an operation.
+    /// Exchanges two names at the beginning of the n-th operation.
     struct Exchange {
         at: usize,
         seen: AtomicUsize,
         names: [PathBuf; 2],
     }
 
-    impl Exchange {
-        fn step(&self) {
+    impl Watch for Exchange {
+        fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
             if self.seen.fetch_add(1, Ordering::SeqCst) + 1 == self.at {
                 let [one, other] = &self.names;
                 // One of them may have been moved by then.
                 let _ = renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE);
             }
-        }
-    }
-
-    impl Watch for Exchange {
-        fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
-            self.step();
             Ok(())
-        }
-
-        fn after(&self) {
-            self.step();
         }
     }
 

@@ -66,7 +66,7 @@ impl Dir {
     }
 
     fn stat_at(&self, path: &str) -> io::Result<FileStat> {
-        let _under_way = self.step(Operation::Inspect, Path::new(path))?;
+        self.step(Operation::Inspect, Path::new(path))?;
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         let stat = retry_on_intr(|| rustix::fs::statat(self.descriptor(), path, flags))?;
         Ok(FileStat::of(&stat))

@@ -64,15 +64,6 @@ pub trait Watch: Send + Sync {
     /// Called before `operation` on `path`; an error is returned in its place.
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()>;
 
-    /// Whether it watches such operations at all.
-    fn hears_of(&self, operation: Operation) -> bool {
-        let _ = operation;
-        true
-    }
-
-    /// Called when the last operation that this thread announced has returned, with or without an error.
-    fn after(&self) {}
-
     /// The error of a kernel or file system without `feature`; `None` uses the real one.
     fn lacks(&self, feature: Feature) -> Option<io::Error> {
         let _ = feature;
@@ -82,25 +73,6 @@ pub trait Watch: Send + Sync {
     /// The magic number in statfs(2) to report for every file; `None` uses the real one.
     fn file_system(&self) -> Option<i128> {
         None
-    }
-}
-
-/// An operation that has begun and not returned.
-#[must_use = "the operation lasts as long as this value"]
-pub(super) struct UnderWay<'a>(Option<&'a dyn Watch>);
-
-impl UnderWay<'_> {
-    /// An operation that is not watched.
-    pub(super) fn unseen() -> UnderWay<'static> {
-        UnderWay(None)
-    }
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        if let Some(watch) = self.0 {
-            watch.after();
-        }
     }
 }
 
@@ -136,18 +108,9 @@ impl Watcher {
         !self.without_sync
     }
 
-    /// Announces an operation, which is in progress until the result is dropped.
-    pub(super) fn before(&self, operation: Operation, path: &Path) -> io::Result<UnderWay<'_>> {
-        let Some(watch) = self.watch.as_deref().filter(|watch| watch.hears_of(operation)) else {
-            return Ok(UnderWay::unseen());
-        };
-        watch.before(operation, path)?;
-        Ok(UnderWay(Some(watch)))
-    }
-
-    /// Whether an operation has to be announced.
-    pub(super) fn hears_of(&self, operation: Operation) -> bool {
-        self.watch.as_ref().is_some_and(|watch| watch.hears_of(operation))
+    /// Announces an operation.
+    pub(super) fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        self.watch.as_ref().map_or(Ok(()), |watch| watch.before(operation, path))
     }
 
     pub(super) fn synced_names(&self) -> &SyncedNames {
@@ -167,6 +130,7 @@ impl Watcher {
         self.watch.as_ref().and_then(|watch| watch.file_system())
     }
 
+    /// Whether operations have to be announced.
     pub(super) fn is_watching(&self) -> bool {
         self.watch.is_some()
     }

@@ -98,40 +98,6 @@ fn every_operation_works_below_directories() {
     }
 }
 
-/// Counts the operations that have begun and those that have come back.
-#[derive(Default)]
-struct Counted([AtomicUsize; 2]);
-
-impl Watch for Counted {
-    fn before(&self, _: Operation, _: &Path) -> io::Result<()> {
-        self.0[0].fetch_add(1, Ordering::SeqCst);
-        Ok(())
-    }
-
-    fn after(&self) {
-        self.0[1].fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-#[test]
-fn each_operation_that_was_announced_comes_back() {
-    for there in [true, false] {
-        for (name, act) in OPERATIONS {
-            let scratch = scratch();
-            let root = scratch.path().join("root");
-            fs::create_dir_all(root.join("way/sub/below")).unwrap();
-            fs::write(root.join("way/file"), "inside").unwrap();
-            let counted = Arc::new(Counted::default());
-            let dir = Dir::open(&root, Watcher::new(counted.clone())).unwrap();
-            // It may fail, and comes back then as well.
-            let _ = act(&dir, Path::new(if there { "way" } else { "elsewhere" }));
-            let [begun, ended] = &counted.0;
-            assert!(begun.load(Ordering::SeqCst) > 0, "{name}");
-            assert_eq!(begun.load(Ordering::SeqCst), ended.load(Ordering::SeqCst), "{name}");
-        }
-    }
-}
-
 /// What somebody does to the tree before the n-th operation.
 struct Meddler<F> {
     at: usize,
