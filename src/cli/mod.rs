@@ -64,7 +64,7 @@ pub(crate) fn main() -> ExitCode {
             return refuse(&error).code().into();
         }
     };
-    let Args { global, command } = args;
+    let Args { global, command, name } = args;
     if let Some(typed) = in_use(&global, &command) {
         shell::set_collection(&typed);
     }
@@ -72,7 +72,7 @@ pub(crate) fn main() -> ExitCode {
     // A dry run is an answer, too.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { command.purpose() };
     let printer = context::printer(&global, purpose);
-    report::conclude(run(&command, global, &printer), &printer).code().into()
+    report::conclude(run(&command, &name, global, &printer), &printer).code().into()
 }
 
 /// Prints the error of clap about arguments, or the requested help.
@@ -104,16 +104,15 @@ fn in_use(global: &Global, command: &Command) -> Option<OsString> {
     (root != Path::new(".")).then(|| path.into())
 }
 
-fn run(command: &Command, global: Global, printer: &Printer) -> Done {
+fn run(command: &Command, name: &str, global: Global, printer: &Printer) -> Done {
     let max_wait = match command {
         Command::New(new) => new.issue.max_wait,
         Command::Import(import) => import.issue.max_wait,
         Command::Mint(mint) => mint.issue.max_wait,
         _ => None,
     };
-    command.run(printer, global.dry_run, || {
-        Context::new(global, printer.clone(), command.name(), max_wait)
-    })
+    let context = Context::new(global, printer.clone(), name, max_wait)?;
+    context.during(|context| command.run(context))
 }
 
 /// The command line for clap, for completions and man pages.

@@ -24,7 +24,13 @@ mod sort;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TableArgs {
     /// Print these columns: keys of the records of --json, or terms, such as id,bytes,title
-    #[arg(long, value_name = "KEY,…", value_delimiter = ',', conflicts_with = "json", help_heading = "Output")]
+    #[arg(
+        long,
+        value_name = "KEY,…",
+        value_delimiter = ',',
+        conflicts_with = "json",
+        help_heading = "Output"
+    )]
     columns: Vec<String>,
     /// Sort by these keys; with a minus before it, in descending order
     #[arg(

@@ -122,9 +122,7 @@ impl Dir {
         if keeps_the_promise {
             let sync = || {
                 self.step(Operation::SyncFileSystem, Path::new(""))
-                    .and_then(|()| {
-                        Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?)
-                    })
+                    .and_then(|()| Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?))
                     .on("sync the file system of", self.path())
             };
             self.watcher().synced_names().sync_expected(self.descriptor(), sync)?;

@@ -43,9 +43,9 @@ impl StoredFile {
     ) -> Result<StoredFile, PathError> {
         use rustix::fs::OFlags;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | extra;
-        let opened = watcher.before(Operation::Open, path).and_then(|()| {
-            Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
-        });
+        let opened = watcher
+            .before(Operation::Open, path)
+            .and_then(|()| Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?));
         let fd = opened.on("open", path)?;
         Ok(StoredFile::new(File::from(fd), path.to_path_buf(), watcher))
     }

@@ -235,12 +235,12 @@ impl Dir {
 
     fn try_lock_as(&self, operation: FlockOperation) -> Result<Option<DirLock>, PathError> {
         let locked =
-            self.step(Operation::Lock, Path::new("")).and_then(
-                |()| match rustix::fs::flock(self.descriptor(), operation) {
+            self.step(Operation::Lock, Path::new("")).and_then(|()| {
+                match rustix::fs::flock(self.descriptor(), operation) {
                     Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
                     outcome => Ok(outcome.map(|()| true)?),
-                },
-            );
+                }
+            });
         if !locked.on("lock", self.path())? {
             return Ok(None);
         }

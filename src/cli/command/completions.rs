@@ -9,6 +9,7 @@ use urepo::collection::discover::check_outside;
 use urepo::disk::{Dir, PathError, Watcher};
 
 use crate::cli::complete::VARIABLE;
+use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Printer;
@@ -33,7 +34,9 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(&self, printer: &Printer, is_dry: bool) -> Done {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let printer = &context.printer;
+        let is_dry = context.global.dry_run;
         let Some(chosen) = self.shell.or_else(Shell::from_env) else {
             return Err(Failure::usage("the variable SHELL does not name a known shell")
                 .hint("`urepo completions --install bash`, or zsh, or fish"));

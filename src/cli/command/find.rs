@@ -44,7 +44,7 @@ Examples:
   urepo find --content annual/report.pdf
   urepo find --related 11.21.02.13
   urepo find --related part_of=example.org/archive/2026/11.21.02.13
-  urepo find annual --sort -created --limit 10 --columns created:date,title
+  urepo find annual --sort -created --limit 10 --columns created,title
   urepo find annual -0 | xargs -0 urepo show")]
 pub(crate) struct Find {
     /// Words of the description
@@ -84,7 +84,7 @@ pub(crate) struct Find {
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     until: Option<When>,
     /// Print state, size and number of files as well
-    #[arg(short, long, conflicts_with_all = ["null", "columns", "format"], help_heading = "Output")]
+    #[arg(short, long, conflicts_with_all = ["null", "columns"], help_heading = "Output")]
     long: bool,
     #[command(flatten)]
     table: TableArgs,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use crate::cli::Done;
+use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::printer::Printer;
 
 mod formats;
 mod page;
@@ -32,7 +32,8 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    pub(crate) fn run(&self, printer: &Printer, _is_dry: bool) -> Done {
+    pub(crate) fn run(&self, context: &Context) -> Done {
+        let printer = &context.printer;
         let mut urepo = crate::cli::definitions();
         // Gives every command the global flags and its full name.
         urepo.build();
@@ -53,7 +54,7 @@ impl Man {
             },
         };
         if printer.stdout_is_terminal() {
-            return view::show(&text, printer);
+            return context.without_ctrl_c(|| view::show(&text, printer))?;
         }
         printer.payload(text.as_bytes())
     }

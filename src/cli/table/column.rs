@@ -13,15 +13,10 @@ pub(super) struct Column(String);
 
 impl Column {
     /// The column that is named `text` in a list given to `option`.
-    pub(super) fn parse(
-        text: &str,
-        keys: &'static Keys,
-        option: &str,
-    ) -> Result<Column, Failure> {
+    pub(super) fn parse(text: &str, keys: &'static Keys, option: &str) -> Result<Column, Failure> {
         let text = text.trim();
         keys.read(text).map(Column).map_err(|near| {
-            let hint =
-                near.map_or_else(|| keys.listed(), |near| format!("did you mean `{near}`?"));
+            let hint = near.map_or_else(|| keys.listed(), |near| format!("did you mean `{near}`?"));
             Failure::usage(format!("{} has no key `{text}` in `{option}`", keys.what)).hint(hint)
         })
     }

@@ -68,7 +68,10 @@ fn columns_are_whole_in_a_pipe() {
     );
     assert_eq!(list(&world, &["--columns", "id", "-0"]), format!("{first}\0{second}\0{third}\0"));
     let two = ["--columns", "identifier,created", second, &third[third.len() - 11..]];
-    assert_eq!(list(&world, &two), format!("{second}\t2025-12-31T23:59:59.5Z\n{third}\t2026-01-01T00:00:00Z\n"));
+    assert_eq!(
+        list(&world, &two),
+        format!("{second}\t2025-12-31T23:59:59Z\n{third}\t2026-01-01T00:00:00Z\n")
+    );
 }
 
 #[test]

@@ -38,8 +38,8 @@ hint: leave `--host` away, or add the subsystem to `[WORLD]/archive/urepo.toml`
 
 "#]]);
     refuses(&world, "adopt tree --port 8080", 2).tells(str![[r#"
-error: `--host <FQDN>` is missing
-hint: `urepo help adopt` says how it is used
+error: the following required arguments were not provided: --host <FQDN>
+hint: Usage: urepo adopt --host <FQDN> --port <PORT> <ROOT>
 
 "#]]);
     refuses(&world, "adopt tree --host localhost", 1).tells(str![[r#"
@@ -50,8 +50,8 @@ hint: a host is fully qualified, such as archive.example.org
 
 "#]]);
     refuses(&world, "adopt tree --state deleted", 2).tells(str![[r#"
-error: `deleted` is not a value of `--state <STATE>`
-hint: the values are `original`, `copy`
+error: invalid value 'deleted' for '--state <STATE>'
+hint: possible values: original, copy
 
 "#]]);
 }

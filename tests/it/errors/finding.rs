@@ -41,11 +41,11 @@ hint: the terms are abstract, alternative, audience, bibliographicCitation, cont
 
 "#]]);
     refuses(&world, "-c archive find --term title", 2).tells(str![[r#"
-error: `title` is not a value of `--term <TERM=TEXT>`: expected TERM=TEXT, such as publisher=INPE
+error: invalid value 'title' for '--term <TERM=TEXT>': expected TERM=TEXT, such as publisher=INPE
 
 "#]]);
     refuses(&world, "-c archive find --sha256 12ab", 2).tells(str![[r#"
-error: `12ab` is not a value of `--sha256 <DIGEST>`: expected 64 hexadecimal digits
+error: invalid value '12ab' for '--sha256 <DIGEST>': expected 64 hexadecimal digits
 
 "#]]);
     refuses(&world, "-c archive find --content nowhere.txt", 1).tells(str![[r#"

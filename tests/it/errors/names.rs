@@ -76,7 +76,7 @@ hint: leave the port away for 80, the port of the Web
 
 "#]]);
     init("--port http", 2).tells(str![[r#"
-error: `http` is not a value of `--port <PORT>`: invalid digit found in string
+error: invalid value 'http' for '--port <PORT>': invalid digit found in string
 
 "#]]);
     init("--ip 192.0.2.7 --ip-port 65536", 1).tells(str![[r#"
@@ -85,7 +85,7 @@ hint: leave the port away for 80, the port of the Web
 
 "#]]);
     init("--ip 192.0.2", 2).tells(str![[r#"
-error: `192.0.2` is not a value of `--ip <IP>`: invalid IP address syntax
+error: invalid value '192.0.2' for '--ip <IP>': invalid IP address syntax
 
 "#]]);
     world.run("init maps --host maps.example.org --ip 192.0.2.7").succeeded();
@@ -95,7 +95,7 @@ hint: take another `--ip-port`; leave `--ip` away, for items without IBIps; or l
 
 "#]]);
     init("--granularity 7", 2).tells(str![[r#"
-error: invalid value of `--granularity <GRANULARITY>`: invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
+error: invalid value '7' for '--granularity <GRANULARITY>': invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
 
 "#]]);
 }
@@ -140,11 +140,11 @@ hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UT
 
 "#]]);
     refuses(&world, "-c archive list --since 2026-02-30", 2).tells(str![[r#"
-error: `2026-02-30` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
+error: invalid value '2026-02-30' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
 
 "#]]);
     refuses(&world, "-c archive list --since 22/11/2026", 2).tells(str![[r#"
-error: `22/11/2026` is not a value of `--since <TIME>`: expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
+error: invalid value '22/11/2026' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
 
 "#]]);
 }
@@ -167,7 +167,7 @@ hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UT
 
 "#]]);
     refuses(&world, "-c archive list --prefix archive", 2).tells(str![[r#"
-error: invalid value of `--prefix <PREFIX>`: invalid prefix `archive`
+error: invalid value 'archive' for '--prefix <PREFIX>': invalid prefix `archive`
 
 "#]]);
     refuses(&world, "-c archive show nonsense", 21).tells(str![[r#"

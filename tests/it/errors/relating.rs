@@ -33,11 +33,11 @@ hint: `urepo -c archive relate ONE` lists its relations
 
 "#]]);
     refuses("relate ONE --translation pt", 2).tells(str![[r#"
-error: `pt` is not a value of `--translation <TAG=ITEM>`: expected TAG=ITEM, such as pt-BR=11.21.02.13
+error: invalid value 'pt' for '--translation <TAG=ITEM>': expected TAG=ITEM, such as pt-BR=11.21.02.13
 
 "#]]);
     refuses("relate ONE --relation review=TWO", 2).tells(str![[r#"
-error: `review=TWO` is not a value of `--relation <x.KEY=ITEM>`: expected x.KEY=ITEM, such as x.review=11.21.02.13
+error: invalid value 'review=TWO' for '--relation <x.KEY=ITEM>': expected x.KEY=ITEM, such as x.review=11.21.02.13
 
 "#]]);
     refuses("relate ONE --unlink", 2).tells(str![[r#"

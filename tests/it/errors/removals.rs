@@ -160,8 +160,8 @@ hint: each is named above, with its reason
 
 "#]]);
     refuses(&world, "-c archive delete --force all 11.21.02.13", 2).tells(str![[r#"
-error: `all` is not a value of `--force <RULE>`
-hint: the values are `last`, `damaged`, `permanent`
+error: invalid value 'all' for '--force <RULE>'
+hint: possible values: last, damaged, permanent
 
 "#]]);
 }

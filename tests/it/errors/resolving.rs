@@ -69,11 +69,11 @@ hint: a persistent URL is an identifier, modifiers such as `!`, `+(pt)` and `:(o
 
 "#]]);
     resolve(&world, &["--accept-language", "pt;r=1", &name(0)], 2).tells(str![[r#"
-error: `pt;r=1` is not a value of `--accept-language <LANGUAGES>`: expected `q=` and 0 to 1
+error: invalid value 'pt;r=1' for '--accept-language <LANGUAGES>': expected `q=` and 0 to 1
 
 "#]]);
     resolve(&world, &["--pairs", "--urlkey", "12", &name(0)], 2).tells(str![[r#"
-error: `12` is not a value of `--urlkey <KEY>`: expected one or two numbers of ten digits or more, with `-` between
+error: invalid value '12' for '--urlkey <KEY>': expected one or two numbers of ten digits or more, with `-` between
 
 "#]]);
 }

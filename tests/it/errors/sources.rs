@@ -82,8 +82,7 @@ caused by: Not a directory (os error 20)
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "new", ""], 2).tells(str![[r#"
-error: `[PATH]` needs a value
-hint: `urepo --help` lists the commands and options
+error: a value is required for '[PATH]...' but none was supplied
 
 "#]]);
 }

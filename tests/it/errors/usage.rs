@@ -78,63 +78,54 @@ Global options:
 "#]]);
 }
 
-/// `help` has no options, and people ask it for help all the same.
-#[test]
-fn that_asks_for_help_twice() {
-    let world = World::new();
-    for (line, help) in [("help --help", "help"), ("help log -h", "help log")] {
-        assert_eq!(world.run(line).succeeded(), world.run(help).succeeded());
-    }
-}
-
 #[test]
 fn that_is_wrong() {
     let world = world_with_file();
     refuses(&world, "frobnicate", 2).tells(str![[r#"
-error: there is no command `frobnicate`
-hint: `urepo --help` lists the commands and options
+error: unrecognized subcommand 'frobnicate'
+hint: Usage: urepo [OPTIONS] <COMMAND>
 
 "#]]);
     refuses(&world, "list --colour", 2).tells(str![[r#"
-error: unknown option `--colour`
-hint: did you mean `--color`?
+error: unexpected argument '--colour' found
+hint: a similar argument exists: '--color'
 
 "#]]);
     refuses(&world, "init archive2", 2).tells(str![[r#"
-error: `--host <FQDN>` is missing
-hint: `urepo help init` says how it is used
+error: the following required arguments were not provided: --host <FQDN>
+hint: Usage: urepo init --host <FQDN> <ROOT>
 
 "#]]);
     refuses(&world, "init", 2).tells(str![[r#"
-error: `--host <FQDN>`, `<ROOT>` are missing
-hint: `urepo help init` says how it is used
+error: the following required arguments were not provided: --host <FQDN> <ROOT>
+hint: Usage: urepo init --host <FQDN> <ROOT>
 
 "#]]);
     refuses(&world, "-q -v list", 2).tells(str![[r#"
-error: `--quiet` cannot be used with `--verbose`
-hint: `urepo --help` lists the commands and options
+error: the argument '--quiet' cannot be used with '--verbose...'
+hint: Usage: urepo --quiet <COMMAND>
 
 "#]]);
     refuses(&world, "list -j 0", 2).tells(str![[r#"
-error: `0` is not a value of `--jobs <N>`: expected a number from 1 to 1024
+error: invalid value '0' for '--jobs <N>': expected a number from 1 to 1024
 
 "#]]);
     refuses(&world, "list --lock-wait soon", 2).tells(str![[r#"
-error: `soon` is not a value of `--lock-wait <TIME>`: expected a number and a unit, such as 30s, 5m, 4h or 30d
+error: invalid value 'soon' for '--lock-wait <TIME>': expected a number and a unit, such as 30s, 5m, 4h or 30d
 
 "#]]);
     refuses(&world, "list --lock-wait 5", 2).tells(str![[r#"
-error: `5` is not a value of `--lock-wait <TIME>`: the unit is missing, as in 5s, 5m, 5h or 5d
+error: invalid value '5' for '--lock-wait <TIME>': the unit is missing, as in 5s, 5m, 5h or 5d
 
 "#]]);
     refuses(&world, "list --long -0", 2).tells(str![[r#"
-error: `--long` cannot be used with `--null`
-hint: `urepo help list` says how it is used
+error: the argument '--long' cannot be used with '--null'
+hint: Usage: urepo list --long [ITEM]...
 
 "#]]);
     refuses(&world, "new -draft.txt", 2).tells(str![[r#"
-error: unknown option `-d`
-hint: `urepo help new` says how it is used; `--` stands before a name that begins with `-`
+error: unexpected argument '-d' found
+hint: to pass '-d' as a value, use '-- -d'
 
 "#]]);
     for paths in ["drop drop/b.txt", "drop/b.txt ./drop", "--each drop drop"] {
@@ -143,7 +134,7 @@ hint: `urepo help new` says how it is used; `--` stands before a name that begin
         assert!(ran.0.contains("with which it would be removed\nhint: name each"), "{}", ran.0);
     }
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
-error: invalid value of `--state <STATE>`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
+error: invalid value 'Lost' for '--state <STATE>': `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
 
 "#]]);
 }
@@ -152,18 +143,18 @@ error: invalid value of `--state <STATE>`: `Lost` is not a state; expected `Orig
 fn of_commands_that_is_wrong() {
     let world = world_with_file();
     refuses(&world, "new a.txt --init", 2).tells(str![[r#"
-error: `--host <FQDN>` is missing
-hint: `urepo help new` says how it is used
+error: the following required arguments were not provided: --host <FQDN>
+hint: Usage: urepo new --init --host <FQDN> <PATH>...
 
 "#]]);
     refuses(&world, "new a.txt --host archive.example.org", 2).tells(str![[r#"
-error: `--init` is missing
-hint: `urepo help new` says how it is used
+error: the following required arguments were not provided: --init
+hint: Usage: urepo new --host <FQDN> --init <PATH>...
 
 "#]]);
     refuses(&world, "new a.txt --links perhaps", 2).tells(str![[r#"
-error: `perhaps` is not a value of `--links <RULE>`
-hint: the values are `keep`, `follow`, `asis`, `skip`, `error`
+error: invalid value 'perhaps' for '--links <RULE>'
+hint: possible values: keep, follow, asis, skip, error
 
 "#]]);
     refuses(&world, "-c archive mint --count 0", 2).tells(str![[r#"
@@ -187,8 +178,8 @@ hint: `urepo --help` lists the commands
 
 "#]]);
     refuses(&world, "completions tcsh", 2).tells(str![[r#"
-error: `tcsh` is not a value of `[SHELL]`
-hint: did you mean `zsh`?
+error: invalid value 'tcsh' for '[SHELL]'
+hint: a similar value exists: 'zsh'
 
 "#]]);
 }

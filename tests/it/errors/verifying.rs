@@ -65,17 +65,17 @@ hint: name the items, or leave them out and select them all
 "#
     ]]);
     refuses(&world, "-c archive verify --quick --time-limit 5h", 2).tells(str![[r#"
-error: `--quick` cannot be used with `--time-limit <TIME>`
-hint: `urepo help verify` says how it is used
+error: the argument '--quick' cannot be used with '--time-limit <TIME>'
+hint: Usage: urepo verify --quick [ITEM|COLLECTION]...
 
 "#]]);
     refuses(&world, "-c archive verify --quick --older-than 30d", 2).tells(str![[r#"
-error: `--quick` cannot be used with `--older-than <TIME>`
-hint: `urepo help verify` says how it is used
+error: the argument '--quick' cannot be used with '--older-than <TIME>'
+hint: Usage: urepo verify --quick [ITEM|COLLECTION]...
 
 "#]]);
     refuses(&world, "-c archive verify --time-limit tonight", 2).tells(str![[r#"
-error: `tonight` is not a value of `--time-limit <TIME>`: expected a number and a unit, such as 30s, 5m, 4h or 30d
+error: invalid value 'tonight' for '--time-limit <TIME>': expected a number and a unit, such as 30s, 5m, 4h or 30d
 
 "#]]);
 }
