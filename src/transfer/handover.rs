@@ -196,7 +196,7 @@ impl Shared<'_> {
                 Err(error) => group.failed(*at, staged, error),
             }
         }
-        self.from.with_reserve(|| giver.replace_sidecars(&texts))
+        giver.replace_sidecars(&texts)
     }
 }
 

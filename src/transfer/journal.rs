@@ -79,9 +79,9 @@ impl JournalRecord {
     /// Writes the record to the disk of the giver and returns its name there.
     pub(super) fn begin(&self, giver: &Collection) -> Result<String, PathError> {
         let own = giver.ensure_own()?;
-        let journal = giver.with_reserve(|| own.ensure_lasting_dir(layout::JOURNAL))?;
+        let journal = own.ensure_lasting_dir(layout::JOURNAL)?;
         let name = format!("{PREFIX}{}.toml", token(journal.path())?);
-        giver.with_reserve(|| journal.replace_file(&name, self.to_text().as_bytes()))?;
+        journal.replace_file(&name, self.to_text().as_bytes())?;
         Ok(name)
     }
 
@@ -89,7 +89,7 @@ impl JournalRecord {
     pub(super) fn replace(&self, giver: &Collection, name: &str) -> Result<(), PathError> {
         let journal = giver.ensure_own()?.open_dir(layout::JOURNAL)?;
         match journal.stat(name)? {
-            Some(_) => giver.with_reserve(|| journal.replace_file(name, self.to_text().as_bytes())),
+            Some(_) => journal.replace_file(name, self.to_text().as_bytes()),
             None => Ok(()),
         }
     }

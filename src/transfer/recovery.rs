@@ -113,7 +113,7 @@ impl Finish<'_> {
         let Some(locks) = self.lock(receiver, &record)? else { return Ok(Vec::new()) };
         // The process that held the locks may have finished it.
         let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
-        let (from, to) = (giver.writer_to_delete(agent, waiter)?, receiver.writer(agent, waiter)?);
+        let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
         let sides = Sides {
             from: giver,
             to: receiver,
@@ -137,7 +137,6 @@ impl Finish<'_> {
         drop(changing);
         from.finish()?;
         to.finish()?;
-        giver.refill_reserve();
         let told = |(name, result)| Finished { name: Some(name), result };
         Ok(outcomes.into_iter().map(told).collect())
     }

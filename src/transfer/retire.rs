@@ -130,7 +130,7 @@ impl<'a> Shared<'a> {
         let clock = self.caller.clock;
         let left = InventoryChange::Left(Departure::Migrated(self.to.reference()));
         let leaving = || ready.iter().map(|(_, staged)| (staged.name.clone(), left.clone()));
-        if let Err(error) = self.from.with_reserve(|| self.from.record(leaving(), clock)) {
+        if let Err(error) = self.from.record(leaving(), clock) {
             // The lines may have been written nevertheless.
             let staying: Vec<_> = ready.iter().map(|(_, staged)| entered(staged)).collect();
             if self.from.record_staying(&staying, clock).is_err() {
@@ -215,7 +215,7 @@ impl<'a> Shared<'a> {
             return Err(staged.changed());
         }
         let strays = item.strays()?;
-        self.from.with_reserve(|| item.throw_away_unlisted(&strays))?;
+        item.throw_away_unlisted(&strays)?;
         Ok(Route { from: years.of(self.from, &year)?, leaf, to })
     }
 
@@ -332,8 +332,8 @@ pub(super) fn retire(
 ) -> Result<(), TransferError> {
     let left = InventoryChange::Left(departure);
     let left = || items.iter().map(|item| (item.name().clone(), left.clone()));
-    collection.with_reserve(|| items.iter().try_for_each(keep_unlisted))?;
-    collection.with_reserve(|| collection.record(left(), clock))?;
+    items.iter().try_for_each(keep_unlisted)?;
+    collection.record(left(), clock)?;
     Ok(writer.retire(items)?)
 }
 

@@ -52,14 +52,10 @@ impl Transfer<'_> {
         if let Err(error) = self.carry_out(feed, &mut summary, &mut report) {
             summary.fatal.get_or_insert(error);
         }
-        let gives = self.source_writer.is_some();
         for writer in [self.writer, self.source_writer].into_iter().flatten() {
             if let Err(error) = writer.finish() {
                 summary.fatal.get_or_insert(error.into());
             }
-        }
-        if gives {
-            self.from.refill_reserve();
         }
         summary
     }
@@ -88,9 +84,7 @@ impl Transfer<'_> {
 
     fn shared(&self) -> Result<Shared<'_>, PathError> {
         let one_file_system = match (&self.source_writer, &self.writer) {
-            (Some(source), Some(writer)) => {
-                self.from.with_reserve(|| source.can_rename_to(writer))?
-            }
+            (Some(source), Some(writer)) => source.can_rename_to(writer)?,
             // As far as it is known without trying.
             _ if self.options.verb == Verb::Migrate => self.from.device()? == self.to.device()?,
             _ => false,

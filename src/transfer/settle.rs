@@ -163,7 +163,7 @@ fn settle_some(
         .replace_sidecars(&received)
         .and_then(|()| record_originals(sides, originals))
         .and_then(|()| sides.from.record_staying(&staying, sides.clock))
-        .and_then(|()| sides.from.with_reserve(|| sides.giver.replace_sidecars(&taken_back)))
+        .and_then(|()| sides.giver.replace_sidecars(&taken_back))
         .map_err(TransferError::from)
         .and_then(|()| end_copies(sides, given));
     match ended {

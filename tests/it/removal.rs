@@ -32,8 +32,6 @@ use urepo::removal::{
 use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
 use urepo::verify::{Code, Depth, verify_item, verify_payload};
 
-pub(crate) use full_disk::Full;
-
 use crate::support::{
     ReadOnly, TestClock, agent, append, caller, copy_tree, deposit, inventory_file, inventory_line,
     make_collection, options, request, scratch, tree, waiter,

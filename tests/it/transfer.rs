@@ -3,7 +3,6 @@
 mod beside;
 mod cut_short;
 mod faults;
-mod full_disk;
 mod giver_damaged;
 mod hostile;
 mod pairs;

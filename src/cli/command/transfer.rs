@@ -66,10 +66,7 @@ impl<'a> TransferRun<'a> {
             to: self.to,
             writer: (mode == RunMode::Act).then(|| context.writer(self.to)).transpose()?,
             source_writer: match (self.verb, mode) {
-                // One may migrate because the disk is full.
-                (Verb::Migrate, RunMode::Act) => {
-                    Some(self.from.writer_to_delete(&context.agent, &context.waiter())?)
-                }
+                (Verb::Migrate, RunMode::Act) => Some(context.writer(self.from)?),
                 _ => None,
             },
             options: Options {

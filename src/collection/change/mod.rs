@@ -37,8 +37,10 @@ impl Writer {
 
     /// Moves items into the stage, synced, where they wait for [`Writer::remove_retired`].
     pub(crate) fn retire(&self, items: &[LockedItem<'_>]) -> Result<(), PathError> {
-        let Some(first) = items.first() else { return Ok(()) };
-        let retired = first.collection().with_reserve(|| self.stage().ensure_dir(RETIRED))?;
+        if items.is_empty() {
+            return Ok(());
+        }
+        let retired = self.stage().ensure_dir(RETIRED)?;
         let mut years = BTreeMap::new();
         for item in items {
             let (path, leaf) = layout::item_place(item.name());

@@ -1,11 +1,6 @@
-//! Room for deleting on a full disk, and for migrating away from it: files in `.urepo/reserve`. A deletion or
-//! departure that finds no free block or inode removes them, and they are recreated when it has ended. The same
-//! applies to the record that an item stays after a failed run recorded its departure.
-//!
-//! Purging needs no room. Deleting does: a tombstone is a new file before it replaces the sidecar, and the
-//! trash gets a directory. A lost inventory is rebuilt first, because a Copy may not leave unrecorded: the
-//! reserve has room for that of a small collection. Another process may take the released room; then the
-//! deletion fails, and can be repeated.
+//! Room for deleting on a full disk: files in `.urepo/reserve`, which a deletion without a free block or inode
+//! removes. They are recreated when it has ended. Another process may take the room; then the deletion fails,
+//! and can be repeated. Purging needs no room.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};

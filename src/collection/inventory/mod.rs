@@ -119,7 +119,7 @@ impl Collection {
         self.append_lines(changes.into_iter().map(line), Some(before), clock)
     }
 
-    /// Records that items stay after they were recorded as leaving; on a full disk, the reserve is used.
+    /// Records that items stay after they were recorded as leaving.
     pub(crate) fn record_staying(
         &self,
         staying: &[(RepositoryName, InventoryChange)],
@@ -128,9 +128,7 @@ impl Collection {
         if staying.is_empty() {
             return Ok(());
         }
-        let recorded = self.with_reserve(|| self.record(staying.iter().cloned(), clock));
-        self.refill_reserve();
-        recorded
+        self.record(staying.iter().cloned(), clock)
     }
 
     /// This collection, as other collections name it.

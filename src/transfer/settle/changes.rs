@@ -124,8 +124,8 @@ pub(super) fn end_copies(
         }
     }
     // They are Copies since the commit point, whatever their mark says.
-    sides.from.with_reserve(|| sides.from.record(staying.iter().cloned(), sides.clock))?;
-    sides.from.with_reserve(|| sides.giver.replace_sidecars(&texts))?;
+    sides.from.record(staying.iter().cloned(), sides.clock)?;
+    sides.giver.replace_sidecars(&texts)?;
     let departure = Departure::Migrated(sides.to.reference());
     retire(sides.from, sides.giver, &going, departure, sides.clock)
 }

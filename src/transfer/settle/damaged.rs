@@ -29,7 +29,7 @@ pub(super) fn mend_given(
         let copied = received.sidecar.copied().unwrap_or_else(|| sides.clock.now());
         let renewed = sidecars::given(&received.sidecar, &record.token, sides.to, copied);
         let text = sidecars::text(name, received, &renewed)?;
-        return Ok(sides.from.with_reserve(|| sides.giver.replace_sidecar(&given, &text))?);
+        return Ok(sides.giver.replace_sidecar(&given, &text)?);
     }
     if received.sidecar.state == State::Original && !is_put_back(sides, record, name)? {
         // An interrupted run may not have done that, and the repair of the giver's item depends on it.

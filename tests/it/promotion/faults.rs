@@ -148,28 +148,6 @@ fn a_demotion_that_fails_anywhere_is_completed_by_the_next() {
     }
 }
 
-/// An Original that is not moved to the trash is recorded as staying with the room of the reserve. Where that fails
-/// as well, it is told, and the next run moves it.
-#[test]
-fn on_a_full_disk_an_original_that_differs_stays() {
-    for (writes, recorded) in [(1, Some(State::Original)), (usize::MAX, None)] {
-        let mirrors = Mirrors::new();
-        mirrors.promote("a", &Watcher::default()).unwrap();
-        let archive = mirrors.world.path("archive");
-        change_item(&archive, &mirrors.name, |sidecar| {
-            sidecar.metadata.add("creator", "A. Archivist").unwrap();
-        });
-        let watcher = Watcher::new(FullDisk::new(archive.join(".urepo/trash"), writes));
-        let discard = |watcher| mirrors.demote_by(DifferenceRule::Discard, "archive", watcher);
-        let error = discard(&watcher).unwrap_err();
-        assert_eq!(matches!(error, PromotionError::NotTakenBack { .. }), recorded.is_none());
-        assert_eq!(mirrors.state("archive"), State::Original);
-        assert_eq!(mirrors.recorded("archive"), recorded);
-        assert_eq!(discard(&Watcher::default()).unwrap(), Change::Discarded);
-        assert!(!archive.join(&mirrors.name).exists());
-    }
-}
-
 /// One that was put back by hand stays one that left.
 #[test]
 fn an_original_that_was_put_back_is_recorded_as_it_was() {

@@ -164,7 +164,7 @@ fn an_inventory_for_which_there_is_no_room() {
 
 /// A disk on which nothing can be made or written from the n-th time on, until as many files are removed as
 /// make room.
-pub(crate) struct Full {
+struct Full {
     at: usize,
     makes_room: usize,
     seen: AtomicUsize,
@@ -172,13 +172,13 @@ pub(crate) struct Full {
 }
 
 impl Full {
-    pub(crate) fn from(at: usize, makes_room: usize) -> Arc<Full> {
+    fn from(at: usize, makes_room: usize) -> Arc<Full> {
         let (seen, removed) = (AtomicUsize::default(), AtomicUsize::default());
         Arc::new(Full { at, makes_room, seen, removed })
     }
 
     /// Whether anything found the disk full.
-    pub(crate) fn was_met(&self) -> bool {
+    fn was_met(&self) -> bool {
         self.seen.load(Ordering::Relaxed) > self.at
     }
 }

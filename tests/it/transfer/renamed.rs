@@ -112,19 +112,6 @@ fn its_sidecar_tells_of_every_hand_over() {
     assert!(pair.is_clean());
 }
 
-/// That an item stays is recorded with the room of the reserve.
-#[test]
-fn on_a_full_disk_the_reserve_records_that_it_stays() {
-    let pair = Pair::new();
-    let name = pair.deposit_tree();
-    let place = pair.root(1).join(name.as_str());
-    let (failed, fatal) = migrate_on(&pair, FullDisk::new(place, 1));
-    assert!(matches!(failed[..], [TransferError::Disk(_)]) && fatal.is_none(), "{failed:?}");
-    assert_eq!(last_change(&pair, &name), InventoryChange::Entered(State::Original));
-    assert_eq!(pair.journals(), 0);
-    assert!(pair.is_clean());
-}
-
 /// What the destination has had of an item.
 #[derive(Clone, Copy, Debug)]
 enum Past {
