@@ -54,6 +54,7 @@ pub(crate) fn main() -> ExitCode {
             tell(panic);
         }
     }));
+    urepo::disk::take_umask();
     urepo::disk::raise_descriptor_limit();
     if complete::answer() {
         return Exit::Success.code().into();

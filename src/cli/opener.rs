@@ -54,7 +54,7 @@ pub(crate) fn open(context: &Context, path: &Path, item: &StoredItem, otherwise:
     if own.is_none() {
         command.stdin(Stdio::null()).stdout(Stdio::null());
     }
-    match command.status() {
+    match urepo::disk::with_umask(|| command.status()) {
         Ok(status) if status.success() && context.printer.json => tell(),
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(failed(format!("`{}` ended with {status}", program.display()))),

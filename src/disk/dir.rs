@@ -115,6 +115,8 @@ impl Dir {
     }
 
     /// Opens a file for reading and writing, or creates it: for lock files.
+    ///
+    /// Only writers may open it: with a lock on it, anybody who can read it could keep them waiting.
     pub fn open_lock_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
         let path = self.path_of(relative);
@@ -123,19 +125,20 @@ impl Dir {
             self.watcher.before(operation, &path)?;
             Ok(self.open_beneath(relative, flags | extra, mode)?)
         };
-        let open_or_make = || match open(Operation::Open, OFlags::empty(), 0) {
-            Err(error) if is_absent(&error) => open(Operation::CreateFile, OFlags::CREATE, 0o666),
+        let fd = match open(Operation::Open, OFlags::empty(), 0) {
+            Err(error) if is_absent(&error) => {
+                open(Operation::CreateFile, OFlags::CREATE, self.sharing.file_mode() & 0o660)
+            }
             opened => opened,
         };
-        let fd = self.open_shared(relative, self.sharing.file, open_or_make).on("open", &path)?;
+        let fd = fd.on("open", &path)?;
         Ok(StoredFile::new(File::from(fd), path, self.watcher.clone()))
     }
 
     /// Creates a new file and opens it for writing.
     pub fn create_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
         let relative = relative.as_ref();
-        let made = self.create_raw(relative, 0o666);
-        self.created(relative, made.and_then(|fd| self.share_file(fd, relative)))
+        self.create_with(relative, self.sharing.file_mode())
     }
 
     /// The same with permission bits of its own, less those that the umask withholds: nobody else
@@ -145,27 +148,23 @@ impl Dir {
         relative: impl AsRef<Path>,
         mode: u32,
     ) -> Result<StoredFile, PathError> {
-        let relative = relative.as_ref();
-        self.created(relative, self.create_raw(relative, mode))
+        self.create_with(relative.as_ref(), Sharing::own_mode(mode))
     }
 
-    fn created(&self, relative: &Path, made: io::Result<OwnedFd>) -> Result<StoredFile, PathError> {
-        let made = made.map_err(|error| self.name_error(relative, error));
+    fn create_with(&self, relative: &Path, mode: u32) -> Result<StoredFile, PathError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let made = self
+            .step(Operation::CreateFile, relative)
+            .and_then(|()| Ok(self.open_beneath(relative, flags, mode)?))
+            .map_err(|error| self.name_error(relative, error));
         let fd = made.on("create", self.at(relative))?;
         Ok(StoredFile::new(File::from(fd), self.path_of(relative), self.watcher.clone()))
-    }
-
-    fn create_raw(&self, relative: &Path, mode: u32) -> io::Result<OwnedFd> {
-        self.step(Operation::CreateFile, relative)?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        Ok(self.open_beneath(relative, flags, mode)?)
     }
 
     /// Creates a new directory.
     pub fn make_dir(&self, relative: impl AsRef<Path>) -> Result<(), PathError> {
         let relative = relative.as_ref();
-        self.make_dir_raw(relative, 0o777)
-            .and_then(|()| self.share_dir(relative))
+        self.make_dir_raw(relative, self.sharing.directory_mode())
             .map_err(|error| self.name_error(relative, error))
             .on("make the directory", self.at(relative))
     }
@@ -186,12 +185,7 @@ impl Dir {
     /// Makes the directory if it is missing, synced into this one, and opens it.
     pub fn ensure_dir(&self, name: impl AsRef<Path>) -> Result<Dir, PathError> {
         let name = name.as_ref();
-        let open = || self.open_fd(name, OFlags::RDONLY | OFlags::DIRECTORY);
-        let open_shared = || {
-            let fd = self.open_shared(name, self.sharing.directory, open);
-            Ok(self.beneath(fd.on("open the directory", self.at(name))?, self.path_of(name)))
-        };
-        if let Some(dir) = absent_is_none(open_shared())? {
+        if let Some(dir) = self.open_dir_if_there(name)? {
             return Ok(dir);
         }
         match self.make_dir(name) {
@@ -199,7 +193,7 @@ impl Dir {
             // Made here or, a moment ago, by another process that may not have synced it yet.
             _ => self.sync()?,
         }
-        open_shared()
+        self.open_dir(name)
     }
 
     /// Creates a symbolic link to `target` at `relative`.

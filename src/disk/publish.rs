@@ -18,8 +18,7 @@ impl Dir {
     ) -> Result<Option<StoredFile>, PathError> {
         let path = self.path_of(relative);
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let bits = self.sharing().file;
-        match self.open_shared(relative, bits, || self.open_fd(relative, flags)) {
+        match self.open_fd(relative, flags) {
             Ok(fd) => Ok(Some(StoredFile::new(File::from(fd), path, self.watcher()))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(PathError::new("open", path, error)),

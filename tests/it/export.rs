@@ -19,8 +19,8 @@ use urepo::interrupt::Interrupt;
 use urepo::sidecar::Metadata;
 
 use crate::support::{
-    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, between_users, caller, deposit,
-    first_user, options, request, tree,
+    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, caller, deposit, options,
+    request, tree,
 };
 
 /// A world with one item of a few files, and its name.
@@ -143,8 +143,7 @@ fn failing_at_any_operation_leaves_nothing_half_made() {
                 std::fs::create_dir(&out).unwrap();
                 let faults = Arc::new(Faults::new(&out, at, mode));
                 let watcher = Watcher::new(Arc::clone(&faults) as _);
-                let (outcomes, _) =
-                    first_user(|| export(&collection, &[name], form, &out, &watcher, |_| ()));
+                let (outcomes, _) = export(&collection, &[name], form, &out, &watcher, |_| ());
                 let struck = faults.struck();
                 let found: Vec<_> = contents_without_stage(&out);
                 let is_said = outcomes.first().is_some_and(|outcome| outcome.result.is_ok());
@@ -168,11 +167,6 @@ fn failing_at_any_operation_leaves_nothing_half_made() {
         }
         std::fs::remove_dir_all(&good).unwrap();
     }
-}
-
-#[test]
-fn between_two_users() {
-    between_users(failing_at_any_operation_leaves_nothing_half_made);
 }
 
 /// The contents of a directory but for a stage that could not be removed.

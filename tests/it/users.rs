@@ -1,7 +1,6 @@
 //! A collection that several users share: what one of them leaves behind stops none of the others.
 
 mod killed;
-mod moment;
 
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -296,6 +295,7 @@ fn only_the_group_of_the_root_directory_shares() {
 const OF_ONE_USER: [(&str, &str); 11] = [
     ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
     ("disk.rs", "nothing fails"),
+    ("export.rs", "an export is its maker's"),
     ("holdings.rs", "only reads"),
     ("import/groups.rs", "as `import/faults.rs`, with thousands of sources"),
     ("import/properties.rs", "as `import/faults.rs`, in any order"),
@@ -304,8 +304,25 @@ const OF_ONE_USER: [(&str, &str); 11] = [
     ("transfer/pairs.rs", "as `transfer/faults.rs`, with two file systems"),
     ("transfer/power.rs", "of the order of operations"),
     ("transfer/resume.rs", "a large item that is half copied is its owner's"),
-    ("users/moment.rs", "about users"),
 ];
+
+/// Whatever the umask, an entry has its bits from the call that makes it: a run killed at any moment shuts nobody out.
+#[test]
+fn shared_entries_get_their_bits_in_the_call_that_makes_them() {
+    let Some(shared) = Shared::new() else { return };
+    if Command::new("strace").arg("-V").output().is_err() {
+        eprintln!("skipped: `strace`, which shows the calls, is not there");
+        return;
+    }
+    let trace = "strace -f -qq -o trace.txt -e trace=chmod,fchmod,fchmodat,umask";
+    let made = shared.command_by(ANNA, "077", trace, "-c archive new a.txt").output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let calls = std::fs::read_to_string(shared.0.path("trace.txt")).unwrap();
+    assert_eq!(calls.matches("umask(").count(), 1, "{calls}");
+    // The payload gets the modes of its source, in the stage.
+    assert!(!calls.lines().any(|call| call.contains("chmod") && !call.contains("644")), "{calls}");
+    assert_eq!(closed_to_group(&shared.0.path("archive")), [""; 0]);
+}
 
 /// One without a home, who may not write the register of the machine either.
 #[test]

@@ -36,7 +36,7 @@ pub(crate) use copies::{
 };
 pub(crate) use program::{Ran, World};
 pub(crate) use terminal::{screen, terminal, wide_terminal};
-pub(crate) use users::{ANNA, BEN, GROUP, become_user, between_users, first_user, share};
+pub(crate) use users::{ANNA, BEN, GROUP, between_users, first_user, share};
 pub(crate) use watch::{
     Faults, FullDisk, LockedAt, Mode, Quicker, QuickerFounder, ReadOnly, System, Trace, mounted, on,
 };

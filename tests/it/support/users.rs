@@ -34,11 +34,20 @@ pub(crate) fn between_users(suite: impl FnOnce() + Send) {
     // The rest of this process stays as it is: users are those of threads and of what they start.
     let run = || {
         COMMON.set(Some(common.path().to_path_buf()));
+        leave_out_umask();
         become_user(BEN);
         suite();
     };
     let ended = std::thread::scope(|threads| threads.spawn(run).join());
     ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+}
+
+/// Gives this thread, and those that it starts, a umask of its own, which withholds nothing from the group. The program
+/// takes its umask from the kernel (`disk::take_umask`); the tests beside this one need theirs.
+fn leave_out_umask() {
+    #[expect(deprecated, reason = "its successor is unsafe only for flags that close descriptors")]
+    rustix::thread::unshare(rustix::thread::UnshareFlags::FS).unwrap();
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o002));
 }
 
 /// Does what a fault ends: between two users, as Anna, whose left-overs Ben meets.
@@ -68,7 +77,7 @@ pub(crate) fn share(directory: &Path) {
 }
 
 /// Makes this thread one of `user`, who is in the group by its membership alone, and may become root again.
-pub(crate) fn become_user(user: u32) {
+fn become_user(user: u32) {
     let root = Uid::ROOT;
     set_thread_res_uid(root, root, root).unwrap();
     let (uid, gid) = (Uid::from_raw(user), Gid::from_raw(user));

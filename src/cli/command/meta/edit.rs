@@ -150,7 +150,7 @@ fn edit(context: &Context, sidecar: &Sidecar, base: &Description) -> Result<Edit
     let script = format!("trap : INT; {} \"$1\"", editor());
     let mut command = Command::new("sh");
     command.args(["-c", &script, "sh"]).arg(&path);
-    match context.without_ctrl_c(|| command.status())? {
+    match context.without_ctrl_c(|| urepo::disk::with_umask(|| command.status()))? {
         Ok(status) if status.success() => {}
         Ok(status) => return Err(failed(status.to_string())),
         Err(error) => return Err(failed(error.to_string())),
