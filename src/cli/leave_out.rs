@@ -110,8 +110,6 @@ impl LeftOutTally {
         let line = escape::one_line(&format!("{verb} {what}: {}", in_words(rule)));
         if context.global.dry_run {
             context.printer.note(&line);
-        } else if *rule == ExclusionRule::Removing {
-            context.printer.warning(&line);
         } else {
             context.printer.detail(&line);
         }
@@ -161,8 +159,5 @@ fn in_words(rule: &ExclusionRule) -> String {
         }
         ExclusionRule::Link => "a symbolic link".to_owned(),
         ExclusionRule::PatternFile => "a file of patterns".to_owned(),
-        ExclusionRule::Removing => "the rest of a source that was being removed; \
-            `urepo import --each-file --remove-source` removes it"
-            .to_owned(),
     }
 }

@@ -46,8 +46,6 @@ pub(crate) struct Item<'a> {
     pub(crate) rule: Option<String>,
     #[serde(flatten)]
     pub(crate) moved_to: Option<PathAt>,
-    #[serde(skip_serializing_if = "is_false")]
-    pub(crate) is_known: bool,
     pub(crate) departure: Option<String>,
     #[serde(flatten)]
     pub(crate) description: Option<Description>,

@@ -29,15 +29,6 @@ impl PathError {
         PathError::new(action, &self.path, source)
     }
 
-    /// The same error, once what was at `from` is at `to`.
-    pub(crate) fn moved(self, from: &Path, to: &Path) -> PathError {
-        let path = match self.path.strip_prefix(from) {
-            Ok(below) => to.components().chain(below.components()).collect(),
-            Err(_) => return self,
-        };
-        PathError { path, ..self }
-    }
-
     /// The path of the operation.
     pub fn path(&self) -> &Path {
         &self.path

@@ -51,16 +51,6 @@ pub enum ExclusionRule {
     PatternFile,
     /// It is a link, and links are skipped.
     Link,
-    /// It is left of a source that a killed run was removing.
-    Removing,
-}
-
-/// The beginning of the hidden names of sources that are being removed.
-pub(crate) const REMOVING: &str = ".urepo-removing-";
-
-/// Whether the name of `path` is one of a source that is being removed.
-pub(crate) fn is_removing(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(REMOVING.as_bytes()))
 }
 
 impl fmt::Display for ExclusionRule {
@@ -69,7 +59,6 @@ impl fmt::Display for ExclusionRule {
             ExclusionRule::Pattern { text, .. } => f.write_str(text),
             ExclusionRule::PatternFile => f.write_str(PATTERN_FILE),
             ExclusionRule::Link => f.write_str("links"),
-            ExclusionRule::Removing => write!(f, "{REMOVING}*"),
         }
     }
 }
@@ -86,7 +75,6 @@ pub struct Exclusion {
     nearest: Option<Arc<PatternLevel>>,
     /// The path of the source below the directory that patterns are relative to.
     base: PathBuf,
-    is_of_bag: bool,
 }
 
 /// The patterns of one file, and those of the directories above.
@@ -143,11 +131,6 @@ impl Exclusion {
         Ok(Exclusion { given, usual, reads_files, ..Exclusion::default() })
     }
 
-    /// That of a bag, whose lists name every file: nothing is left out.
-    pub(crate) fn of_bag() -> Exclusion {
-        Exclusion { is_of_bag: true, ..Exclusion::default() }
-    }
-
     /// Whether patterns may leave anything out.
     pub fn may_leave_out(&self) -> bool {
         self.reads_files || self.given.is_some() || self.usual.is_some()
@@ -194,9 +177,6 @@ impl Exclusion {
 
     /// Why the entry of this kind at `relative` is left out, if it is.
     pub(crate) fn rule(&self, relative: &Path, kind: Kind) -> Option<ExclusionRule> {
-        if is_removing(relative) && !self.is_of_bag {
-            return Some(ExclusionRule::Removing);
-        }
         if !self.may_leave_out() {
             return None;
         }
@@ -335,13 +315,5 @@ mod tests {
             assert_eq!(refused.text, text);
             assert!(!refused.reason.contains('\n'), "{}", refused.reason);
         }
-    }
-
-    #[test]
-    fn only_a_bag_keeps_what_is_left_of_other_sources() {
-        let rest = Path::new("sub/.urepo-removing-x");
-        let rule = |exclusion: Exclusion| exclusion.rule(rest, Kind::File);
-        assert_eq!(rule(Exclusion::default()), Some(ExclusionRule::Removing));
-        assert_eq!(rule(Exclusion::of_bag()), None);
     }
 }

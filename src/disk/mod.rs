@@ -51,7 +51,6 @@ pub use error::{PathError, Shortage};
 pub use exclusion::{
     Exclusion, ExclusionRule, MAX_PATTERN_BYTES, PATTERN_FILE, Pattern, PatternError,
 };
-pub(crate) use exclusion::{REMOVING, is_removing};
 pub use fidelity::{Fidelity, ShownModes};
 pub use file::StoredFile;
 pub(crate) use lock::HOLDER_END;

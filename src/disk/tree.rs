@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use rustix::fd::AsFd;
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::stat::{Blocks, FileStat};
@@ -175,17 +175,6 @@ impl Dir {
             rustix::fs::fchmod(dir.descriptor(), mode).on("open up", dir.path())?;
         }
         Ok(dir)
-    }
-
-    /// Makes sure that entries of the directory at `relative` may be removed, as far as its mode says.
-    pub(crate) fn check_writable(&self, relative: &Path) -> Result<(), PathError> {
-        let dir = self.open_dir(relative)?;
-        let wanted = Access::WRITE_OK | Access::EXEC_OK;
-        match rustix::fs::accessat(dir.descriptor(), ".", wanted, AtFlags::EACCESS) {
-            // Linux before 5.8 cannot tell a process that changed its user.
-            Err(Errno::NOSYS) => Ok(()),
-            outcome => outcome.on("change", dir.path()),
-        }
     }
 
     /// Gives the owner of a directory that cannot be opened the right to do so.

@@ -133,7 +133,7 @@ impl KnownSource<'_> {
     pub(super) fn has_bytes(&self, place: &SourcePlace) -> Result<bool, ImportError> {
         let Some(sidecar) = self.sidecar()? else { return Ok(true) };
         let how = (Times::Any, Closeness::Bytes, self.interrupt);
-        let compared = self.looker.compare(place, &sidecar.files, &|_, _| true, how);
+        let compared = self.looker.compare(place, &sidecar.files, Some(&|_, _| true), how);
         Ok(!matches!(compared, Err(SourceKept::Changed(_))))
     }
 

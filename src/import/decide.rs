@@ -8,7 +8,6 @@ use std::time::Duration;
 use super::bag::{self, Bag, BagError};
 use super::candidate::{Candidate, Keys, path_of_key};
 use super::checks::{KnownSource, check_translations, checks, wrong_bag};
-use super::failure::is_of_source;
 use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
 use super::ledger::{Entry, Imported, ItemPresence, LineKind};
 use super::look::{Scanner, SourceScan};
@@ -22,7 +21,7 @@ use crate::deposit::{
     SourcePlace, check_ibip, not_yet_issued,
 };
 use crate::disk::copy::CopyError;
-use crate::disk::{Exclusion, ExclusionRule, Kind, Links, is_removing};
+use crate::disk::{Exclusion, ExclusionRule, Kind, Links};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::{PayloadPath, Shape, escape};
@@ -45,12 +44,10 @@ pub(super) enum Decision {
     LeftOut(ExclusionRule),
     /// It was changed a moment ago.
     Unsettled,
-    /// It is in the directory of finished or rejected sources.
-    Done,
-    /// It became this item, and an earlier run has moved or removed it.
+    /// It is in the directory of rejected sources.
+    Rejected,
+    /// It became this item, and an earlier run has removed it.
     Taken(RepositoryName),
-    /// It is the remains of a source that a killed run was removing.
-    Aside,
 }
 
 /// A source that is to become an item.
@@ -83,9 +80,9 @@ pub(super) struct Criteria {
     pub dedupe: Dedupe,
     pub bags: Bags,
     pub settle: Option<Duration>,
-    /// Directories for finished and rejected sources.
-    pub done: Vec<PathBuf>,
-    /// Whether sources of items are moved or removed.
+    /// The directory for rejected sources.
+    pub rejected: Option<PathBuf>,
+    /// Whether sources of items are removed.
     pub takes_sources: bool,
     pub metadata: Metadata,
     pub title: DefaultTitle,
@@ -125,7 +122,7 @@ impl<'a> Planner<'a> {
         ledger: &LedgerQuery<'_>,
     ) -> Result<Decision, ImportError> {
         match self.decide_at_once(candidate, key, ledger) {
-            Err(error) if is_of_source(&error, &candidate.place.path()) => {
+            Err(error) if error.is_of_source(&candidate.place.path()) => {
                 match self.rules.looker.times(&candidate.place) {
                     Ok(times) if times.into_iter().any(|time| self.is_recent(time)) => {
                         Ok(Decision::Unsettled)
@@ -143,18 +140,15 @@ impl<'a> Planner<'a> {
         key: &[u8],
         ledger: &LedgerQuery<'_>,
     ) -> Result<Decision, ImportError> {
-        if self.is_done(key)? {
-            return Ok(Decision::Done);
+        if self.is_rejected(candidate, key)? {
+            return Ok(Decision::Rejected);
         }
         if let Some(rule) = &candidate.left_out {
             return Ok(Decision::LeftOut(rule.clone()));
         }
         // Before anything else can fail, because a failed source may be moved, too.
-        if self.rules.takes_sources || !self.rules.done.is_empty() {
+        if self.rules.takes_sources || self.rules.rejected.is_some() {
             self.target.check_takeable(&candidate.place.path(), path_of_key(key))?;
-        }
-        if is_removing(path_of_key(key)) {
-            return Ok(Decision::Aside);
         }
         if self.rules.takes_sources
             && let Some(taken) = self.taken(candidate, key, ledger)?
@@ -168,7 +162,7 @@ impl<'a> Planner<'a> {
         };
         // A bag is whole or none: its lists name every file.
         let exclusion = match &bag {
-            Some(_) => Exclusion::of_bag(),
+            Some(_) => Exclusion::default(),
             None => candidate.exclusion.clone(),
         };
         let look = self.rules.looker.look(&place, &exclusion, &|time| self.is_recent(time))?;
@@ -237,18 +231,17 @@ impl<'a> Planner<'a> {
         Ok(Plan::of_request(&wanted.request, options, place, self.progress)?.left_out)
     }
 
-    fn is_done(&self, key: &[u8]) -> Result<bool, ImportError> {
+    /// Whether a source lies in the directory of rejected sources, which may lie in a directory of sources.
+    fn is_rejected(&self, candidate: &Candidate, key: &[u8]) -> Result<bool, ImportError> {
+        let Some(rejected) = &self.rules.rejected else { return Ok(false) };
         let path = path_of_key(key);
-        for done in &self.rules.done {
-            if path.starts_with(done) {
-                return Ok(true);
-            }
-            if done.starts_with(path) {
-                let reason = "it lies in what is to be imported";
-                return Err(ImportError::ArchiveDirectory { path: done.clone(), reason });
-            }
-        }
-        Ok(false)
+        let is_within = path.starts_with(rejected);
+        let reason = match (is_within && candidate.is_named, rejected.starts_with(path)) {
+            (true, _) => "what lies in it is not imported",
+            (false, true) if !is_within => "it lies in what is to be imported",
+            _ => return Ok(is_within),
+        };
+        Err(ImportError::RejectDirectory { path: rejected.clone(), reason })
     }
 
     fn bag(&self, candidate: &Candidate) -> Result<Option<Bag>, ImportError> {
@@ -340,6 +333,14 @@ impl<'a> Planner<'a> {
                 let entry = Entry { kind, shape, ..entry };
                 return Ok(Some((entry.clone(), Decision::OtherRules(entry))));
             }
+            if self.rules.takes_sources
+                && look.kind == Kind::Directory
+                && let Some(Imported { entry, standing: ItemPresence::Here, .. }) =
+                    ledger(key, &is_named)?
+                && self.is_rest(&entry, place)?
+            {
+                return Ok(Some((entry.clone(), Decision::There(entry.name, None))));
+            }
         }
         let Some(label) = &candidate.label else { return Ok(None) };
         let Some(item) = self.lookup.item(&label.name)? else {
@@ -357,6 +358,21 @@ impl<'a> Planner<'a> {
                 Ok(Some((entry, there)))
             }
             None => Err(ImportError::NameExists { name: label.name.clone() }),
+        }
+    }
+
+    /// Whether a directory is what a killed run left of the source of the item of `entry`, which it was removing:
+    /// everything in it is in that item, byte by byte.
+    fn is_rest(&self, entry: &Entry, place: &SourcePlace) -> Result<bool, ImportError> {
+        let item = self.lookup.item(&entry.name)?;
+        let Some((sidecar, _)) = item.and_then(|item| item.sidecar().ok()) else {
+            return Ok(false);
+        };
+        let how = (Times::Any, Closeness::Bytes, self.interrupt);
+        match self.rules.looker.compare(place, &sidecar.files, None, how) {
+            Ok(_) => Ok(true),
+            Err(SourceKept::Copy(error @ CopyError::Interrupted)) => Err(error.into()),
+            Err(_) => Ok(false),
         }
     }
 
@@ -386,7 +402,7 @@ impl<'a> Planner<'a> {
         }
         let passes = |path: &Path, _| path.ancestors().any(|it| left_out.contains(it));
         let how = (Times::Any, Closeness::Stamps, self.interrupt);
-        let compared = looker.compare(place, &sidecar.files, &passes, how);
+        let compared = looker.compare(place, &sidecar.files, Some(&passes), how);
         match compared.map(|it| it.shape(&sidecar.files)) {
             Ok(shape) => Ok([entry.shape, Shape::of(&sidecar.files)].map(Some).contains(&shape)),
             Err(SourceKept::Disk(error)) => Err(CopyError::Disk(error).into()),

@@ -1,6 +1,7 @@
 //! Why a source was not imported.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use super::bag::BagError;
 use super::manifest::RowError;
@@ -9,7 +10,7 @@ use crate::collection::CollectionError;
 use crate::correction::CorrectionError;
 use crate::deposit::DepositError;
 use crate::disk::copy::CopyError;
-use crate::disk::{HeldBy, PathError};
+use crate::disk::{FileFault, HeldBy, PathError};
 use crate::identity::{Identifier, Language, RepositoryName};
 use crate::item::State;
 use crate::relation::RelateError;
@@ -107,12 +108,6 @@ pub enum ImportError {
         /// Its state in this collection.
         state: State,
     },
-    /// Remains of a source that a killed run was removing still exist, here or under their own name.
-    #[error("the rest of an imported source was not removed: {reason}")]
-    NotRemoved {
-        /// Why, and where it is if it has another name.
-        reason: String,
-    },
     /// The ledger is not a list of lines.
     #[error("the ledger `{}` is damaged: {reason}", path.display())]
     Ledger {
@@ -136,9 +131,9 @@ pub enum ImportError {
         #[source]
         source: std::io::Error,
     },
-    /// Finished sources cannot be moved to their directory.
-    #[error("`{}` cannot take what was imported: {reason}", path.display())]
-    ArchiveDirectory {
+    /// A source and the directory of rejected sources contain each other.
+    #[error("`{}` is the directory of rejected sources: {reason}", path.display())]
+    RejectDirectory {
         /// The directory.
         path: PathBuf,
         /// Why.
@@ -155,6 +150,59 @@ pub enum ImportError {
     Disk(#[from] PathError),
 }
 
+impl ImportError {
+    /// Whether it concerns the source at `path`, and not the disk, the collection or another process.
+    pub(super) fn is_of_source(&self, path: &Path) -> bool {
+        use DepositError as Deposit;
+        match self {
+            ImportError::Bag { .. } => true,
+            ImportError::Disk(error) => is_refused(error, path),
+            ImportError::Deposit(error) => match error.as_ref() {
+                Deposit::Special { .. }
+                | Deposit::Links(_)
+                | Deposit::Link { .. }
+                | Deposit::Twins { .. }
+                | Deposit::NoName { .. }
+                | Deposit::Nothing { .. }
+                | Deposit::File(FileFault::Time(_))
+                | Deposit::DeletedHere { .. }
+                | Deposit::TooManyFiles { .. }
+                | Deposit::Mismatch { .. }
+                | Deposit::PayloadMismatch { .. }
+                | Deposit::NotListed { .. }
+                | Deposit::NotThere { .. } => true,
+                Deposit::Disk(error) => is_refused(error, path),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether the bytes or files of a source differ from its row or bag.
+    pub(super) fn is_contradiction(&self) -> bool {
+        use DepositError::{Mismatch, NotListed, NotThere, PayloadMismatch};
+        match self {
+            ImportError::Bag { .. } => true,
+            ImportError::Deposit(error) => matches!(
+                error.as_ref(),
+                Mismatch { .. } | PayloadMismatch { .. } | NotListed { .. } | NotThere { .. }
+            ),
+            _ => false,
+        }
+    }
+
+    /// Whether the source became an item that was deleted.
+    pub(super) fn is_deleted_here(&self) -> bool {
+        matches!(self, ImportError::Deposit(error) if matches!(**error, DepositError::DeletedHere { .. }))
+    }
+}
+
+/// Whether the system refuses access to the source. A bad sector or a shortage of memory is not a fault of
+/// the source.
+fn is_refused(error: &PathError, path: &Path) -> bool {
+    let lasts = matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound);
+    (lasts || error.is_link()) && error.path().starts_with(path)
+}
 impl From<CorrectionError> for ImportError {
     fn from(error: CorrectionError) -> ImportError {
         match error {

@@ -86,10 +86,10 @@ impl Scanner {
         &self,
         place: &SourcePlace,
         entries: &[Entry],
-        besides: &Besides<'_>,
+        besides: Option<&Besides<'_>>,
         (times, closeness, interrupt): (Times, Closeness, &Interrupt),
     ) -> Result<ComparedSource, SourceKept> {
-        let (within, besides) = (Path::new(""), Some(besides));
+        let within = Path::new("");
         let comparison = SourceComparison { entries, within, times, besides, interrupt };
         if self.kind(place)? == Kind::Directory {
             comparison.tree(&place.dir(self.links, &self.watcher)?, closeness)

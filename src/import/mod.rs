@@ -3,11 +3,9 @@
 //! [`SourceTree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` plans each,
 //! by inspecting it (`look`) and the [`Ledger`]; [`plan`] reports the plan. An [`Importer`] carries it out: a
 //! [`Depositor`](crate::deposit::Depositor) makes the items in groups. When a group is durable, its lines are
-//! written into the ledger, and then it is reported. `after` moves or removes sources that became items,
-//! `relate` links the items of rows, `update` corrects existing items, `estimate` estimates the time for
+//! written into the ledger, and then it is reported, and its source removed on request. `relate` links the items of rows, `update` corrects existing items, `estimate` estimates the time for
 //! names.
 
-mod after;
 mod bag;
 mod candidate;
 mod checks;
@@ -15,12 +13,12 @@ mod decide;
 pub mod described;
 mod error;
 mod estimate;
-mod failed;
-mod failure;
 mod ledger;
 mod list;
 mod look;
 mod manifest;
+mod reject;
+mod rejects;
 mod relate;
 mod run;
 mod source_lookup;
@@ -38,18 +36,18 @@ use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{KeyChange, Metadata};
 
-pub use after::ArchiveDirectory;
 pub use bag::BagError;
 pub use candidate::{Candidate, FoundCandidate, Refused, RowText};
 pub use error::ImportError;
 pub use estimate::waiting;
-pub use failed::{FailedFile, FailedKind};
 pub use ledger::Ledger;
 pub use list::SourceList;
 pub use manifest::{
     COLUMN_SYNONYMS, ColumnPlace, Columns, Encoding, Format, Manifest, ManifestReader, MapError,
     RowError, RowFault, TableOptions, column_of, header, is_delimiter,
 };
+pub use reject::RejectDirectory;
+pub use rejects::{RejectsFile, RejectsKind};
 pub use relate::{Related, relate};
 pub use run::{Importer, measure, plan};
 pub use tally::Summary;
@@ -78,18 +76,6 @@ pub enum Bags {
     Only,
 }
 
-/// Treatment of sources that became items.
-#[derive(Clone, Debug, Default)]
-pub enum After {
-    /// Sources stay.
-    #[default]
-    Keep,
-    /// They are removed, once the item was read back from the disk.
-    Remove,
-    /// They are moved, once the item was read back from the disk.
-    Move(ArchiveDirectory),
-}
-
 /// The default title of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DefaultTitle {
@@ -103,7 +89,7 @@ pub enum DefaultTitle {
 /// Options of an import.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Options of deposits, except the treatment of sources, which is in `after`.
+    /// Options of deposits.
     pub deposit: deposit::Options,
     /// When a source is not imported again.
     pub dedupe: Dedupe,
@@ -113,10 +99,8 @@ pub struct Options {
     pub settle: Option<Duration>,
     /// The time after which no item is begun.
     pub time_limit: Option<Duration>,
-    /// Treatment of the sources.
-    pub after: After,
     /// The directory for sources that cannot become items.
-    pub rejected: Option<ArchiveDirectory>,
+    pub rejected: Option<RejectDirectory>,
     /// The description of all items; a row wins over it.
     pub metadata: Metadata,
     /// The title of items without one in it or in a row.
@@ -134,12 +118,10 @@ pub struct Event {
     pub row: Option<RowText>,
     /// The outcome.
     pub became: Became,
-    /// Why the source, or a part of it, could not be removed or moved as requested.
+    /// Why the source, or a part of it, could not be removed as requested.
     pub left: Vec<String>,
     /// The new path of a rejected source, or why it could not be moved.
     pub rejected: Option<Result<PathBuf, String>>,
-    /// Whether an earlier run reported the same failure of the same source.
-    pub is_known: bool,
 }
 
 impl Event {
@@ -149,7 +131,7 @@ impl Event {
     }
 
     fn new(source: String, path: Option<PathBuf>, row: Option<RowText>, became: Became) -> Event {
-        Event { source, path, row, became, left: Vec::new(), rejected: None, is_known: false }
+        Event { source, path, row, became, left: Vec::new(), rejected: None }
     }
 }
 
@@ -193,8 +175,6 @@ pub enum Became {
     },
     /// It changed a moment ago; the next import takes it.
     Unsettled,
-    /// It is named, but lies in the directory of finished or rejected sources.
-    Done,
     /// Nothing.
     Failed(ImportError),
 }

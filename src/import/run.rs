@@ -1,6 +1,5 @@
 //! Carrying out an import, or reporting its plan.
 
-mod failures;
 mod feed;
 mod known;
 mod report;
@@ -9,17 +8,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::candidate::{Candidate, FoundCandidate, Refused, RowText};
+use super::candidate::{FoundCandidate, Refused, RowText};
 use super::decide::{Criteria, Decision, Planner};
 use super::ledger::{Entry, LineKind};
 use super::look::Scanner;
-use super::{After, ArchiveDirectory, Became, Event, Ledger, Options, Summary, Tell};
+use super::{Became, Event, Ledger, Options, RejectDirectory, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::source_removal::SourceRemover;
-use crate::deposit::{Depositor, SourcePlace, SourceRule};
+use crate::deposit::{self, Depositor, SourcePlace, SourceRule};
 use crate::digest::Digest;
-use crate::disk::is_removing;
 use crate::holdings::Peers;
 use crate::interrupt::Interrupt;
 use crate::progress::{NoProgress, Progress, Scan};
@@ -61,9 +59,9 @@ struct RunState<'a, 'l, 't> {
     under_way: Mutex<InFlight>,
     output: Mutex<Output<'t>>,
     looker: Scanner,
-    after: After,
-    rejected: Option<ArchiveDirectory>,
-    remover: SourceRemover<'a>,
+    rejected: Option<RejectDirectory>,
+    /// For sources that are removed once they are items.
+    remover: Option<SourceRemover<'a>>,
     dedupe: super::Dedupe,
     progress: &'a dyn Progress,
     interrupt: &'a Interrupt,
@@ -111,11 +109,14 @@ impl<'l> Importer<'_, 'l> {
         let Importer { ledger, issuer, writer, mut options, peers, clock, progress, interrupt } =
             self;
         let collection = ledger.collection();
-        // Sources are removed only after their lines are in the ledger.
-        options.deposit.sources = SourceRule::Keep;
-        let deposit = options.deposit;
         let deadline = deadline(clock, options.time_limit);
-        let (rules, after, rejected) = rules(collection, options);
+        let rejected = options.rejected.take();
+        let rules = rules(collection, &rejected, options);
+        // Sources are removed only after their lines are in the ledger.
+        let deposit = deposit::Options { sources: SourceRule::Keep, ..rules.deposit };
+        let until = (issuer.lock_wait(), interrupt);
+        let remover =
+            rules.takes_sources.then(|| SourceRemover::new(collection, writer.agent(), until));
         let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
         let judge = match Planner::new((collection, peers), clock, rules, (progress, interrupt)) {
             Ok(judge) => judge,
@@ -126,13 +127,8 @@ impl<'l> Importer<'_, 'l> {
             under_way: Mutex::default(),
             output: Mutex::new(Output { tell, summary: Summary::default() }),
             looker,
-            after,
             rejected,
-            remover: SourceRemover::new(
-                collection,
-                writer.agent(),
-                (issuer.lock_wait(), interrupt),
-            ),
+            remover,
             dedupe,
             progress,
             interrupt,
@@ -163,7 +159,7 @@ impl<'l> Importer<'_, 'l> {
 /// Reports the plan for each candidate.
 pub fn plan(
     ledger: &Ledger<'_>,
-    options: Options,
+    mut options: Options,
     peers: Peers<'_>,
     clock: &dyn Clock,
     candidates: impl Iterator<Item = FoundCandidate>,
@@ -171,7 +167,8 @@ pub fn plan(
     interrupt: &Interrupt,
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
-    let (rules, ..) = rules(ledger.collection(), options);
+    let rejected = options.rejected.take();
+    let rules = rules(ledger.collection(), &rejected, options);
     let place = (ledger.collection(), peers);
     let mut judge = match Planner::new(place, clock, rules, (&NoProgress, interrupt)) {
         Ok(judge) => judge,
@@ -206,7 +203,7 @@ pub fn plan(
             Ok(Some(Decision::Deposit(wanted))) => {
                 Became::Planned { files: wanted.files, bytes: wanted.bytes, left_out }
             }
-            Ok(Some(decision)) => match settled(decision, &candidate) {
+            Ok(Some(decision)) => match settled(decision) {
                 Some((became, _)) => became,
                 None => continue,
             },
@@ -225,11 +222,9 @@ pub fn measure(
     candidates: impl Iterator<Item = FoundCandidate>,
     scan: &Scan<'_>,
 ) -> Option<()> {
-    let (Criteria { looker, done, .. }, ..) = rules(collection, options.clone());
-    let finishes_removals = matches!(options.after, After::Remove);
-    let is_passed = |path: &Path| {
-        done.iter().any(|done| path.starts_with(done)) || !finishes_removals && is_removing(path)
-    };
+    let looker = Scanner { links: options.deposit.links, watcher: collection.watcher() };
+    let rejected = options.rejected.as_ref().map(RejectDirectory::path);
+    let is_passed = |path: &Path| rejected.is_some_and(|it| path.starts_with(it));
     for found in candidates {
         scan.goes_on()?;
         let bytes = match found {
@@ -249,18 +244,16 @@ fn deadline(
     clock.now().checked_add(i128::try_from(limit?.as_nanos()).ok()?)
 }
 
-fn rules(collection: &Collection, options: Options) -> (Criteria, After, Option<ArchiveDirectory>) {
-    let Options { deposit, dedupe, bags, settle, after, rejected, metadata, title, .. } = options;
+fn rules(
+    collection: &Collection,
+    rejected: &Option<RejectDirectory>,
+    options: Options,
+) -> Criteria {
+    let Options { deposit, dedupe, bags, settle, metadata, title, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.watcher() };
-    let (mut done, takes_sources) = match &after {
-        After::Move(done) => (vec![done.path().to_path_buf()], true),
-        After::Remove => (Vec::new(), true),
-        After::Keep => (Vec::new(), false),
-    };
-    done.extend(rejected.as_ref().map(|it| it.path().to_path_buf()));
-    let rules =
-        Criteria { looker, deposit, dedupe, bags, settle, done, takes_sources, metadata, title };
-    (rules, after, rejected)
+    let rejected = rejected.as_ref().map(|it| it.path().to_path_buf());
+    let takes_sources = deposit.sources == SourceRule::Remove;
+    Criteria { looker, deposit, dedupe, bags, settle, rejected, takes_sources, metadata, title }
 }
 
 /// Half a digest of a key: two keys do not share it.
@@ -270,7 +263,7 @@ fn fingerprint(key: &[u8]) -> u128 {
 }
 
 /// The outcome of a source that needs no work, with the missing line of the ledger. `None` for a source to be skipped.
-fn settled(decision: Decision, candidate: &Candidate) -> Option<(Became, Option<Entry>)> {
+fn settled(decision: Decision) -> Option<(Became, Option<Entry>)> {
     Some(match decision {
         Decision::There(name, line) => (Became::There(name), line),
         Decision::Taken(name) => (Became::There(name), None),
@@ -278,8 +271,7 @@ fn settled(decision: Decision, candidate: &Candidate) -> Option<(Became, Option<
         Decision::Left(line) => (Became::Left(line), None),
         Decision::LeftOut(rule) => (Became::LeftOut(rule), None),
         Decision::Unsettled => (Became::Unsettled, None),
-        Decision::Done if candidate.is_named => (Became::Done, None),
-        Decision::Done | Decision::Aside | Decision::Deposit(_) => return None,
+        Decision::Rejected | Decision::Deposit(_) => return None,
     })
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::candidate::FoundCandidate;
-use super::failure::{is_contradiction, is_deleted_here};
 use super::{Became, Event, ImportError, Related, Updated};
 use crate::distributor::Notice;
 
@@ -25,12 +24,8 @@ pub struct Summary {
     pub failed: u64,
     /// Of the failed ones, those whose items were deleted here.
     pub deleted: u64,
-    /// Sources that could not be removed or moved as requested.
+    /// Sources that could not be removed as requested.
     pub left: u64,
-    /// Of the failed ones, those that an earlier run reported.
-    pub known_failed: u64,
-    /// Of the sources that stayed, those that an earlier run reported.
-    pub known_left: u64,
     /// Whether the time limit ended the run.
     pub out_of_time: bool,
     /// Warnings about the memories.
@@ -81,25 +76,17 @@ impl Summary {
             Became::There(_) | Became::OtherRules(_) | Became::Left(_) | Became::Twice => {
                 self.there += 1;
             }
-            // The reporting side counts entries left out, and finished sources.
-            Became::LeftOut(_)
-            | Became::Done
-            | Became::Updated { .. }
-            | Became::NotUpdated { .. } => {}
+            // The reporting side counts entries left out.
+            Became::LeftOut(_) | Became::Updated { .. } | Became::NotUpdated { .. } => {}
             Became::Unsettled => self.unsettled += 1,
             Became::Failed(error) => {
                 self.failed += 1;
-                self.deleted += u64::from(is_deleted_here(error));
-                if event.row.is_some() && is_contradiction(error) {
+                self.deleted += u64::from(error.is_deleted_here());
+                if event.row.is_some() && error.is_contradiction() {
                     self.refused.extend(event.path.clone());
                 }
             }
         }
-        let known = match event.became {
-            Became::Failed(_) => &mut self.known_failed,
-            _ => &mut self.known_left,
-        };
-        *known += u64::from(event.is_known);
         self.left += u64::from(!event.left.is_empty());
     }
 }

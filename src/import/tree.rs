@@ -7,7 +7,7 @@ use super::candidate::{Candidate, FoundCandidate, Refused};
 use super::{ImportError, bag};
 use crate::deposit::SourcePlace;
 use crate::disk::{
-    Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, is_removing, resolved, stat_of,
+    Dir, Exclusion, ExclusionRule, Kind, Links, PathError, Watcher, resolved, stat_of,
 };
 
 /// The entries of a directory that become items.
@@ -123,15 +123,13 @@ impl Iterator for SourceTree {
             };
             let exclusion = level.exclusion.clone();
             let seen = self.seen(&relative, kind);
-            let is_aside = is_removing(&relative);
             let left_out = match exclusion.rule(&relative, seen) {
-                _ if is_aside => None,
                 None if kind == Kind::Link && self.links == Links::Skip => {
                     Some(ExclusionRule::Link)
                 }
                 rule => rule,
             };
-            let is_directory = kind == Kind::Directory && !is_aside && left_out.is_none();
+            let is_directory = kind == Kind::Directory && left_out.is_none();
             if is_directory && self.goes_into(&relative) {
                 if let Err(error) = self.enter(&relative, &exclusion) {
                     let path = self.root.path_of(&relative);

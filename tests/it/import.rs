@@ -23,11 +23,12 @@ use std::sync::Arc;
 
 use urepo::clock::Clock;
 use urepo::collection::{Collection, Issuer};
+use urepo::deposit::SourceRule;
 use urepo::digest::Digest;
 use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
 use urepo::holdings::Peers;
 use urepo::import::{
-    After, Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
+    Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
     FoundCandidate, ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList,
     SourceTree, Summary, TableOptions, Units, Update, plan, relate,
 };
@@ -46,11 +47,17 @@ fn import_options() -> Options {
         bags: Bags::Detect,
         settle: None,
         time_limit: None,
-        after: After::Keep,
         rejected: None,
         metadata: Metadata::default(),
         title: DefaultTitle::None,
     }
+}
+
+/// Options of an import that treats the sources of items by this rule.
+fn with_sources(rule: SourceRule) -> Options {
+    let mut options = import_options();
+    options.deposit.sources = rule;
+    options
 }
 
 /// Imports `candidates` and gives what was told.
@@ -153,7 +160,6 @@ fn words(events: &[Event]) -> Vec<String> {
         Became::LeftOut(rule) => format!("{} left out: {rule}", last(&event.source)),
         Became::Twice => format!("{} twice", last(&event.source)),
         Became::Unsettled => format!("{} unsettled", last(&event.source)),
-        Became::Done => format!("{} done with", last(&event.source)),
         Became::Failed(error) => match &event.row {
             Some(row) if !error.to_string().starts_with("line ") => {
                 format!("line {}: {error}", row.line)

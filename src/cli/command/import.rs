@@ -3,16 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use urepo::agent::Agent;
 use urepo::collection::discover::check_outside;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
-use urepo::digest::Digest;
-use urepo::disk::{HeldBy, Links};
+use urepo::disk::Links;
 use urepo::holdings::{Peers, UnseenRule};
-use urepo::import::{
-    After, Bags, Dedupe, ImportError, Importer, Ledger, Options, measure, plan, waiting,
-};
+use urepo::import::{Bags, Dedupe, Importer, Ledger, Options, measure, plan, waiting};
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
 use super::mint::IssueArgs;
@@ -46,9 +42,8 @@ mod summary;
 ///
 /// You can repeat an import, after a success or a crash at any point: no source is imported twice. A ledger
 /// in the collection, .urepo/import/ledger, records the item of each source. A source whose sizes or times
-/// have changed is read, and becomes another item if its content has changed too. With --remove-source or
-/// --done-dir every source is read before it is removed or moved, and other bytes become another item first.
-/// Other patterns, or another rule of --links, do not make another item. One import at a time works on a
+/// have changed is read, and becomes another item if its content has changed too. With --remove-source every
+/// source is read before it is removed, and other bytes become another item first. Other patterns, or another rule of --links, do not make another item. One import at a time works on a
 /// collection.
 ///
 /// A source whose item has migrated away, or was deleted, counts as imported. A source whose item is missing
@@ -58,9 +53,11 @@ mod summary;
 /// A source that cannot be imported does not stop the others: it is reported with its reason, the exit code
 /// is 3, and --rejects writes it into a file that can be imported once the source is corrected.
 ///
-/// With --remove-source, --done-dir or --reject-dir, a source that lies in a collection, or contains one, is
-/// refused before anything is copied. These directories may lie in a source. A source must not lie in them:
-/// such rows and paths of a list are skipped, and counted at the end.
+/// With --remove-source or --reject-dir, a source that lies in a collection, or contains one, is refused before
+/// anything is copied. The directory of --reject-dir may lie in a source; what lies in it is not imported.
+///
+/// --remove-source removes a source after its item was read back from the disk, and only files that are in the
+/// item and have not changed since they were compared with it. Whatever else lies there stays.
 ///
 /// A manifest has a row for each item, with these columns: path; identifier and ibip, for an item that keeps
 /// its identifier, which no other known collection may have, or have had, and whose date lies at least a
@@ -92,7 +89,7 @@ Examples:
   urepo import incoming --exclude '*.bak' --exclude /cache/
   urepo import --manifest list.csv --map Author=creator --rejects rejects.csv
   find incoming -type f -print0 | urepo import --files-from0 -
-  urepo -q import /srv/drop/ --min-age 60s --done-dir done --time-limit 5h
+  urepo -q import /srv/drop/ --min-age 60s --remove-source --time-limit 5h
   urepo import bag")]
 pub(crate) struct Import {
     /// Directories of items; a file or a bag is one item
@@ -156,10 +153,6 @@ struct ManifestArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Drop folder")]
 struct DropArgs {
-    /// Move each source into DIR, on the same file system, after its item was read back from the disk; a
-    /// directory stays while the item does not contain all of it
-    #[arg(long, value_name = "DIR", conflicts_with = "remove_source")]
-    done_dir: Option<PathBuf>,
     /// Move each source that cannot become an item into DIR, on the same file system
     #[arg(long, value_name = "DIR")]
     reject_dir: Option<PathBuf>,
@@ -172,15 +165,6 @@ struct DropArgs {
     /// Start no more items after TIME, such as 5h; the next import continues
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     time_limit: Option<Duration>,
-}
-
-impl DropArgs {
-    /// Whether the import is of a kind that is repeated until everything is imported.
-    fn are_given(&self) -> bool {
-        let DropArgs { done_dir, reject_dir, remove_source, min_age, time_limit } = self;
-        let moves = done_dir.is_some() || reject_dir.is_some() || *remove_source;
-        moves || min_age.is_some() || time_limit.is_some()
-    }
 }
 
 /// The rules for sources that were imported before.
@@ -213,7 +197,7 @@ impl Import {
         let issue = self.issue.options(context);
         let others = names::others(context, &collection, &sources)?;
         // First: another import holds it until its end.
-        let Some(ledger) = self.open_ledger(context, &collection, &sources)? else { return Ok(()) };
+        let ledger = Ledger::open(&collection, &context.agent, &context.waiter())?;
         if let Some(names) = names {
             self.tell_waiting(context, &collection, names)?;
         }
@@ -231,7 +215,7 @@ impl Import {
             move |scan: &Scan<'_>| measure(collection, &options, candidates, scan)
         });
         let (clock, interrupt) = (&context.clock, &context.interrupt);
-        let takes_sources = !matches!(options.after, After::Keep) || options.rejected.is_some();
+        let takes_sources = self.drop.remove_source || options.rejected.is_some();
         let work = |progress: &dyn Progress| {
             let peers = others.peers(Force::Missing.rule(&self.force, UnseenRule::Accept));
             let importer =
@@ -248,44 +232,12 @@ impl Import {
         reporter.finish(summary, None)
     }
 
-    /// The ledger, unless another run that empties the same drop folder holds it.
-    fn open_ledger<'a>(
-        &self,
-        context: &Context,
-        collection: &'a Collection,
-        sources: &Sources<'_>,
-    ) -> Result<Option<Ledger<'a>>, Failure> {
-        // The holder writes a key of its work into the lock: equal runs have the same key.
-        let work = format!("{:?}", (&context.current, self));
-        let key = format!(" #{:.16}", Digest::of(work.as_bytes()).to_string());
-        let command = format!("{}{key}", context.agent.command);
-        let agent = Agent { command, ..context.agent.clone() };
-        match Ledger::open(collection, &agent, &context.waiter()) {
-            Ok(ledger) => Ok(Some(ledger)),
-            Err(ImportError::Locked { holder, .. })
-                if self.drop.are_given()
-                    && sources.can_be_read_twice()
-                    && holder.0.contains(&key) =>
-            {
-                let holder = HeldBy(holder.0.replace(&key, ""));
-                context.printer.note(&format!("the same import is at work: {holder}"));
-                Ok(None)
-            }
-            Err(ImportError::Locked { collection, holder }) => {
-                let key = holder.0.find(" #").and_then(|at| holder.0.get(at..at + 18));
-                let holder = HeldBy(holder.0.replace(key.unwrap_or(" #"), ""));
-                Err(ImportError::Locked { collection, holder }.into())
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// Prints the plan.
     fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
         Issuer::new(collection, &context.agent, &context.clock, &self.issue.options(context))?;
         let ledger = Ledger::look(collection)?;
         let mut reporter = report::Reporter::new(context, collection, None);
-        reporter.after = report::after(&self.drop);
+        reporter.removes_sources = self.drop.remove_source;
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
         let others = names::others(context, collection, sources)?;
@@ -332,21 +284,17 @@ impl Import {
     }
 
     fn options(&self, context: &Context, sources: &Sources<'_>) -> Result<Options, Failure> {
-        for written in [&self.rejects, &self.drop.done_dir, &self.drop.reject_dir] {
+        for written in [&self.rejects, &self.drop.reject_dir] {
             written.as_ref().map_or(Ok(()), |path| check_outside(&context.absolute(path)))?;
         }
-        let directory = |path: &PathBuf| sources.archive_directory(path);
-        let after = match &self.drop.done_dir {
-            Some(path) => After::Move(directory(path)?),
-            None if self.drop.remove_source => After::Remove,
-            None => After::Keep,
-        };
-        let rejected = self.drop.reject_dir.as_ref().map(directory).transpose()?;
+        let rejected = self.drop.reject_dir.as_ref();
+        let rejected = rejected.map(|path| sources.reject_directory(path)).transpose()?;
+        let rule = if self.drop.remove_source { SourceRule::Remove } else { SourceRule::Keep };
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,
                 twins: Force::Twins.rule(&self.force, CollisionRule::Keep),
-                sources: SourceRule::Keep,
+                sources: rule,
                 jobs: context.config.jobs.value,
                 on_error: OnError::Continue,
             },
@@ -354,7 +302,6 @@ impl Import {
             bags: if self.bags { Bags::Only } else { Bags::Detect },
             settle: self.drop.min_age,
             time_limit: self.drop.time_limit,
-            after,
             rejected,
             metadata: self.description.metadata(context)?,
             title: self.description.default_title(),

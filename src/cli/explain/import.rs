@@ -55,13 +55,13 @@ impl Explain for ImportError {
             Self::NotAList { .. } => {
                 Failure::of(Exit::Failure, self).hint("`find … -print0` writes such a list")
             }
-            Self::ArchiveDirectory { .. } => {
+            Self::RejectDirectory { .. } => {
                 Failure::of(Exit::Failure, self).hint("choose a directory beside it")
             }
             Self::Read { source, .. } if was_interrupted(source) => {
                 Failure::of(Exit::Interrupted, self)
             }
-            Self::Read { .. } | Self::NotRemoved { .. } => Failure::of(Exit::Failure, self),
+            Self::Read { .. } => Failure::of(Exit::Failure, self),
         }
     }
 }

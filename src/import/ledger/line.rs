@@ -42,36 +42,6 @@ pub(crate) struct Entry {
     pub source: Vec<u8>,
 }
 
-/// A line about a source that did not become an item, or could not be moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReportedFailure {
-    /// The failure and the state of the source: another digest is another failure.
-    pub state: Digest,
-    /// The absolute path of the source.
-    pub source: Vec<u8>,
-}
-
-/// The first word of the line of a failure.
-const FAILED: &str = "failed";
-
-impl ReportedFailure {
-    /// The line, with its end.
-    pub(crate) fn to_line(&self) -> String {
-        let ReportedFailure { state, source } = self;
-        checked(&format!("{FAILED}\t{state}\t{}", one_line(source)))
-    }
-
-    /// Parses a line without its end; `None` if it is torn or of another kind.
-    pub(crate) fn read(line: &[u8]) -> Option<ReportedFailure> {
-        let mut fields = whole(line)?.split('\t');
-        if fields.next()? != FAILED {
-            return None;
-        }
-        let state = fields.next()?.parse().ok()?;
-        Some(ReportedFailure { state, source: unescape(fields.next()?)? })
-    }
-}
-
 /// One line each, whatever the name of the source.
 fn one_line(source: &[u8]) -> String {
     escape(source).replace('\t', "\\x09").replace('\n', "\\x0a")
@@ -138,11 +108,6 @@ mod tests {
             assert_eq!(Entry::read(&text.as_bytes()[..end]), None, "{end}");
         }
         assert_eq!(Entry::read(text.replace("\t7\t", "\t8\t").as_bytes()), None);
-        let failure = ReportedFailure { state: Digest::of(b"state"), source: b"/a\tb\n".to_vec() };
-        let line = failure.to_line();
-        assert_eq!(ReportedFailure::read(line.trim_end().as_bytes()), Some(failure));
-        assert_eq!(Entry::read(line.trim_end().as_bytes()), None);
-        assert_eq!(ReportedFailure::read(text.as_bytes()), None);
     }
 
     proptest! {

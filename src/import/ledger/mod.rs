@@ -6,9 +6,6 @@
 //! before a crash. Names are issued in the order of their dates, so only names after the last one of the
 //! ledger need to be checked.
 //!
-//! It also has the last reported failure of each source, so that a failure is reported once. Failures are not
-//! in the sidecars: after a rebuild they are reported again.
-//!
 //! One import at a time holds the ledger of a collection, by a kernel lock.
 
 pub(crate) mod catch_up;
@@ -29,7 +26,7 @@ use crate::layout;
 use crate::wait::Waiter;
 use table::LedgerTable;
 
-pub(crate) use line::{Entry, LineKind, ReportedFailure};
+pub(crate) use line::{Entry, LineKind};
 pub(crate) use presence::ItemPresence;
 
 const FILE: &str = "ledger";
@@ -54,8 +51,6 @@ pub struct Ledger<'a> {
     sources: LedgerTable,
     contents: LedgerTable,
     absent: HashMap<Digest, Absent>,
-    /// The last reported failure of each source.
-    failures: HashMap<Vec<u8>, Digest>,
     /// The latest date of each prefix up to which all names are known.
     newest: BTreeMap<String, Instant>,
     /// Names are issued in the order of their dates, except after a name dated in the future.
@@ -131,7 +126,6 @@ impl<'a> Ledger<'a> {
             sources: LedgerTable::default(),
             contents: LedgerTable::default(),
             absent: HashMap::new(),
-            failures: HashMap::new(),
             newest: BTreeMap::new(),
             now: collection.now(),
             unwritten: Vec::new(),
@@ -250,26 +244,6 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Whether this is the last reported failure of a source.
-    pub(crate) fn is_reported(&self, failure: &ReportedFailure) -> bool {
-        self.failures.get(&failure.source) == Some(&failure.state)
-    }
-
-    /// Notes failures that were reported.
-    pub(crate) fn add_failures(
-        &mut self,
-        failures: Vec<ReportedFailure>,
-    ) -> Result<(), ImportError> {
-        if let Some(file) =
-            self.file.as_ref().filter(|_| self.lock.is_some() && !failures.is_empty())
-        {
-            let lines: Vec<String> = failures.iter().map(ReportedFailure::to_line).collect();
-            append(file, (&mut self.end, &mut self.torn), &lines)?;
-        }
-        self.failures.extend(failures.into_iter().map(|it| (it.source, it.state)));
-        Ok(())
-    }
-
     fn remember(&mut self, entry: &Entry, offset: u64) {
         let date = entry.name.instant();
         if matches!(entry.kind, LineKind::Item | LineKind::Seen) && date <= self.now {
@@ -305,8 +279,6 @@ impl<'a> Ledger<'a> {
                 let line = &pending[start..start + end];
                 if let Some(entry) = Entry::read(line) {
                     self.remember(&entry, self.end + start as u64);
-                } else if let Some(failure) = ReportedFailure::read(line) {
-                    self.failures.insert(failure.source, failure.state);
                 }
                 start += end + 1;
             }

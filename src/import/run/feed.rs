@@ -4,11 +4,11 @@ use super::{Begun, RunState, event_of_refused, lock, settled};
 use crate::clock::Clock;
 use crate::deposit::source_removal::{SourceKept, Times};
 use crate::deposit::{Request, SourcePlace, in_words};
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::Instant;
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
 use crate::import::ledger::{Entry, LineKind};
-use crate::import::{After, Became, Event, ImportError};
+use crate::import::{Became, Event, ImportError};
 
 /// Produces requests, as fast as they are taken.
 pub(super) struct RequestFeed<'s, 'a, 'l, 't, I> {
@@ -73,14 +73,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
             Ok((key, Some(Decision::Deposit(wanted)))) => {
                 return Begin::Request(Box::new(self.request(candidate, key, *wanted)));
             }
-            Ok((_, Some(Decision::Aside))) => match &self.shared.after {
-                After::Keep | After::Move(_) => return Begin::Nothing,
-                After::Remove => (
-                    self.finish_removal(&candidate).map_or_else(Became::Failed, Became::There),
-                    None,
-                ),
-            },
-            Ok((_, Some(decision))) => match settled(decision, &candidate) {
+            Ok((_, Some(decision))) => match settled(decision) {
                 Some(settled) => settled,
                 None => return Begin::Nothing,
             },
@@ -100,29 +93,22 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
         Begin::Event(Box::new(self.released(Event::of(candidate, became), &place)))
     }
 
-    /// Removes or moves the source of an item as requested, and notes failures.
+    /// Removes the source of an item as requested, and notes failures.
     fn released(&self, mut told: Event, place: &SourcePlace) -> Event {
         let name = match &told.became {
             Became::There(name) | Became::OtherRules(name) => name,
             Became::Left(line) => &line.name,
             _ => return told,
         };
-        if !matches!(self.shared.after, After::Keep) {
+        if self.shared.remover.is_some() {
             told.left = match self.judge.rules.looker.payload(place) {
                 Ok(payload) => self.shared.release(name, (place, &payload), Times::Any),
-                // An earlier run has moved or removed it.
+                // An earlier run has removed it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => vec![in_words(&SourceKept::from(error))],
             };
         }
         told
-    }
-
-    /// Removes the remains of a source that a killed run left.
-    fn finish_removal(&self, candidate: &Candidate) -> Result<RepositoryName, ImportError> {
-        let (parent, aside) = candidate.place.parent(&self.shared.looker.watcher)?;
-        let finished = self.shared.remover.finish(&parent, &aside);
-        finished.map_err(|error| ImportError::NotRemoved { reason: in_words(&error) })
     }
 
     /// A failure to write the rejects ends the run.

@@ -1,10 +1,12 @@
 //! Reporting the outcomes of a group, after they are written into the ledger.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use super::{Begun, InFlight, RunState, lock};
-use crate::deposit::source_removal::Times;
-use crate::deposit::{DepositError, Deposited, Outcome, SourcePlace};
+use crate::deposit::source_removal::{SourceKept, Times};
+use crate::deposit::{DepositError, Deposited, Outcome, SourcePlace, in_words};
 use crate::identity::RepositoryName;
-use crate::import::after::release;
 use crate::import::ledger::{Entry, LineKind};
 use crate::import::{Became, Event};
 
@@ -97,13 +99,48 @@ impl RunState<'_, '_, '_> {
         Event { left, ..Event::new(source, Some(path), begun.row, became) }
     }
 
-    /// Removes or moves a source that is an item, as requested.
+    /// Removes the source of the item `name`, if that was requested, and returns why it is still there.
+    ///
+    /// `place` is the whole source, `payload` the place of the item's files. A source that was dropped again has
+    /// other `times` than the item.
     pub(super) fn release(
         &self,
         name: &RepositoryName,
-        source: (&SourcePlace, &SourcePlace),
+        (place, payload): (&SourcePlace, &SourcePlace),
         times: Times,
     ) -> Vec<String> {
-        release(&self.after, &self.remover, name, source, &self.looker, times)
+        let Some(remover) = &self.remover else { return Vec::new() };
+        let remove = || {
+            if place.path() != payload.path() {
+                return Err(SourceKept::Bag);
+            }
+            let (parent, own) = place.parent(&self.looker.watcher)?;
+            remover.remove((&parent, &own), &remover.hold(name)?, Path::new(""), times)
+        };
+        // It may have gone with a directory above it, which became an item of its own.
+        let is_gone = || self.looker.kind(place).is_err_and(|it| it.kind() == ErrorKind::NotFound);
+        let kept = remove().err().filter(|_| !is_gone());
+        kept.map(|error| in_words(&error)).into_iter().collect()
+    }
+
+    /// Reports events, each with the place of its source. A source that cannot become an item is moved away first,
+    /// on request.
+    pub(super) fn tell(&self, told: Vec<(Event, Option<SourcePlace>)>) {
+        let events = told.into_iter().map(|(mut event, place)| {
+            // The source of a row may be right, and its row wrong.
+            let place = place
+                .or_else(|| event.path.clone().map(SourcePlace::Path))
+                .filter(|_| event.row.is_none());
+            if let (Became::Failed(error), Some(to), Some(place)) =
+                (&event.became, &self.rejected, place)
+                && error.is_of_source(&place.path())
+            {
+                let moved = to.take(&place, &self.looker.watcher);
+                event.rejected = Some(moved.map_err(|error| in_words(&error)));
+            }
+            event
+        });
+        let events = events.collect();
+        lock(&self.output).tell(events);
     }
 }

@@ -24,17 +24,14 @@ fn world_with_another() -> (World, String) {
 fn the_source_of_a_deleted_item_stays() {
     let world = World::with_collection();
     world.write("drop/a/f", "the last copy");
-    world.write("done/other", "");
     world.run("-c archive import drop/a").succeeded();
     let name = world.run("-c archive list").line();
     world.run(&format!("-c archive delete {name} --force last --reason test --yes")).succeeded();
     world.run(&format!("-c archive purge {name} --yes")).succeeded();
-    for rule in ["--remove-source", "--done-dir done"] {
-        let ran = world.run(&format!("-c archive import {rule} drop/a"));
-        assert_eq!(ran.code, 3, "{rule}: {}", ran.stderr);
-        assert!(ran.stderr.contains("was deleted here"), "{rule}: {}", ran.stderr);
-        assert!(world.path("drop/a/f").exists(), "{rule}");
-    }
+    let ran = world.run("-c archive import --remove-source drop/a");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("was deleted here"), "{}", ran.stderr);
+    assert!(world.path("drop/a/f").exists());
 }
 
 #[test]
@@ -55,8 +52,7 @@ fn no_source_is_taken_out_of_another_collection() {
         "import --remove-source --links follow",
         "import --remove-source --each-file",
         "import --remove-source --depth 3",
-        "import --done-dir done",
-        "import --done-dir done --links asis",
+        "import --remove-source --links asis",
         // Nothing here is a bag: what cannot become an item would be moved.
         "import --reject-dir rejected --bags",
     ];
@@ -74,10 +70,10 @@ fn no_source_is_taken_out_of_another_collection() {
             refused(&format!("{command} {place}"));
         }
     }
-    for command in ["new --remove-source", "import --remove-source", "import --done-dir done"] {
+    for command in ["new --remove-source", "import --remove-source"] {
         refused(&format!("{command} --files-from0 list"));
     }
-    for rule in ["--remove-source", "--done-dir done", "--reject-dir rejected --bags"] {
+    for rule in ["--remove-source", "--reject-dir rejected --bags"] {
         refused(&format!("import --manifest list.csv {rule}"));
     }
     assert!(whole_items(&open(&world)).is_empty());
@@ -120,7 +116,6 @@ fn nothing_is_written_into_a_collection() {
         "link".to_owned(),
     ];
     let lines = [
-        "-c archive import in --done-dir PLACE",
         "-c archive import in --reject-dir PLACE",
         "-c archive import in missing --rejects PLACE/new",
         "-c archive meta export --all --output PLACE/new.csv",

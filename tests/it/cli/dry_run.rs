@@ -202,12 +202,10 @@ fn of_a_collection_that_was_cloned() {
 fn says_what_comes_besides_the_items() {
     let world = World::with_collection();
     world.write("drop/a.txt", "a");
-    world.write("done/z.txt", "z");
     let would = |line: &str| world.run(&format!("-c archive -n {line}")).succeeded().to_owned();
     let a_txt = "would import [WORLD]/drop/a.txt: 1 file, 1 B";
     assert_eq!(would("import drop"), format!("{a_txt}\n"));
     assert_eq!(would("import drop --remove-source"), format!("{a_txt}, and remove it\n"));
-    assert_eq!(would("import drop --done-dir done"), format!("{a_txt}, and move it to done\n"));
     world.run("init mirror --host mirror.example.org").succeeded();
     assert_eq!(
         would("recover --names-from mirror"),

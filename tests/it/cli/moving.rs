@@ -120,27 +120,6 @@ fn leaves_the_source_of_an_item_whose_lock_is_held() {
     assert_eq!(tree(&world.path("drop")), [""; 0]);
 }
 
-/// Below a directory that becomes an item, a killed run left the rest of a source of its own.
-#[test]
-fn the_rest_of_another_source_does_not_become_payload() {
-    let world = World::with_collection();
-    for command in ["new in/drop", "new --no-ignore in/drop", "import in"] {
-        let rest = ".urepo-removing-example.org+archive+2026+11.20.02.13";
-        world.write(&format!("in/drop/{rest}/file"), command);
-        world.write("in/drop/a.txt", command);
-        let ran = world.run(&format!("-c archive {command}"));
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let (line, ends) =
-            (format!("warning: left out `{rest}` of `"), "--remove-source` removes it");
-        assert!(ran.stderr.contains(&line) && ran.stderr.contains(ends), "{}", ran.stderr);
-    }
-    for name in whole_items(&open(&world)) {
-        let ran = world.run(&format!("-c archive manifest {name}"));
-        let listed = ran.succeeded();
-        assert!(listed.ends_with("  a.txt\n") && listed.lines().count() == 1, "{listed}");
-    }
-}
-
 /// Does something to the sources in the moment when an item is put in place.
 struct Meddler {
     root: PathBuf,

@@ -1,6 +1,5 @@
 //! `new --remove-source`: sources that go once their items are proven, wherever the process is killed.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -34,8 +33,9 @@ fn requests(sources: &Path) -> Vec<Request> {
     vec![request(sources.join("one")), together]
 }
 
+/// The bytes of every file are in its source or in an item.
 #[test]
-fn killed_at_any_operation_leaves_no_part_of_a_source() {
+fn killed_at_any_operation_loses_no_file() {
     let scratch = scratch();
     for at in System::Own.points() {
         let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
@@ -53,26 +53,17 @@ fn killed_at_any_operation_leaves_no_part_of_a_source() {
         });
         let context = format!("{at} {:?}", faults.struck());
         let left = tree(&sources);
-        for name in ["one", "two"] {
-            let of = |lines: &[String]| -> Vec<_> {
-                lines.iter().filter(|line| line.starts_with(name)).cloned().collect()
-            };
-            assert!(of(&left).is_empty() || of(&left) == of(&before), "{left:?}: {context}");
-        }
-        // The next removal in the same directory ends what was begun.
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
-        let ended =
-            deposit(&collection, vec![request(sources.join("last"))], REMOVE(), &clock, |_| ());
-        ended.unwrap();
-        let left = tree(&sources);
-        assert!(!left.iter().any(|line| line.starts_with(".urepo-")), "{left:?}: {context}");
-        let items = whole_items(&collection).len();
-        assert!((1..=3).contains(&items), "{context}");
-        assert!(items == 3 || left.iter().any(|line| line.contains("a.txt")), "{context}");
+        let items: Vec<_> =
+            whole_items(&collection).iter().flat_map(|it| tree(&root.join(it))).collect();
+        for file in before.iter().filter(|it| !it.ends_with('/') && !left.contains(it)) {
+            let file = file.strip_prefix("one/").unwrap_or(file);
+            assert!(items.iter().any(|it| it.ends_with(file)), "{file} of {items:?}: {context}");
+        }
         std::fs::remove_dir_all(&root).unwrap();
         std::fs::remove_dir_all(&sources).unwrap();
         if faults.struck().is_none() {
-            assert_eq!(left, [""; 0]);
+            assert_eq!(left, ["last 4"]);
             assert!(at > 30, "only {at} operations");
             break;
         }
@@ -81,82 +72,29 @@ fn killed_at_any_operation_leaves_no_part_of_a_source() {
 
 #[test]
 fn between_two_users() {
-    between_users(killed_at_any_operation_leaves_no_part_of_a_source);
+    between_users(killed_at_any_operation_loses_no_file);
 }
 
-/// What can not be removed is reported with its cause, and stays whole.
+/// What cannot be removed is reported with its cause, and stays where it is.
 #[test]
-fn a_directory_that_can_not_be_renamed_stays_whole() {
-    let scratch = scratch();
-    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
-    make_collection(&root);
-    make_sources(&sources);
-    let before = tree(&sources);
-    let faults = Faults::new(&root, 1, Mode::Once(rustix::io::Errno::ACCESS));
-    let faults = Refusing(faults.of(urepo::disk::Operation::Rename), sources.clone());
-    let collection = Collection::open(&root, &Watcher::new(Arc::new(faults))).unwrap();
-    let clock = TestClock::at("2026-11-21T02:13:00Z");
-    let wanted = vec![request(sources.join("one"))];
-    let (outcomes, _) = deposit(&collection, wanted, REMOVE(), &clock, |_| ()).unwrap();
-    let left = &outcomes[0].result.as_ref().unwrap().left;
-    assert!(left[0].contains("ermission denied"), "{left:?}");
-    assert_eq!(tree(&sources), before);
-}
-
-/// Whole, it has its name again. A part stays hidden: under its name, it would become another item.
-#[test]
-fn a_directory_that_can_not_be_removed_is_named_where_it_is() {
-    for at in [1, 2] {
+fn a_file_that_can_not_be_removed_is_named() {
+    for (at, first) in [(1, "one/a.txt"), (2, "one/sub/b.bin")] {
         let scratch = scratch();
         let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
         make_collection(&root);
         make_sources(&sources);
-        let before = tree(&sources);
         let faults = Faults::new(&root, at, Mode::Once(rustix::io::Errno::PERM));
         let faults = Refusing(faults.of(Operation::Remove), sources.clone());
         let collection = Collection::open(&root, &Watcher::new(Arc::new(faults))).unwrap();
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        let remove = |name| {
-            let wanted = vec![request(sources.join(name))];
-            deposit(&collection, wanted, REMOVE(), &clock, |_| ()).unwrap().0.remove(0)
-        };
-        let left = remove("one").result.unwrap().left.remove(0);
-        if at == 1 {
-            let first = format!("cannot remove `{}`", sources.join("one/a.txt").display());
-            assert!(left.contains(&first), "{left}");
-            assert_eq!(tree(&sources), before);
-        } else {
-            let rest = format!("the rest is `{}", sources.join(".urepo-removing-").display());
-            assert!(left.contains(&rest) && left.contains("/sub/b.bin`: Oper"), "{left}");
-            assert!(!sources.join("one").exists());
-        }
-        assert_eq!(remove("last").result.unwrap().left, [""; 0]);
-        assert!(!tree(&sources).iter().any(|line| line.starts_with(".urepo-")), "{at}");
+        let wanted = vec![request(sources.join("one"))];
+        let outcome = deposit(&collection, wanted, REMOVE(), &clock, |_| ()).unwrap().0.remove(0);
+        let left = outcome.result.unwrap().left.remove(0);
+        let reason = format!("cannot remove `{}`: Oper", sources.join(first).display());
+        assert!(left.contains(&reason), "{left}");
+        assert_eq!(sources.join("one/a.txt").exists(), at == 1);
+        assert!(sources.join("one/sub/b.bin").exists());
     }
-}
-
-/// Nothing in it can be removed, and nothing beside it is.
-#[test]
-fn a_directory_of_another_user_keeps_the_whole_source() {
-    between_users(|| {
-        let scratch = scratch();
-        let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
-        make_collection(&root);
-        make_sources(&sources);
-        share(&sources);
-        let theirs = sources.join("one/theirs");
-        first_user(|| {
-            std::fs::create_dir(&theirs).unwrap();
-            std::fs::write(theirs.join("file"), "file").unwrap();
-            std::fs::set_permissions(&theirs, std::fs::Permissions::from_mode(0o755)).unwrap();
-        });
-        let before = tree(&sources);
-        let source = sources.join("one");
-        let left = removed((&root, &source), "2026-11-21T02:13:00Z", |_, _| false, || ());
-        let reason = format!("cannot change `{}`: Permission denied", theirs.display());
-        assert!(left.len() == 1 && left[0].starts_with(&reason), "{left:?}");
-        assert_eq!(tree(&sources), before);
-    });
 }
 
 /// Lets faults strike in one directory only.
@@ -196,37 +134,8 @@ fn removed(
     done.unwrap().0.remove(0).result.unwrap().left
 }
 
-fn is_under_hidden_name(operation: Operation, path: &Path) -> bool {
-    let hidden = |name: &str| name.starts_with(".urepo-removing-");
-    operation != Operation::Rename && path.iter().any(|name| name.to_str().is_some_and(hidden))
-}
-
-/// Under its hidden name, the source of a live process looks like one that a killed process left.
-#[test]
-fn two_that_remove_sources_of_one_directory_do_not_disturb_each_other() {
-    for directories in [false, true] {
-        let scratch = scratch();
-        let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
-        make_collection(&root);
-        let [first, second] = ["first", "second"].map(|name| {
-            let source = sources.join(name);
-            let file = if directories { source.join("file") } else { source.clone() };
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, name).unwrap();
-            source
-        });
-        let other = Arc::new(Mutex::new(None));
-        let meet = {
-            let (root, other) = (root.clone(), Arc::clone(&other));
-            move || {
-                let left = removed((&root, &second), "2026-11-21T03:13:00Z", |_, _| false, || ());
-                *other.lock().unwrap() = Some(left);
-            }
-        };
-        let left = removed((&root, &first), "2026-11-21T02:13:00Z", is_under_hidden_name, meet);
-        assert_eq!((left, other.lock().unwrap().take()), (Vec::new(), Some(Vec::new())));
-        assert_eq!(tree(&sources), [""; 0], "{directories}");
-    }
+fn is_removal(operation: Operation, path: &Path) -> bool {
+    operation == Operation::Remove && path.ends_with("one/a.txt")
 }
 
 fn is_lock_of_an_item(operation: Operation, path: &Path) -> bool {
@@ -259,7 +168,7 @@ fn an_item_that_goes_before_its_source_keeps_it() {
             assert!(matches!(locked, Err(CollectionError::ItemLocked { .. })), "{locked:?}");
         }
     };
-    let left = removed((&root, &source), "2026-11-21T03:13:00Z", is_under_hidden_name, lock);
+    let left = removed((&root, &source), "2026-11-21T03:13:00Z", is_removal, lock);
     assert_eq!(left, [""; 0]);
 }
 

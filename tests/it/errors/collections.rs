@@ -136,8 +136,8 @@ caused by: No such file or directory (os error 2)
 hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
-    refuses(&world, "-c archive import -n a.txt --done-dir no/done", 1).tells(str![[r#"
-error: cannot find `[WORLD]/no/done`
+    refuses(&world, "-c archive import -n a.txt --reject-dir no/rejected", 1).tells(str![[r#"
+error: cannot find `[WORLD]/no/rejected`
 caused by: No such file or directory (os error 2)
 hint: is it mounted? `findmnt` lists mounted file systems
 
@@ -229,7 +229,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
     settings(&format!("colour = 3\n{whole}"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `durability`, `network`, `copies`, `spread`, `subsystem`
+caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `network`, `copies`, `spread`, `subsystem`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);

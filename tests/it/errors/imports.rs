@@ -211,37 +211,33 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
 "#]]);
 }
 
-/// Where sources go that are done with, there are none: a run that imports nothing is no success.
+/// A run that imports nothing because all of it counts as rejected is no success.
 #[test]
-fn sources_in_a_directory_that_takes_sources() {
+fn sources_in_the_directory_of_rejected_sources() {
     let world = World::with_collection();
     world.write("srv/drop/1/a.txt", "alpha");
     world.write("srv/drop/list.csv", "path\n1\n");
-    refuses(&world, "-c archive import srv/drop --done-dir srv/drop", 2).tells(str![[r#"
-error: nothing of `[WORLD]/srv/drop` would be imported: what is in `[WORLD]/srv/drop` is done with
+    refuses(&world, "-c archive import srv/drop --reject-dir srv/drop", 2).tells(str![[r#"
+error: `[WORLD]/srv/drop` lies in `[WORLD]/srv/drop`, the directory of rejected sources
 hint: choose a directory beside it, or below it
 
 "#]]);
     let lines = [
-        "srv/drop --reject-dir srv/drop/.",
         "srv/drop --reject-dir srv",
-        "srv/drop/1 --done-dir srv/drop",
-        "srv/drop/1/a.txt --done-dir srv/drop",
-        "--manifest srv/drop/list.csv --done-dir srv/drop",
-        "-n srv/drop --done-dir srv/drop",
+        "srv/drop/1 --reject-dir srv/drop",
+        "srv/drop/1/a.txt --reject-dir srv/drop",
+        "--manifest srv/drop/list.csv --reject-dir srv/drop",
+        "-n srv/drop --reject-dir srv/drop",
     ];
     for line in lines {
         let ran = refuses(&world, &format!("-c archive import {line}"), 2);
-        assert!(ran.0.contains("is done with"), "{}", ran.0);
+        assert!(ran.0.contains("the directory of rejected sources"), "{}", ran.0);
     }
-    std::fs::create_dir(world.path("srv/drop/done")).unwrap();
-    let ran = world.run("-c archive import srv/drop --done-dir srv/drop/done");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    std::fs::create_dir(world.path("srv/drop/rejected")).unwrap();
     // As a shell writes `srv/drop/*`.
-    world.write("srv/drop/2/b.txt", "beta");
-    let ran = world.run("-c archive import srv/drop/2 srv/drop/done --done-dir srv/drop/done");
+    let line = "-c archive import srv/drop/1 srv/drop/rejected --reject-dir srv/drop/rejected";
+    let ran = world.run(line);
     assert_eq!((ran.code, ran.stdout.lines().count()), (0, 1), "{}", ran.stderr);
-    assert!(world.path("srv/drop/done/b.txt").exists());
 }
 
 /// Another rule takes these sources.

@@ -51,8 +51,7 @@ fn rows_fail_however_they_are_imported_again() {
     let world = imported();
     let (before, wrong) = (sidecars(&world), Digest::of(b"other").to_string());
     rows(&world, [&wrong, &wrong], "New");
-    let ways =
-        ["", "--dry-run", "--update", "--dedupe content", "--remove-source", "--done-dir done"];
+    let ways = ["", "--dry-run", "--update", "--dedupe content", "--remove-source"];
     for more in ways {
         let told = import(&world, more, 3);
         for expected in [
@@ -152,14 +151,9 @@ fn bags_fail() {
         world.write("in/bag/manifest-sha1.txt", sha1);
         world.run("-c archive import in").succeeded();
         world.write(&format!("in/bag/{file}"), &text);
-        for more in ["", "--done-dir done"] {
-            fs::create_dir_all(world.path("done")).unwrap();
-            let ran = world.run(&format!("-c archive import in {more}"));
-            let is_right = expected.is_empty();
-            assert_eq!(ran.code, if is_right { 0 } else { 3 }, "{file} {more}: {}", ran.stderr);
-            assert!(ran.stderr.contains(expected), "{more}: {}", ran.stderr);
-            assert_eq!(bag.exists(), !is_right || more.is_empty(), "{file} {more}");
-        }
+        let ran = world.run("-c archive import in");
+        assert_eq!(ran.code, if expected.is_empty() { 0 } else { 3 }, "{file}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{file}: {}", ran.stderr);
         assert_eq!(sidecars(&world).len(), 1);
     }
 }

@@ -1,7 +1,6 @@
 //! A source whose item has left, or has vanished, does not become another item.
 
 use urepo::disk::{Operation, Watch};
-use urepo::import::ArchiveDirectory;
 
 use super::*;
 use crate::support::{
@@ -47,13 +46,6 @@ impl World {
 
     fn names(&self) -> Vec<String> {
         whole_items(&self.collection())
-    }
-
-    /// The ways to do without sources, which no test here lets happen.
-    fn takes(&self) -> [After; 2] {
-        let done = self.scratch.path().join("done");
-        let _ = std::fs::create_dir(&done);
-        [After::Remove, After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap())]
     }
 }
 
@@ -155,14 +147,12 @@ fn a_source_that_is_gone_is_told_to_have_left() {
     let path = world.sources().join("a.txt");
     let text = format!("{}\0", path.display()).into_bytes();
     std::fs::remove_file(&path).unwrap();
-    for after in world.takes() {
-        let text = std::io::Cursor::new(text.clone());
-        let list = SourceList::new(Box::new(text), "list".to_owned(), "/".into());
-        let options = Options { after, ..import_options() };
-        let (told, summary) =
-            import(&world.collection(), Box::new(list), options, &world.clock).unwrap();
-        assert_eq!((words(&told), summary.left), (vec![MIGRATED.to_owned()], 0));
-    }
+    let text = std::io::Cursor::new(text);
+    let list = SourceList::new(Box::new(text), "list".to_owned(), "/".into());
+    let options = with_sources(SourceRule::Remove);
+    let (told, summary) =
+        import(&world.collection(), Box::new(list), options, &world.clock).unwrap();
+    assert_eq!((words(&told), summary.left), (vec![MIGRATED.to_owned()], 0));
 }
 
 #[test]
@@ -197,26 +187,22 @@ fn what_vanished_is_reported_and_not_imported_under_another_name() {
 /// Of an item that is not here the source may be the last copy.
 #[test]
 fn no_source_goes_whose_item_is_not_here() {
-    for at in 0..2 {
-        let world = World::new(&["a.txt"]);
-        let item = world.root().join(&world.names()[0]);
-        let take = |touched: bool| {
-            if touched {
-                write(&world.sources(), "a.txt", "of a.txt");
-            }
-            let [remove, done] = world.takes();
-            let after = if at == 0 { remove } else { done };
-            let summary = world.run(Options { after, ..import_options() }).1;
-            assert_eq!(std::fs::read(world.sources().join("a.txt")).unwrap(), b"of a.txt");
-            (summary.imported, summary.failed, summary.left)
-        };
-        let aside = world.scratch.path().join("aside");
-        std::fs::rename(&item, &aside).unwrap();
-        assert_eq!([take(false), take(true)], [(0, 1, 0); 2], "vanished");
-        std::fs::rename(&aside, &item).unwrap();
-        send_away(&world.root(), &world.names()[0]);
-        assert_eq!([take(false), take(true)], [(0, 0, 1); 2], "migrated");
-    }
+    let world = World::new(&["a.txt"]);
+    let item = world.root().join(&world.names()[0]);
+    let take = |touched: bool| {
+        if touched {
+            write(&world.sources(), "a.txt", "of a.txt");
+        }
+        let summary = world.run(with_sources(SourceRule::Remove)).1;
+        assert_eq!(std::fs::read(world.sources().join("a.txt")).unwrap(), b"of a.txt");
+        (summary.imported, summary.failed, summary.left)
+    };
+    let aside = world.scratch.path().join("aside");
+    std::fs::rename(&item, &aside).unwrap();
+    assert_eq!([take(false), take(true)], [(0, 1, 0); 2], "vanished");
+    std::fs::rename(&aside, &item).unwrap();
+    send_away(&world.root(), &world.names()[0]);
+    assert_eq!([take(false), take(true)], [(0, 0, 1); 2], "migrated");
 }
 
 /// A list names a source that is gone, and so is its item.
@@ -228,8 +214,7 @@ fn a_source_that_is_gone_with_its_item_is_reported() {
     let text = format!("{}\0", path.display()).into_bytes();
     let list = SourceList::new(Box::new(std::io::Cursor::new(text)), "list".to_owned(), "/".into());
     std::fs::remove_file(&path).unwrap();
-    let [after, _] = world.takes();
-    let options = Options { after, ..import_options() };
+    let options = with_sources(SourceRule::Remove);
     let (told, summary) =
         import(&world.collection(), Box::new(list), options, &world.clock).unwrap();
     assert_eq!((summary.there, summary.failed), (0, 1), "{told:?}");

@@ -3,7 +3,6 @@
 use std::os::unix::fs::symlink;
 
 use urepo::disk::Pattern;
-use urepo::import::ArchiveDirectory;
 
 use super::*;
 use crate::support::{between_users, make_collection, scratch};
@@ -25,13 +24,18 @@ impl Rules {
         Exclusion::new(&[], &patterns, self.reads_files).unwrap()
     }
 
-    fn run(self, collection: &Collection, sources: &Path, after: After) -> (Vec<String>, Summary) {
+    fn run(
+        self,
+        collection: &Collection,
+        sources: &Path,
+        rule: SourceRule,
+    ) -> (Vec<String>, Summary) {
         let clock = TestClock::at("2026-11-21T02:13:00Z");
         let watcher = Watcher::default();
         let found =
             SourceTree::open(sources, Units::default(), self.links, &self.exclusion(), &watcher)
                 .unwrap();
-        let mut options = Options { after, ..import_options() };
+        let mut options = with_sources(rule);
         options.deposit.links = self.links;
         let (events, summary) = import(collection, Box::new(found), options, &clock).unwrap();
         (words(&events), summary)
@@ -55,7 +59,7 @@ fn junk_is_left_out_beside_items_and_in_them() {
     make_sources(&sources);
     let collection = make_collection(&scratch.path().join("archive"));
     let rules = Rules { patterns: JUNK, ..PLAIN };
-    let (told, summary) = rules.run(&collection, &sources, After::Keep);
+    let (told, summary) = rules.run(&collection, &sources, SourceRule::Keep);
     assert_eq!(
         told,
         [".DS_Store left out: .DS_Store", "album imported", "film.part left out: *.part"]
@@ -64,7 +68,7 @@ fn junk_is_left_out_beside_items_and_in_them() {
     let items = origins(&collection);
     let left_out = items[0].1.origin["left_out"].to_string();
     assert_eq!(left_out, r#"[".DS_Store", "sub/x.part"]"#);
-    let (told, _) = rules.run(&collection, &sources, After::Keep);
+    let (told, _) = rules.run(&collection, &sources, SourceRule::Keep);
     assert_eq!(told[1], "album there");
 }
 
@@ -125,7 +129,7 @@ fn other_rules_never_import_twice() {
                 let is_album = |it: &&(String, Sidecar)| it.0.ends_with("/album");
                 origins(&collection).iter().filter(is_album).count()
             };
-            first.run(&collection, &sources, After::Keep);
+            first.run(&collection, &sources, SourceRule::Keep);
             if loses_ledger {
                 std::fs::remove_file(root.join(Ledger::path())).unwrap();
             }
@@ -135,11 +139,11 @@ fn other_rules_never_import_twice() {
                 write(&sources, "album/sub/.DS_Store", "new");
             }
             for rules in [second, second, first] {
-                let (told, summary) = rules.run(&collection, &sources, After::Keep);
+                let (told, summary) = rules.run(&collection, &sources, SourceRule::Keep);
                 assert_eq!((albums(), summary.failed), (1, 0), "{context}: {told:?}");
             }
             write(&sources, "album/1.txt", "another one");
-            second.run(&collection, &sources, After::Keep);
+            second.run(&collection, &sources, SourceRule::Keep);
             assert_eq!(albums(), 2, "{context}");
         }
     }
@@ -153,60 +157,29 @@ fn what_is_named_or_a_bag_is_taken_whole() {
     write(&sources, "bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
     let manifest = format!("{}  data/.DS_Store\n", Digest::of(b"kept"));
     write(&sources, "bag/manifest-sha256.txt", manifest);
-    let done = scratch.path().join("done");
-    std::fs::create_dir(&done).unwrap();
     let collection = make_collection(&scratch.path().join("archive"));
-    let after = After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
     let rules = Rules { patterns: JUNK, reads_files: true, ..PLAIN };
-    let (told, summary) = rules.run(&collection, &sources, after);
-    assert_eq!((told, summary.left), (vec!["bag imported".to_owned()], 0));
-    assert!(done.join("bag/data/.DS_Store").exists());
+    let (told, _) = rules.run(&collection, &sources, SourceRule::Keep);
+    assert_eq!(told, ["bag imported"]);
+    let item = whole_items(&collection).remove(0);
+    assert!(collection.path().join(item).join("doc/.DS_Store").exists());
 }
 
-/// A directory stays where it is while something in it is not in the item, except what systems put there.
+/// A directory stays whole while something in it is not in the item.
 #[test]
 fn sources_that_hold_more_than_their_item_stay() {
     let scratch = scratch();
-    let (sources, done) = (scratch.path().join("sources"), scratch.path().join("done"));
+    let sources = scratch.path().join("sources");
     make_sources(&sources);
-    std::fs::create_dir(&done).unwrap();
     let before = crate::support::tree(&sources);
     let rules = Rules { patterns: JUNK, ..PLAIN };
     let collection = make_collection(&scratch.path().join("archive"));
-    let (_, summary) = rules.run(&collection, &sources, After::Remove);
+    let (_, summary) = rules.run(&collection, &sources, SourceRule::Remove);
     assert_eq!((summary.imported, summary.left), (1, 1));
     assert_eq!(crate::support::tree(&sources), before);
-    let after = || After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
-    let (told, summary) = rules.run(&collection, &sources, after());
+    let (told, summary) = rules.run(&collection, &sources, SourceRule::Remove);
     assert_eq!((told[1].as_str(), summary.left), ("album there", 1));
     assert_eq!(crate::support::tree(&sources), before);
-    std::fs::remove_file(sources.join("album/sub/x.part")).unwrap();
-    let (told, summary) = rules.run(&collection, &sources, after());
-    assert_eq!((told[1].as_str(), summary.left), ("album there", 0));
-    assert!(done.join("album/.DS_Store").exists());
-    assert!(sources.join("film.part").exists());
-}
-
-/// A source is compared with its item as the item shows that it was seen, not by the rules of this run.
-#[test]
-fn sources_imported_by_other_rules_are_moved() {
-    for (first, second) in [(Links::Follow, Links::AsIs), (Links::AsIs, Links::Follow)] {
-        let scratch = scratch();
-        let (sources, done) = (scratch.path().join("sources"), scratch.path().join("done"));
-        let outside = scratch.path().join("outside");
-        write(&sources, "dir/1.txt", "one");
-        write(&outside, "sub/2.txt", "two");
-        symlink("1.txt", sources.join("dir/file")).unwrap();
-        symlink(&outside, sources.join("dir/outside")).unwrap();
-        std::fs::create_dir(&done).unwrap();
-        let collection = make_collection(&scratch.path().join("archive"));
-        Rules { links: first, ..PLAIN }.run(&collection, &sources, After::Keep);
-        let after = After::Move(ArchiveDirectory::open(&done, &Watcher::default()).unwrap());
-        let rules = Rules { links: second, ..PLAIN };
-        let (told, summary) = rules.run(&collection, &sources, after);
-        assert_eq!((told, summary.left), (vec!["dir there by other rules".to_owned()], 0));
-        assert!(done.join("dir/1.txt").exists() && outside.join("sub/2.txt").exists());
-    }
 }
 
 /// A source is looked at again as its item shows that it was: a link that was not followed is not followed now,
@@ -222,7 +195,8 @@ fn a_rerun_follows_no_link_that_was_not_followed() {
             write(&outside, "closed/2.txt", "two");
             symlink(&outside, sources.join("dir/outside")).unwrap();
             let collection = make_collection(&scratch.path().join("archive"));
-            let run = |links| Rules { links, ..PLAIN }.run(&collection, &sources, After::Keep).0;
+            let run =
+                |links| Rules { links, ..PLAIN }.run(&collection, &sources, SourceRule::Keep).0;
             assert_eq!(run(first), ["dir imported"]);
             write(&sources, "dir/1.txt", "changed");
             let closed = outside.join("closed");
@@ -249,7 +223,7 @@ fn patterns_of_directories_match_links_that_are_followed() {
     symlink("../../outside/build", sources.join("dir/build")).unwrap();
     let collection = make_collection(&scratch.path().join("archive"));
     let rules = Rules { links: Links::Follow, patterns: &[], reads_files: true };
-    let (told, _) = rules.run(&collection, &sources, After::Keep);
+    let (told, _) = rules.run(&collection, &sources, SourceRule::Keep);
     let expected =
         [".urepoignore left out: .urepoignore", "build left out: build/", "dir imported"];
     assert_eq!(told, expected);
@@ -269,9 +243,9 @@ fn a_source_without_many_files_is_imported_once() {
     }
     let collection = make_collection(&scratch.path().join("archive"));
     let rules = Rules { patterns: JUNK, ..PLAIN };
-    rules.run(&collection, &sources, After::Keep);
+    rules.run(&collection, &sources, SourceRule::Keep);
     let rules = Rules { links: Links::Skip, ..rules };
-    let (told, _) = rules.run(&collection, &sources, After::Keep);
+    let (told, _) = rules.run(&collection, &sources, SourceRule::Keep);
     assert_eq!(told, ["dir there by other rules"]);
 }
 
@@ -286,7 +260,7 @@ fn the_rule_of_links_may_change_between_runs() {
     symlink("../nothing", sources.join("b/l")).unwrap();
     symlink("b", sources.join("c")).unwrap();
     let collection = make_collection(&scratch.path().join("archive"));
-    let run = |links| Rules { links, ..PLAIN }.run(&collection, &sources, After::Keep).0;
+    let run = |links| Rules { links, ..PLAIN }.run(&collection, &sources, SourceRule::Keep).0;
     let told = run(Links::Keep);
     assert_eq!((told[1].as_str(), told.len()), ("a imported", 3));
     let told = run(Links::Follow);

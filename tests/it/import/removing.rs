@@ -1,9 +1,8 @@
-//! Sources that are removed or moved once they are items: killed anywhere, none becomes two items.
+//! Sources that are removed once they are items: killed anywhere, none becomes two items.
 
 use std::sync::Mutex;
 
 use urepo::disk::{Operation, Watch};
-use urepo::import::ArchiveDirectory;
 
 use super::*;
 use crate::support::{
@@ -24,7 +23,7 @@ fn make_sources(sources: &Path) {
 pub(super) fn run(
     root: &Path,
     sources: &Path,
-    after: &dyn Fn() -> After,
+    rule: SourceRule,
     watcher: &Watcher,
 ) -> Option<Summary> {
     let clock = TestClock::at("2026-11-21T02:13:00Z");
@@ -33,30 +32,23 @@ pub(super) fn run(
         SourceTree::open(sources, Units::default(), Links::Keep, &Exclusion::default(), watcher)
             .ok()?,
     );
-    let options = Options { after: after(), ..import_options() };
-    import(&collection, found, options, &clock).ok().map(|(_, summary)| summary)
+    import(&collection, found, with_sources(rule), &clock).ok().map(|(_, summary)| summary)
 }
 
-fn killed_at_every_operation(after: impl Fn(&Path) -> After, least: usize) {
+#[test]
+fn removals_killed_at_any_operation() {
     let scratch = scratch();
     for at in System::Own.points() {
         let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
-        let done = scratch.path().join("done");
         make_collection(&root);
         make_sources(&sources);
-        std::fs::create_dir(&done).unwrap();
         share(&sources);
-        share(&done);
-        let before = crate::support::tree(&sources.join("dir"));
-        let after = || after(&done);
         let faults = Arc::new(Faults::new(&root, at, Mode::Killed).of_changes());
         let watcher = Watcher::new(Arc::clone(&faults) as _);
-        first_user(|| run(&root, &sources, &after, &watcher));
+        first_user(|| run(&root, &sources, SourceRule::Remove, &watcher));
         let context = format!("{at} {:?}", faults.struck());
-        if sources.join("dir").exists() {
-            assert_eq!(crate::support::tree(&sources.join("dir")), before, "a part: {context}");
-        }
-        let summary = run(&root, &sources, &after, &Watcher::default()).unwrap();
+        // A part of a directory is what is left of its item, and not another source.
+        let summary = run(&root, &sources, SourceRule::Remove, &Watcher::default()).unwrap();
         assert_eq!((summary.failed, summary.left), (0, 0), "{context}");
         assert_eq!(crate::support::tree(&sources), [""; 0], "something is left: {context}");
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
@@ -64,33 +56,19 @@ fn killed_at_every_operation(after: impl Fn(&Path) -> After, least: usize) {
         let mut found: Vec<_> = items.iter().map(|(source, _)| last(source)).collect();
         found.sort_unstable();
         assert_eq!(found, ["a.txt", "dir", "hollow"], "each once: {context}");
-        for directory in [&root, &sources, &done] {
+        for directory in [&root, &sources] {
             std::fs::remove_dir_all(directory).unwrap();
         }
         if faults.struck().is_none() {
-            assert!(at > least, "only {at} operations");
+            assert!(at > 30, "only {at} operations");
             break;
         }
     }
 }
 
 #[test]
-fn removals_killed_at_any_operation() {
-    killed_at_every_operation(|_| After::Remove, 30);
-}
-
-#[test]
-fn moves_killed_at_any_operation() {
-    killed_at_every_operation(
-        |done| After::Move(ArchiveDirectory::open(done, &Watcher::default()).unwrap()),
-        20,
-    );
-}
-
-#[test]
 fn between_two_users() {
     between_users(removals_killed_at_any_operation);
-    between_users(moves_killed_at_any_operation);
 }
 
 /// Changes a source in the moment in which an operation on it begins.
@@ -114,49 +92,33 @@ impl Watch for Meddler {
 #[test]
 fn what_changes_between_the_look_and_the_removal_stays() {
     type Case = (Operation, &'static str, fn(&Path));
-    let cases: [Case; 4] = [
-        // The item is read back: the source has not been looked at again.
+    let cases: [Case; 3] = [
+        // The item is read back: the source has not been compared with it.
         (Operation::Read, "/archive/example.org", |sources| {
             write(sources, "dir/new.txt", "new");
         }),
         (Operation::Read, "/archive/example.org", |sources| {
             write(sources, "dir/z.txt", "ZETA");
         }),
-        // It has been looked at, and is going to be renamed.
-        (Operation::Rename, ".urepo-removing-", |sources| {
-            write(sources, "dir/z.txt", "ZETA");
-        }),
-        (Operation::Rename, ".urepo-removing-", |sources| {
+        (Operation::Read, "/archive/example.org", |sources| {
             std::fs::create_dir(sources.join("dir/sub/new")).unwrap();
         }),
     ];
-    // The first two are too early for a source that is there already: its item is read before it is looked at.
-    let of_again = cases.into_iter().skip(2).map(|case| (1, case));
-    let all = cases.into_iter().map(|case| (0, case)).chain(of_again);
-    for (number, (again, (operation, of, change))) in all.enumerate() {
+    for (number, (operation, of, change)) in cases.into_iter().enumerate() {
         let scratch = scratch();
         let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
         make_collection(&root);
         make_sources(&sources);
         std::fs::remove_file(sources.join("a.txt")).unwrap();
         std::fs::remove_dir_all(sources.join("hollow")).unwrap();
-        if again == 1 {
-            // What was dropped again has other times than the item that is there.
-            run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
-            for name in ["dir/b.txt", "dir/sub/c.txt", "dir/z.txt"] {
-                let file = std::fs::File::open(sources.join(name)).unwrap();
-                file.set_modified(std::time::UNIX_EPOCH).unwrap();
-            }
-        }
         let change = {
             let sources = sources.clone();
             Box::new(move || change(&sources))
         };
         let meddler = Meddler { operation, of, change, done: std::sync::Once::new() };
         let watcher = Watcher::new(Arc::new(meddler));
-        let summary = run(&root, &sources, &|| After::Remove, &watcher).unwrap();
-        assert_eq!((summary.imported, summary.there), (1 - again, again), "case {number}");
-        assert_eq!(summary.left, 1, "case {number}");
+        let summary = run(&root, &sources, SourceRule::Remove, &watcher).unwrap();
+        assert_eq!((summary.imported, summary.left), (1, 1), "case {number}");
         for name in ["dir/b.txt", "dir/sub/c.txt", "dir/z.txt"] {
             assert!(sources.join(name).exists(), "case {number}: {name}");
         }
@@ -164,36 +126,44 @@ fn what_changes_between_the_look_and_the_removal_stays() {
     }
 }
 
-/// While the item is read back, a file and a directory are written to: neither is removed, nor moved as done.
+/// Some files of a source may have gone when one is replaced: that one stays, under its name, and becomes an item.
 #[test]
-fn what_changes_while_its_item_is_read_back_stays() {
-    for source in ["a.txt", "dir/z.txt"] {
-        for moves in [false, true] {
-            let scratch = scratch();
-            let path = |name: &str| scratch.path().join(name);
-            let (root, sources, done) = (path("archive"), path("sources"), path("done"));
-            make_collection(&root);
-            write(&sources, source, "before");
-            std::fs::create_dir(&done).unwrap();
-            share(&sources);
-            share(&done);
-            let change = {
-                let sources = sources.clone();
-                Box::new(move || drop(write(&sources, source, "AFTER!")))
-            };
-            let (operation, of) = (Operation::Read, "/archive/example.org");
-            let meddler = Meddler { operation, of, change, done: std::sync::Once::new() };
-            let after = || match ArchiveDirectory::open(&done, &Watcher::default()) {
-                Ok(done) if moves => After::Move(done),
-                _ => After::Remove,
-            };
-            let watcher = Watcher::new(Arc::new(meddler));
-            let summary = run(&root, &sources, &after, &watcher).unwrap();
-            assert_eq!((summary.imported, summary.left), (1, 1), "{source} {moves}");
-            assert_eq!(std::fs::read(sources.join(source)).unwrap(), b"AFTER!");
-            assert_eq!(std::fs::read_dir(&done).unwrap().count(), 0, "{source}");
-        }
+fn a_file_that_is_replaced_while_others_are_removed_stays() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    for name in ["dir/a.txt", "dir/b.txt", "dir/sub/c.txt"] {
+        write(&sources, name, "before");
     }
+    let change = {
+        let sources = sources.clone();
+        Box::new(move || {
+            let saved = write(&sources, "dir/saved", "AFTER!");
+            std::fs::rename(saved, sources.join("dir/sub/c.txt")).unwrap();
+        })
+    };
+    let (operation, of) = (Operation::Remove, "sources/dir/b.txt");
+    let meddler = Meddler { operation, of, change, done: std::sync::Once::new() };
+    let watcher = Watcher::new(Arc::new(meddler));
+    let summary = run(&root, &sources, SourceRule::Remove, &watcher).unwrap();
+    assert_eq!((summary.imported, summary.left), (1, 1));
+    assert_eq!(crate::support::tree(&sources), ["dir/", "dir/sub/", "dir/sub/c.txt 6"]);
+    let summary = run(&root, &sources, SourceRule::Remove, &Watcher::default()).unwrap();
+    assert_eq!((summary.imported, summary.left), (1, 0));
+    assert_eq!(crate::support::tree(&sources), [""; 0]);
+}
+
+/// Each name of a file with several has its own entry in the item.
+#[test]
+fn all_hard_links_of_a_file_go() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    let file = write(&sources, "dir/a.txt", "alpha");
+    std::fs::hard_link(file, sources.join("dir/b.txt")).unwrap();
+    let summary = run(&root, &sources, SourceRule::Remove, &Watcher::default()).unwrap();
+    assert_eq!((summary.imported, summary.left), (1, 0));
+    assert_eq!(crate::support::tree(&sources), [""; 0]);
 }
 
 /// A list names sources that an earlier run has removed: it may be repeated all the same.
@@ -207,7 +177,7 @@ fn a_manifest_may_be_repeated() {
     for (imported, there) in [(2, 0), (0, 2)] {
         let rows =
             super::manifests::read(&sources, "list", Format::Csv, Columns::default()).unwrap();
-        let options = Options { after: After::Remove, ..import_options() };
+        let options = with_sources(SourceRule::Remove);
         let clock = TestClock::at("2026-11-21T02:13:00Z");
         let (events, summary) = import(&collection, rows, options, &clock).unwrap();
         let counts = (summary.imported, summary.there, summary.failed, summary.left);
@@ -216,32 +186,19 @@ fn a_manifest_may_be_repeated() {
     assert!(!sources.join("dir").exists() && !sources.join("a.txt").exists());
 }
 
-/// The part that the item has goes; the rest is reported and becomes a source again.
+/// A killed run left a part of a directory; then somebody added a file.
 #[test]
-fn a_left_over_is_compared_with_its_item() {
+fn a_part_of_a_source_with_a_new_file_is_another_source() {
     let scratch = scratch();
     let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
-    let collection = make_collection(&root);
+    make_collection(&root);
     make_sources(&sources);
-    run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
-    let (_, item) = origins(&collection).into_iter().find(|(it, _)| last(it) == "dir").unwrap();
-    let aside = format!(".urepo-removing-{}", item.repository.to_string().replace('/', "+"));
-    std::fs::rename(sources.join("dir"), sources.join(&aside)).unwrap();
-    std::fs::remove_file(sources.join(&aside).join("b.txt")).unwrap();
-    write(&sources, &format!("{aside}/new.txt"), "new");
-    // Without `--remove-source` it is nobody's source.
-    let summary = run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
-    assert_eq!((summary.there, summary.imported, summary.failed), (2, 0, 0));
-    let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
-    assert_eq!((summary.there, summary.imported, summary.failed), (2, 0, 1));
-    assert_eq!(crate::support::tree(&sources), ["dir/", "dir/new.txt 3"]);
-    let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
-    assert_eq!((summary.imported, summary.failed), (1, 0));
+    run(&root, &sources, SourceRule::Keep, &Watcher::default()).unwrap();
+    std::fs::remove_file(sources.join("dir/b.txt")).unwrap();
+    write(&sources, "dir/new.txt", "new");
+    let summary = run(&root, &sources, SourceRule::Remove, &Watcher::default()).unwrap();
+    assert_eq!((summary.there, summary.imported, summary.failed), (2, 1, 0));
     assert_eq!(crate::support::tree(&sources), [""; 0]);
-    // One of an item that is not here stays.
-    write(&sources, ".urepo-removing-example.org+other+2026+11.20/a", "a");
-    let summary = run(&root, &sources, &|| After::Remove, &Watcher::default()).unwrap();
-    assert_eq!((summary.imported, summary.failed), (0, 1));
 }
 
 /// Hears what is done, in order.
@@ -255,35 +212,6 @@ impl Watch for Heard {
     }
 }
 
-/// Such a collection is made again from its sources, but these go.
-#[test]
-fn an_item_of_a_collection_that_is_not_synced_is_durable_before_its_source_goes() {
-    let scratch = scratch();
-    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
-    make_collection(&root);
-    make_sources(&sources);
-    let settings = root.join("urepo.toml");
-    let text = std::fs::read_to_string(&settings).unwrap();
-    let text = text.replacen("name =", "durability = \"none\"\nname =", 1);
-    std::fs::write(&settings, text).unwrap();
-    let heard = Arc::new(Heard::default());
-    let watcher = Watcher::new(Arc::clone(&heard) as _);
-    let summary = run(&root, &sources, &|| After::Remove, &watcher).unwrap();
-    assert_eq!((summary.imported, summary.left), (3, 0));
-    let heard = heard.0.lock().unwrap();
-    let place_of = |wanted: &dyn Fn(Operation, &Path) -> bool| {
-        heard.iter().position(|(operation, path)| wanted(*operation, path)).unwrap()
-    };
-    let synced = place_of(&|operation, path| {
-        matches!(operation, Operation::SyncFileSystem | Operation::SyncFile)
-            && path.starts_with(&root)
-    });
-    let taken = place_of(&|operation, path| {
-        matches!(operation, Operation::Rename | Operation::Remove) && path.starts_with(&sources)
-    });
-    assert!(synced < taken, "{:?}", &heard[..=synced]);
-}
-
 /// A killed run may have put them in place, and not have synced them.
 #[test]
 fn an_item_that_the_ledger_does_not_know_is_durable_before_its_source_goes() {
@@ -291,12 +219,12 @@ fn an_item_that_the_ledger_does_not_know_is_durable_before_its_source_goes() {
     let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
     make_collection(&root);
     make_sources(&sources);
-    run(&root, &sources, &|| After::Keep, &Watcher::default()).unwrap();
+    run(&root, &sources, SourceRule::Keep, &Watcher::default()).unwrap();
     let own = root.join(".urepo");
     std::fs::remove_file(own.join("import/ledger")).unwrap();
     let heard = Arc::new(Heard::default());
     let watcher = Watcher::new(Arc::clone(&heard) as _);
-    let summary = run(&root, &sources, &|| After::Remove, &watcher).unwrap();
+    let summary = run(&root, &sources, SourceRule::Remove, &watcher).unwrap();
     assert_eq!((summary.there, summary.left), (3, 0));
     let heard = heard.0.lock().unwrap();
     let taken = heard.iter().position(|(operation, path)| {
@@ -313,55 +241,46 @@ fn an_item_that_the_ledger_does_not_know_is_durable_before_its_source_goes() {
 /// The relations of rows are set after the last source has gone.
 #[test]
 fn a_manifest_that_names_itself_goes_as_well() {
-    for more in ["--remove-source", "--done-dir done"] {
-        let world = World::with_collection();
-        world.write("in/b", "b");
-        world.write("in/m.csv", "path,relation.next_edition\nb,row:m.csv\nm.csv,\n");
-        std::fs::create_dir(world.path("done")).unwrap();
-        let ran = world.run(&format!("-c archive import --manifest in/m.csv {more} --json"));
-        assert_eq!(ran.code, 0, "{more}: {}", ran.stderr);
-        assert!(ran.stdout.lines().last().unwrap().contains("\"complete\":true"), "{}", ran.stdout);
-        assert!(!world.path("in/m.csv").exists() && !world.path("in/b").exists(), "{more}");
-        let collection = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
-        let related =
-            origins(&collection).iter().filter(|(_, it)| it.relations.iter().count() > 0).count();
-        assert_eq!(related, 2, "{more}");
-    }
+    let world = World::with_collection();
+    world.write("in/b", "b");
+    world.write("in/m.csv", "path,relation.next_edition\nb,row:m.csv\nm.csv,\n");
+    let ran = world.run("-c archive import --manifest in/m.csv --remove-source --json");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.lines().last().unwrap().contains("\"complete\":true"), "{}", ran.stdout);
+    assert!(!world.path("in/m.csv").exists() && !world.path("in/b").exists());
+    let collection = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
+    let related =
+        origins(&collection).iter().filter(|(_, it)| it.relations.iter().count() > 0).count();
+    assert_eq!(related, 2);
 }
 
-/// A directory that is searched may hold the one for what is done with: a list of it names both.
+/// A directory that is searched may hold the one for rejected sources; a list may not name what lies in it.
 #[test]
-fn a_named_source_that_is_done_with_is_mentioned() {
+fn nothing_in_the_directory_of_rejected_sources_is_imported() {
     let world = World::with_collection();
     world.write("in/a", "a");
-    world.write("in/done/b", "b");
-    world.write("list", "in/a\0in/done/b\0");
-    world.write("in/m.csv", "path\na\ndone/b\n");
+    world.write("in/rejected/b", "b");
+    world.write("list", "in/a\0in/rejected/b\0");
+    let ran = world.run("-c archive import in --reject-dir in/rejected");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (0, 1), "{}", ran.stderr);
+    world.write("in/m.csv", "path\na\nrejected/b\n");
     for named in ["--files-from0 list", "--manifest in/m.csv"] {
-        let line = format!("-c archive import {named} --done-dir in/done");
-        let note = "1 source that lies in the directory of `--done-dir` or `--reject-dir` is done with: not imported\n";
-        for more in ["-n", "", "--json"] {
-            let ran = world.run(&format!("{line} {more}"));
-            assert!(ran.code == 0 && ran.stderr.contains(note), "{more}: {}", ran.stderr);
-            assert_eq!(ran.stdout.contains("\"outcome\":\"done\""), more == "--json");
+        for more in ["-n", ""] {
+            let ran =
+                world.run(&format!("-c archive import {named} --reject-dir in/rejected {more}"));
+            let reason = "what lies in it is not imported";
+            assert!(ran.code == 3 && ran.stderr.contains(reason), "{more}: {}", ran.stderr);
         }
-        let ran = world.run(&format!("{line} -v"));
-        let expected = "`[WORLD]/in/done/b` is done with: not imported";
-        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
-    let ran = world.run("-c archive import in --each-file --done-dir in/done");
-    assert!(!ran.stderr.contains("done with"), "{}", ran.stderr);
+    assert!(world.path("in/rejected/b").exists());
 }
 
 #[test]
 fn a_source_that_went_with_the_directory_above_it_is_not_said_to_be_there() {
-    for more in ["--remove-source", "--done-dir done"] {
-        let world = World::with_collection();
-        world.write("in/d/e/b", "b");
-        world.write("in/m.csv", "path\nd\nd/e\n");
-        std::fs::create_dir(world.path("done")).unwrap();
-        let ran = world.run(&format!("-c archive import --manifest in/m.csv {more}"));
-        assert_eq!(ran.code, 0, "{more}: {}", ran.stderr);
-        assert!(!world.path("in/d").exists(), "{more}");
-    }
+    let world = World::with_collection();
+    world.write("in/d/e/b", "b");
+    world.write("in/m.csv", "path\nd\nd/e\n");
+    let ran = world.run("-c archive import --manifest in/m.csv --remove-source");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!world.path("in/d").exists());
 }

@@ -7,11 +7,10 @@ use urepo::collection::Collection;
 use urepo::deposit::Dropped;
 use urepo::identity::RepositoryName;
 use urepo::import::{
-    Became, Event, FailedFile, FailedKind, ImportError, NotUpdated, Summary, Tell, Updated,
+    Became, Event, ImportError, NotUpdated, RejectsFile, RejectsKind, Summary, Tell, Updated,
 };
 use urepo::item::State;
 
-use super::DropArgs;
 use super::summary::{closing, is_passing, is_refused_by_rule, missed, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
@@ -30,18 +29,16 @@ const MOST_HINTS: usize = 10;
 pub(super) struct Reporter<'a> {
     context: &'a Context,
     collection: &'a Collection,
-    failed: Option<FailedFile>,
+    failed: Option<RejectsFile>,
     /// Attributes of all items that were not kept.
     lost: Dropped,
     /// Hints about sources that were printed: each is printed once.
     hints: BTreeSet<String>,
     left_out: LeftOutTally,
-    /// The fate of a source, in a dry run.
-    pub(super) after: String,
+    /// Whether a dry run says that sources would be removed.
+    pub(super) removes_sources: bool,
     /// Sources of items that were made by other rules.
     by_other_rules: u64,
-    /// Named sources in the directory of finished or rejected sources.
-    done: u64,
     /// Failures that go away without a change of their sources.
     passing: u64,
     /// The width of the longest identifier so far.
@@ -78,20 +75,11 @@ impl Tell for Reporter<'_> {
     }
 }
 
-/// The fate of a source with an existing item, for the lines of a dry run.
-pub(super) fn after(drop: &DropArgs) -> String {
-    match &drop.done_dir {
-        Some(dir) => format!(", and move it to {}", dir.display()),
-        None if drop.remove_source => ", and remove it".to_owned(),
-        None => String::new(),
-    }
-}
-
 impl<'a> Reporter<'a> {
     pub(super) fn new(
         context: &'a Context,
         collection: &'a Collection,
-        failed: Option<FailedFile>,
+        failed: Option<RejectsFile>,
     ) -> Reporter<'a> {
         let report = Report::new(context, "imported", false);
         Reporter {
@@ -101,9 +89,8 @@ impl<'a> Reporter<'a> {
             lost: Dropped::default(),
             hints: BTreeSet::new(),
             left_out: LeftOutTally::default(),
-            after: String::new(),
+            removes_sources: false,
             by_other_rules: 0,
-            done: 0,
             passing: 0,
             id_width: 0,
             report,
@@ -117,7 +104,6 @@ impl<'a> Reporter<'a> {
             Became::Planned { left_out, .. } => self.left_out.add(context, source, left_out),
             Became::LeftOut(rule) => self.left_out.add_rule(context, &format!("`{source}`"), rule),
             Became::OtherRules(_) => self.by_other_rules += 1,
-            Became::Done => self.done += 1,
             Became::Failed(error) => self.passing += u64::from(is_passing(error)),
             _ => {}
         }
@@ -126,10 +112,7 @@ impl<'a> Reporter<'a> {
     /// The line of an event on stdout; warnings and hints go to stderr.
     fn line(&mut self, event: Event) -> Option<String> {
         let printer = &self.context.printer;
-        let Event { source, row, became, left, rejected, is_known, .. } = event;
-        if is_known && printer.verbosity == Verbosity::Quiet {
-            return None;
-        }
+        let Event { source, row, became, left, rejected, .. } = event;
         let detail = |text: String| {
             printer.detail(&text);
             None
@@ -137,7 +120,7 @@ impl<'a> Reporter<'a> {
         let line = match became {
             Became::Planned { files, bytes, .. } => {
                 let size = human::size(files, bytes);
-                let after = one_line(&self.after);
+                let after = if self.removes_sources { ", and remove it" } else { "" };
                 Some(format!("would import {}: {size}{after}", one_line(&source)))
             }
             Became::Item(deposited) => {
@@ -153,7 +136,6 @@ impl<'a> Reporter<'a> {
                 "`{source}` is there already, made by other rules of links or patterns: {name}"
             )),
             Became::LeftOut(_) => None,
-            Became::Done => detail(format!("`{source}` is done with: not imported")),
             Became::Twice => detail(format!("`{source}` is named twice")),
             Became::Updated { name, changes } => {
                 let changes: Vec<_> = changes.iter().map(meta::report::line).collect();
@@ -221,7 +203,7 @@ impl<'a> Reporter<'a> {
     }
 
     fn record(&self, event: Event) -> Item<'static> {
-        let Event { source, path, row, became, left, rejected, is_known } = event;
+        let Event { source, path, row, became, left, rejected } = event;
         let (outcome, item) = match became {
             Became::Planned { files, bytes, left_out } => {
                 let (files, bytes) = (Some(files), Some(bytes));
@@ -258,7 +240,6 @@ impl<'a> Reporter<'a> {
                 }
             }
             Became::Unsettled => ("unsettled", Item::default()),
-            Became::Done => ("done", Item::default()),
             Became::Failed(error) => {
                 let error = Some((&Failure::from(error)).into());
                 ("failed", Item { error, ..Item::default() })
@@ -269,7 +250,6 @@ impl<'a> Reporter<'a> {
             line: row.map(|row| row.line),
             kept_sources: left,
             moved_to: rejected.and_then(Result::ok).map(|path| PathAt::new("moved_to", &path)),
-            is_known,
             dry_run: self.context.global.dry_run,
             source: Some(match path {
                 Some(path) => PathAt::new("source", &path),
@@ -287,11 +267,11 @@ impl<'a> Reporter<'a> {
         warn_of_dropped(self.context, self.lost, "");
         if let Some(file) = self.failed {
             match file.finish()? {
-                Some((path, FailedKind::Rows)) => printer.note(&format!(
+                Some((path, RejectsKind::Rows)) => printer.note(&format!(
                     "wrote the rows that were not imported into `{}`, a manifest for the same `--root`",
                     path.display()
                 )),
-                Some((path, FailedKind::Paths)) => printer.note(&format!(
+                Some((path, RejectsKind::Paths)) => printer.note(&format!(
                     "wrote what was not imported into `{0}`: `--files-from0 {1}` reads it",
                     path.display(),
                     shell::word(&path)
@@ -342,18 +322,9 @@ impl<'a> Reporter<'a> {
                  `--dedupe none` makes other items"
             ));
         }
-        if self.done > 0 {
-            let sources = human::count(self.done, "source");
-            let (lie, are) = if self.done == 1 { ("lies", "is") } else { ("lie", "are") };
-            printer.note(&format!(
-                "{sources} that {lie} in the directory of `--done-dir` or `--reject-dir` {are} done with: not imported"
-            ));
-        }
-        report.count("known", summary.known_failed + summary.known_left);
-        let is_quiet = printer.verbosity == Verbosity::Quiet;
         report.finish(End {
             hint: REPEAT,
-            partial: partial(&summary, self.passing, is_planned, is_quiet),
+            partial: partial(&summary, self.passing, is_planned),
             closing: Some(closing(&summary, wait)),
             ..End::default()
         })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use urepo::disk::{Dir, Exclusion, Links, PathError, resolved};
 use urepo::import::{
-    ArchiveDirectory, Candidate, FailedFile, FoundCandidate, Manifest, ManifestReader, SourceList,
+    Candidate, FoundCandidate, Manifest, ManifestReader, RejectDirectory, RejectsFile, SourceList,
     SourceTree, Units, header,
 };
 
@@ -69,25 +69,19 @@ impl<'a> Sources<'a> {
         self.list.as_deref().is_none_or(can_be_read_twice)
     }
 
-    /// Opens a directory for finished or rejected sources. Its entries are finished, so a source must not lie
-    /// in it.
-    pub(super) fn archive_directory(&self, path: &Path) -> Result<ArchiveDirectory, Failure> {
-        let opened = ArchiveDirectory::open(&self.context.absolute(path), &self.context.watcher());
+    /// Opens the directory for rejected sources. What lies in it is not imported, so no source may lie in it.
+    pub(super) fn reject_directory(&self, path: &Path) -> Result<RejectDirectory, Failure> {
+        let opened = RejectDirectory::open(&self.context.absolute(path), &self.context.watcher());
         let directory = opened.map_err(unmounted)?;
         let root = self.manifest.as_ref().map(|it| it.reading.root.path().to_path_buf());
-        let sources: Vec<_> = self.trees.iter().chain(&root).collect();
-        let is_taking = |source: &Path| match source.strip_prefix(directory.path()) {
-            // `drop/*` also names the directory itself, which is skipped.
-            Ok(within) => within != Path::new("") || sources.len() == 1,
-            Err(_) => false,
-        };
-        for source in &sources {
-            // A missing one is reported when it is opened.
-            if resolved(source).is_ok_and(|source| is_taking(&source)) {
-                let (source, taking) = (source.display(), directory.path().display());
-                let message = format!(
-                    "nothing of `{source}` would be imported: what is in `{taking}` is done with"
-                );
+        for source in self.trees.iter().chain(&root) {
+            // A missing one is reported when it is opened. `drop/*` also names the directory itself.
+            let within = resolved(source).ok();
+            let within = within.as_ref().and_then(|it| it.strip_prefix(directory.path()).ok());
+            if within.is_some_and(|it| it != Path::new("") || self.trees.len() < 2) {
+                let (source, rejected) = (source.display(), directory.path().display());
+                let message =
+                    format!("`{source}` lies in `{rejected}`, the directory of rejected sources");
                 let hint = "choose a directory beside it, or below it";
                 return Err(Failure::usage(message).hint(hint));
             }
@@ -146,9 +140,9 @@ impl<'a> Sources<'a> {
     }
 
     /// The new file at `path` for failed sources.
-    pub(super) fn rejects_file(&self, path: Option<&Path>) -> Result<Option<FailedFile>, Failure> {
+    pub(super) fn rejects_file(&self, path: Option<&Path>) -> Result<Option<RejectsFile>, Failure> {
         let Some(path) = path else { return Ok(None) };
-        match FailedFile::new(path, self.header()?, &self.context.watcher()) {
+        match RejectsFile::new(path, self.header()?, &self.context.watcher()) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 Err(Failure::from(error).hint("name another file, or move that one away first"))
             }

@@ -13,16 +13,7 @@ use crate::cli::human;
 /// Why a completed import is not a success.
 ///
 /// `passing` of the failures go away without a change of their sources.
-pub(super) fn partial(
-    summary: &Summary,
-    passing: u64,
-    is_planned: bool,
-    is_quiet: bool,
-) -> Option<Failure> {
-    let wrong = summary.failed + summary.left;
-    if is_quiet && wrong > 0 && wrong == summary.known_failed + summary.known_left {
-        return Some(Failure::told(Exit::Partial));
-    }
+pub(super) fn partial(summary: &Summary, passing: u64, is_planned: bool) -> Option<Failure> {
     // These are also counted among existing items.
     let (rows, unrelated) = (summary.rows.failed.len() as u64, summary.unrelated);
     let all = summary.imported + summary.there + summary.unsettled + summary.failed;
@@ -31,10 +22,7 @@ pub(super) fn partial(
         (0, 0) => None,
         (0, left) => {
             let are = human::is_or_are(left);
-            let mut message = format!("{left} of {all} {are} still in place");
-            if is_quiet && summary.known_left > 0 {
-                message += &format!("; {} as reported before", summary.known_left);
-            }
+            let message = format!("{left} of {all} {are} still in place");
             Some(Failure::new(Exit::Partial, message).hint("each is named above, with its reason"))
         }
         (failed, _) => {
@@ -46,10 +34,7 @@ pub(super) fn partial(
                 (0, _) => "imported or related",
                 _ => "imported, updated or related",
             };
-            let mut message = format!("{failed} of {all} {be}{not} {done}");
-            if is_quiet && summary.known_failed > 0 {
-                message += &format!("; {} as reported before", summary.known_failed);
-            }
+            let message = format!("{failed} of {all} {be}{not} {done}");
             let failure = Failure::new(Exit::Partial, message);
             Some(match failed - summary.deleted - passing {
                 0 if passing > 0 => {
@@ -162,7 +147,7 @@ mod tests {
             ),
         ] {
             let summary = Summary { failed, deleted, ..Summary::default() };
-            let failure = partial(&summary, passing, false, false).unwrap();
+            let failure = partial(&summary, passing, false).unwrap();
             assert_eq!(failure.hint.as_deref(), hint);
         }
     }

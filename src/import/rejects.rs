@@ -9,7 +9,7 @@ use crate::disk::{NewFile, PathError, Watcher};
 
 /// The content of a file of failed sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailedKind {
+pub enum RejectsKind {
     /// Rows of a manifest.
     Rows,
     /// Paths ended by NUL.
@@ -20,22 +20,22 @@ pub enum FailedKind {
 ///
 /// It is created only after a failure, appears when it is complete, and replaces nothing.
 #[derive(Debug)]
-pub struct FailedFile {
+pub struct RejectsFile {
     file: NewFile,
     path: PathBuf,
-    written: Option<FailedKind>,
+    written: Option<RejectsKind>,
     header: Option<Vec<u8>>,
 }
 
-impl FailedFile {
+impl RejectsFile {
     /// Prepares the file at `path`, which must not exist; `header` precedes rows.
     pub fn new(
         path: &Path,
         header: Option<Vec<u8>>,
         watcher: &Watcher,
-    ) -> Result<FailedFile, PathError> {
+    ) -> Result<RejectsFile, PathError> {
         let (file, path) = (NewFile::new(path, watcher)?, path.to_path_buf());
-        Ok(FailedFile { file, path, written: None, header })
+        Ok(RejectsFile { file, path, written: None, header })
     }
 
     /// Adds the failures among `events`.
@@ -46,7 +46,7 @@ impl FailedFile {
                 // One that is too long was not kept; its error says so.
                 (Some(row), _) if row.bytes.is_empty() => {}
                 (Some(row), _) => {
-                    self.written = Some(FailedKind::Rows);
+                    self.written = Some(RejectsKind::Rows);
                     if let Some(header) = self.header.take() {
                         bytes.extend(header);
                         bytes.push(b'\n');
@@ -55,7 +55,7 @@ impl FailedFile {
                     bytes.push(b'\n');
                 }
                 (None, Some(path)) => {
-                    self.written = Some(FailedKind::Paths);
+                    self.written = Some(RejectsKind::Paths);
                     bytes.extend_from_slice(path.as_os_str().as_bytes());
                     bytes.push(0);
                 }
@@ -66,7 +66,7 @@ impl FailedFile {
     }
 
     /// Publishes the file after a failure, and returns its path and content.
-    pub fn finish(self) -> Result<Option<(PathBuf, FailedKind)>, PathError> {
+    pub fn finish(self) -> Result<Option<(PathBuf, RejectsKind)>, PathError> {
         self.file.finish()?;
         Ok(self.written.map(|written| (self.path, written)))
     }
