@@ -70,7 +70,7 @@ pub use setup::init::{Founder, check_place, check_prefix, init, init_without_nam
 use setup::own;
 pub use setup::own::{BuiltInventory, Rebuilt};
 use setup::settings;
-pub use setup::settings::{Durability, Network, Settings, Subsystem};
+pub use setup::settings::{Network, Settings, Subsystem};
 pub(crate) use trash::Recall;
 pub use trash::{TrashContents, Trashed};
 
@@ -135,10 +135,6 @@ impl Collection {
                 cause: SettingsError(cause),
             }
         })?;
-        let root = match settings.durability {
-            Durability::Full => root,
-            Durability::None => Dir::open(path, watcher.clone().without_sync())?,
-        };
         let root = root.shared()?;
         let own = OnceLock::new();
         if let Some(found) = own::open_own(&root)? {

@@ -274,9 +274,6 @@ impl Dir {
 
     /// Forces this directory's entries to the disk.
     pub fn sync(&self) -> Result<(), PathError> {
-        if !self.watcher.syncs() {
-            return Ok(());
-        }
         self.step(Operation::SyncDirectory, Path::new(""))
             .and_then(|()| Ok(retry_on_intr(|| rustix::fs::fsync(&self.fd))?))
             .on("sync", &self.path)

@@ -112,9 +112,6 @@ impl Dir {
     /// The kernel does not pass the call to servers in user space, and its effect on a network file system is
     /// not known.
     fn syncs_at_once(&self) -> Result<bool, PathError> {
-        if !self.watcher().syncs() {
-            return Ok(true);
-        }
         if self.supports(Feature::SyncFileSystem).is_err() || !*REPORTS_ERRORS {
             return Ok(false);
         }

@@ -181,9 +181,6 @@ impl StoredFile {
     }
 
     fn sync_by(&self, sync: impl FnMut() -> rustix::io::Result<()>) -> Result<(), PathError> {
-        if !self.watcher.syncs() {
-            return Ok(());
-        }
         self.watcher
             .before(Operation::SyncFile, &self.path)
             .and_then(|()| Ok(retry_on_intr(sync)?))

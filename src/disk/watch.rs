@@ -78,12 +78,10 @@ pub trait Watch: Send + Sync {
 
 /// The watcher of operations, if there is one. Without a watcher, operations cost nothing extra.
 ///
-/// Every handle carries it, and with it whether syncs are done at all, and which directories are known to be
-/// durable.
+/// Every handle carries it, and with it which directories are known to be durable.
 #[derive(Clone, Default)]
 pub struct Watcher {
     watch: Option<Arc<dyn Watch>>,
-    without_sync: bool,
     synced_names: SyncedNames,
 }
 
@@ -91,21 +89,6 @@ impl Watcher {
     /// A watcher that passes every operation to `watch`.
     pub fn new(watch: Arc<dyn Watch>) -> Watcher {
         Watcher { watch: Some(watch), ..Watcher::default() }
-    }
-
-    /// The same, on a file system that cannot sync, or for bytes that can be made again.
-    #[must_use]
-    pub fn without_sync(self) -> Watcher {
-        Watcher { without_sync: true, ..self }
-    }
-
-    /// The same for a change that is durable in any case.
-    pub(crate) fn with_sync(self) -> Watcher {
-        Watcher { without_sync: false, ..self }
-    }
-
-    pub(super) fn syncs(&self) -> bool {
-        !self.without_sync
     }
 
     /// Announces an operation.

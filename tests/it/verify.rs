@@ -54,7 +54,7 @@ impl World {
     fn new() -> World {
         let scratch = tempfile::tempdir().unwrap();
         let subsystem = Subsystem::new("mtc-m18.sid.inpe.br".parse().unwrap());
-        let watcher = Watcher::default().without_sync();
+        let watcher = Watcher::default();
         crate::support::init(&scratch.path().join("root"), "test", subsystem, &watcher).unwrap();
         World { scratch }
     }

@@ -29,7 +29,7 @@ impl Roots {
         let roots = Roots { scratch: scratch(), names: names.to_vec() };
         for name in names {
             let subsystem = Subsystem::new("archive.example.org".parse().unwrap());
-            let watcher = Watcher::default().without_sync();
+            let watcher = Watcher::default();
             init(&roots.path(name), name, subsystem, &watcher).unwrap();
         }
         roots

@@ -25,9 +25,6 @@ pub struct Settings {
     pub id: String,
     /// Its name for people.
     pub name: String,
-    /// Whether success means that the data is synced.
-    #[serde(default)]
-    pub durability: Durability,
     /// Whether names may be issued on a network file system.
     #[serde(default)]
     pub network: Network,
@@ -46,23 +43,12 @@ pub struct Settings {
 
 /// Keys of the collection that people may add at the end of the file, and so to its last subsystem by
 /// mistake.
-const KEYS: [&str; 4] = ["durability", "network", "copies", "spread"];
+const KEYS: [&str; 3] = ["network", "copies", "spread"];
 
 /// The key that decides whether the rest can be understood.
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
-}
-
-/// Whether success means that the data is synced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Durability {
-    /// Everything is synced before it is reported.
-    #[default]
-    Full,
-    /// Nothing is synced: for file systems that cannot sync, and for collections that can be recreated.
-    None,
 }
 
 /// Whether names may be issued on a network file system, where locks may not reach far enough.
@@ -157,7 +143,6 @@ impl Settings {
             format: FORMAT,
             id,
             name,
-            durability: Durability::Full,
             network: Network::Refuse,
             copies: 0,
             spread: Spread::First,

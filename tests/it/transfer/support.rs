@@ -108,11 +108,7 @@ impl Pair {
     }
 
     fn open(&self, at: usize) -> Collection {
-        let watcher = Watcher::default();
-        // What only a power cut would tell apart is not worth the time of a disk.
-        let is_disk = self.scratch.len() > 1;
-        let watcher = if is_disk { watcher.without_sync() } else { watcher };
-        Collection::open(self.root(at), &watcher).unwrap()
+        Collection::open(self.root(at), &Watcher::default()).unwrap()
     }
 
     pub(super) fn from(&self) -> Collection {

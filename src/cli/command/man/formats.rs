@@ -15,7 +15,6 @@ A directory with this file is a collection. It is TOML in UTF-8, and you may edi
 format | integer | 1
 id | string | 32 hexadecimal digits. Never changes, wherever the collection goes
 name | string | the name of the collection for people
-durability | string | `full`, the default: success means synced. `none`: nothing is synced
 network | string | `refuse`, the default: no identifiers are issued on network file systems. `trusted`: their locks
   work between machines
 copies | integer | how many Copies each Original should have elsewhere; 0 by default. `urepo status` reports missing ones
