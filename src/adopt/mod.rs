@@ -15,7 +15,6 @@
 //! while a second Original would contradict the first. Entries beside `doc` (`.reserved`, `not_sent`) stay in
 //! place and are not part of the item.
 
-pub(crate) mod bibliography;
 mod bibtex;
 mod describe;
 mod error;

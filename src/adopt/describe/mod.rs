@@ -41,24 +41,10 @@ impl Description {
             (None, []) => return ReferenceReader::new(item).finish(&library.unread),
             (None, several) => return Description::noting(Note::Several(several.len())),
         };
-        Description::of_reference(chosen, &library.unread, item)
-    }
-
-    /// The description of `item`, from the only entry of `library`, even if that names another item.
-    pub(super) fn of_entry(library: &Library, item: &RepositoryName) -> Description {
-        let only = library.references.first();
-        only.map(|it| Description::of_reference(it, &[], item)).unwrap_or_default()
-    }
-
-    fn of_reference(
-        reference: &Reference,
-        unread: &[String],
-        item: &RepositoryName,
-    ) -> Description {
         let mut reader = ReferenceReader::new(item);
         reader.found.is_clear = true;
-        reader.reference(reference);
-        reader.finish(unread)
+        reader.reference(chosen);
+        reader.finish(&library.unread)
     }
 
     pub(super) fn noting(note: Note) -> Description {

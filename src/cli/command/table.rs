@@ -14,13 +14,6 @@ pub(crate) struct TableArgs {
     /// The format of the table, unless its extension shows it
     #[arg(long, value_parser = one_of(&FORMATS))]
     format: Option<Format>,
-    #[command(flatten)]
-    reading: ReadingArgs,
-}
-
-/// Options of reading the text of a table in any format.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReadingArgs {
     /// The character between values, or `tab`; found among ; , | and tab unless given
     #[arg(long, value_name = "CHARACTER", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
@@ -61,8 +54,7 @@ const ENCODINGS: [Choice<Encoding>; 4] = [
 impl TableArgs {
     /// Whether any of them was given.
     pub(crate) fn are_given(&self) -> bool {
-        let TableArgs { format, reading: ReadingArgs { delimiter, encoding, date_order, map } } =
-            self;
+        let TableArgs { format, delimiter, encoding, date_order, map } = self;
         format.is_some()
             || date_order.is_some()
             || delimiter.is_some()
@@ -76,18 +68,11 @@ impl TableArgs {
             Some(format) => format,
             None => Format::of(path).ok_or_else(|| unknown_format(path))?,
         };
-        self.reading.options(format)
-    }
-}
-
-impl ReadingArgs {
-    /// The options for a table in this format.
-    pub(crate) fn options(&self, format: Format) -> Result<TableOptions, Failure> {
         let mut columns = Columns::default();
         for text in &self.map {
             columns.map(text)?;
         }
-        let ReadingArgs { delimiter, encoding, date_order, .. } = *self;
+        let TableArgs { delimiter, encoding, date_order, .. } = *self;
         Ok(TableOptions { format, delimiter, encoding, date_order, columns })
     }
 }
@@ -100,7 +85,7 @@ pub(crate) fn spreadsheet(path: &Path) -> Option<Failure> {
 }
 
 /// The failure for a file name that does not show the format.
-pub(crate) fn unknown_format(path: &Path) -> Failure {
+fn unknown_format(path: &Path) -> Failure {
     if let Some(failure) = spreadsheet(path) {
         return failure.hint("save it there as CSV, in UTF-8");
     }

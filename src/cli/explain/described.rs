@@ -12,17 +12,12 @@ impl Explain for DescribedError {
         match self {
             Self::Table(error) => error.explain(),
             Self::Correction(error) => error.explain(),
-            Self::Value(error) => error.explain(),
-            Self::NotUtf8 => Failure::of(Exit::Failure, self).hint("save it as UTF-8"),
             Self::NoItem => Failure::of(Exit::Failure, self)
                 .hint("name the item by its identifier; `urepo meta export` writes it"),
             Self::Twice { .. } => Failure::of(Exit::Failure, self)
                 .hint("put all that changes in an item into one row"),
             Self::NoSource(_) | Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
                 .hint("name the item by its identifier, in a column `identifier`"),
-            Self::Several { .. } | Self::NotRead { .. } => Failure::of(Exit::Conflict, self)
-                .hint("correct it in a table: `urepo meta export --format csv` has all terms"),
-            Self::Syntax { .. } | Self::NotAnEntry(_) => Failure::of(Exit::Failure, self),
         }
     }
 }

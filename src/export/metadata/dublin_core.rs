@@ -9,7 +9,7 @@ use super::terms::Terms;
 use crate::sidecar::Sidecar;
 
 /// The elements in the order of the schema.
-pub(crate) const ELEMENTS: [&str; 15] = [
+const ELEMENTS: [&str; 15] = [
     "title",
     "creator",
     "subject",

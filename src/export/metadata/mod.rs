@@ -19,7 +19,6 @@ use crate::sidecar::Sidecar;
 
 pub use document::{Document, DocumentFormat, RowTooLong};
 pub(crate) use document::{is_sheet_error, unguarded};
-pub(crate) use dublin_core::ELEMENTS;
 pub use row::{Row, RowColumns};
 
 /// A format for descriptions.

@@ -1,53 +1,75 @@
-//! Documents that describe existing items: tables, bibliographies and Dublin Core.
+//! Tables that describe existing items.
 //!
-//! `rows` reads a document as [`DescribedRow`]s, each of which names its item. A [`DescriptionImport`] finds
-//! the items (`resolve`), compares them with the rows, checks all rows before anything changes, and carries
-//! out the differences (`run`). A column of a table has all values of its term. `bibliography` and
-//! `dublin_core` have fewer terms than a description: `foreign` finds the changes in them.
+//! [`rows`] reads a table as [`DescribedRow`]s, each of which names its item. A [`DescriptionImport`] finds the
+//! items, compares them with the rows, checks all rows before anything changes, and carries out the differences
+//! (`run`). A column has all values of its term.
 
-mod bibliography;
-mod dublin_core;
-mod fault;
-mod foreign;
-mod json;
-mod resolve;
 mod run;
 
-use std::io::{BufRead, Read};
+use std::cell::OnceCell;
+use std::io::BufRead;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-use super::ImportError;
 use super::manifest::{RowFields, TableOptions, TableReader};
-use crate::adopt::bibliography::BibliographyEntry;
-use crate::correction::NewValues;
+use super::{ImportError, Ledger};
+use crate::collection::Collection;
+use crate::correction::{CorrectionError, NewValues};
+use crate::disk::resolved;
 use crate::identity::{Identifier, RepositoryName};
-use crate::sidecar::{RelationKind, Sidecar};
+use crate::sidecar::RelationKind;
 
-pub use fault::{DescribedError, RowPlace};
-pub use resolve::ItemFinder;
 pub use run::{CheckedRows, DescriptionImport, RowOutcome, RowReport};
 
-/// Limit on a document that has to be held as a whole.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Why a table, or one of its rows, is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum DescribedError {
+    /// A row cannot be used, or the table cannot.
+    #[error(transparent)]
+    Table(#[from] ImportError),
+    /// The row names no item.
+    #[error("it names no item")]
+    NoItem,
+    /// An earlier row concerns the same item.
+    #[error("`{name}` has an earlier row, line {first}")]
+    Twice {
+        /// The item.
+        name: RepositoryName,
+        /// The line of that row.
+        first: u64,
+    },
+    /// No item was made of the source.
+    #[error("no item here was imported from `{0}`")]
+    NoSource(String),
+    /// Several items were made of one source.
+    #[error("{count} items were made of `{path}`")]
+    SeveralItems {
+        /// The path in the row.
+        path: String,
+        /// The number of items.
+        count: usize,
+    },
+    /// The item is not corrected.
+    #[error(transparent)]
+    Correction(Box<CorrectionError>),
+}
 
-/// The format of a document.
-#[derive(Clone, Debug)]
-pub enum DocumentKind {
-    /// A table of rows, or TOML or JSON Lines with the same columns.
-    Table(TableOptions),
-    /// A list of objects with the same columns.
-    Json(TableOptions),
-    /// A bibliography.
-    Bibtex,
-    /// Descriptions in the fifteen elements of Dublin Core, in XML.
-    DublinCore,
+impl From<CorrectionError> for DescribedError {
+    fn from(error: CorrectionError) -> DescribedError {
+        DescribedError::Correction(Box::new(error))
+    }
 }
 
 /// A row: an item and its description.
 pub struct DescribedRow {
-    /// Where it stands.
-    pub place: RowPlace,
+    /// Its line, from 1.
+    pub line: u64,
     item: RowItem,
-    content: Content,
+    new: NewValues,
+    /// The values to remove if empty cells mean removal.
+    emptied: NewValues,
+    /// Relations to items by the paths of their sources.
+    references: Vec<(RelationKind, String)>,
 }
 
 /// The item of a row.
@@ -56,141 +78,127 @@ enum RowItem {
     Text(String),
     /// The path of its source.
     Path(String),
-    /// The first identifier in the row: others may belong to other items.
-    Identifier(Option<Identifier>),
 }
 
-/// The contents of a row.
-enum Content {
-    Columns {
-        new: NewValues,
-        /// The values to remove if empty cells mean removal.
-        emptied: NewValues,
-        /// Relations to items by the paths of their sources.
-        references: Vec<(RelationKind, String)>,
-    },
-    Entry(BibliographyEntry),
-    Elements(foreign::ForeignValues),
-}
+/// A row, or why it cannot be used. An error without a line ends the table.
+type ReadRow = Result<DescribedRow, (Option<u64>, DescribedError)>;
 
-/// The rows of a document, read one by one. An error without a place ends the document.
-pub type DescribedRows =
-    Box<dyn Iterator<Item = Result<DescribedRow, (Option<RowPlace>, DescribedError)>>>;
+/// The rows of a table, read one by one.
+pub type DescribedRows = Box<dyn Iterator<Item = ReadRow>>;
 
-/// Reads a document from `reader`, called `name` in messages.
+/// Reads a table from `reader`, called `name` in messages.
 pub fn rows(
-    reader: Box<dyn BufRead + Send>,
-    name: &str,
-    kind: &DocumentKind,
-) -> Result<DescribedRows, DescribedError> {
-    let whole = |reader: Box<dyn BufRead + Send>| {
-        let failed = |source| ImportError::Read { name: name.to_owned(), source };
-        let mut bytes = Vec::new();
-        reader.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-        if bytes.len() as u64 > MAX_BYTES {
-            let reason = "it is larger than 64 MiB; a table or JSON Lines may be of any size";
-            return Err(failed(std::io::Error::other(reason)));
-        }
-        Ok(bytes)
-    };
-    Ok(match kind {
-        DocumentKind::Table(options) => table(reader, name, options)?,
-        DocumentKind::Json(options) => {
-            let lines = json::lines(&whole(reader)?)?;
-            table(Box::new(std::io::Cursor::new(lines)), name, options)?
-        }
-        DocumentKind::Bibtex => Box::new(bibliography::rows(&whole(reader)?)?.into_iter().map(Ok)),
-        DocumentKind::DublinCore => {
-            Box::new(dublin_core::rows(&whole(reader)?)?.into_iter().map(Ok))
-        }
-    })
-}
-
-fn table(
     reader: Box<dyn BufRead + Send>,
     name: &str,
     options: &TableOptions,
 ) -> Result<DescribedRows, DescribedError> {
     let rows = TableReader::describing(reader, name.to_owned(), options)?;
     Ok(Box::new(rows.map(|row| match row {
-        Ok(row) => {
-            let place = RowPlace::Line(row.text.line);
-            let Some(item) = item(&row.fields) else {
-                return Err((Some(place), DescribedError::NoItem));
-            };
-            Ok(DescribedRow { place, item, content: content(row.fields) })
-        }
-        Err((text, error)) => Err((text.map(|text| RowPlace::Line(text.line)), error.into())),
+        Ok(row) => DescribedRow::new(row.text.line, row.fields),
+        Err((text, error)) => Err((text.map(|text| text.line), error.into())),
     })))
 }
 
-fn item(fields: &RowFields) -> Option<RowItem> {
-    match (&fields.item, &fields.path) {
-        (Some(text), _) => Some(RowItem::Text(text.clone())),
-        (None, Some((path, _))) => Some(RowItem::Path(path.clone())),
-        (None, None) => None,
-    }
-}
-
-/// The contents of the columns of a row.
-fn content(fields: RowFields) -> Content {
-    let RowFields { texts, related, references, said, .. } = fields;
-    let mut new = NewValues { values: texts, relations: Vec::new() };
-    for (kind, to) in related {
-        new.relate(kind, to);
-    }
-    let references: Vec<_> = references.into_iter().map(|(kind, path, _)| (kind, path)).collect();
-    let mut emptied = NewValues::default();
-    for key in said.emptied_keys {
-        // Among columns of the same name, a filled one counts.
-        if !new.values.iter().any(|(known, _)| *known == key) {
-            emptied.values.push((key, Vec::new()));
-        }
-    }
-    for kind in said.emptied_relations {
-        let is_filled = new.relations.iter().any(|(known, _)| *known == kind)
-            || references.iter().any(|(known, _)| *known == kind);
-        if !is_filled {
-            emptied.relations.push((kind, Vec::new()));
-        }
-    }
-    Content::Columns { new, emptied, references }
-}
-
 impl DescribedRow {
-    /// All relations of the row, besides those in `new`: a bibliography changes only differences.
-    fn all_relations(&self, name: &RepositoryName, new: &NewValues) -> NewValues {
-        let mut all = NewValues { values: Vec::new(), relations: new.relations.clone() };
-        if let Content::Entry(entry) = &self.content {
-            for relation in entry.values(name).relations.iter() {
-                all.relate(relation.kind, relation.to);
+    fn new(line: u64, fields: RowFields) -> ReadRow {
+        let item = match (fields.item, fields.path) {
+            (Some(text), _) => RowItem::Text(text),
+            (None, Some((path, _))) => RowItem::Path(path),
+            (None, None) => return Err((Some(line), DescribedError::NoItem)),
+        };
+        let mut new = NewValues { values: fields.texts, relations: Vec::new() };
+        for (kind, to) in fields.related {
+            new.relate(kind, to);
+        }
+        let references = fields.references.into_iter().map(|(kind, path, _)| (kind, path));
+        let references: Vec<_> = references.collect();
+        let mut emptied = NewValues::default();
+        for key in fields.said.emptied_keys {
+            // Among columns of the same name, a filled one counts.
+            if !new.values.iter().any(|(known, _)| *known == key) {
+                emptied.values.push((key, Vec::new()));
             }
         }
-        all
+        for kind in fields.said.emptied_relations {
+            let is_filled = new.relations.iter().any(|(known, _)| *known == kind)
+                || references.iter().any(|(known, _)| *known == kind);
+            if !is_filled {
+                emptied.relations.push((kind, Vec::new()));
+            }
+        }
+        Ok(DescribedRow { line, item, new, emptied, references })
     }
 
-    /// The values for its item, whose sidecar is given.
+    /// The values for its item.
     fn new_values(
         &self,
-        sidecar: &Sidecar,
         finder: &ItemFinder<'_>,
         clears: bool,
     ) -> Result<NewValues, DescribedError> {
-        match &self.content {
-            Content::Columns { new, emptied, references } => {
-                let mut new = new.clone();
-                if clears {
-                    new.values.extend(emptied.values.iter().cloned());
-                    new.relations.extend(emptied.relations.iter().cloned());
-                }
-                for (kind, path) in references {
-                    let name = finder.of_source(path)?;
-                    new.relate(kind.clone(), name.into());
-                }
-                Ok(new)
+        let mut new = self.new.clone();
+        if clears {
+            new.values.extend(self.emptied.values.iter().cloned());
+            new.relations.extend(self.emptied.relations.iter().cloned());
+        }
+        for (kind, path) in &self.references {
+            new.relate(kind.clone(), finder.of_source(path)?.into());
+        }
+        Ok(new)
+    }
+}
+
+/// Finds the items that rows are of.
+pub struct ItemFinder<'a> {
+    collection: &'a Collection,
+    /// The directory above the paths of sources.
+    root: PathBuf,
+    /// Read at the first path.
+    ledger: OnceCell<Ledger<'a>>,
+}
+
+impl<'a> ItemFinder<'a> {
+    /// Finds items of `collection`, and sources beneath `root`.
+    pub fn new(collection: &'a Collection, root: PathBuf) -> ItemFinder<'a> {
+        ItemFinder { collection, root, ledger: OnceCell::new() }
+    }
+
+    fn collection(&self) -> &'a Collection {
+        self.collection
+    }
+
+    /// The name of the item of a row. An item with a complete name need not exist.
+    fn name_of(&self, item: &RowItem) -> Result<RepositoryName, DescribedError> {
+        let text = match item {
+            RowItem::Text(text) => text,
+            RowItem::Path(path) => return self.of_source(path),
+        };
+        if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
+            return Ok(name);
+        }
+        Ok(self.collection.find(text).map_err(CorrectionError::from)?.name().clone())
+    }
+
+    /// The item that was imported from `path`.
+    fn of_source(&self, path: &str) -> Result<RepositoryName, DescribedError> {
+        let ledger = if let Some(ledger) = self.ledger.get() {
+            ledger
+        } else {
+            let ledger = Ledger::look(self.collection)?;
+            self.ledger.get_or_init(|| ledger)
+        };
+        let source = self.root.join(path);
+        // The source itself may be missing, and is not followed if it is a link.
+        let source = match (source.parent().map(resolved), source.file_name()) {
+            (Some(Ok(parent)), Some(name)) => parent.join(name),
+            _ => source,
+        };
+        let mut names = ledger.items_of_source(source.as_os_str().as_bytes())?;
+        match (names.pop_first(), names.len()) {
+            (Some(name), 0) => Ok(name),
+            (Some(_), others) => {
+                Err(DescribedError::SeveralItems { path: path.to_owned(), count: others + 1 })
             }
-            Content::Entry(entry) => bibliography::new_values(entry, sidecar, clears),
-            Content::Elements(elements) => dublin_core::new_values(elements, sidecar, clears),
+            (None, _) => Err(DescribedError::NoSource(path.to_owned())),
         }
     }
 }

@@ -1,11 +1,10 @@
-//! Running a document: all rows are checked, then those that differ from their items are carried out.
+//! Running a table: all rows are checked, then those that differ from their items are carried out.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use super::resolve::ItemFinder;
-use super::{DescribedError, DescribedRow, RowPlace};
+use super::{DescribedError, DescribedRow, ItemFinder, ReadRow};
 use crate::amend::{AmendError, Amender, Plan, plan};
 use crate::correction::{
     CheckedRelations, Correction, CorrectionError, NewValues, RelatedCorrections, in_order,
@@ -15,10 +14,7 @@ use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::sidecar::{Seal, Sidecar};
 
-/// A row, or why it could not be read.
-type ReadRow = Result<DescribedRow, (Option<RowPlace>, DescribedError)>;
-
-/// Corrects the descriptions of items by the rows of a document.
+/// Corrects the descriptions of items by the rows of a table.
 pub struct DescriptionImport<'a, 'f> {
     /// Finds the items.
     pub finder: &'a ItemFinder<'f>,
@@ -37,8 +33,8 @@ pub enum RowOutcome {
     Unchanged(RepositoryName),
     /// The row changes nothing.
     Refused {
-        /// Its place, unless the document ends there.
-        place: Option<RowPlace>,
+        /// Its line, unless the table ends there.
+        line: Option<u64>,
         /// The item, if it is known.
         name: Option<RepositoryName>,
         /// Why.
@@ -79,7 +75,7 @@ impl DescriptionImport<'_, '_> {
         report: &mut RowReport<'_>,
     ) -> CheckedRows {
         let mut checked = CheckedRows::default();
-        let (mut seen, mut related, mut places) =
+        let (mut seen, mut related, mut lines) =
             (HashMap::new(), RelatedCorrections::default(), Vec::new());
         for (number, row) in (0_u64..).zip(rows) {
             if interrupt.requested() {
@@ -87,19 +83,19 @@ impl DescriptionImport<'_, '_> {
             }
             checked.rows += 1;
             let mut known = None;
-            let place = match &row {
-                Ok(row) => Some(row.place.clone()),
-                Err((place, _)) => place.clone(),
+            let line = match &row {
+                Ok(row) => Some(row.line),
+                Err((line, _)) => *line,
             };
             let found = row.map_err(|(_, error)| error).and_then(|row| {
                 let name = self.finder.name_of(&row.item)?;
                 known = Some(name.clone());
                 let key = Digest::of(name.folded().as_bytes()).half();
-                if let Some(first) = seen.insert(key, row.place.clone()) {
+                if let Some(first) = seen.insert(key, row.line) {
                     return Err(DescribedError::Twice { name, first });
                 }
-                let (_, correction, all) = self.correction(&row, &name)?;
-                related.note(&self.amender, &name, &all)?;
+                let (_, correction, wanted) = self.correction(&row, &name)?;
+                related.note(&self.amender, &name, &wanted)?;
                 let is_alone = !correction.is_empty() && !correction.has_relations();
                 let plan = if is_alone { Some(self.amender.check(&correction)?) } else { None };
                 Ok((correction, plan.filter(|plan| !plan.changes.is_empty())))
@@ -107,21 +103,21 @@ impl DescriptionImport<'_, '_> {
             let flow = match found {
                 Ok((correction, _)) if correction.has_relations() => {
                     related.push(correction.clone());
-                    places.push((number, place, correction.name));
+                    lines.push((number, line, correction.name));
                     ControlFlow::Continue(())
                 }
                 Ok((_, Some(plan))) => report(RowOutcome::Item(Box::new(plan))),
                 Ok((correction, None)) => report(RowOutcome::Unchanged(correction.name)),
                 Err(error) => {
                     checked.refused.insert(number);
-                    report(RowOutcome::Refused { place, name: known, error })
+                    report(RowOutcome::Refused { line, name: known, error })
                 }
             };
             if flow.is_break() {
                 return checked;
             }
         }
-        for ((number, place, name), found) in places.into_iter().zip(related.check(&self.amender)) {
+        for ((number, line, name), found) in lines.into_iter().zip(related.check(&self.amender)) {
             let flow = match found {
                 Ok(CheckedRelations { plans, steps }) => {
                     checked.related.push(steps);
@@ -131,7 +127,7 @@ impl DescriptionImport<'_, '_> {
                 Err(error) => {
                     checked.refused.insert(number);
                     let error = error.into();
-                    report(RowOutcome::Refused { place, name: Some(name), error })
+                    report(RowOutcome::Refused { line, name: Some(name), error })
                 }
             };
             if flow.is_break() {
@@ -153,17 +149,17 @@ impl DescriptionImport<'_, '_> {
         let report = RefCell::new(report);
         let told = |outcome| (report.borrow_mut())(outcome);
         let corrections = (0_u64..).zip(rows).filter_map(|(number, row)| {
-            // Rows that were added to the document since the check are not carried out.
+            // Rows that were added to the table since the check are not carried out.
             if checked.refused.contains(&number) || number >= checked.rows {
                 return None;
             }
-            let (place, found) = match row {
+            let (line, found) = match row {
                 Ok(row) => {
                     let name = self.finder.name_of(&row.item);
                     let found = name.and_then(|name| self.correction(&row, &name));
-                    (Some(row.place), found)
+                    (Some(row.line), found)
                 }
-                Err((place, error)) => (place, Err(error)),
+                Err((line, error)) => (line, Err(error)),
             };
             match found {
                 Ok((_, correction, _)) if related.contains(&correction.name.folded()) => None,
@@ -172,7 +168,7 @@ impl DescriptionImport<'_, '_> {
                     Some(Err(RowOutcome::Unchanged(correction.name)))
                 }
                 Ok((_, correction, _)) => Some(Ok(correction)),
-                Err(error) => Some(Err(RowOutcome::Refused { place, name: None, error })),
+                Err(error) => Some(Err(RowOutcome::Refused { line, name: None, error })),
             }
         });
         // If the output is closed, the run ends with the next group.
@@ -189,7 +185,7 @@ impl DescriptionImport<'_, '_> {
                 Ok(plan) => RowOutcome::Item(Box::new(plan)),
                 Err(error) => {
                     let error = CorrectionError::from(error).into();
-                    RowOutcome::Refused { place: None, name: Some(name.clone()), error }
+                    RowOutcome::Refused { line: None, name: Some(name.clone()), error }
                 }
             })
         };
@@ -199,15 +195,15 @@ impl DescriptionImport<'_, '_> {
                 Ok(flow) => flow?,
                 Err(error) => {
                     let (name, error) = (Some(correction.name.clone()), error.into());
-                    told(RowOutcome::Refused { place: None, name, error })?;
+                    told(RowOutcome::Refused { line: None, name, error })?;
                 }
             }
         }
         ControlFlow::Continue(())
     }
 
-    /// The differences between a row and its item, whether the item can be changed at all, and all relations
-    /// of the row.
+    /// The differences between a row and its item, whether the item can be changed at all, and all values of
+    /// the row.
     fn correction(
         &self,
         row: &DescribedRow,
@@ -215,10 +211,9 @@ impl DescriptionImport<'_, '_> {
     ) -> Result<(bool, Correction, NewValues), DescribedError> {
         let item = self.finder.collection().named_item(name).map_err(CorrectionError::from)?;
         let (sidecar, seal) = item.sidecar().map_err(CorrectionError::from)?;
-        let wanted = row.new_values(&sidecar, self.finder, self.clears)?;
+        let wanted = row.new_values(self.finder, self.clears)?;
         let correction = self.amender.compare(&sidecar, &wanted)?;
-        let all = row.all_relations(name, &wanted);
-        Ok((self.is_changeable(&sidecar, seal), correction, all))
+        Ok((self.is_changeable(&sidecar, seal), correction, wanted))
     }
 
     fn is_changeable(&self, sidecar: &Sidecar, seal: Seal) -> bool {

@@ -138,8 +138,7 @@ hint: `urepo -c archive show example.org/archive/[..]` says when and why; `urepo
 fn documents() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
-    let name =
-        world.run("-c archive new a.txt --title Alpha --meta rights=R --meta license=L").line();
+    let name = world.run("-c archive new a.txt --title Alpha").line();
     let refuses = |file: &str, text: &str| {
         world.write(file, text.replace("NAME", &name));
         let before = tree(&world.path("archive"));
@@ -186,28 +185,8 @@ error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct the rows named above, or `--on-error continue` carries out the other rows
 
 "#]]);
-    refuses("t.xml", "<dc>\n<identifier>NAME</identifier><rights>X</rights></dc>").tells(str![[
-        r#"
-error: `t.xml`, line 1: `rights` holds several terms of the item, and it was changed
-hint: correct it in a table: `urepo -c archive meta export --format csv` has all terms
-error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct the rows named above, or `--on-error continue` carries out the other rows
-
-"#
-    ]]);
-    refuses("t.xml", "<!DOCTYPE dc><dc/>").tells(str![[r#"
-error: `t.xml`: line 1: a document type is not read
-
-"#]]);
-    refuses("t.bib", "@misc{k, title = {Beta}}").tells(str![[r#"
-error: `t.bib`, entry `k`: it names no item
-hint: name the item by its identifier; `urepo -c archive meta export` writes it
-error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct the rows named above, or `--on-error continue` carries out the other rows
-
-"#]]);
-    refuses("t.json", "[{\"identifier\": \"NAME\", \"title\": {\"a\": 1}}]").tells(str![[r#"
-error: `t.json`: line 1: the column `title.a` means nothing
+    refuses("t.jsonl", "{\"identifier\": \"NAME\", \"title\": {\"a\": 1}}\n").tells(str![[r#"
+error: `t.jsonl`: line 1: the column `title.a` means nothing
 hint: did you mean `title` for `title.a`? `--map title.a=title` reads it; `--map title.a=-` leaves it out
 error: 1 of 1 rows cannot be used; nothing was changed
 hint: correct the rows named above, or `--on-error continue` carries out the other rows

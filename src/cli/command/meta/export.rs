@@ -24,11 +24,10 @@ use crate::cli::{Done, human};
 
 /// Write the descriptions of items into one document
 ///
-/// `urepo meta import` reads the document back, and carries out your corrections. A table, csv or tsv, has a
-/// column `identifier` and a column for each term, for each key of your own as x.KEY and for each kind of
+/// `urepo meta import` reads toml, jsonl, csv and tsv back, and carries out your corrections. A table, csv or tsv,
+/// has a column `identifier` and a column for each term, for each key of your own as x.KEY and for each kind of
 /// relation as relation.KIND; a term with several values has several columns. In TOML, JSON and JSON Lines a
-/// term with several values is a list. The other formats have fewer terms than the sidecar. DataCite is not
-/// read back.
+/// term with several values is a list. The other formats have fewer terms than the sidecar.
 ///
 /// For a table, the items are read twice, to find its columns first. Items that are named by FILE or one by
 /// one are kept in memory until then.
@@ -50,7 +49,7 @@ pub(super) struct Export {
 }
 
 /// The formats of documents.
-pub(super) const FORMATS: [Choice<DocumentFormat>; 8] = [
+const FORMATS: [Choice<DocumentFormat>; 8] = [
     ("toml", "[[item]] tables", DocumentFormat::Toml),
     ("json", "A list of objects", DocumentFormat::Json),
     ("jsonl|ndjson", "One JSON object a line", DocumentFormat::Jsonl),
@@ -66,7 +65,7 @@ pub(super) const FORMATS: [Choice<DocumentFormat>; 8] = [
 ];
 
 /// The format that the extension of `path` means.
-pub(super) fn format_of(path: &std::path::Path) -> Option<DocumentFormat> {
+fn format_of(path: &std::path::Path) -> Option<DocumentFormat> {
     let extension = path.extension()?.to_str()?.to_ascii_lowercase();
     let known = if extension == "tab" { "tsv" } else { &extension };
     FORMATS.iter().find(|(names, ..)| names.split('|').any(|name| name == known)).map(|it| it.2)

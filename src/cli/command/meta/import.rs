@@ -7,28 +7,24 @@ use std::path::{Path, PathBuf};
 use urepo::amend::Amender;
 use urepo::deposit::OnError;
 use urepo::disk::resolved;
-use urepo::export::metadata::{DocumentFormat, MetadataFormat};
-use urepo::import::Format;
-use urepo::import::described::{
-    DescribedRows, DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows,
-};
+use urepo::import::TableOptions;
+use urepo::import::described::{DescribedRows, DescriptionImport, ItemFinder, RowOutcome, rows};
 
-use super::export::{FORMATS, format_of};
 use super::report::{AmendReporter, with_amender};
 use crate::cli::Done;
 use crate::cli::choice::one_of;
-use crate::cli::command::table::{ReadingArgs, unknown_format};
+use crate::cli::command::table::TableArgs;
 use crate::cli::command::transfer::ON_ERROR;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::input::{Document, is_stdin, name_of};
 
-/// Correct the descriptions of many items by a table, a bibliography or Dublin Core
+/// Correct the descriptions of many items by a table
 ///
-/// The document is one that `urepo meta export` wrote, or one like it. A row names its item in the column
+/// The table is CSV, TSV, TOML or JSON Lines, one that `urepo meta export` wrote, or one like it. A row names its item in the column
 /// `identifier`, in any spelling, or by `path`, the source that the item was imported from. A column replaces
-/// all values of its term: several columns of one name, or a list in TOML and JSON, are its values. A missing
+/// all values of its term: several columns of one name, or a list in TOML and JSON Lines, are its values. A missing
 /// column and an empty cell leave the term unchanged; with --clear-empty an empty cell removes the term. Rows
 /// that agree with their items change nothing.
 ///
@@ -36,24 +32,18 @@ use crate::cli::input::{Document, is_stdin, name_of};
 /// the other end is refused. All rows are checked before anything is changed: an error in one row leaves all
 /// items unchanged, except with --on-error continue. Several rows of one item are refused, and so are changes
 /// of Copies.
-///
-/// BibTeX and Dublin Core have fewer terms than a description: only differences from the export of the item
-/// are changed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo meta import descriptions.csv --dry-run
   urepo meta import list.csv --map Signatur=x.box --clear-empty
-  urepo meta import --format bibtex - < library.bib")]
+  urepo meta import --format tsv - < list.txt")]
 pub(super) struct Import {
-    /// The document, or standard input (-)
+    /// The table, or standard input (-)
     #[arg(id = "manifest", value_name = "FILE")]
     file: PathBuf,
-    /// The format of the document [default: by its extension]
-    #[arg(long, value_parser = one_of(&FORMATS))]
-    format: Option<DocumentFormat>,
     #[command(flatten)]
-    reading: ReadingArgs,
+    table: TableArgs,
     /// The directory above the paths of sources; that of FILE unless given
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -69,13 +59,13 @@ pub(super) struct Import {
 struct InputDocument<'a> {
     document: Document,
     path: &'a Path,
-    kind: DocumentKind,
+    options: TableOptions,
 }
 
 impl InputDocument<'_> {
     fn rows(&self) -> Result<DescribedRows, Failure> {
         let name = name_of(self.path);
-        rows(self.document.lines()?, &name, &self.kind).map_err(|error| {
+        rows(self.document.lines()?, &name, &self.options).map_err(|error| {
             let mut failure = Failure::from(error);
             failure.message = format!("`{name}`: {}", failure.message);
             failure
@@ -86,7 +76,7 @@ impl InputDocument<'_> {
 impl Import {
     pub(super) fn run(&self, context: &Context) -> Done {
         let source = InputDocument {
-            kind: self.kind()?,
+            options: self.table.options(&self.file)?,
             document: context.document(&self.file)?,
             path: &self.file,
         };
@@ -130,29 +120,10 @@ impl Import {
                 reporter.tell(&name, Ok(*plan))
             }
             RowOutcome::Unchanged(name) => reporter.unchanged(&name),
-            RowOutcome::Refused { place, name, error } => {
-                reporter.refused((&name_of(&self.file), place.as_ref()), name.as_ref(), error)
+            RowOutcome::Refused { line, name, error } => {
+                reporter.refused((&name_of(&self.file), line), name.as_ref(), error)
             }
         }
-    }
-
-    fn kind(&self) -> Result<DocumentKind, Failure> {
-        let format = self.format.or_else(|| format_of(&self.file));
-        let format = format.ok_or_else(|| unknown_format(&self.file))?;
-        let table = |format| self.reading.options(format);
-        Ok(match format {
-            DocumentFormat::Csv => DocumentKind::Table(table(Format::Csv)?),
-            DocumentFormat::Tsv => DocumentKind::Table(table(Format::Tsv)?),
-            DocumentFormat::Toml => DocumentKind::Table(table(Format::Toml)?),
-            DocumentFormat::Jsonl => DocumentKind::Table(table(Format::Jsonl)?),
-            DocumentFormat::Json => DocumentKind::Json(table(Format::Jsonl)?),
-            DocumentFormat::Foreign(MetadataFormat::Bibtex) => DocumentKind::Bibtex,
-            DocumentFormat::Foreign(MetadataFormat::DublinCore) => DocumentKind::DublinCore,
-            DocumentFormat::Foreign(_) => {
-                return Err(Failure::usage("DataCite is not read back")
-                    .hint("`urepo meta export --format jsonl` writes what `meta import` reads"));
-            }
-        })
     }
 
     /// The directory above the paths of sources.

@@ -8,7 +8,7 @@ use urepo::amend::{AmendError, Amender, Amendment, Plan};
 use urepo::collection::{Collection, Writer};
 use urepo::correction::CorrectionError;
 use urepo::identity::RepositoryName;
-use urepo::import::described::{DescribedError, RowPlace};
+use urepo::import::described::DescribedError;
 use urepo::item::State;
 use urepo::sidecar::KeyChange;
 
@@ -174,12 +174,12 @@ impl<'a> AmendReporter<'a> {
     /// Reports a row of the document `file` that changes nothing.
     pub(super) fn refused(
         &mut self,
-        (file, place): (&str, Option<&RowPlace>),
+        (file, line): (&str, Option<u64>),
         name: Option<&RepositoryName>,
         error: DescribedError,
     ) -> ControlFlow<()> {
         // The fault of a row of a table contains its line.
-        let is_placed = matches!(error, DescribedError::Table(_) | DescribedError::Syntax { .. });
+        let is_placed = matches!(error, DescribedError::Table(_));
         let mut failure = match error {
             DescribedError::Correction(error) => match *error {
                 CorrectionError::Amend(error) => self.explain(error),
@@ -187,11 +187,7 @@ impl<'a> AmendReporter<'a> {
             },
             error => error.into(),
         };
-        let line = match place {
-            Some(RowPlace::Line(line)) => Some(*line),
-            Some(RowPlace::Entry(_)) | None => None,
-        };
-        let place = place.filter(|_| !is_placed).map(|place| format!(", {place}"));
+        let place = line.filter(|_| !is_placed).map(|line| format!(", line {line}"));
         failure.message = format!("`{file}`{}: {}", place.unwrap_or_default(), failure.message);
         let id = name.map(ToString::to_string);
         self.report.failed_with(Item { id, line, ..Item::default() }, failure)

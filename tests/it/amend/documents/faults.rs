@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use urepo::import::Format;
 use urepo::import::TableOptions;
-use urepo::import::described::{DescriptionImport, DocumentKind, ItemFinder, RowOutcome, rows};
+use urepo::import::described::{DescriptionImport, ItemFinder, RowOutcome, rows};
 
 use super::*;
 use crate::support::{Faults, Mode, System, caller, recovered_whole};
@@ -19,7 +19,7 @@ fn import(collection: &Collection, table: &str) -> bool {
     let finder = ItemFinder::new(collection, PathBuf::from("/"));
     let amender = Amender { collection, writer: Some(&writer), caller };
     let import = DescriptionImport { finder: &finder, amender, clears: false };
-    let kind = DocumentKind::Table(TableOptions::new(Format::Csv));
+    let kind = TableOptions::new(Format::Csv);
     let read = || rows(Box::new(std::io::Cursor::new(table.to_owned())), "table", &kind).unwrap();
     let mut is_whole = true;
     let mut report = |outcome| {

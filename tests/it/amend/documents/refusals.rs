@@ -29,7 +29,7 @@ fn one_bad_row_leaves_all_items_as_they_are() {
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
     let library = Library::new();
-    let [a, b, _] = [0, 1, 2].map(|at| &library.names[at]);
+    let a = &library.names[0];
     let gone = "example.org/archive/2009/02.16.17.46";
     let before = library.texts();
     for (file, text, expected) in [
@@ -46,33 +46,9 @@ fn what_is_wrong_is_named_with_its_place() {
             "cannot be related to itself",
         ),
         ("t.csv", format!("identifier,transferable\n{a},no\n"), "`no` is not a value"),
-        (
-            "t.json",
-            format!("[\n{{\"identifier\": \"{a}\"}},\n{{\"identifier\": 1}}\n]"),
-            "line 3: ",
-        ),
-        ("t.json", "[{]".to_owned(), "line 1: "),
+        ("t.jsonl", format!("{{\"identifier\": \"{a}\"}}\n{{\"identifier\": 1}}\n"), "line 2: "),
+        ("t.jsonl", "[{]".to_owned(), "line 1: "),
         ("t.toml", format!("[[item]]\nidentifier = '{a}'\ntitulus = 'A'\n"), "`titulus`"),
-        ("t.bib", "@misc{k, title = {A}}".to_owned(), "entry `k`: it names no item"),
-        (
-            "t.bib",
-            format!("@misc{{k, repository = {{{b}}}, keywords = {{a}}}}"),
-            "`subject` holds several",
-        ),
-        (
-            "t.bib",
-            format!("@misc{{k, repository = {{{a}}}, title = {{\\frob{{A}}}}}}"),
-            "title = {\\frob",
-        ),
-        (
-            "t.bib",
-            format!("@misc{{k, repository = {{{a}}}, related = {{{b}}}}}"),
-            "`related` was changed",
-        ),
-        ("t.bib", "@misc{k, title = {A".to_owned(), "it has something that is not an entry"),
-        ("t.xml", "<dc><title>A</title></dc>".to_owned(), "line 1: it names no item"),
-        ("t.xml", "<dc>\n<titel/></dc>".to_owned(), "line 2: `titel`"),
-        ("t.xml", "<!DOCTYPE x []><dc/>".to_owned(), "a document type is not read"),
     ] {
         library.world.write(file, &text);
         let ran = library.import(file, "");
@@ -81,13 +57,9 @@ fn what_is_wrong_is_named_with_its_place() {
         assert!(ran.stderr.contains(file), "{text}\n{}", ran.stderr);
         assert_eq!(library.texts(), before, "{text}");
     }
-    let two = format!("<dc><rights>X</rights><identifier>{}</identifier></dc>", library.names[2]);
-    library.set(2, "license=L");
-    library.world.write("t.xml", two);
-    let ran = library.import("t.xml", "");
-    assert!(ran.stderr.contains("`rights` holds several terms"), "{}", ran.stderr);
     assert_eq!(library.world.run("-c archive meta import t.ods").code, 2);
-    assert_eq!(library.import("t.xml", "--format datacite").code, 2);
+    assert_eq!(library.import("t.xml", "").code, 2);
+    assert_eq!(library.import("t.xml", "--format bibtex").code, 2);
 }
 
 /// A Copy and a tombstone are not changed, and rows that are as they are do no harm.
