@@ -8,10 +8,11 @@ use super::group::{Ready, place};
 use super::look::{Look, check_inventory, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
-use crate::collection::{Listed, Names, StoredItem, Writer, visit_tree};
+use crate::collection::{InventoryChange, Listed, Names, StoredItem, Writer, visit_tree};
 use crate::disk::{Dir, Exclusion, IoContext, Links, PathError, SourceWalk};
 use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
+use crate::item::State;
 use crate::layout;
 use crate::progress::Scan;
 use crate::wait::Waiter;
@@ -211,9 +212,11 @@ impl Side<'_> {
             }
         });
         let plan = match (looked, twin) {
-            (Ok(Look::Adopted { bytes, .. }), _) => {
+            (Ok(Look::Adopted { state, bytes }), _) => {
                 self.adopter.progress.skip(bytes);
-                return self.tell(number, Outcome::There(name));
+                let recorded = self.record_missing(&name, state);
+                let told = recorded.map_or_else(refused, |()| Outcome::There(name.clone()));
+                return self.tell(number, told);
             }
             (Ok(Look::NoItem(why)), _) => {
                 let path = PathBuf::from(name.as_str());
@@ -244,6 +247,21 @@ impl Side<'_> {
                 self.flow.deliver((number, failed), 0);
             }
         }
+    }
+
+    /// Records an item that a run adopted which was killed before its line was written. Otherwise nobody would
+    /// miss the item if it vanished.
+    fn record_missing(&self, name: &RepositoryName, state: State) -> Result<(), AdoptError> {
+        let Mode::Act { collection, .. } = self.adopter.mode else { return Ok(()) };
+        if state == State::Deleted || collection.is_recorded(name)? {
+            return Ok(());
+        }
+        self.writing.get()?;
+        let before = collection.inventory_end([name])?;
+        // Its name may not be synced either. Another run may have recorded it since.
+        self.root.sync_names([name.as_str()])?;
+        let entered = (name.clone(), InventoryChange::Entered(state));
+        Ok(collection.record_arrivals(&before, [entered], self.adopter.clock)?)
     }
 
     fn tell(&self, number: usize, outcome: Outcome) {

@@ -312,6 +312,7 @@ fn deposit(
         left_out: LeftOutTally::default(),
         paths: &paths,
         last: None,
+        is_in_doubt: false,
     };
     let requests = requests.enumerate().map(|(number, request)| {
         if let Some(path) = report::path_of(&request.source).filter(|path| path.to_str().is_none())

@@ -325,8 +325,8 @@ impl Explain for DepositError {
             Self::TooManyFiles { .. } => {
                 Failure::of(Exit::Failure, self).hint("divide it into several items")
             }
-            Self::NotDurable { .. } => Failure::of(Exit::Failure, self)
-                .hint("check the disk, then `urepo verify` the item"),
+            Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
+                .hint(format!("check the disk, then `urepo verify {name}`")),
             Self::Mismatch { .. } | Self::PayloadMismatch { .. } => Failure::of(Exit::Damage, self)
                 .hint("it has changed since the digest was taken, or on its way here: fetch it again"),
             Self::NotListed { .. } | Self::NotThere { .. } => Failure::of(Exit::Failure, self)

@@ -3,7 +3,7 @@
 use super::*;
 use crate::power::Disk;
 use crate::support::{
-    Faults, Mode as Fault, System, Trace, between_users, first_user, recovered_whole, share,
+    Faults, Mode as Fault, System, Trace, between_users, first_user, inventory_file, recovered_whole, share,
 };
 
 fn every_operation(fault: Fault, system: System) {
@@ -42,6 +42,11 @@ fn every_operation(fault: Fault, system: System) {
         assert_eq!(told.taken.len() + told.there.len(), 5, "{context}");
         let collection = world.collection(&Watcher::default());
         assert_eq!(whole_items(&collection).len(), 5, "{context}");
+        // An item without a record would not be missed.
+        for name in whole_items(&collection) {
+            let lines = std::fs::read_to_string(inventory_file(&world.root(), &name)).unwrap();
+            assert!(lines.contains(&name), "{name}: {context}");
+        }
         // What could not be read once is read again: no item is taken in without its description.
         assert!(!world.sidecar(REPORT).metadata.table().is_empty(), "{context}");
         recovered_whole(&world.root(), &context);

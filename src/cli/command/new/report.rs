@@ -29,6 +29,8 @@ pub(super) struct Reporter<'a> {
     pub(super) paths: &'a Mutex<BTreeMap<usize, PathBuf>>,
     /// The name of the last deposited item.
     pub(super) last: Option<RepositoryName>,
+    /// Whether the single item is in place, and the disk did not confirm it.
+    pub(super) is_in_doubt: bool,
 }
 
 impl Reporter<'_> {
@@ -52,6 +54,8 @@ impl Reporter<'_> {
                 }
                 Err(error) => {
                     let item = Item { source: origin, ..Item::default() };
+                    self.is_in_doubt |=
+                        self.report.is_single() && matches!(error, DepositError::NotDurable { .. });
                     // The engine stops by itself.
                     // No other record says which paths to repeat with.
                     let mut failure = Failure::from(error);
@@ -107,7 +111,7 @@ pub(super) fn origin(words: &str, path: Option<&Path>) -> PathAt {
 
 /// Ends the run.
 pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Failure>) -> Done {
-    let Reporter { context, mut report, kept_sources, left_out, .. } = reporter;
+    let Reporter { context, mut report, kept_sources, left_out, is_in_doubt, .. } = reporter;
     left_out.tell(context);
     let printer = &context.printer;
     context.warn_of(&summary.notices);
@@ -115,7 +119,8 @@ pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Fa
     if let Some(failure) = broken {
         report.fatal(failure);
     }
-    if let Some(error) = fatal {
+    // The error of the item has the same cause, and names the item.
+    if let Some(error) = fatal.filter(|_| !is_in_doubt) {
         report.fatal_after(deposited, error);
     }
     let partial = (report.errors() == 0 && kept_sources > 0).then(|| {
