@@ -3,7 +3,8 @@
 use super::*;
 use crate::power::Disk;
 use crate::support::{
-    Faults, Mode as Fault, System, Trace, between_users, first_user, inventory_file, recovered_whole, share,
+    Faults, Mode as Fault, System, Trace, between_users, first_user, inventory_file,
+    recovered_whole, share,
 };
 
 fn every_operation(fault: Fault, system: System) {
