@@ -62,6 +62,7 @@ pub(crate) use random::{random_bytes, random_hex};
 pub use sharing::{take_umask, with_umask};
 pub(crate) use source::split;
 pub use source::{BrokenLink, Links, SourceEntry, SourceWalk, resolved, stat_of};
+pub(crate) use space::listed;
 pub use space::{Room, panic_becomes_error, size_of_tree};
 pub(crate) use stage::{Access, Stage, StageLock};
 pub(crate) use stat::READ_ATTEMPTS;

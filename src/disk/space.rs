@@ -116,7 +116,7 @@ pub fn panic_becomes_error() -> bool {
 
 /// Runs code that lists directories with `std`. `std` panics if closing a directory fails, as it may on a
 /// network file system; here that is an error.
-pub(super) fn listed<T>(path: &Path, list: impl FnOnce() -> T) -> Result<T, PathError> {
+pub(crate) fn listed<T>(path: &Path, list: impl FnOnce() -> T) -> Result<T, PathError> {
     LISTS.set(true);
     let listed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(list));
     LISTS.set(false);

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::collection::{Collection, CollectionError};
-use crate::disk::{IoContext, PathError, resolved};
+use crate::disk::{IoContext, PathError, listed, resolved};
 use crate::identity::RepositoryName;
 use crate::layout;
 
@@ -51,7 +51,7 @@ pub(in crate::collection) fn around_new(path: &Path) -> Result<Option<PathBuf>, 
 /// A `urepo.toml` without `.urepo` beside it may be any file of this name.
 pub(crate) fn within(path: &Path) -> Result<Option<PathBuf>, PathError> {
     let has_own = |root: &Path| rustix::fs::lstat(root.join(layout::OWN)).is_ok();
-    first(walkdir::WalkDir::new(path).follow_root_links(false), has_own)
+    listed(path, || first(walkdir::WalkDir::new(path).follow_root_links(false), has_own))?
 }
 
 /// A collection at, above or below `root`, which need not exist.
@@ -62,7 +62,8 @@ pub(super) fn enclosing_or_enclosed(root: &Path) -> Result<Option<PathBuf>, Path
     if let Some(collection) = around_new(root)? {
         return Ok(Some(collection));
     }
-    first(walkdir::WalkDir::new(root).min_depth(2).max_depth(LOOKED_BELOW), |_| true)
+    let below = walkdir::WalkDir::new(root).min_depth(2).max_depth(LOOKED_BELOW);
+    listed(root, || first(below, |_| true))?
 }
 
 /// The first directory with a `urepo.toml` among those that `is_one` takes.
@@ -119,7 +120,8 @@ impl Collection {
             entry.file_type().is_dir()
                 && path.is_some_and(|path| RepositoryName::parse_as_found(path).is_ok())
         };
-        !found.into_iter().flatten().any(is_item)
+        // If it cannot be listed, it may hold an item.
+        listed(root, || !found.into_iter().flatten().any(is_item)).unwrap_or(false)
     }
 }
 
