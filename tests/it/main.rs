@@ -15,6 +15,7 @@ mod errors;
 mod export;
 mod faults;
 mod file_systems;
+mod histories;
 mod holdings;
 mod hostile;
 mod identity;

@@ -5,6 +5,7 @@
 
 mod modules;
 mod prose;
+mod size;
 
 use std::path::{Path, PathBuf};
 

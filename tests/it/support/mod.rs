@@ -55,6 +55,12 @@ impl TestClock {
         *self.0.lock().unwrap() = text.parse().unwrap();
     }
 
+    /// The clock jumps, or time passes.
+    pub(crate) fn jump(&self, milliseconds: i64) {
+        let mut now = self.0.lock().unwrap();
+        *now = now.checked_add(i128::from(milliseconds) * SECOND / 1000).unwrap();
+    }
+
     /// The machine starts.
     pub(crate) fn boot(&self, text: &str) {
         self.set(text);
@@ -209,11 +215,23 @@ pub(crate) fn deposit_until(
     requests: Vec<Request>,
     options: Options,
     clock: &dyn Clock,
+    reported: impl FnMut(&Outcome),
+) -> Result<(Vec<Outcome>, Summary), urepo::deposit::DepositError> {
+    deposit_by(&agent(), interrupt, collection, requests, options, clock, reported)
+}
+
+/// The same on another machine, or by another user.
+pub(crate) fn deposit_by(
+    agent: &Agent,
+    interrupt: &Interrupt,
+    collection: &Collection,
+    requests: Vec<Request>,
+    options: Options,
+    clock: &dyn Clock,
     mut reported: impl FnMut(&Outcome),
 ) -> Result<(Vec<Outcome>, Summary), urepo::deposit::DepositError> {
-    let agent = agent();
-    let issuer = Issuer::new(collection, &agent, clock, &issue_options())?;
-    let writer = collection.writer(&agent, &waiter(clock))?;
+    let issuer = Issuer::new(collection, agent, clock, &issue_options())?;
+    let writer = collection.writer(agent, &waiter(clock))?;
     let depositor = Depositor {
         collection,
         issuer,

@@ -1,0 +1,373 @@
+//! The one file that knows the engines: performs a command as the program does, by the library.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use urepo::agent::Agent;
+use urepo::amend::{Amender, Amendment};
+use urepo::collection::{Collection, IssueOptions, Issuer, Names, recover};
+use urepo::disk::Watcher;
+use urepo::holdings::{Peers, UnseenRule};
+use urepo::identity::RepositoryName;
+use urepo::interrupt::Interrupt;
+use urepo::item::{PayloadPath, State};
+use urepo::progress::NoProgress;
+use urepo::promotion::{Loss, Registrar};
+use urepo::removal::{
+    self, DamageRule, LastRule, Order, PermanentRule, Purger, Remover, Restoration, Wanted,
+    purgeable,
+};
+use urepo::repair::{self, LoggedItems, Repairer};
+use urepo::transfer::{
+    NameFeed, OnError, Options, PeerLookup, Rules, RunMode, Tombstones, Transfer, Verb,
+    finish_pending, record_again,
+};
+use urepo::verify::{self, Depth, Report, Scope, Severity};
+
+use super::script::{Leaves, Part};
+use crate::support::{self, TestClock, caller, waiter};
+
+/// Done, or refused with a reason.
+pub(super) type Ended<T = ()> = Result<T, String>;
+
+/// A command of the program on one machine.
+pub(super) struct Command<'a> {
+    pub(super) own: &'a Path,
+    /// The other collections that the settings name and that are in sight.
+    pub(super) others: Vec<&'a Path>,
+    /// Those out of sight.
+    pub(super) missing: Vec<String>,
+    pub(super) agent: &'a Agent,
+    pub(super) clock: &'a TestClock,
+    pub(super) watcher: Watcher,
+}
+
+fn told(error: impl std::fmt::Debug) -> String {
+    format!("{error:?}")
+}
+
+impl Command<'_> {
+    fn open(&self, root: &Path) -> Ended<Collection> {
+        Collection::open(root, &self.watcher).map_err(told)
+    }
+
+    fn known(&self) -> Ended<Vec<Collection>> {
+        let own = std::iter::once(self.own);
+        own.chain(self.others.iter().copied()).map(|root| self.open(root)).collect()
+    }
+
+    fn peers<'k>(&'k self, known: &'k [Collection]) -> Peers<'k> {
+        Peers { collections: known, missing: &self.missing, unseen: UnseenRule::Refuse }
+    }
+
+    /// What every command does first that changes an item.
+    fn finish_first(&self, giver: &Collection, others: &[&Collection]) -> Ended {
+        let known = self.known()?;
+        let reach = PeerLookup { named: others, others: self.peers(&known) };
+        let waiter = waiter(self.clock);
+        finish_pending(giver, reach, self.agent, &waiter).map(drop).map_err(told)
+    }
+
+    pub(super) fn new_item(&self, bytes: &'static [u8]) -> Ended<String> {
+        let own = self.open(self.own)?;
+        let name = PayloadPath::from_text("letter.txt").unwrap();
+        let source = urepo::deposit::Source::Stream { name: name.clone(), reader: Box::new(bytes) };
+        let request = urepo::deposit::Request { source, ..support::request("") };
+        let (options, interrupt) = (support::options(), Interrupt::default());
+        let (requests, clock) = (vec![request], self.clock);
+        let deposited =
+            support::deposit_by(self.agent, &interrupt, &own, requests, options, clock, |_| ());
+        let (mut outcomes, summary) = deposited.map_err(told)?;
+        match outcomes.pop() {
+            Some(outcome) => Ok(outcome.result.map_err(told)?.label.name.to_string()),
+            None => Err(format!("{summary:?}")),
+        }
+    }
+
+    pub(super) fn mint(&self) -> Ended<String> {
+        let own = self.open(self.own)?;
+        let options = IssueOptions { ..support::issue_options() };
+        let mut issuer = Issuer::new(&own, self.agent, self.clock, &options).map_err(told)?;
+        let (labels, _) = issuer.issue(1).map_err(told)?;
+        Ok(labels[0].name.to_string())
+    }
+
+    /// Adds the creator `edit`.
+    pub(super) fn meta(&self, name: &RepositoryName, edit: &str) -> Ended {
+        let own = self.open(self.own)?;
+        self.finish_first(&own, &[])?;
+        let writer = own.writer(self.agent, &waiter(self.clock)).map_err(told)?;
+        let interrupt = Interrupt::default();
+        let caller = caller(self.agent, self.clock, &interrupt);
+        let change = Box::new(|description: &mut urepo::amend::Description| {
+            description.metadata.add("creator", edit).unwrap();
+            Ok(())
+        });
+        let amender = Amender { collection: &own, writer: Some(&writer), caller };
+        amender.amend(Amendment { name: name.clone(), change }).map_err(told)?;
+        writer.finish().map_err(told)
+    }
+
+    /// Copies an item, or all of them with their deletions.
+    pub(super) fn copy(&self, to: &Path, name: Option<&RepositoryName>) -> Ended {
+        let (from, to) = (self.open(self.own)?, self.open(to)?);
+        self.finish_first(&to, &[&from])?;
+        let known = self.known()?;
+        let rules = Rules { refresh: true, ..Rules::default() };
+        let tombstones = if name.is_none() { Tombstones::Bring } else { Tombstones::Refuse };
+        self.transfer(&from, &to, (Verb::Copy, rules, tombstones), self.peers(&known), name)
+    }
+
+    pub(super) fn migrate(&self, to: &Path, name: &RepositoryName, leaves: Leaves) -> Ended {
+        let (from, to) = (self.open(self.own)?, self.open(to)?);
+        self.finish_first(&from, &[&to])?;
+        self.finish_first(&to, &[&from])?;
+        let rules = Rules { leave_copy: leaves == Leaves::Copy, ..Rules::default() };
+        let what = (Verb::Migrate, rules, Tombstones::Refuse);
+        self.transfer(&from, &to, what, Peers::default(), Some(name))
+    }
+
+    fn transfer(
+        &self,
+        from: &Collection,
+        to: &Collection,
+        (verb, rules, tombstones): (Verb, Rules, Tombstones),
+        peers: Peers<'_>,
+        name: Option<&RepositoryName>,
+    ) -> Ended {
+        let (interrupt, waiter) = (Interrupt::default(), waiter(self.clock));
+        let source_writer =
+            (verb == Verb::Migrate).then(|| from.writer_to_delete(self.agent, &waiter)).transpose();
+        let transfer = Transfer {
+            from,
+            to,
+            writer: Some(to.writer(self.agent, &waiter).map_err(told)?),
+            source_writer: source_writer.map_err(told)?,
+            options: Options {
+                verb,
+                rules,
+                mode: RunMode::Act,
+                state: None,
+                tombstones,
+                jobs: 1,
+                on_error: OnError::Continue,
+                resume_bytes: u64::MAX,
+            },
+            peers,
+            witnesses: peers,
+            caller: caller(self.agent, self.clock, &interrupt),
+        };
+        let names = Names::default();
+        let feed: Box<NameFeed<'_>> = match name {
+            Some(name) => Box::new(|take| {
+                let _ = take(name.clone());
+                Ok(())
+            }),
+            None => names.feed(from),
+        };
+        let mut ended = Ok(());
+        let summary = transfer.run(feed, |outcomes| {
+            for outcome in outcomes {
+                if let Err(error) = outcome.result {
+                    ended = Err(told(error));
+                }
+            }
+            Ok(())
+        });
+        summary.fatal.map_or(ended, |error| Err(told(error)))
+    }
+
+    pub(super) fn delete(&self, name: &RepositoryName) -> Ended {
+        let own = self.open(self.own)?;
+        let others: Vec<_> =
+            self.others.iter().map(|root| self.open(root)).collect::<Ended<_>>()?;
+        self.finish_removals(&own)?;
+        let state = own.named_item(name).and_then(|item| item.sidecar()).map_err(told)?.0.state;
+        let order = Order {
+            by: "ann@vault".into(),
+            reason: None,
+            others: &others,
+            depth: Depth::FromDisk,
+            last: if state == State::Original { LastRule::Remove } else { LastRule::Keep },
+            damage: DamageRule::Refuse,
+            permanent: PermanentRule::Refuse,
+        };
+        self.remove(&own, |remover| {
+            let mut deletion = remover.deletion(std::slice::from_ref(name), &order);
+            let deleted = deletion.delete(name).map(drop);
+            deletion.finish().and(deleted).map_err(told)
+        })
+    }
+
+    pub(super) fn restore(&self, name: &RepositoryName) -> Ended {
+        let own = self.open(self.own)?;
+        self.finish_removals(&own)?;
+        let known = self.known()?;
+        let restoration = Restoration { peers: self.peers(&known), damage: DamageRule::Refuse };
+        self.remove(&own, |remover| {
+            let mut restorer = remover.restorer(std::slice::from_ref(name), &restoration);
+            let restored = restorer.restore(name).map(drop);
+            restorer.finish().and(restored).map_err(told)
+        })
+    }
+
+    fn remove(&self, own: &Collection, act: impl FnOnce(&Remover<'_>) -> Ended) -> Ended {
+        self.finish_first(own, &[])?;
+        let interrupt = Interrupt::default();
+        let writer = own.writer_to_delete(self.agent, &waiter(self.clock)).map_err(told)?;
+        let caller = caller(self.agent, self.clock, &interrupt);
+        let remover = Remover { collection: own, writer, caller };
+        act(&remover)?;
+        remover.writer.finish().map_err(told)
+    }
+
+    fn finish_removals(&self, own: &Collection) -> Ended {
+        let (known, interrupt) = (self.known()?, Interrupt::default());
+        let restoration = Restoration { peers: self.peers(&known), damage: DamageRule::Refuse };
+        let caller = caller(self.agent, self.clock, &interrupt);
+        let finished = removal::finish_pending(own, &restoration, &caller).map_err(told)?;
+        finished.failed.first().map_or(Ok(()), |error| Err(told(error)))
+    }
+
+    pub(super) fn purge(&self) -> Ended {
+        let own = self.open(self.own)?;
+        self.finish_removals(&own)?;
+        let plan = purgeable(&own, &Wanted::default()).map_err(told)?;
+        let (waiter, interrupt) = (waiter(self.clock), Interrupt::default());
+        let purger = Purger::new(&own, self.agent, waiter, &interrupt).map_err(told)?;
+        for entry in &plan.entries {
+            purger.purge(entry).map_err(told)?;
+        }
+        purger.finish();
+        Ok(())
+    }
+
+    pub(super) fn promote(&self, name: &RepositoryName, lost: &str) -> Ended {
+        let own = self.open(self.own)?;
+        let mut others = self.known()?;
+        others.remove(0);
+        self.finish_first(&own, &others.iter().collect::<Vec<_>>())?;
+        let loss = Loss {
+            collections: &[lost.to_owned()],
+            reason: "fire",
+            others: &others,
+            untraced: UnseenRule::Refuse,
+        };
+        let (writer, interrupt) =
+            (own.writer(self.agent, &waiter(self.clock)), Interrupt::default());
+        let writer = writer.map_err(told)?;
+        let caller = caller(self.agent, self.clock, &interrupt);
+        let registrar = Registrar { collection: &own, writer: Some(&writer), caller };
+        let mut ended = Err("nothing was promoted".to_owned());
+        let _ = registrar.promote_all(std::slice::from_ref(name), &loss, &mut |_, result| {
+            ended = result.map(drop).map_err(told);
+            ControlFlow::Continue(())
+        });
+        ended?;
+        writer.finish().map_err(told)
+    }
+
+    /// What a crash left is ended; `restored` says that a backup was put back.
+    pub(super) fn recover(&self, restored: bool) -> Ended {
+        let own = self.open(self.own)?;
+        let (known, waiter) = (self.known()?, waiter(self.clock));
+        let others = self.peers(&known);
+        let (givers, mut finished) = if restored {
+            record_again(&own, others, self.agent, &waiter).map_err(told)?
+        } else {
+            Default::default()
+        };
+        let reach = PeerLookup { named: &[&own], others };
+        let besides = givers.into_iter().filter(|giver| giver.id() != own.id());
+        for giver in std::iter::once(&own).chain(besides) {
+            finished.extend(finish_pending(giver, reach, self.agent, &waiter).map_err(told)?);
+        }
+        self.finish_removals(&own)?;
+        if restored {
+            own.rebuild(self.agent, &waiter).map_err(told)?;
+            let planned = own.inventory_corrections().map_err(told)?;
+            own.correct_inventory(&planned.added, self.agent, &waiter).map_err(told)?;
+        }
+        let recovered = recover(&own, self.agent, &waiter).map_err(told)?;
+        let options = IssueOptions {
+            purpose: urepo::collection::IssuePurpose::Care,
+            ..support::issue_options()
+        };
+        let issuer = Issuer::new(&own, self.agent, self.clock, &options).map_err(told)?;
+        issuer.catch_up(&[]).map_err(told)?;
+        let open = finished.into_iter().filter_map(|finished| finished.result.err()).map(told);
+        let kept = recovered.failed.into_iter().map(told);
+        open.chain(kept).next().map_or(Ok(()), Err)
+    }
+
+    pub(super) fn repair(&self, name: &RepositoryName, from: &Path) -> Ended {
+        let own = self.open(self.own)?;
+        self.finish_first(&own, &[])?;
+        let donors = [self.open(from)?];
+        let witnesses = self.known()?;
+        let (interrupt, logged) = (Interrupt::default(), LoggedItems::default());
+        let repairer = Repairer {
+            collection: &own,
+            donors: &donors,
+            witnesses: &witnesses[1..],
+            options: repair::Options::default(),
+            logged: &logged,
+            caller: caller(self.agent, self.clock, &interrupt),
+        };
+        let writer = own.writer(self.agent, &waiter(self.clock)).map_err(told)?;
+        repairer.repair(name, &writer).map_err(told)?;
+        writer.finish().map_err(told)
+    }
+
+    /// Whether `verify` of these collections finds damage, and the lines that it says.
+    pub(super) fn verify(&self, alone: bool) -> Ended<(bool, Vec<String>)> {
+        let mut roots = self.known()?;
+        roots.truncate(if alone { 1 } else { roots.len() });
+        let (mut lines, mut damage) = (Vec::new(), false);
+        let (names, interrupt) = (Names::default(), Interrupt::default());
+        for root in &roots {
+            let options = verify::Options { depth: Depth::Full, jobs: 1 };
+            let scope = Scope::All(&names);
+            let summary = verify::verify(root, scope, options, &NoProgress, &interrupt, |report| {
+                let (name, found) = match &report {
+                    Report::Item(item) => (item.name.as_str(), item.findings.as_slice()),
+                    Report::Tree(found) => ("", std::slice::from_ref(found)),
+                };
+                lines.extend(
+                    found
+                        .iter()
+                        .map(|it| format!("{name} {} {:?} {}", it.code, it.place, it.detail)),
+                );
+                ControlFlow::Continue(())
+            })
+            .map_err(told)?;
+            damage |= summary.is_damage();
+        }
+        if roots.len() > 1 {
+            let roots: Vec<_> = roots.iter().collect();
+            verify::compare(&roots, &names, &interrupt, |found| {
+                let (name, finding) = (found.name, found.finding);
+                damage |= finding.severity() == Severity::Damage;
+                lines.push(format!("{name:?} {} {}", finding.code, finding.detail));
+                ControlFlow::Continue(())
+            })
+            .map_err(told)?;
+        }
+        Ok((damage, lines))
+    }
+}
+
+/// The files of a part of a collection, relative to its root.
+pub(super) fn files(part: Part) -> &'static [&'static str] {
+    match part {
+        Part::Memory => &[".urepo/distributor"],
+        Part::Ledger => &[".urepo/inventory"],
+        Part::Urepo => &[".urepo"],
+        Part::Root | Part::Tree | Part::Item(_) => &[],
+    }
+}
+
+/// Whether a collection has begun something that only another run can end.
+pub(super) fn is_open(root: &Path) -> bool {
+    std::fs::read_dir(root.join(".urepo/journal")).is_ok_and(|mut found| found.next().is_some())
+}
