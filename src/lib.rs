@@ -35,7 +35,8 @@
 //! | [`digest`], [`progress`], [`interrupt`] | SHA-256 and checksums, progress reports, the stop flag | |
 //! | [`clock`], [`wait`] | the time, waiting with a limit | identity, interrupt |
 //! | [`item`] | entries of a payload, states, the manifest | digest, identity |
-//! | [`sidecar`] | `item.toml`: typed, sealed | item |
+//! | [`custody`] | which collection has the Original: one rule; pure | identity |
+//! | [`sidecar`] | `item.toml`: typed, sealed | custody, item |
 //! | [`layout`] | paths in a collection | identity |
 //! | [`disk`] | descriptors, locks, syncs: the only user of the file system | digest, progress, wait |
 //! | `flow` | pipelines of many small jobs | disk |
@@ -108,6 +109,7 @@ pub mod catalog;
 pub mod clock;
 pub mod collection;
 pub mod correction;
+pub mod custody;
 pub mod deposit;
 pub mod digest;
 pub mod disk;

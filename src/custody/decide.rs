@@ -1,0 +1,473 @@
+//! The table of changes: copies, migrations, deletions, restorations and promotions of one item.
+
+use super::{Custody, Has, Holding, highest};
+
+/// The change of an item between two collections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// The receiver gets a Copy, or a newer one.
+    Copy,
+    /// The receiver gets the Original, or the Copy.
+    Migrate,
+}
+
+/// The step that a change takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The receiver has the same already, or nothing that a deletion concerns.
+    Nothing,
+    /// The receiver gets a Copy; a holding there that it covers is replaced.
+    Copy,
+    /// The Original is handed over.
+    HandOver,
+    /// The receiver gets the Copy, and a stub stays here.
+    MoveCopy,
+    /// The deletion replaces the Copy of the receiver.
+    Bury,
+    /// The Original becomes a tombstone.
+    Delete,
+    /// The Copy becomes a stub.
+    Drop,
+}
+
+/// Why a change is refused. `at` is the id of the collection whose holding stands against it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// There is no payload here: a stub names `holder`.
+    #[error("the item is in collection {holder}")]
+    Elsewhere {
+        /// The holder of the Original.
+        holder: String,
+    },
+    /// A tombstone.
+    #[error("the item is deleted")]
+    Deleted,
+    /// It has to be repaired first.
+    #[error("the item is damaged in collection {at}")]
+    Damaged {
+        /// Where.
+        at: String,
+    },
+    /// A migration of the Original is under way.
+    #[error("a migration from collection {at} is under way")]
+    Ceded {
+        /// The giver.
+        at: String,
+    },
+    /// Only an Original is changed.
+    #[error("the item is a Copy; collection {holder} has the Original")]
+    Copy {
+        /// The holder of the Original.
+        holder: String,
+    },
+    /// A holding in sight, or the ledger here, covers this one.
+    #[error("collection {at} has a newer state of the item")]
+    Newer {
+        /// Where.
+        at: String,
+    },
+    /// Neither of two holdings follows the other.
+    #[error("collection {at} has another line of the item")]
+    Fork {
+        /// Where.
+        at: String,
+    },
+    /// The receiver holds the Original, and is behind this Copy.
+    #[error("collection {at} has the Original, which is behind")]
+    OriginalBehind {
+        /// Where.
+        at: String,
+    },
+    /// The receiver has a tombstone of the item.
+    #[error("the item is deleted in collection {at}")]
+    DeletedThere {
+        /// Where.
+        at: String,
+    },
+    /// The only payload that was seen is this one.
+    #[error("collection {holder} was not seen to have the item")]
+    HolderUnseen {
+        /// The holder of the Original.
+        holder: String,
+    },
+    /// A promotion would give up other lines whose payload is in sight.
+    #[error("contents in {} are given up", at.join(", "))]
+    GivesUp {
+        /// Where those lie.
+        at: Vec<String>,
+    },
+}
+
+/// Makes sure that the collection with `own` may change the item: it is the Original, nothing is ceded, and no holding or
+/// line in sight is newer.
+pub fn may_change(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
+    let holder = || own.custody.holder().to_owned();
+    match own.has {
+        Has::Payload => {}
+        Has::Tombstone => return Err(Refusal::Deleted),
+        Has::Damaged => return Err(Refusal::Damaged { at: own.at.clone() }),
+        Has::Stub | Has::Line | Has::LineOfDeletion => {
+            return Err(Refusal::Elsewhere { holder: holder() });
+        }
+    }
+    if own.custody.ceded().is_some() {
+        return Err(Refusal::Ceded { at: own.at.clone() });
+    }
+    if !own.is_own() {
+        return Err(Refusal::Copy { holder: holder() });
+    }
+    stands(own, seen)
+}
+
+/// Makes sure that nothing in sight outranks `own` without being covered by it.
+fn stands(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
+    match highest(seen) {
+        Some(top) if top.rank() > own.rank() && !own.covers(top) => Err(against(top, own)),
+        _ => Ok(()),
+    }
+}
+
+/// The refusal because `other` stands against `own`, which does not cover it.
+fn against(other: &Holding, own: &Holding) -> Refusal {
+    let at = other.at.clone();
+    if other.covers(own) { Refusal::Newer { at } } else { Refusal::Fork { at } }
+}
+
+/// Decides about the holding `from` and the collection with the id `to`. `seen` are the holdings and lines of both, and of
+/// any other collection in sight.
+pub fn decide(verb: Verb, from: &Holding, to: &str, seen: &[Holding]) -> Result<Step, Refusal> {
+    let there = seen.iter().find(|it| it.at == to && it.is_in_place());
+    match (verb, from.has) {
+        (_, Has::Payload) => {}
+        (Verb::Copy, Has::Tombstone) => return travel(from, there),
+        (Verb::Migrate, Has::Tombstone) => return Err(Refusal::Deleted),
+        (_, Has::Damaged) => return Err(Refusal::Damaged { at: from.at.clone() }),
+        (_, Has::Stub | Has::Line | Has::LineOfDeletion) => {
+            return Err(Refusal::Elsewhere { holder: from.custody.holder().to_owned() });
+        }
+    }
+    for side in [Some(from), there].into_iter().flatten() {
+        if side.custody.ceded().is_some() {
+            return Err(Refusal::Ceded { at: side.at.clone() });
+        }
+        if side.has == Has::Damaged {
+            return Err(Refusal::Damaged { at: side.at.clone() });
+        }
+    }
+    let hands_over = verb == Verb::Migrate && from.is_own();
+    if from.custody.holder() == to
+        && (verb == Verb::Migrate || there.is_none_or(|it| !it.covers(from)))
+    {
+        return Err(Refusal::OriginalBehind { at: to.to_owned() });
+    }
+    stands(from, seen)?;
+    match there {
+        Some(there) if there.is_deletion() => match from.covers(there) {
+            true if verb == Verb::Copy => Ok(Step::Copy),
+            true => Err(Refusal::DeletedThere { at: to.to_owned() }),
+            false => Err(against(there, from)),
+        },
+        Some(there) if there.has_payload() => {
+            let is_same = there.custody.id() == from.custody.id();
+            if !from.covers(there) {
+                return Err(against(there, from));
+            }
+            match verb {
+                Verb::Migrate if hands_over => Ok(Step::HandOver),
+                Verb::Migrate => Ok(Step::MoveCopy),
+                Verb::Copy if is_same => Ok(Step::Nothing),
+                Verb::Copy if there.is_own() => Err(Refusal::OriginalBehind { at: to.to_owned() }),
+                Verb::Copy if there.rank() >= from.rank() => Err(against(there, from)),
+                Verb::Copy => Ok(Step::Copy),
+            }
+        }
+        _ => Ok(match verb {
+            Verb::Copy => Step::Copy,
+            Verb::Migrate if hands_over => Step::HandOver,
+            Verb::Migrate => Step::MoveCopy,
+        }),
+    }
+}
+
+/// A deletion buries the Copies that it covers. An Original gives way to its own deletion only.
+fn travel(gone: &Holding, there: Option<&Holding>) -> Result<Step, Refusal> {
+    let Some(there) = there else { return Ok(Step::Nothing) };
+    let at = there.at.clone();
+    match there.has {
+        Has::Damaged => Err(Refusal::Damaged { at }),
+        _ if there.custody.ceded().is_some() => Err(Refusal::Ceded { at }),
+        Has::Payload if !gone.covers(there) => Err(against(there, gone)),
+        Has::Payload if there.is_own() || gone.custody.holder() == there.at => {
+            Err(Refusal::OriginalBehind { at })
+        }
+        Has::Payload if gone.rank() > there.rank() => Ok(Step::Bury),
+        _ => Ok(Step::Nothing),
+    }
+}
+
+/// Decides about the deletion of the holding `own`.
+pub fn delete(own: &Holding, seen: &[Holding]) -> Result<Step, Refusal> {
+    if own.has_payload() && !own.is_own() && own.custody.ceded().is_none() {
+        let is_there = seen
+            .iter()
+            .any(|it| it.has_payload() && it.at == own.custody.holder() && it.covers(own));
+        let holder = own.custody.holder().to_owned();
+        return if is_there { Ok(Step::Drop) } else { Err(Refusal::HolderUnseen { holder }) };
+    }
+    may_change(own, seen).map(|()| Step::Delete)
+}
+
+/// Makes sure that the tombstone `own` may become the Original again: it is this collection's own deletion, and nothing in
+/// sight is higher.
+pub fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
+    if own.has != Has::Tombstone || !own.is_own() {
+        return Err(Refusal::Elsewhere { holder: own.custody.holder().to_owned() });
+    }
+    match highest(seen) {
+        Some(top) if top.custody.id() != own.custody.id() => Err(against(top, own)),
+        _ => Ok(()),
+    }
+}
+
+/// Decides whether the holding `own` becomes the Original, by a person's word that the collections `lost` are lost, or to
+/// end a fork. `seen` are the holdings and lines of the others in sight, with its own line. Returns the custodies that the
+/// new one takes over. Other lines are given up only if `discard` says so.
+pub fn promote<'a>(
+    own: &Holding,
+    seen: &'a [Holding],
+    lost: &[&str],
+    discard: Discard,
+) -> Result<Vec<&'a Custody>, Refusal> {
+    let (at, holder) = (own.at.clone(), own.custody.holder().to_owned());
+    match own.has {
+        Has::Payload if own.custody.ceded().is_some() => return Err(Refusal::Ceded { at }),
+        Has::Payload => {}
+        Has::Damaged => return Err(Refusal::Damaged { at }),
+        Has::Tombstone | Has::LineOfDeletion => return Err(Refusal::Deleted),
+        Has::Stub | Has::Line => return Err(Refusal::Elsewhere { holder }),
+    }
+    let is_rival =
+        |it: &&Holding| it.has_payload() && it.at != at && !lost.contains(&it.at.as_str());
+    let rivals: Vec<_> = seen.iter().filter(is_rival).collect();
+    let given_up: Vec<_> =
+        rivals.iter().filter(|it| !own.covers(it)).map(|it| it.at.clone()).collect();
+    let top = highest(seen.iter().filter(|it| !lost.contains(&it.at.as_str())));
+    let named = top.map_or(own.custody.holder(), |top| top.custody.holder());
+    if given_up.is_empty() && named != at && !lost.contains(&named) {
+        return match seen.iter().any(|it| it.has_payload() && it.at == named) {
+            true => Err(Refusal::Copy { holder: named.to_owned() }),
+            false => Err(Refusal::HolderUnseen { holder: named.to_owned() }),
+        };
+    }
+    if !given_up.is_empty() && discard == Discard::Refuse {
+        return Err(Refusal::GivesUp { at: given_up });
+    }
+    Ok(rivals.into_iter().map(|it| &it.custody).collect())
+}
+
+/// Whether a promotion may give up contents of other lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Discard {
+    /// It is refused, and names them.
+    #[default]
+    Refuse,
+    /// A person has seen what is given up.
+    Accept,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::custody::{CustodyId, Leaves};
+    use crate::identity::Instant;
+
+    const ALL: [Has; 4] = [Has::Payload, Has::Stub, Has::Tombstone, Has::Damaged];
+
+    fn id(number: u64) -> CustodyId {
+        CustodyId::from(number.to_be_bytes())
+    }
+
+    fn holding(at: &str, has: Has, (custody, changed): &(Custody, i64)) -> Holding {
+        let changed = Instant::from_seconds(*changed);
+        Holding { at: at.to_owned(), has, custody: custody.clone(), changed }
+    }
+
+    /// Custodies of one item, with the dates of the contents: two states in A, handed to B, changed there, handed back, a
+    /// fork in A, deleted in A, ceded to B.
+    fn custodies() -> Vec<(Custody, i64)> {
+        let one = Custody::first(id(1), "A");
+        let two = one.amended(id(2));
+        let at_b = two.passed_to("B", id(3));
+        let changed = at_b.amended(id(4));
+        let back = changed.passed_to("A", id(5));
+        let fork = one.amended(id(9));
+        let gone = two.passed_to("A", id(6));
+        let ceded = two.ceded_to(&at_b, Leaves::Stub);
+        [one, two, at_b, changed, back, fork, gone, ceded]
+            .into_iter()
+            .zip([1, 2, 2, 3, 3, 4, 5, 2])
+            .collect()
+    }
+
+    /// Every holding of A with every one of B, or none.
+    fn pairs() -> Vec<(Holding, Option<Holding>)> {
+        let all = |at: &'static str| {
+            let custodies = custodies();
+            ALL.into_iter()
+                .flat_map(move |has| {
+                    let fits = |it: &&(Custody, i64)| has == Has::Payload || it.0.ceded().is_none();
+                    custodies.iter().filter(fits).map(|it| holding(at, has, it)).collect::<Vec<_>>()
+                })
+                .collect::<Vec<_>>()
+        };
+        let theirs: Vec<_> = all("B").into_iter().map(Some).chain([None]).collect();
+        let with = |own: Holding| theirs.iter().map(move |it| (own.clone(), it.clone()));
+        all("A").into_iter().flat_map(with).collect()
+    }
+
+    #[test]
+    fn no_step_replaces_what_it_does_not_cover_nor_an_original() {
+        let mut steps = std::collections::BTreeMap::new();
+        for (from, there) in pairs() {
+            let seen: Vec<_> = [Some(from.clone()), there.clone()].into_iter().flatten().collect();
+            for verb in [Verb::Copy, Verb::Migrate] {
+                let result = decide(verb, &from, "B", &seen);
+                *steps.entry(format!("{verb:?} {:?}", result.as_ref().ok())).or_insert(0) += 1;
+                let Ok(step) = result else { continue };
+                let context = format!("{step:?} of {from:?} onto {there:?}");
+                let is_ceded = |it: &Holding| it.custody.ceded().is_some();
+                assert!(
+                    step == Step::Nothing || !is_ceded(&from) && !there.iter().any(is_ceded),
+                    "{context}"
+                );
+                if step == Step::Nothing || there.is_none() {
+                    continue;
+                }
+                let there = there.as_ref().unwrap();
+                assert_ne!(there.has, Has::Damaged, "{context}");
+                assert!(there.has == Has::Stub || from.covers(there), "{context}");
+                assert!(step == Step::HandOver || !there.is_original(), "{context}");
+                assert!(step != Step::HandOver || from.is_original(), "{context}");
+                assert_eq!(step == Step::Bury, from.has == Has::Tombstone, "{context}");
+            }
+        }
+        // A change of these numbers is a change of the rule.
+        let steps: Vec<_> =
+            steps.into_iter().map(|(step, count)| format!("{step}: {count}")).collect();
+        let expected = [
+            "Copy None: 700",
+            "Copy Some(Bury): 6",
+            "Copy Some(Copy): 47",
+            "Copy Some(Nothing): 117",
+            "Migrate None: 833",
+            "Migrate Some(HandOver): 37",
+        ];
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn the_table_of_copies_and_migrations() {
+        use Has::{Payload, Stub, Tombstone};
+        let [one, two, at_b, changed, back, fork, gone, ceded] = &custodies()[..] else {
+            unreachable!()
+        };
+        let a = |has, custody| holding("A", has, custody);
+        let b = |has, custody| Some(holding("B", has, custody));
+        let newer = |at: &str| Err(Refusal::Newer { at: at.to_owned() });
+        let other = |at: &str| Err(Refusal::Fork { at: at.to_owned() });
+        let behind = |at: &str| Err(Refusal::OriginalBehind { at: at.to_owned() });
+        for (from, there, copy, migrate) in [
+            (a(Payload, two), None, Ok(Step::Copy), Ok(Step::HandOver)),
+            (a(Payload, two), b(Stub, two), Ok(Step::Copy), Ok(Step::HandOver)),
+            (a(Payload, two), b(Payload, two), Ok(Step::Nothing), Ok(Step::HandOver)),
+            (a(Payload, two), b(Payload, one), Ok(Step::Copy), Ok(Step::HandOver)),
+            (a(Payload, two), b(Payload, at_b), newer("B"), newer("B")),
+            (a(Payload, two), b(Stub, at_b), newer("B"), newer("B")),
+            (a(Payload, two), b(Payload, fork), other("B"), other("B")),
+            (a(Payload, fork), b(Payload, two), other("B"), other("B")),
+            (a(Payload, two), b(Tombstone, gone), newer("B"), newer("B")),
+            (a(Payload, back), b(Payload, changed), behind("B"), Ok(Step::HandOver)),
+            (a(Payload, back), b(Stub, changed), Ok(Step::Copy), Ok(Step::HandOver)),
+            // A Copy in A of the Original in B.
+            (a(Payload, at_b), b(Payload, at_b), Ok(Step::Nothing), behind("B")),
+            (a(Payload, at_b), b(Payload, changed), newer("B"), behind("B")),
+            (a(Payload, changed), b(Payload, at_b), behind("B"), behind("B")),
+            (a(Payload, at_b), None, behind("B"), behind("B")),
+            (a(Tombstone, gone), b(Payload, two), Ok(Step::Bury), Err(Refusal::Deleted)),
+            (a(Tombstone, gone), b(Payload, at_b), other("B"), Err(Refusal::Deleted)),
+            (a(Tombstone, gone), None, Ok(Step::Nothing), Err(Refusal::Deleted)),
+            (
+                a(Payload, ceded),
+                None,
+                Err(Refusal::Ceded { at: "A".to_owned() }),
+                Err(Refusal::Ceded { at: "A".to_owned() }),
+            ),
+            (
+                a(Stub, at_b),
+                None,
+                Err(Refusal::Elsewhere { holder: "B".to_owned() }),
+                Err(Refusal::Elsewhere { holder: "B".to_owned() }),
+            ),
+        ] {
+            let seen: Vec<_> = [Some(from.clone()), there.clone()].into_iter().flatten().collect();
+            assert_eq!(decide(Verb::Copy, &from, "B", &seen), copy, "{from:?} {there:?}");
+            assert_eq!(decide(Verb::Migrate, &from, "B", &seen), migrate, "{from:?} {there:?}");
+        }
+        // A Copy goes on to a third collection.
+        let copy = holding("C", Payload, two);
+        assert_eq!(decide(Verb::Copy, &copy, "B", &[copy.clone()]), Ok(Step::Copy));
+        assert_eq!(decide(Verb::Migrate, &copy, "B", &[copy.clone()]), Ok(Step::MoveCopy));
+    }
+
+    #[test]
+    fn only_an_original_that_nothing_outranks_is_changed() {
+        let [one, two, at_b, _, _, _, gone, ceded] = &custodies()[..] else { unreachable!() };
+        let own = holding("A", Has::Payload, one);
+        assert_eq!(may_change(&own, &[own.clone()]), Ok(()));
+        let newer = Err(Refusal::Newer { at: "A".to_owned() });
+        assert_eq!(may_change(&own, &[own.clone(), holding("A", Has::Line, two)]), newer);
+        let ceded = holding("A", Has::Payload, ceded);
+        assert_eq!(may_change(&ceded, &[]), Err(Refusal::Ceded { at: "A".to_owned() }));
+        let copy = holding("B", Has::Payload, one);
+        assert_eq!(may_change(&copy, &[]), Err(Refusal::Copy { holder: "A".to_owned() }));
+        assert_eq!(delete(&own, &[own.clone()]), Ok(Step::Delete));
+        assert_eq!(delete(&copy, &[own.clone()]), Ok(Step::Drop));
+        assert_eq!(delete(&copy, &[]), Err(Refusal::HolderUnseen { holder: "A".to_owned() }));
+        let newer = holding("B", Has::Payload, two);
+        let unseen = Err(Refusal::HolderUnseen { holder: "A".to_owned() });
+        assert_eq!(delete(&newer, &[own.clone()]), unseen, "the Original was put back");
+        let grave = holding("A", Has::Tombstone, gone);
+        assert_eq!(delete(&grave, &[]), Err(Refusal::Deleted));
+        assert_eq!(restore(&grave, &[grave.clone(), own.clone()]), Ok(()));
+        assert!(restore(&holding("B", Has::Tombstone, gone), &[]).is_err());
+        let below = holding("A", Has::Tombstone, &(two.0.passed_to("A", id(7)), 5));
+        let passed = holding("B", Has::Payload, &(below.custody.passed_to("B", id(8)), 5));
+        assert_eq!(restore(&below, &[passed]), Err(Refusal::Newer { at: "B".to_owned() }));
+        assert_eq!(
+            delete(&holding("A", Has::Stub, at_b), &[]),
+            Err(Refusal::Elsewhere { holder: "B".to_owned() })
+        );
+    }
+
+    #[test]
+    fn a_promotion_takes_over_what_it_saw_and_gives_nothing_up_in_silence() {
+        let [one, two, at_b, _, _, fork, ..] = &custodies()[..] else { unreachable!() };
+        let at = |at, custody| holding(at, Has::Payload, custody);
+        let copy = at("B", two);
+        assert_eq!(promote(&copy, &[copy.clone()], &["A"], Discard::Refuse), Ok(vec![]));
+        let unseen = Refusal::HolderUnseen { holder: "A".to_owned() };
+        assert_eq!(promote(&copy, &[copy.clone()], &[], Discard::Refuse), Err(unseen));
+        let original = Refusal::Copy { holder: "A".to_owned() };
+        let seen = [copy.clone(), at("A", two)];
+        assert_eq!(promote(&copy, &seen, &[], Discard::Refuse), Err(original));
+        let seen = [copy.clone(), at("C", one)];
+        assert_eq!(promote(&copy, &seen, &["A"], Discard::Refuse).unwrap(), [&one.0]);
+        let seen = [copy.clone(), at("C", fork)];
+        let gives_up = Err(Refusal::GivesUp { at: vec!["C".to_owned()] });
+        assert_eq!(promote(&copy, &seen, &["A"], Discard::Refuse), gives_up);
+        assert_eq!(promote(&copy, &seen, &["A"], Discard::Accept).unwrap(), [&fork.0]);
+        // A newer line is in a stub, whose payload is lost: nothing is taken over from it.
+        let seen = [copy.clone(), holding("C", Has::Stub, at_b)];
+        assert_eq!(promote(&copy, &seen, &["A", "B"], Discard::Refuse), Ok(vec![]));
+    }
+}
