@@ -13,7 +13,9 @@ use super::{Done, command};
 /// path, needs no registry and no server, and is never issued twice.
 #[derive(Debug, Parser)]
 #[command(name = "urepo", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "`urepo help COMMAND` says more; `urepo man` shows the manual.")]
+#[command(
+    after_help = "`urepo help COMMAND` says more, and urepo(7) has exit codes, finding codes and settings."
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -81,8 +83,8 @@ pub(crate) enum Command {
     Recover(command::recover::Recover),
     Doctor(command::doctor::Doctor),
     Config(command::config::Config),
-    Completions(command::completions::Completions),
-    Man(command::man::Man),
+    #[command(hide = true)]
+    Generate(command::generate::Generate),
 }
 
 impl Command {
@@ -104,9 +106,7 @@ impl Command {
             | Command::Stats(_)
             | Command::Log(_)
             | Command::Id(_)
-            | Command::Config(_)
-            | Command::Completions(_)
-            | Command::Man(_) => Purpose::Answer,
+            | Command::Config(_) => Purpose::Answer,
             _ => Purpose::Work,
         }
     }
@@ -151,8 +151,7 @@ impl Command {
             Command::Recover(it) => it.run(context),
             Command::Doctor(it) => it.run(context),
             Command::Config(it) => it.run(context),
-            Command::Completions(it) => it.run(context),
-            Command::Man(it) => it.run(context),
+            Command::Generate(it) => it.run(context),
         }
     }
 }

@@ -12,17 +12,6 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::human::parse_duration;
 
-/// The environment variables that are read, each in one place: here.
-pub(crate) const VARIABLES: [(&str, &str); 7] = [
-    ("UREPO_COLLECTION", "the collection, by path or name"),
-    ("UREPO_JOBS", "how many files are worked on at a time"),
-    ("UREPO_LOCK_WAIT", "how long to wait for a lock"),
-    ("UREPO_MAX_WAIT", "how long to wait for an identifier"),
-    ("UREPO_MACHINE_ID", "the identity of this machine, where `/etc/machine-id` does not last"),
-    ("UREPO_OPENER", "the program that `urepo open` and `resolve --open` start"),
-    ("UREPO_STATE", "the directory that knows which prefixes this machine issues"),
-];
-
 /// The keys of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]

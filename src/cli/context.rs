@@ -376,12 +376,6 @@ impl CtrlC {
     }
 }
 
-/// Makes urepo ignore Ctrl-C for the rest of the process, while another program has the terminal.
-pub(crate) fn ignore_ctrl_c() -> Result<(), Failure> {
-    CtrlC::catch(Arc::default()).map_err(|error| deaf(&error))?.ignore();
-    Ok(())
-}
-
 /// The name of the item that `text` refers to: one that is here, or vanished.
 pub(crate) fn name_of_item(
     collection: &Collection,

@@ -24,18 +24,20 @@ impl Exit {
     }
 }
 
-/// The table of exit codes, for the manual.
-pub(crate) const TABLE: &[(Exit, &str)] = &[
-    (Exit::Success, "everything was done"),
-    (Exit::Failure, "the command failed"),
-    (Exit::Usage, "the command line cannot be understood"),
-    (Exit::Partial, "finished, but some items failed or were skipped"),
-    (Exit::NoCollection, "the collection does not exist"),
-    (Exit::Locked, "another process holds a lock"),
-    (Exit::Damage, "damage was found"),
-    (Exit::NoItem, "the item does not exist"),
-    (Exit::Deleted, "the item is deleted"),
-    (Exit::Conflict, "an identifier, a state or a second Original is in the way"),
-    (Exit::WouldWait, "an identifier would have to wait longer than --max-wait"),
-    (Exit::Interrupted, "stopped by a signal"),
-];
+#[cfg(test)]
+mod tests {
+    /// The page is written by hand.
+    #[test]
+    fn every_code_stands_in_the_manual() {
+        let page = include_str!("../../man/urepo.7");
+        let codes = include_str!("exit.rs").lines().filter_map(|line| {
+            line.strip_prefix("    ")?.strip_suffix(',')?.split_once(" = ").map(|(_, code)| code)
+        });
+        let mut count = 0;
+        for code in codes {
+            count += 1;
+            assert!(page.contains(&format!("\n.TP\n.B {code}\n")), "{code}");
+        }
+        assert!(count > 10, "{count}");
+    }
+}

@@ -33,7 +33,7 @@ static COLLECTION: OnceLock<String> = OnceLock::new();
 const PROGRAM: &str = concat!("`", "urepo ");
 
 /// The commands that work without a collection, or name theirs as an argument.
-const WITHOUT: [&str; 7] = ["adopt", "completions", "config", "help", "id", "init", "man"];
+const WITHOUT: [&str; 5] = ["adopt", "config", "help", "id", "init"];
 
 /// From now on, commands in texts name the collection `typed`.
 pub(crate) fn set_collection(typed: &OsStr) {

@@ -16,7 +16,6 @@ mod moving;
 mod odd_names;
 mod opening;
 mod outward_links;
-mod paging;
 mod prefixes;
 mod progress;
 mod removal;
@@ -209,23 +208,5 @@ mod lists {
         let path = world.run(&format!("-c archive path -0 {first} {second}"));
         let paths = format!("[WORLD]/archive/{first}\0[WORLD]/archive/{second}\0");
         assert_eq!(path.succeeded(), paths);
-    }
-}
-
-mod manuals {
-    use super::*;
-
-    #[test]
-    fn and_completions_need_nothing() {
-        let world = World::new();
-        for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-            let ran = world.run(&format!("completions {shell}"));
-            assert!(ran.succeeded().contains("urepo"), "{shell}");
-        }
-        for command in ["", "new", "verify", "init"] {
-            let ran = world.run(&format!("man {command}"));
-            assert!(ran.succeeded().contains(".TH"), "{command}");
-        }
-        assert_eq!(tree(&world.path("")), [""; 0]);
     }
 }

@@ -102,12 +102,12 @@ fn the_exit_codes_are_those_of_the_manual() {
         Some((code, cells.next()?.to_owned()))
     };
     let table: BTreeMap<_, _> = page("docs/cron.md").lines().filter_map(row).collect();
-    let page = World::new().run("man");
-    let section = page.succeeded().split("\n.SH ").find(|text| text.starts_with("\"EXIT STATUS\""));
+    let page = page("man/urepo.7");
+    let section = page.split("\n.SH ").find(|text| text.starts_with("\"EXIT STATUS\""));
     let mut manual = BTreeMap::new();
     for entry in section.expect("the codes").split("\n.TP\n").skip(1) {
         let (code, meaning) = entry.split_once('\n').unwrap();
-        let code = code.trim_start_matches("\\fB").trim_end_matches("\\fR").parse().unwrap();
+        let code = code.trim_start_matches(".B ").parse().unwrap();
         let meaning = meaning.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-");
         manual.insert(code, meaning.replace('\n', " ").trim().trim_end_matches('.').to_owned());
     }

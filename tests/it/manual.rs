@@ -1,85 +1,51 @@
-//! The manual: the pages in `man/` are those that the program writes, complete, and true.
+//! The manual: the pages that the program writes, and `man/urepo.7`, are complete, and their examples work.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use urepo::verify::Code;
 
 use super::support::World;
 
 #[test]
-fn the_pages_are_those_that_the_program_writes() {
-    let world = World::new();
-    std::fs::create_dir(world.path("pages")).unwrap();
-    world.run("man --write pages").succeeded();
-    let written = files_in(&world.path("pages"));
-    if std::env::var("SNAPSHOTS").is_ok_and(|value| value == "overwrite") {
-        for stale in files_in(&committed("")).difference(&written) {
-            std::fs::remove_file(committed(stale)).unwrap();
-        }
-        for name in &written {
-            std::fs::copy(world.path("pages").join(name), committed(name)).unwrap();
-        }
-    }
-    assert_eq!(files_in(&committed("")), written, "{RENEW}");
-    for name in written {
-        let text = std::fs::read_to_string(committed(&name)).unwrap();
-        let subject = name.trim_end_matches(".1").trim_end_matches(".5");
-        let printed = page(&world, subject.trim_start_matches("urepo-"));
-        assert!(text == printed, "man/{name} is not what the program prints; {RENEW}");
-    }
-}
-
-#[test]
 fn every_command_has_a_page_that_lists_the_flags_of_its_help() {
     let world = World::new();
+    let pages = pages();
     for command in commands(&world) {
-        assert!(committed(&format!("urepo-{command}.1")).is_file(), "{command}; {RENEW}");
         let help = flags_of_help(world.run(&format!("help {command}")).succeeded());
         assert!(help.contains("--collection"), "the help of {command} is not understood: {help:?}");
-        assert_eq!(flags_of_page(&page(&world, &command)), help, "{command}");
+        assert_eq!(flags_of_page(&pages[&command]), help, "{command}");
     }
     let help = flags_of_help(world.run("--help").succeeded());
-    assert_eq!(flags_of_page(&page(&world, "urepo")), help, "urepo itself");
+    assert_eq!(flags_of_page(&pages["urepo"]), help, "urepo itself");
+    assert!(!pages.contains_key("generate") && !pages.contains_key("help"));
 }
 
-/// The pages of files and docs/format.md name the same keys in the same order.
+/// Nobody can look up a code that the page by hand lacks.
 #[test]
-fn the_pages_of_files_have_the_keys_of_the_format() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/format.md");
-    let format = std::fs::read_to_string(path).unwrap();
-    let world = World::new();
-    for file in FILES {
-        let (_, section) = format.split_once(&format!("\n## {file}\n")).unwrap();
-        let section = section.split("\n## ").next().unwrap();
-        let lines: Vec<_> = section.lines().collect();
-        let mut documented = Vec::new();
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("| `")) {
-            // The heading of a table may name one, too.
-            if lines.get(at + 1).is_none_or(|next| !next.starts_with("|---")) {
-                let cell = line[2..].split(" | ").next().unwrap();
-                documented.extend(cell.split('`').skip(1).step_by(2).map(str::to_owned));
-            }
-        }
-        let text = page(&world, file);
-        let lines: Vec<_> = text.lines().collect();
-        let tags = lines.windows(2).filter(|pair| pair[0] == ".TP").map(|pair| pair[1]);
-        let mut keys = Vec::new();
-        for tag in tags {
-            let (key, _) = tag.strip_prefix("\\fB").unwrap().split_once("\\fR").unwrap();
-            keys.extend(key.split(", ").map(str::to_owned));
-        }
-        assert!(keys.len() > 10, "{file}: {keys:?}");
-        assert_eq!(keys, documented, "{file}");
+fn every_finding_code_stands_in_the_page() {
+    let text = std::fs::read_to_string(format!("{}/man/urepo.7", env!("CARGO_MANIFEST_DIR")));
+    let text = plain(&text.unwrap()).replace('\n', " ");
+    for code in Code::all() {
+        let (first, rest) = code.meaning().split_at(1);
+        let meaning = format!("{}{rest}", first.to_uppercase()).replace('`', "");
+        let entry = format!(".TP .B {code} {meaning} ({}).", code.severity());
+        assert!(text.contains(&entry), "man/urepo.7 lacks:\n{}", entry.replacen(" .B", "\n.B", 1));
     }
+    let listed =
+        text.match_indices(" .B U").filter(|(at, _)| text.as_bytes()[at + 5].is_ascii_digit());
+    assert_eq!(listed.count(), Code::all().len(), "one has gone");
 }
 
 #[test]
 fn every_example_works() {
     let world = World::new();
-    for command in std::iter::once("urepo".to_owned()).chain(commands(&world)) {
-        let examples = examples(&page(&world, &command));
+    for command in commands(&world) {
+        let help = world.run(&format!("help {command}"));
+        let examples = examples(help.succeeded());
         assert!(!examples.is_empty(), "{command} has no examples");
-        let reader = Reader::new(command != "urepo" && command != "init");
+        let reader = Reader::new(command != "init");
         reader.prepare(&command);
         for example in examples {
             reader.types(&command, &example);
@@ -87,24 +53,19 @@ fn every_example_works() {
     }
 }
 
-/// The files that have a page.
-const FILES: [&str; 2] = ["item.toml", "urepo.toml"];
-
-const RENEW: &str = "`SNAPSHOTS=overwrite cargo test manual` renews the pages";
-
-fn committed(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("man").join(name)
-}
-
-/// The page of a command, or of urepo itself, as the program prints it.
-fn page(world: &World, command: &str) -> String {
-    let line = if command == "urepo" { "man".to_owned() } else { format!("man {command}") };
-    world.run(&line).succeeded().to_owned()
-}
-
-fn files_in(dir: &Path) -> BTreeSet<String> {
-    let names = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
-    names.map(|name| name.into_string().unwrap()).collect()
+/// The pages that the program writes, by command: `urepo`, `new`, `meta-set`.
+pub(crate) fn pages() -> BTreeMap<String, String> {
+    let world = World::new();
+    std::fs::create_dir(world.path("pages")).unwrap();
+    world.run("generate man pages").succeeded();
+    assert!(world.path("pages/urepo.7").is_file());
+    let read = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().strip_suffix(".1")?;
+        let name = name.strip_prefix("urepo-").unwrap_or(name).to_owned();
+        Some((name, std::fs::read_to_string(path).unwrap()))
+    };
+    std::fs::read_dir(world.path("pages")).unwrap().filter_map(read).collect()
 }
 
 /// The commands that `urepo --help` lists.
@@ -141,27 +102,15 @@ fn flags_at_begin(line: &str) -> Vec<String> {
     words.take_while(|word| word.len() > 1 && word.starts_with('-')).map(str::to_owned).collect()
 }
 
-fn examples(page: &str) -> Vec<String> {
-    let lines = page.lines().skip_while(|line| *line != ".SH \"EXAMPLES\"");
-    let lines = lines.skip_while(|line| *line != ".nf").skip(1);
-    lines.take_while(|line| *line != ".fi").map(plain).collect()
+fn examples(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
+    lines.map_while(|line| line.strip_prefix("  ")).map(str::to_owned).collect()
 }
 
 /// A line of a page as it is read.
 fn plain(line: &str) -> String {
-    const MARKUP: [(&str, &str); 11] = [
-        ("\\&", ""),
-        ("\\fB", ""),
-        ("\\fI", ""),
-        ("\\fR", ""),
-        ("\\-", "-"),
-        ("\\(aq", "'"),
-        ("\\(dq", "\""),
-        ("\\(ga", "`"),
-        ("\\(ha", "^"),
-        ("\\(ti", "~"),
-        ("\\e", "\\"),
-    ];
+    const MARKUP: [(&str, &str); 6] =
+        [("\\fB", ""), ("\\fI", ""), ("\\fR", ""), ("\\-", "-"), ("\\*(Aq", "'"), ("\\e", "\\")];
     MARKUP.iter().fold(line.to_owned(), |line, (markup, text)| line.replace(markup, text))
 }
 
@@ -180,7 +129,6 @@ const STAND_INS: &str = r#"
 mkdir bin
 printf '#!/bin/sh\ntest -f "$1"\n' > bin/xdg-open
 printf '#!/bin/sh\necho "-- dump of $1"\n' > bin/pg_dump
-printf '#!/bin/sh\ntest "$*" = "-l -" && grep -q "^.TH [UI]"\n' > bin/man
 chmod +x bin/*
 "#;
 
@@ -201,7 +149,6 @@ impl Reader {
             "annual/data/table.csv",
             "col/dpi.inpe.br/banon/1995/08.08.00.00/doc/index.html",
             "theses/example.edu/library/2009/02.16.17.46/doc/thesis.pdf",
-            "home/.local/share/bash-completion/completions/other",
         ] {
             world.write(file, format!("the bytes of {file}\n"));
         }

@@ -2,7 +2,6 @@
 
 pub(crate) mod adopt;
 pub(crate) mod cat;
-pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod copy;
 pub(crate) mod delete;
@@ -10,6 +9,7 @@ pub(crate) mod demote;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod find;
+pub(crate) mod generate;
 pub(crate) mod id;
 pub(crate) mod import;
 pub(crate) mod index;
@@ -18,7 +18,6 @@ pub(crate) mod link;
 pub(crate) mod links;
 pub(crate) mod list;
 pub(crate) mod log;
-pub(crate) mod man;
 pub(crate) mod manifest;
 pub(crate) mod meta;
 pub(crate) mod migrate;

@@ -122,8 +122,8 @@ fn nothing_is_written_into_a_collection() {
         "-c archive export --all --to PLACE/new",
         "-c archive export --all --format bagit --to PLACE",
         "init new --host new.example.org --distributor PLACE/new",
-        "man --write PLACE",
-        "completions --install bash",
+        "generate man PLACE",
+        "generate completions PLACE",
     ];
     let before = [tree(&world.path("archive")), tree(&world.path("other"))];
     let refused = |flag: &str, line: &str, place: &str| {
@@ -131,9 +131,7 @@ fn nothing_is_written_into_a_collection() {
         for (from, place) in [("", place), (place, ".")] {
             let line = line.replace("PLACE", place).replace("-c archive", "-c $W/archive");
             let line = line.replace("import in", "import $W/in").replace("init new", "init $W/new");
-            let script = format!(
-                "W=$PWD; export BASH_COMPLETION_USER_DIR=\"$W/{from}/{place}\"; cd \"$W/{from}\"; \"$0\" {flag} {line}"
-            );
+            let script = format!("W=$PWD; cd \"$W/{from}\"; \"$0\" {flag} {line}");
             let ran = world.finish(world.shell(&script));
             assert_eq!(ran.code, 23, "{script}: {}{}", ran.stdout, ran.stderr);
             assert!(ran.stderr.contains("lies in the collection"), "{script}: {}", ran.stderr);

@@ -35,7 +35,7 @@ fn offers(world: &World, shell: &str, script: &str, line: &str) -> Option<(Vec<S
 }
 
 const BASH: &str = r#"
-    source <(urepo completions bash)
+    source home/urepo.bash
     read -ra COMP_WORDS <<<"$LINE"
     [[ $LINE == *' ' ]] && COMP_WORDS+=('')
     COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_TYPE=9
@@ -43,11 +43,11 @@ const BASH: &str = r#"
     printf '%s\n' "${COMPREPLY[@]}"
 "#;
 
-/// The way of the file that `--install` writes, which is a function that zsh loads.
+/// The script is a function that zsh loads.
 const ZSH: &str = r#"
     compdef() { }
     _describe() { print -l -- ${${(P)3}%%:*} }
-    fpath=($HOME/.local/share/zsh/site-functions $fpath)
+    fpath=($PWD/home $fpath)
     autoload -U _urepo
     words=(${(s: :)LINE}); [[ $LINE == *' ' ]] && words+=('')
     CURRENT=$#words
@@ -55,21 +55,15 @@ const ZSH: &str = r#"
 "#;
 
 const FISH: &str = r#"
-    urepo completions fish | source
+    source home/urepo.fish
     complete -C "$LINE" | string replace -r '\t.*' ''
 "#;
 
 #[test]
 fn in_bash_zsh_and_fish() {
     let (world, names) = world();
-    for shell in ["bash", "zsh", "fish"] {
-        let mut command = world.command(["completions", "--install", shell]);
-        command.env("HOME", world.path("")).env_remove("XDG_DATA_HOME");
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-    assert!(world.path(".local/share/bash-completion/completions/urepo").exists());
-    assert!(world.path(".config/fish/completions/urepo.fish").exists());
+    std::fs::create_dir(world.path("home")).unwrap();
+    world.run("generate completions home").succeeded();
     let leaves = names.each_ref().map(|it| it.rsplit('/').next().unwrap());
     let year = names[0].rsplit_once('/').unwrap().0;
     for (shell, script) in [("bash", BASH), ("zsh", ZSH), ("fish", FISH)] {
@@ -88,44 +82,9 @@ fn in_bash_zsh_and_fish() {
         assert_eq!(ask(&format!("urepo show -c archive {}", leaves[1])), leaves[1..], "{shell}");
         assert_eq!(ask(&format!("urepo -c main meta get {}", &leaves[0][..5])), leaves, "{shell}");
         assert!(ask("urepo -c ma").contains(&"main".to_owned()), "{shell}");
-        for item in [names[1].as_str(), leaves[1]] {
-            let ask = |typed: &str| ask(&format!("urepo -c main cat {item}/{typed}"));
-            // zsh adds the slash itself.
-            assert_eq!(ask("")[0].trim_end_matches('/'), format!("{item}/d"), "{shell}");
-            assert_eq!(ask("d/c"), [format!("{item}/d/c.txt")], "{shell}");
-            assert_eq!(ask("../").len(), 0, "{shell}");
-        }
         assert!(ask("urepo -c main copy --all --to ma").contains(&"main".to_owned()), "{shell}");
-        assert_eq!(ask("urepo list --state De"), ["Deleted"], "{shell}");
-        assert_eq!(ask("urepo find --term titl"), ["title="], "{shell}");
-        assert_eq!(ask("urepo new --meta titl"), ["title="], "{shell}");
-        assert_eq!(ask("urepo -c main meta set titl"), ["title="], "{shell}");
-        assert_eq!(ask("urepo -c main meta get titl"), ["title"], "{shell}");
-        assert_eq!(ask("urepo man meta-s"), ["meta-set"], "{shell}");
         // Nothing is there, and nobody hears of it.
         assert_eq!(ask("urepo -c nowhere show 11").len(), 0, "{shell}");
         assert_eq!(ask("urepo -c archive show .urepo/").len(), 0, "{shell}");
     }
-}
-
-#[test]
-fn is_installed_where_shells_look() {
-    let world = World::new();
-    let run = |words: &[&str]| {
-        let mut command = world.command(words);
-        command.env("HOME", world.path("home")).env("XDG_DATA_HOME", world.path("data"));
-        world.finish(command)
-    };
-    let planned = run(&["completions", "--install", "bash", "-n"]);
-    assert_eq!(planned.succeeded(), "would write [WORLD]/data/bash-completion/completions/urepo\n");
-    assert!(!world.path("data").exists());
-    let zsh = run(&["completions", "--install", "zsh"]);
-    let hint = "put `fpath=([WORLD]/data/zsh/site-functions $fpath)` before `compinit` in ~/.zshrc";
-    assert!(zsh.succeeded().is_empty() && zsh.stderr.contains(hint), "{}", zsh.stderr);
-    assert!(world.path("data/zsh/site-functions/_urepo").exists());
-    // Once more replaces it.
-    run(&["completions", "--install", "zsh"]).succeeded();
-    let elvish = run(&["completions", "--install", "elvish"]);
-    assert_eq!(elvish.code, 1, "{}", elvish.stderr);
-    assert_eq!(run(&["completions"]).code, 2);
 }

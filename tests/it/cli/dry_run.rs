@@ -39,8 +39,8 @@ fn of_every_command() {
         format!("whereis {item}"),
         "repair".to_owned(),
         format!("repair {item}"),
-        "completions bash".to_owned(),
-        "man new".to_owned(),
+        "generate completions .".to_owned(),
+        "generate man .".to_owned(),
         format!("delete --force last {item}"),
         "purge".to_owned(),
     ] {

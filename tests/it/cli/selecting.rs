@@ -1,7 +1,6 @@
 //! The flags that select items, on every command that has them.
 
 use std::fs;
-use std::path::Path;
 
 use super::{records, world_with_item};
 use crate::support::World;
@@ -119,15 +118,9 @@ fn list(world: &World, name: &str) -> &'static str {
 /// The pages of the manual name the commands that have these flags.
 #[test]
 fn are_tested_on_every_command_that_has_them() {
-    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("man");
-    let mut found = Vec::new();
-    for page in fs::read_dir(pages).unwrap() {
-        let path = page.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if fs::read_to_string(&path).unwrap().contains("items\\-from0") {
-            found.push(name.strip_prefix("urepo-").unwrap_or(&name).to_owned());
-        }
-    }
+    let has_flags = |(_, page): &(_, String)| page.contains("items\\-from0");
+    let mut found: Vec<_> =
+        crate::manual::pages().into_iter().filter(has_flags).map(|(command, _)| command).collect();
     found.sort();
     assert_eq!(found, COMMANDS.map(|(command, ..)| command));
 }

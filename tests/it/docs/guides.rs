@@ -5,9 +5,8 @@
 //! a glossary, begins a section that only the translation has.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use super::{Block, ROOT, page};
+use super::{Block, page};
 
 const GUIDE: &str = "docs/guide.md";
 const TRANSLATIONS: &[&str] = &["docs/pt-BR/guia.md"];
@@ -89,14 +88,8 @@ impl Section {
 
 /// What is typed to urepo, without the data: subcommands and options.
 fn skeletons(block: &Block) -> Vec<String> {
-    let pages = walkdir::WalkDir::new(Path::new(ROOT).join("man")).into_iter();
-    let pages: Vec<_> =
-        pages.map(|page| page.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    let subcommands: BTreeSet<_> = pages
-        .iter()
-        .filter_map(|page| page.strip_prefix("urepo-")?.strip_suffix(".1"))
-        .flat_map(|page| page.split('-'))
-        .collect();
+    let pages = crate::manual::pages();
+    let subcommands: BTreeSet<_> = pages.keys().flat_map(|page| page.split('-')).collect();
     assert!(subcommands.contains("get"), "each subcommand has a manual page");
     let is_kept =
         |word: &&str| *word == "urepo" || word.starts_with('-') || subcommands.contains(*word);

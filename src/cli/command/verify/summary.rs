@@ -197,7 +197,7 @@ impl<'a> Ending<'a> {
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
-            "`urepo man` says what the codes mean; nothing here was changed"
+            "urepo(7) says what the codes mean; nothing here was changed"
         } else if has(Code::TwoOriginals) {
             one_gives_way
         } else {

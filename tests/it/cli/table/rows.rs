@@ -35,7 +35,7 @@ pub(super) enum Purpose {
     Judgement,
 }
 
-use Json::{No, Records, Run};
+use Json::{Records, Run};
 use Purpose::{Answer, Judgement, Work};
 
 /// How many items a collection holds.
@@ -318,22 +318,6 @@ const ROWS: &[Row] = &[
         well: "-c archive config",
         bad: &[("config --what", 2)],
         json: Records,
-        purpose: Answer,
-    },
-    Row {
-        command: "completions",
-        before: &[],
-        well: "completions bash",
-        bad: &[("completions csh", 2)],
-        json: No,
-        purpose: Answer,
-    },
-    Row {
-        command: "man",
-        before: &[],
-        well: "man new",
-        bad: &[("man nothing", 2)],
-        json: No,
         purpose: Answer,
     },
 ];
