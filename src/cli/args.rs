@@ -57,7 +57,6 @@ pub(crate) enum Command {
     Resolve(Box<command::resolve::Resolve>),
     Manifest(command::manifest::Manifest),
     Links(command::links::Links),
-    Link(command::link::LinkTo),
     #[command(visible_aliases = ["check", "fsck"])]
     Verify(command::verify::Verify),
     Status(command::status::Status),
@@ -101,7 +100,6 @@ impl Command {
             | Command::Open(_)
             | Command::Resolve(_)
             | Command::Manifest(_)
-            | Command::Link(_)
             | Command::Whereis(_)
             | Command::Stats(_)
             | Command::Log(_)
@@ -129,7 +127,6 @@ impl Command {
             Command::Resolve(it) => it.run(context),
             Command::Manifest(it) => it.run(context),
             Command::Links(it) => it.run(context),
-            Command::Link(it) => it.run(context),
             Command::Verify(it) => it.run(context),
             Command::Status(it) => it.run(context),
             Command::Whereis(it) => it.run(context),

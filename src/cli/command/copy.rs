@@ -1,12 +1,9 @@
 //! `urepo copy`: Copies of items, in another collection.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::{Collection, CollectionError};
 use urepo::holdings::{Concern, UnseenRule, holdings};
-use urepo::links::{Audit, Link};
 use urepo::transfer::{NameFeed, OnError, Rules, Tombstones, Verb};
 
 use super::transfer::{ON_ERROR, TransferRun};
@@ -41,7 +38,6 @@ Examples:
   urepo copy --all --to mirror
   urepo copy --all --refresh --checksum --to mirror
   urepo copy --under-replicated --to mirror
-  urepo copy 11.21.02.13 --with-linked --to mirror
   urepo list --since 2026-11-01 | urepo copy --items-from - --to mirror --dry-run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Copy {
@@ -70,9 +66,6 @@ pub(crate) struct Copy {
     /// Only Originals that have fewer current Copies than `copies` in urepo.toml asks for
     #[arg(long, conflicts_with = "items", help_heading = "Selection")]
     under_replicated: bool,
-    /// Also copy items that these link to by relative path, directly or through others
-    #[arg(long, help_heading = "Selection")]
-    with_linked: bool,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
@@ -123,50 +116,12 @@ impl Copy {
             state: self.selection.flags.state,
             tombstones,
             on_error: self.on_error,
-            listing: self
-                .selection
-                .listing(context)
-                .filter(|_| !self.under_replicated && !self.with_linked),
-            is_single: self.selection.is_single() && !self.with_linked,
+            listing: self.selection.listing(context).filter(|_| !self.under_replicated),
+            is_single: self.selection.is_single(),
         };
-        let mut feed = self.selection.of(context, &from)?.into_feed();
-        if self.with_linked {
-            feed = with_linked(context, &from, feed);
-        }
+        let feed = self.selection.of(context, &from)?.into_feed();
         run.finish(if self.under_replicated { lacking(&known, feed) } else { feed })
     }
-}
-
-/// Those of `feed`, and the items of the same collection that they link to, each once.
-fn with_linked<'a>(
-    context: &'a Context,
-    from: &'a Collection,
-    feed: Box<NameFeed<'a>>,
-) -> Box<NameFeed<'a>> {
-    let audit = Audit::new(from);
-    Box::new(move |take| {
-        let mut seen = HashSet::new();
-        feed(&mut |name| {
-            let mut waiting = vec![name];
-            while let Some(name) = waiting.pop() {
-                if !seen.insert(name.folded()) {
-                    continue;
-                }
-                match from.item(&name).and_then(|item| audit.links(&item)) {
-                    Ok(links) => waiting.extend(links.into_iter().filter_map(Link::leads_to_item)),
-                    // A fault of the item itself is reported in its own turn.
-                    Err(
-                        CollectionError::NoSuchItem { .. }
-                        | CollectionError::Sidecar { .. }
-                        | CollectionError::NoSidecar { .. },
-                    ) => {}
-                    Err(error) => context.note_unresolved(name.as_str(), error.into()),
-                }
-                take(name)?;
-            }
-            ControlFlow::Continue(())
-        })
-    })
 }
 
 /// Those of `feed` that have fewer Copies than their collection asks for.

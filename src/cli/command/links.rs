@@ -15,10 +15,9 @@ use crate::cli::{Done, human};
 ///
 /// Items of one collection may link to each other by relative paths: five `../` lead from `doc/` to the root.
 /// Such links work in every collection that holds both items. This command reads symbolic links, and the text
-/// of HTML, LaTeX, Tcl and Markdown files, and prints each link that leaves its item: file, line, link, and
-/// the state of its destination: `present`, `other-case`, `no-file`, `deleted`, `no-item`, or `outside` of
-/// the collection. The exit code is 3 if a link is broken, that is, not `present`. `urepo copy` with
-/// `--with-linked` copies the linked items too.
+/// of HTML and Markdown files, and prints each link that leaves its item: file, line, link, and the state of
+/// its destination: `present`, `no-file`, `deleted`, `no-item`, or `outside` of the collection. The exit code
+/// is 3 if a link is broken, that is, not `present`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -50,11 +49,8 @@ impl Links {
         report.count("broken", broken);
         let partial = (broken > 0).then(|| {
             let links = human::count(found, "link");
-            Failure::new(
-                Exit::Partial,
-                format!("{broken} of {links} {} broken", human::is_or_are(broken)),
-            )
-            .hint("`urepo link ITEM ITEM` prints a link that works")
+            let message = format!("{broken} of {links} {} broken", human::is_or_are(broken));
+            Failure::new(Exit::Partial, message)
         });
         report.finish(End { partial, ..End::default() })
     }

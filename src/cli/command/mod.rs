@@ -14,7 +14,6 @@ pub(crate) mod id;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod init;
-pub(crate) mod link;
 pub(crate) mod links;
 pub(crate) mod list;
 pub(crate) mod log;

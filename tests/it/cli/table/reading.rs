@@ -1,6 +1,6 @@
 //! The rows of the commands that show items and what is in them.
 
-use super::rows::Json::{No, Records, Run};
+use super::rows::Json::{No, Run};
 use super::rows::Purpose::{Answer, Judgement};
 use super::rows::Row;
 
@@ -84,13 +84,5 @@ pub(super) const ROWS: &[Row] = &[
         ],
         json: Run,
         purpose: Judgement,
-    },
-    Row {
-        command: "link",
-        before: &[],
-        well: "-c archive link A B",
-        bad: &[("-c archive link A NONE", 21), ("-c archive link A", 2)],
-        json: Records,
-        purpose: Answer,
     },
 ];
