@@ -46,7 +46,7 @@ pub(crate) struct NameFlags {
     /// Only items of this prefix: subdomain/word[.port]
     #[arg(long, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
     prefix: Option<Prefix>,
-    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or an age: 7d, 12h
+    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00:00Z, or an age: 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = When::parse, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
     since: Option<When>,
     /// Only items named before the end of this year, month, day or time
@@ -194,11 +194,10 @@ mod tests {
     ];
 
     /// Commands about items without selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 10] = [
+    const EXCEPTIONS: [(&str, &str); 9] = [
         ("adopt", "its --state is that of items that do not say it"),
         ("cat", "one file of one item"),
         ("find", "looks for items by words; it has the flags that narrow them"),
-        ("link", "a link from one item to another"),
         ("log", "its dates are those of events"),
         ("meta edit", "one description in an editor"),
         ("open", "items on the screen, a few at a time"),

@@ -51,7 +51,6 @@ pub(crate) use events::{COPY_KEYS, date_value, read_date};
 pub use events::{Handover, Party, Removal};
 pub use files::Files;
 pub use json::{json, json_of};
-pub(crate) use metadata::DATES;
 pub use metadata::{Metadata, MetadataError, TERMS};
 pub use relations::{
     RELATION_KEYS, Relation, RelationError, RelationKind, Relations, UnclearRelation,

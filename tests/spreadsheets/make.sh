@@ -35,8 +35,8 @@ sheet() {
  xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"
  office:mimetype="application/vnd.oasis.opendocument.spreadsheet" office:version="1.2">
 <office:automatic-styles>
-<number:date-style style:name="day" number:automatic-order="true" number:format-source="language"><number:day/><number:month/><number:year
- number:style="long"/></number:date-style>
+<number:date-style style:name="day"><number:year number:style="long"/><number:text>-</number:text><number:month
+ number:style="long"/><number:text>-</number:text><number:day number:style="long"/></number:date-style>
 <style:style style:name="date" style:family="table-cell" style:data-style-name="day"/>
 </office:automatic-styles>
 <office:body><office:spreadsheet><table:table table:name="1">

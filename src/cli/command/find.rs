@@ -77,7 +77,7 @@ pub(crate) struct Find {
     /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
-    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or an age: 7d, 12h
+    /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00:00Z, or an age: 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     since: Option<When>,
     /// Only items named before the end of this year, month, day or time

@@ -34,7 +34,7 @@ use crate::cli::{Done, human};
 Examples:
   urepo log
   urepo log 11.21.02.13
-  urepo log --since yesterday
+  urepo log --since 1d
   urepo log --limit 10
   urepo log --columns date,event,user,id --since 2026-11 --until 2026-12
   urepo log --since 2026-11-01 --json")]
@@ -42,7 +42,7 @@ pub(crate) struct Log {
     /// Only events of these items
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
-    /// Only events at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00Z, `today`, or an age: 7d, 12h
+    /// Only events at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00:00Z, or an age: 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     since: Option<When>,
     /// Only events before the end of this year, month, day or time

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use urepo::import::{Columns, Encoding, Format, TableOptions, is_delimiter};
-use urepo::sidecar::edtf::DateOrder;
 
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::failure::Failure;
@@ -20,9 +19,6 @@ pub(crate) struct TableArgs {
     /// The encoding of a table without a byte order mark [default: utf-8]
     #[arg(long, value_name = "NAME", value_parser = one_of(&ENCODINGS))]
     encoding: Option<Encoding>,
-    /// The order of day and month in dates such as 31/12/2020, which are refused unless it is given
-    #[arg(long, value_name = "ORDER", value_parser = one_of(&DATE_ORDERS))]
-    date_order: Option<DateOrder>,
     /// The meaning of a column: the name of another, or - for none; may be repeated
     #[arg(long, value_name = "COLUMN=TERM")]
     map: Vec<String>,
@@ -33,11 +29,6 @@ const FORMATS: [Choice<Format>; 4] = [
     ("tsv", "Values between tabs, with column names in the first line", Format::Tsv),
     ("jsonl", "One JSON object a line", Format::Jsonl),
     ("toml", "One [[item]] a row", Format::Toml),
-];
-
-const DATE_ORDERS: [Choice<DateOrder>; 2] = [
-    ("dmy", "The day first: 31/12/2020", DateOrder::DayFirst),
-    ("mdy", "The month first: 12/31/2020", DateOrder::MonthFirst),
 ];
 
 const ENCODINGS: [Choice<Encoding>; 4] = [
@@ -54,12 +45,8 @@ const ENCODINGS: [Choice<Encoding>; 4] = [
 impl TableArgs {
     /// Whether any of them was given.
     pub(crate) fn are_given(&self) -> bool {
-        let TableArgs { format, delimiter, encoding, date_order, map } = self;
-        format.is_some()
-            || date_order.is_some()
-            || delimiter.is_some()
-            || encoding.is_some()
-            || !map.is_empty()
+        let TableArgs { format, delimiter, encoding, map } = self;
+        format.is_some() || delimiter.is_some() || encoding.is_some() || !map.is_empty()
     }
 
     /// The options for the table at `path`.
@@ -72,8 +59,8 @@ impl TableArgs {
         for text in &self.map {
             columns.map(text)?;
         }
-        let TableArgs { delimiter, encoding, date_order, .. } = *self;
-        Ok(TableOptions { format, delimiter, encoding, date_order, columns })
+        let TableArgs { delimiter, encoding, .. } = *self;
+        Ok(TableOptions { format, delimiter, encoding, columns })
     }
 }
 

@@ -57,7 +57,7 @@ Examples:
   urepo verify 11.21.02.13
   urepo verify archive mirror
   urepo verify 11.21.02.13 archive mirror
-  urepo verify --since yesterday
+  urepo verify --since 1d
   urepo verify --time-limit 5h
   urepo verify --older-than 30d
   urepo -q verify || echo 'the archive needs a look'")]

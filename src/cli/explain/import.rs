@@ -90,14 +90,9 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
             Encoding::Utf16Be => "`--encoding utf-16be` reads it so",
             _ => "`--encoding utf-16le` reads it so",
         }),
-        RowFault::Term(MetadataError::Date(_, error)) if error.has_order() => failure
-            .hint("`--date-order dmy` reads 31/12/2020 as 2020-12-31, and `--date-order mdy` 12/31/2020"),
-        RowFault::Term(MetadataError::Date(_, error)) if error.is_serial() => failure.hint(
+        RowFault::Term(MetadataError::Date(..)) => failure.hint(
             "format the column as text or as `YYYY-MM-DD` in the spreadsheet, and save the table again",
         ),
-        RowFault::Term(error @ MetadataError::Date(..)) => {
-            error.explain().hint.into_iter().fold(failure, Failure::hint)
-        }
         RowFault::Delimiter(_) => failure.hint("say it, as in `--delimiter ';'`"),
         RowFault::Unnamed(_) => failure.hint("give the column a name, or empty that cell"),
         RowFault::Ambiguous(_) => failure.hint("rename all of them but one"),

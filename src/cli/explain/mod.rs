@@ -143,11 +143,9 @@ impl Explain for MetadataError {
                     TERMS.join(", ")
                 ))
             }
-            Self::Date(_, error) => failure.hint(match error.meant.as_slice() {
-                [] => "write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`"
-                    .to_owned(),
-                meant => format!("write `{}`", meant.join("` or `")),
-            }),
+            Self::Date(..) => failure.hint(
+                "write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`",
+            ),
             Self::OwnKeys(keys) => failure.hint(format!("name them: `{}`", keys.join(" "))),
             Self::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
             Self::Empty(_) => failure.hint("leave it out, or remove it with `urepo meta unset`"),

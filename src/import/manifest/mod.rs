@@ -28,7 +28,6 @@ use super::ImportError;
 use super::candidate::{FoundCandidate, Refused, RowText};
 use crate::disk::{Dir, Links};
 
-use crate::sidecar::edtf::DateOrder;
 use columns::ColumnMeaning;
 pub use columns::{Columns, MapError};
 pub use encoding::Encoding;
@@ -72,8 +71,6 @@ pub struct TableOptions {
     pub delimiter: Option<u8>,
     /// The encoding of a text without a byte order mark; UTF-8 by default.
     pub encoding: Option<Encoding>,
-    /// The order of day and month in numeric dates, which are refused without it.
-    pub date_order: Option<DateOrder>,
     /// The meanings of the columns.
     pub columns: Columns,
 }
@@ -82,7 +79,7 @@ impl TableOptions {
     /// A table in this format, with defaults.
     pub fn new(format: Format) -> TableOptions {
         let columns = Columns::default();
-        TableOptions { format, delimiter: None, encoding: None, date_order: None, columns }
+        TableOptions { format, delimiter: None, encoding: None, columns }
     }
 
     fn delimiter(&self) -> Option<u8> {
@@ -137,7 +134,6 @@ pub(crate) struct TableReader {
     records: Option<Box<dyn Iterator<Item = NextRecord> + Send>>,
     name: String,
     columns: Columns,
-    date_order: Option<DateOrder>,
     /// Whether the rows describe existing items.
     describes: bool,
     /// The meanings of the columns so far.
@@ -191,8 +187,7 @@ impl TableReader {
             Format::Toml => Box::new(table::read(reader, broken)?),
         };
         let (records, columns) = (Some(records), columns.clone());
-        let (date_order, meanings) = (options.date_order, HashMap::new());
-        Ok(TableReader { records, name, columns, date_order, describes: false, meanings })
+        Ok(TableReader { records, name, columns, describes: false, meanings: HashMap::new() })
     }
 
     /// The meaning of a column, which is looked up once.
@@ -220,10 +215,10 @@ impl TableReader {
             return Err(error(None, RowFault::UnknownColumns(unknown)));
         }
         let mut fields = RowFields::new(self.describes);
-        let rules = (row.is_some(), self.date_order);
+        let is_sheet = row.is_some();
         for cell in cells {
             let Some(meaning) = self.meaning(&cell.place.name) else { continue };
-            let taken = fields.take(cell, meaning, rules);
+            let taken = fields.take(cell, meaning, is_sheet);
             taken.map_err(|fault| error(Some(cell.place.clone()), fault))?;
         }
         fields.finish().map_err(|fault| error(None, fault))

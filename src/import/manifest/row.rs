@@ -1,7 +1,5 @@
 //! The cells of a row by the meanings of their columns.
 
-use std::borrow::Cow;
-
 use super::columns::{Column, ColumnMeaning};
 use super::error::ColumnPlace;
 use super::{RecordCell, RowFault};
@@ -9,8 +7,7 @@ use crate::collection::Label;
 use crate::digest::Digest;
 use crate::export::metadata::{is_sheet_error, unguarded};
 use crate::identity::{Ibip, Identifier, RepositoryName};
-use crate::sidecar::edtf::{self, DateOrder};
-use crate::sidecar::{Conditions, DATES, Metadata, RelationKind, Relations};
+use crate::sidecar::{Conditions, Metadata, RelationKind, Relations};
 
 /// The first characters of a relation to another row.
 const ROW: &str = "row:";
@@ -65,7 +62,7 @@ impl RowFields {
         &mut self,
         cell: &RecordCell,
         meaning: &ColumnMeaning,
-        (is_sheet, order): (bool, Option<DateOrder>),
+        is_sheet: bool,
     ) -> Result<(), RowFault> {
         let RecordCell { place, values } = cell;
         let ColumnMeaning { column, separator } = meaning;
@@ -109,16 +106,15 @@ impl RowFields {
             Column::Ignored => Ok(()),
             Column::Unnamed => Err(RowFault::Unnamed(texts.concat())),
             Column::Condition(key) if self.describes => {
-                self.take_texts(key, texts.into_iter().map(Cow::from));
+                self.take_texts(key, &texts);
                 Ok(())
             }
             Column::Term(term) => {
-                let mut texts = texts.into_iter().map(|text| dated(term, text, order));
                 if self.describes {
-                    self.take_texts(term, texts);
+                    self.take_texts(term, &texts);
                     return Ok(());
                 }
-                Ok(texts.try_for_each(|text| self.metadata.add(term, &text))?)
+                Ok(texts.iter().try_for_each(|text| self.metadata.add(term, text))?)
             }
             Column::Condition(key) => {
                 self.said.conditions.push(key);
@@ -134,8 +130,8 @@ impl RowFields {
     }
 
     /// Several columns of one key are one list.
-    fn take_texts<'t>(&mut self, key: &str, texts: impl Iterator<Item = Cow<'t, str>>) {
-        let texts = texts.map(Cow::into_owned);
+    fn take_texts(&mut self, key: &str, texts: &[&str]) {
+        let texts = texts.iter().map(|text| (*text).to_owned());
         match self.texts.iter_mut().find(|(known, _)| known == key) {
             Some((_, known)) => known.extend(texts),
             None => self.texts.push((key.to_owned(), texts.collect())),
@@ -205,13 +201,6 @@ impl SaidColumns {
             _ => {}
         }
     }
-}
-
-/// The date of `text` in this order, if `term` holds dates. Other texts stay unchanged.
-fn dated<'t>(term: &str, text: &'t str, order: Option<DateOrder>) -> Cow<'t, str> {
-    let order = order.filter(|_| DATES.contains(&term));
-    let date = order.and_then(|order| edtf::in_order(text.trim(), order).ok());
-    date.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// Whether a spreadsheet would compute `text`.

@@ -27,7 +27,7 @@ pub enum MetadataError {
     Language(String),
     /// The value is not a date.
     #[error("`{0}`: {1}")]
-    Date(String, Box<DateError>),
+    Date(String, DateError),
     /// The text is empty.
     #[error("the text of `{0}` is empty")]
     Empty(String),

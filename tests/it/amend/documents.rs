@@ -134,26 +134,6 @@ fn what_is_corrected_in_a_document_is_all_that_changes() {
 }
 
 #[test]
-fn dates_are_read_in_the_order_that_is_given() {
-    let library = Library::new();
-    let [a, b, c] = &library.names[..] else { panic!("three items") };
-    let table = format!(
-        "identifier;date;issued\n{a}; 12/03/1911 ;\n{b};31 de dezembro de 2020;1911~\n{c};;31/12/1911\n"
-    );
-    library.world.write("d.csv", table);
-    assert_eq!(library.import("d.csv", "").code, 1);
-    library.run("meta import d.csv --date-order dmy");
-    assert_eq!(library.values(0, "date"), ["1911-03-12"]);
-    assert_eq!([1, 2].map(|at| library.values(at, "issued").concat()), ["1911~", "1911-12-31"]);
-    assert_eq!(library.values(1, "date"), ["2020-12-31"]);
-    assert_eq!(library.import("d.csv", "--date-order dmy").stderr, "nothing to change\n");
-    library.run(&format!("meta export {a} --output e.jsonl"));
-    library.correct("e.jsonl", "1911-03-12", "12/03/1911");
-    library.run("meta import e.jsonl --date-order mdy");
-    assert_eq!(library.values(0, "date"), ["1911-12-03"]);
-}
-
-#[test]
 fn columns_that_are_there_replace_and_empty_cells_leave() {
     let library = Library::new();
     let [a, b, _] = [0, 1, 2].map(|at| &library.names[at]);

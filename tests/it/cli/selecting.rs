@@ -199,19 +199,19 @@ mod verifying {
     fn items_that_vanished_are_found_by_their_dates() {
         let (world, name) = world_with_item();
         let before = |line: &str| world.run(&format!("-c archive {line}")).code;
-        assert_eq!(before("verify --since yesterday"), 0);
+        assert_eq!(before("verify --since 1d"), 0);
         fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
-        for flags in ["--since yesterday", "--quick --since 7d", "--since 2020 --until 9998"] {
+        for flags in ["--since 1d", "--quick --since 7d", "--since 2020 --until 9998"] {
             let ran = world.run(&format!("-c archive verify {flags}"));
             assert_eq!(ran.code, 20, "{flags}: {}", ran.stderr);
             assert!(ran.stdout.contains(&name), "{flags}: {}", ran.stdout);
         }
         world.run("init mirror --host mirror.example.org").succeeded();
-        assert_eq!(world.run("verify archive mirror --since yesterday").code, 20);
+        assert_eq!(world.run("verify archive mirror --since 1d").code, 20);
         assert_eq!(before("verify --until 1995"), 0);
         // The state of what is gone is not in a sidecar.
         for flags in
-            ["--state Original", "--since today --time-limit 5h", "--until 2020 --older-than 1d"]
+            ["--state Original", "--since 1d --time-limit 5h", "--until 2020 --older-than 1d"]
         {
             assert_eq!(before(&format!("verify {flags}")), 2, "{flags}");
         }
@@ -224,7 +224,7 @@ mod verifying {
         let three = Three::new();
         let closed = three.world.path("archive/example.org/archive");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        let ran = three.world.run_unprivileged("-c archive verify --json --since yesterday");
+        let ran = three.world.run_unprivileged("-c archive verify --json --since 1d");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(ran.code, 3, "{}", ran.stderr);
         let told = records(&ran);

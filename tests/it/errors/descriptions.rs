@@ -37,13 +37,13 @@ error: `title` is given twice
 
 "#]]);
     refuses(&world, "-c archive new a.txt --meta date=12/03/1911", 1).tells(str![[r#"
-error: `date`: `12/03/1911` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`; it may mean `1911-03-12` or `1911-12-03`
-hint: write `1911-03-12` or `1911-12-03`
+error: `date`: `12/03/1911` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
+hint: write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`
 
 "#]]);
     refuses(&world, "-c archive new a.txt --meta issued=45231", 1).tells(str![[r#"
-error: `issued`: `45231` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`; it probably means `2023-11-01`
-hint: write `2023-11-01`
+error: `issued`: `45231` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
+hint: write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`
 
 "#]]);
     refuses(&world, "-c archive new a.txt --meta date=yesterday", 1).tells(str![[r#"

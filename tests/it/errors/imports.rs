@@ -120,7 +120,7 @@ hint: save it there as CSV, in UTF-8
 
 "#]]);
     refuses(&world, "-c archive import --delimiter ; SOURCE", 2).tells(str![[r#"
-error: `--format`, `--delimiter`, `--encoding`, `--date-order` and `--map` belong to a table
+error: `--format`, `--delimiter`, `--encoding` and `--map` belong to a table
 hint: name the table with `--manifest FILE`
 
 "#]]);
@@ -148,12 +148,10 @@ hint: did you mean `identifier` for `id`? `--map id=identifier --map state=x.KEY
 
 "#]]);
     import(b"path;date\na.txt;45231\na.txt;19110312\na.txt;x\n", "", 3).tells(str![[r#"
-error: line 2, column `date` (B2): `date`: `45231` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`; it probably means `2023-11-01`
+error: line 2, column `date` (B2): `date`: `45231` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
 hint: format the column as text or as `YYYY-MM-DD` in the spreadsheet, and save the table again
-error: line 3, column `date` (B3): `date`: `19110312` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`; it probably means `1911-03-12`
-hint: write `1911-03-12`
+error: line 3, column `date` (B3): `date`: `19110312` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
 error: line 4, column `date` (B4): `date`: `x` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
-hint: write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`
 would import nothing
 error: 3 of 3 sources would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice

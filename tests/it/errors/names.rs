@@ -140,11 +140,11 @@ hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UT
 
 "#]]);
     refuses(&world, "-c archive list --since 2026-02-30", 2).tells(str![[r#"
-error: invalid value '2026-02-30' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
+error: invalid value '2026-02-30' for '--since <TIME>': expected a time as in RFC 3339, such as 2026-11-22T12:00:00Z, a day, month or year of it, or an age such as 12h, 7d or 2w
 
 "#]]);
     refuses(&world, "-c archive list --since 22/11/2026", 2).tells(str![[r#"
-error: invalid value '22/11/2026' for '--since <TIME>': expected a year, month, day or time, such as 2026, 2026-11, 2026-11-22 or 2026-11-22T12:00Z; or `today`, `yesterday`, or an age such as 7d or 2w
+error: invalid value '22/11/2026' for '--since <TIME>': expected a time as in RFC 3339, such as 2026-11-22T12:00:00Z, a day, month or year of it, or an age such as 12h, 7d or 2w
 
 "#]]);
 }

@@ -27,7 +27,6 @@ Commands:
   resolve   Resolve persistent URLs without a server
   manifest  Print digests in the form that `sha256sum -c` checks
   links     Show the relative links from item to item, and which lead nowhere
-  link      Print the relative link from one item to another
   verify    Check items: structure, sidecars, and every byte against its digest [aliases: check,
             fsck]
   status    Compare all known collections: Copies that are missing or stale, second Originals

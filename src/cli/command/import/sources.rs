@@ -172,7 +172,8 @@ impl ManifestTable {
         let args = &import.manifest;
         let Some(path) = args.manifest.clone() else {
             if args.table.are_given() {
-                let message = "`--format`, `--delimiter`, `--encoding`, `--date-order` and `--map` belong to a table";
+                let message =
+                    "`--format`, `--delimiter`, `--encoding` and `--map` belong to a table";
                 return Err(Failure::usage(message).hint("name the table with `--manifest FILE`"));
             }
             return Ok(None);

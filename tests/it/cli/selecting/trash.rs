@@ -71,7 +71,7 @@ fn what_is_restored_is_shown_first() {
     let ran = world.run("-c archive --dry-run restore --items-from second");
     assert!(ran.stdout.starts_with(&format!("would restore {} as Original", names[1])));
     assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
-    let ran = world.run("-c archive --dry-run restore --since yesterday");
+    let ran = world.run("-c archive --dry-run restore --since 1d");
     assert_eq!(ran.stdout.lines().count(), 3, "{}", ran.stdout);
     let ran = world.run("-c archive restore --all --with mirror");
     let shown = names.each_ref().map(|name| format!("to be restored: {name}\n")).concat();
@@ -96,7 +96,7 @@ fn what_is_purged_is_shown_first() {
     assert_eq!((ran.code, in_trash(&world)), (2, 3));
     world.run("-c archive purge --items-from second --yes").succeeded();
     assert_eq!(in_trash(&world), 2);
-    let ran = world.run("-c archive --dry-run purge --since yesterday");
+    let ran = world.run("-c archive --dry-run purge --since 1d");
     assert!(!ran.stdout.contains(&format!("{}:", names[1])), "{}", ran.stdout);
     assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
     world.run("-c archive purge --prefix example.org/archive --yes").succeeded();
@@ -121,7 +121,7 @@ fn repairs_can_be_narrowed() {
     run("--items-from second").succeeded();
     assert_eq!(fs::read(damaged(0)).unwrap(), b"X.txt");
     assert_eq!(fs::read(damaged(1)).unwrap(), b"b.txt");
-    let ran = run("--dry-run --since yesterday");
+    let ran = run("--dry-run --since 1d");
     assert!(ran.stdout.starts_with(&format!("would repair {}:", names[0])), "{}", ran.stdout);
     run("--all").succeeded();
     assert_eq!(fs::read(damaged(0)).unwrap(), b"a.txt");
