@@ -254,10 +254,13 @@ pub fn promote<'a>(
     let top = highest(seen.iter().filter(|it| !lost.contains(&it.at.as_str())));
     let named = top.map_or(own.custody.holder(), |top| top.custody.holder());
     if given_up.is_empty() && named != at && !lost.contains(&named) {
-        return match seen.iter().any(|it| it.has_payload() && it.at == named) {
-            true => Err(Refusal::Copy { holder: named.to_owned() }),
-            false => Err(Refusal::HolderUnseen { holder: named.to_owned() }),
-        };
+        let holder = named.to_owned();
+        let is_seen = seen.iter().any(|it| it.has_payload() && it.at == named);
+        return Err(if is_seen {
+            Refusal::Copy { holder }
+        } else {
+            Refusal::HolderUnseen { holder }
+        });
     }
     if !given_up.is_empty() && discard == Discard::Refuse {
         return Err(Refusal::GivesUp { at: given_up });
@@ -415,27 +418,30 @@ mod tests {
         }
         // A Copy goes on to a third collection.
         let copy = holding("C", Payload, two);
-        assert_eq!(decide(Verb::Copy, &copy, "B", &[copy.clone()]), Ok(Step::Copy));
-        assert_eq!(decide(Verb::Migrate, &copy, "B", &[copy.clone()]), Ok(Step::MoveCopy));
+        assert_eq!(decide(Verb::Copy, &copy, "B", std::slice::from_ref(&copy)), Ok(Step::Copy));
+        assert_eq!(
+            decide(Verb::Migrate, &copy, "B", std::slice::from_ref(&copy)),
+            Ok(Step::MoveCopy)
+        );
     }
 
     #[test]
     fn only_an_original_that_nothing_outranks_is_changed() {
         let [one, two, at_b, _, _, _, gone, ceded] = &custodies()[..] else { unreachable!() };
         let own = holding("A", Has::Payload, one);
-        assert_eq!(may_change(&own, &[own.clone()]), Ok(()));
+        assert_eq!(may_change(&own, std::slice::from_ref(&own)), Ok(()));
         let newer = Err(Refusal::Newer { at: "A".to_owned() });
         assert_eq!(may_change(&own, &[own.clone(), holding("A", Has::Line, two)]), newer);
         let ceded = holding("A", Has::Payload, ceded);
         assert_eq!(may_change(&ceded, &[]), Err(Refusal::Ceded { at: "A".to_owned() }));
         let copy = holding("B", Has::Payload, one);
         assert_eq!(may_change(&copy, &[]), Err(Refusal::Copy { holder: "A".to_owned() }));
-        assert_eq!(delete(&own, &[own.clone()]), Ok(Step::Delete));
-        assert_eq!(delete(&copy, &[own.clone()]), Ok(Step::Drop));
+        assert_eq!(delete(&own, std::slice::from_ref(&own)), Ok(Step::Delete));
+        assert_eq!(delete(&copy, std::slice::from_ref(&own)), Ok(Step::Drop));
         assert_eq!(delete(&copy, &[]), Err(Refusal::HolderUnseen { holder: "A".to_owned() }));
         let newer = holding("B", Has::Payload, two);
         let unseen = Err(Refusal::HolderUnseen { holder: "A".to_owned() });
-        assert_eq!(delete(&newer, &[own.clone()]), unseen, "the Original was put back");
+        assert_eq!(delete(&newer, std::slice::from_ref(&own)), unseen, "the Original was put back");
         let grave = holding("A", Has::Tombstone, gone);
         assert_eq!(delete(&grave, &[]), Err(Refusal::Deleted));
         assert_eq!(restore(&grave, &[grave.clone(), own.clone()]), Ok(()));
@@ -454,9 +460,12 @@ mod tests {
         let [one, two, at_b, _, _, fork, ..] = &custodies()[..] else { unreachable!() };
         let at = |at, custody| holding(at, Has::Payload, custody);
         let copy = at("B", two);
-        assert_eq!(promote(&copy, &[copy.clone()], &["A"], Discard::Refuse), Ok(vec![]));
+        assert_eq!(
+            promote(&copy, std::slice::from_ref(&copy), &["A"], Discard::Refuse),
+            Ok(vec![])
+        );
         let unseen = Refusal::HolderUnseen { holder: "A".to_owned() };
-        assert_eq!(promote(&copy, &[copy.clone()], &[], Discard::Refuse), Err(unseen));
+        assert_eq!(promote(&copy, std::slice::from_ref(&copy), &[], Discard::Refuse), Err(unseen));
         let original = Refusal::Copy { holder: "A".to_owned() };
         let seen = [copy.clone(), at("A", two)];
         assert_eq!(promote(&copy, &seen, &[], Discard::Refuse), Err(original));

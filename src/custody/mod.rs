@@ -192,17 +192,20 @@ impl Custody {
     }
 
     /// The custody of changed contents, in the same hands.
+    #[must_use]
     pub fn amended(&self, id: CustodyId) -> Custody {
         self.continued(id, self.epoch, &self.holder, &[])
     }
 
     /// The custody after a hand-over to `holder`, a deletion or a restoration.
+    #[must_use]
     pub fn passed_to(&self, holder: &str, id: CustodyId) -> Custody {
         self.continued(id, self.epoch + 1, holder, &[])
     }
 
     /// The custody of a Copy in the collection `holder` that becomes the Original. `highest` is the highest epoch in
     /// sight, `taken` are the other holdings in sight whose payload was seen.
+    #[must_use]
     pub fn promoted(
         &self,
         holder: &str,
@@ -215,6 +218,7 @@ impl Custody {
     }
 
     /// The custody of a giver that offers the Original to the receiver whose custody will be `offered`.
+    #[must_use]
     pub fn ceded_to(&self, offered: &Custody, leaves: Leaves) -> Custody {
         let to = offered.holder.clone();
         let ceded = Ceded { to, epoch: offered.epoch, id: offered.id, leaves };
@@ -222,12 +226,14 @@ impl Custody {
     }
 
     /// The custody as it is noted in other collections.
+    #[must_use]
     pub fn elsewhere(&self) -> Custody {
         Custody { ceded: None, ..self.clone() }
     }
 
     /// The custody of a giver that withdraws its offer: the number offered is burnt, and the id offered is followed, so that
     /// the receiver gives way if it has the item after all and did not change it. Without an offer, it is unchanged.
+    #[must_use]
     pub fn withdrawn(&self, id: CustodyId) -> Custody {
         let Some(ceded) = &self.ceded else { return self.clone() };
         let mut kept = self.continued(id, ceded.epoch + 1, &self.holder, &[]);
@@ -236,6 +242,7 @@ impl Custody {
     }
 
     /// The custody of a holding that keeps its contents as the Original, above `other`.
+    #[must_use]
     pub fn kept_above(&self, other: &Custody, id: CustodyId) -> Custody {
         self.continued(id, other.epoch.max(self.epoch) + 1, &self.holder, &[other])
     }

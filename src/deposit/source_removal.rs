@@ -388,10 +388,8 @@ impl ComparedSource {
         for (below, read) in &self.leaves {
             let Some(now) = top.stat(below)? else { continue };
             // The unlinking of one hard link changes the ctime of the others.
-            let changed_at = match unlinked.contains(&now.identity) {
-                true => read.changed,
-                false => now.changed,
-            };
+            let is_relinked = unlinked.contains(&now.identity);
+            let changed_at = if is_relinked { read.changed } else { now.changed };
             if (FileStat { changed: changed_at, ..now }) == *read {
                 top.remove_file(below)?;
                 unlinked.insert(now.identity);

@@ -111,7 +111,7 @@ impl<'l> Importer<'_, 'l> {
         let collection = ledger.collection();
         let deadline = deadline(clock, options.time_limit);
         let rejected = options.rejected.take();
-        let rules = rules(collection, &rejected, options);
+        let rules = rules(collection, rejected.as_ref(), options);
         // Sources are removed only after their lines are in the ledger.
         let deposit = deposit::Options { sources: SourceRule::Keep, ..rules.deposit };
         let until = (issuer.lock_wait(), interrupt);
@@ -168,7 +168,7 @@ pub fn plan(
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
     let rejected = options.rejected.take();
-    let rules = rules(ledger.collection(), &rejected, options);
+    let rules = rules(ledger.collection(), rejected.as_ref(), options);
     let place = (ledger.collection(), peers);
     let mut judge = match Planner::new(place, clock, rules, (&NoProgress, interrupt)) {
         Ok(judge) => judge,
@@ -246,12 +246,12 @@ fn deadline(
 
 fn rules(
     collection: &Collection,
-    rejected: &Option<RejectDirectory>,
+    rejected: Option<&RejectDirectory>,
     options: Options,
 ) -> Criteria {
     let Options { deposit, dedupe, bags, settle, metadata, title, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.watcher() };
-    let rejected = rejected.as_ref().map(|it| it.path().to_path_buf());
+    let rejected = rejected.map(|it| it.path().to_path_buf());
     let takes_sources = deposit.sources == SourceRule::Remove;
     Criteria { looker, deposit, dedupe, bags, settle, rejected, takes_sources, metadata, title }
 }

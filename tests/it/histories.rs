@@ -188,7 +188,9 @@ fn tell_random(count: u64, disturbances: Disturbances) {
     println!(
         "{count} histories from seed {first}: {done} commands done, {refused} refused, {killed} killed"
     );
-    refusals.iter().for_each(|(refusal, count)| println!("{count:8} {refusal}"));
+    for (refusal, count) in refusals {
+        println!("{count:8} {refusal}");
+    }
 }
 
 #[test]

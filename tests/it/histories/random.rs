@@ -63,7 +63,6 @@ impl Random {
         let other = self.of(&[1, 2]);
         let other = SITES[(site.0 + other) % SITES.len()];
         match self.below(if with.restores || with.promotions { 100 } else { 76 }) {
-            0..12 => Deed::Meta(site, item),
             12..24 => Deed::Copy(site, other, item),
             24..36 => Deed::Migrate(site, other, item, Leaves::Nothing),
             36..42 => Deed::Migrate(site, other, item, Leaves::Copy),
@@ -83,6 +82,7 @@ impl Random {
             76..88 if with.restores => self.restore(site, item),
             88..92 if with.restores => Deed::RecoverRestored(site),
             92..100 if with.promotions => Deed::Promote(site, item, other),
+            // 0..12, and the disturbances that are not wanted.
             _ => Deed::Meta(site, item),
         }
     }

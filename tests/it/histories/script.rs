@@ -185,7 +185,7 @@ impl Display for Step {
 
 /// A history as text.
 pub(super) fn print(steps: &[Step]) -> String {
-    steps.iter().map(|step| format!("    {step}\n")).collect()
+    steps.iter().fold(String::new(), |text, step| text + &format!("    {step}\n"))
 }
 
 /// The history that a text tells.

@@ -132,7 +132,7 @@ impl World {
             })
         };
         let is_true = match deed {
-            Deed::New(_) => is_living(&here),
+            Deed::New(_) | Deed::Restore(..) => is_living(&here),
             Deed::Meta(..) => {
                 here.as_ref().is_some_and(|it| it.is_original() && it.edits.contains(&self.edits))
             }
@@ -149,7 +149,6 @@ impl World {
             Deed::Repair(..) => {
                 is_living(&here) || here.as_ref().is_some_and(|it| it.state == "Deleted")
             }
-            Deed::Restore(..) => is_living(&here),
             Deed::Promote(..) => {
                 is_living(&here) && here.as_ref().is_some_and(Holding::is_original)
             }
