@@ -13,10 +13,10 @@ use rustix::io::retry_on_intr;
 use super::beneath::{Above, open_above, open_beneath};
 use super::error::At;
 use super::file::StoredFile;
-use super::sharing::Sharing;
 use super::stat::{
     Attributes, Blocks, FileStat, UNCHANGED, set_attributes, set_attributes_at, timestamps,
 };
+use super::umask::Sharing;
 use super::watch::{Feature, Operation, Watcher};
 use super::{IoContext, PathError};
 use crate::identity::Instant;

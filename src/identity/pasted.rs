@@ -142,7 +142,8 @@ fn host_and_time(text: &str) -> Option<Result<Identifier, ParseError>> {
     let time = words.next()?.start..trimmed(text).end;
     let digits = text[time.clone()].bytes().take_while(u8::is_ascii_digit).count();
     let is_date = digits >= 4 && text[time.start + digits..].starts_with('-');
-    if !is_date || text[endpoint.clone()].contains('/') {
+    // `word 2009-x.org/…` is a word and a name whose subdomain begins with a number.
+    if !is_date || text[endpoint.start..time.end].contains('/') {
         return None;
     }
     let identifier = match text[endpoint.clone()].parse::<SocketAddr>() {

@@ -304,9 +304,9 @@ mod rules {
     #[test]
     fn long_files_are_found() {
         let tests = "\n#[cfg(test)]\nmod tests {\n    use super::*;\n}\n";
-        assert!(too_long("src/a.rs", &"line\n".repeat(401)).is_some());
-        assert!(too_long("src/a.rs", &"line\n".repeat(400)).is_none());
-        assert!(too_long("src/a.rs", &format!("{}{tests}", "line\n".repeat(396))).is_some());
+        assert!(too_long("src/a.rs", &"line\n".repeat(601)).is_some());
+        assert!(too_long("src/a.rs", &"line\n".repeat(600)).is_none());
+        assert!(too_long("src/a.rs", &format!("{}{tests}", "line\n".repeat(596))).is_some());
     }
 
     #[test]

@@ -292,10 +292,11 @@ fn only_the_group_of_the_root_directory_shares() {
 }
 
 /// Suites that another user does not go on with, and why.
-const OF_ONE_USER: [(&str, &str); 11] = [
+const OF_ONE_USER: [(&str, &str); 12] = [
     ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
     ("disk.rs", "nothing fails"),
     ("export.rs", "an export is its maker's"),
+    ("histories/world.rs", "of one user's collections"),
     ("holdings.rs", "only reads"),
     ("import/groups.rs", "as `import/faults.rs`, with thousands of sources"),
     ("import/properties.rs", "as `import/faults.rs`, in any order"),
