@@ -21,8 +21,6 @@ pub struct Agent {
     pub machine: String,
     /// The machine id, which distinguishes machines of the same name.
     pub machine_id: String,
-    /// The boot id, which distinguishes this boot of the machine from earlier ones.
-    pub boot_id: String,
     /// The command, as a person would type it: `urepo new`.
     pub command: String,
 }

@@ -13,11 +13,6 @@ pub trait Clock: Send + Sync {
 
     /// Lets `duration` pass.
     fn pause(&self, duration: Duration);
-
-    /// The instant at which the machine started, if the system reports it.
-    fn booted(&self) -> Option<Instant> {
-        None
-    }
 }
 
 /// The clock of the machine.
@@ -39,15 +34,6 @@ impl Clock for SystemClock {
         } else {
             std::thread::sleep(duration);
         }
-    }
-
-    /// Computed with the present clock, so a clock that was set after the start does not matter.
-    #[cfg(target_os = "linux")]
-    fn booted(&self) -> Option<Instant> {
-        let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        let nanoseconds =
-            i128::from(uptime.tv_sec) * crate::identity::SECOND + i128::from(uptime.tv_nsec);
-        self.now().checked_add(-nanoseconds)
     }
 }
 

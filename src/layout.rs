@@ -11,7 +11,7 @@ pub const README: &str = "README";
 /// urepo's own directory, in the root.
 pub const OWN: &str = ".urepo";
 /// The memories of the distributors, in [`OWN`].
-pub const DISTRIBUTOR: &str = "distributor";
+pub const MEMORY: &str = "memory";
 /// The collection lock, in [`OWN`]: writers share it, recovery holds it exclusively.
 pub const LOCK: &str = "lock";
 /// Items being built, in [`OWN`].
@@ -73,24 +73,14 @@ pub(crate) fn item_place(name: &RepositoryName) -> (PathBuf, PathBuf) {
     ([subdomain, word, year].iter().collect(), PathBuf::from(leaf))
 }
 
-/// The lock file that holds the last date of `prefix`, in [`DISTRIBUTOR`].
+/// The lock file that holds the last date of `prefix`, in [`MEMORY`] or in the host state.
 ///
 /// `+` stands for the `/`: it occurs in no prefix. The prefixes of one subsystem share a file.
 pub fn memory_file(prefix: &Prefix) -> String {
-    format!("{}.lock", prefix.subsystem().replace('/', "+"))
+    prefix.subsystem().replace('/', "+")
 }
 
-/// The file of dates of `prefix` that are not given, beside its memory.
-pub fn reserved_file(prefix: &Prefix) -> String {
-    format!("{}.reserved", prefix.subsystem().replace('/', "+"))
-}
-
-/// The file that says who issues `prefix`, in the register of a machine.
-pub fn register_file(prefix: &Prefix) -> String {
-    format!("{}.toml", prefix.subsystem().replace('/', "+"))
-}
-
-/// The same for IBIps. Every prefix of names has a `+` in its file name, so the two never collide.
-pub fn register_file_of_ibips(prefix: &IbipPrefix) -> String {
-    format!("ibip-{}.toml", prefix.as_str().to_ascii_lowercase())
+/// The same for IBIps, in the host state. Every prefix of names has a `+` in its file name, so the two never collide.
+pub fn memory_file_of_ibips(prefix: &IbipPrefix) -> String {
+    format!("ibip-{}", prefix.as_str().to_ascii_lowercase())
 }

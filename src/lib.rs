@@ -68,7 +68,7 @@
 //!   README                                  explains the layout without urepo
 //!   urepo.toml                              the collection: id, name, subsystems
 //!   .urepo/
-//!     distributor/<prefix>.lock             lock and memory of one prefix, in one file
+//!     memory/<prefix>                       lock and memory of one prefix, in one file
 //!     lock                                  shared by writers, held alone by recovery
 //!     locks/00…ff                           on items that exist, while they are changed
 //!     staging/<run>/                        items being built; locked while the run lives

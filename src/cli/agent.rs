@@ -28,7 +28,6 @@ pub(crate) fn this_process(command: &str, machine_id: Option<String>) -> Agent {
         user_id,
         machine_id,
         machine,
-        boot_id: read_line("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
         command: format!("urepo {command}"),
     }
 }

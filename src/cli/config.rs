@@ -22,9 +22,6 @@ struct File {
     max_wait: Option<String>,
     machine_id: Option<String>,
     state: Option<PathBuf>,
-    /// Directories outside collections for memories.
-    #[serde(default)]
-    distributors: Vec<PathBuf>,
     /// Patterns of files that imports of directories leave out.
     exclude: Option<Vec<String>>,
     /// Names of collections and their paths.
@@ -67,22 +64,13 @@ pub(crate) struct Config {
     pub(crate) lock_wait: Sourced<Duration>,
     pub(crate) max_wait: Option<Sourced<Duration>>,
     pub(crate) machine_id: Option<Sourced<String>>,
-    pub(crate) state: Sourced<StateDirectory>,
-    pub(crate) distributors: Vec<Sourced<PathBuf>>,
+    /// The directory of the host state.
+    pub(crate) state: Sourced<PathBuf>,
     /// The program that opens files.
     pub(crate) opener: Option<OsString>,
     /// Patterns of files that imports of directories leave out.
     pub(crate) exclude: Sourced<Vec<String>>,
     pub(crate) collections: BTreeMap<String, Sourced<PathBuf>>,
-}
-
-/// The state directory of urepo on this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum StateDirectory {
-    /// The one that was chosen, and no other.
-    Chosen(PathBuf),
-    /// The usual one, beside the machine's.
-    Usual(PathBuf),
 }
 
 /// The same settings as flags of the command line.
@@ -94,8 +82,8 @@ pub(crate) struct Given {
     pub(crate) max_wait: Option<Duration>,
 }
 
-/// The state directory of root.
-pub(crate) const MACHINE_STATE: &str = "/var/lib/urepo";
+/// The directory of the host state, where this user may write to it.
+const MACHINE_STATE: &str = "/var/lib/urepo";
 
 /// The default patterns that imports of directories leave out: files of systems and programs, and files that
 /// are still being written. `*.tmp` is not among them: some programs keep data under that name.
@@ -145,17 +133,8 @@ impl Config {
         // The path in a file is whole, and need not be UTF-8.
         let chosen = layers.find(None, "UREPO_STATE", parse_state, |_| None)?;
         let chosen = chosen.or_else(|| layers.in_files(|file| file.state.clone()));
-        let state = match chosen {
-            Some(Sourced { value, origin }) => {
-                Sourced { value: StateDirectory::Chosen(value), origin }
-            }
-            None => Sourced { value: usual_state(&variable), origin: Origin::Default },
-        };
-        let distributors = files.iter().flat_map(|(path, file)| {
-            let origin = Origin::File(path.clone());
-            let dirs = file.distributors.iter().cloned();
-            dirs.map(move |value| Sourced { value, origin: origin.clone() })
-        });
+        let usual = || Sourced { value: usual_state(&variable), origin: Origin::Default };
+        let state = chosen.unwrap_or_else(usual);
         Ok(Config {
             collection,
             jobs: jobs.unwrap_or_else(|| Sourced {
@@ -167,7 +146,6 @@ impl Config {
             max_wait,
             machine_id,
             state,
-            distributors: distributors.collect(),
             opener: variable("UREPO_OPENER").filter(|program| !program.is_empty()),
             exclude: layers.in_files(|file| file.exclude.clone()).unwrap_or_else(|| Sourced {
                 value: USUAL_EXCLUDES.map(str::to_owned).to_vec(),
@@ -193,24 +171,27 @@ fn parse_machine_id(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads the directory of the register of prefixes. With a register for each current directory, two
-/// collections could issue the same name.
+/// Reads the directory of the host state. With one for each current directory, two collections could issue the same
+/// name.
 fn parse_state(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_absolute() { Ok(path) } else { Err("expected an absolute path".to_owned()) }
 }
 
-/// The default state directory.
-fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> StateDirectory {
+/// The default directory of the host state: that of the machine where this user may write to it, so that all users
+/// share it, else the user's own.
+fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
     use etcetera::BaseStrategy;
-    let named = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    if named.is_none() && rustix::process::geteuid().is_root() {
-        return StateDirectory::Usual(PathBuf::from(MACHINE_STATE));
+    let machine = PathBuf::from(MACHINE_STATE);
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root || urepo::disk::may_write_into(&machine) {
+        return machine;
     }
+    let named = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let own = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
-    // Users without a home use that of the machine. Users who cannot write there are warned when they issue.
+    // Users without a home are warned when they issue.
     let state = named.or(own).filter(|home| home.is_absolute()).map(|home| home.join("urepo"));
-    StateDirectory::Usual(state.unwrap_or_else(|| PathBuf::from(MACHINE_STATE)))
+    state.unwrap_or(machine)
 }
 
 /// Where a setting is looked for after the command line.
@@ -299,7 +280,7 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
         if file.state.as_ref().is_some_and(|state| state.as_os_str().is_empty()) {
             return Err(unusable(path.display(), "`state` is empty".to_owned()));
         }
-        let paths = file.distributors.iter_mut().chain(file.collections.values_mut());
+        let paths = file.collections.values_mut();
         paths.chain(&mut file.state).for_each(|found| *found = beside(path, found));
         files.push((path.clone(), file));
     }
@@ -312,10 +293,10 @@ fn beside(settings: &Path, path: &Path) -> PathBuf {
 }
 
 fn unusable(file: impl fmt::Display, reason: String) -> Failure {
-    Failure::new(Exit::Failure, format!("cannot use the settings `{file}`"))
-        .caused_by(reason)
-        .hint("the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude \
-             and the table [collections]")
+    Failure::new(Exit::Failure, format!("cannot use the settings `{file}`")).caused_by(reason).hint(
+        "the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the \
+             table [collections]",
+    )
 }
 
 /// The user's file, then the machine's.

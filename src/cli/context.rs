@@ -10,18 +10,18 @@ use signal_hook::SigId;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, Founder, Gap, IssueOptions, IssuePurpose, Register, StoredItem,
-    Takeover, Unlogged, Writer, discover,
+    Collection, CollectionError, Founder, Gap, IssueOptions, IssuePurpose, StoredItem, Unlogged,
+    Writer, discover,
 };
 use urepo::disk::{Watcher, resolved};
-use urepo::distributor::{ClockTrust, Notice, Patience};
+use urepo::distributor::{ClockTrust, HostState, Notice, Patience};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::progress::{NoProgress, Progress};
 use urepo::transfer::RunMode;
 use urepo::wait::Waiter;
 
-use super::config::{self, Config, Given, MACHINE_STATE, StateDirectory};
+use super::config::{self, Config, Given};
 use super::escape;
 use super::exit::Exit;
 use super::failure::Failure;
@@ -31,9 +31,6 @@ use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Shown, Unit};
 use super::{Done, agent, typed};
-
-/// The register of prefixes, in the state directory.
-const PREFIXES: &str = "prefixes";
 
 /// The context of every command.
 pub(crate) struct Context {
@@ -237,7 +234,7 @@ impl Context {
             patience: self.patience(),
             trust,
             interrupt: self.interrupt.clone(),
-            register: self.register(),
+            host_state: self.host_state(),
             purpose: if self.global.dry_run { IssuePurpose::Plan } else { IssuePurpose::Issue },
         }
     }
@@ -247,25 +244,9 @@ impl Context {
         IssueOptions { purpose: IssuePurpose::Care, ..self.issue_options(trust) }
     }
 
-    /// The prefixes that this machine issues, with the data of the settings.
-    pub(crate) fn register(&self) -> Register {
-        let entries = |state: &Path| state.join(PREFIXES);
-        let (dir, others) = match &self.config.state.value {
-            StateDirectory::Chosen(state) => (entries(state), Vec::new()),
-            StateDirectory::Usual(state) => {
-                let machine = entries(Path::new(MACHINE_STATE));
-                let own = entries(state);
-                let others = if own == machine { Vec::new() } else { vec![machine] };
-                (own, others)
-            }
-        };
-        let paths = |found: &config::Sourced<PathBuf>| found.value.clone();
-        Register {
-            dir: Some(self.absolute(&dir)),
-            others,
-            known: self.config.collections.values().map(paths).collect(),
-            allowed: self.config.distributors.iter().map(paths).collect(),
-        }
+    /// What this machine remembers of the prefixes that it issues.
+    fn host_state(&self) -> HostState {
+        HostState { dir: Some(self.absolute(&self.config.state.value)) }
     }
 
     /// The collections at `roots`, by path or name.
@@ -275,18 +256,12 @@ impl Context {
     }
 
     /// The creator of a collection.
-    pub(crate) fn founder<'a>(
-        &'a self,
-        register: &'a Register,
-        takeover: Takeover,
-        names_from: &'a [Collection],
-    ) -> Founder<'a> {
+    pub(crate) fn founder<'a>(&'a self, names_from: &'a [Collection]) -> Founder<'a> {
         Founder {
             agent: &self.agent,
             clock: &self.clock,
             patience: self.patience(),
-            register,
-            takeover,
+            host_state: self.host_state(),
             names_from,
         }
     }

@@ -10,20 +10,9 @@ pub(crate) enum Force {
     Last,
     Missing,
     Permanent,
-    Prefix,
     Twins,
-    Unseen,
     Untraced,
 }
-
-/// The rule of commands that create a collection.
-pub(crate) const PREFIX: Choice<Force> = (
-    "prefix",
-    "Another collection of this machine issues identifiers of this host or IBIps of this address, or did; from now \
-     on only this one does. If the other one cannot be read, identifiers that it issued for later dates, while its \
-     clock was ahead, can be issued a second time",
-    Force::Prefix,
-);
 
 /// The rule of commands that restore Originals.
 pub(crate) const MISSING: Choice<Force> = (

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{InventoryLine, Recorded, Series};
+use super::{InventoryLine, Recorded};
 use crate::disk::{LockError, PathError};
 use crate::distributor::DistributorError;
-use crate::identity::{ParseError, Prefix, RepositoryName};
+use crate::identity::{ParseError, RepositoryName};
 use crate::sidecar::SidecarError;
 
 /// Why a collection cannot be created, opened or used.
@@ -90,33 +90,6 @@ pub enum CollectionError {
         file_system: &'static str,
         /// Where.
         path: PathBuf,
-    },
-    /// Another collection issues the names of a prefix, or their IBIps, from its own memory.
-    #[error("another collection issues the {series}: `{}`", root.display())]
-    PrefixInUse {
-        /// Which.
-        series: Series,
-        /// The other collection.
-        root: PathBuf,
-        /// Why it cannot be read: perhaps it issues them no longer.
-        #[source]
-        unread: Option<Box<CollectionError>>,
-    },
-    /// A missing collection has issued the names of a prefix, or their IBIps.
-    #[error("{series} belong to a collection that is gone: `{}`", root.display())]
-    PrefixLost {
-        /// Which.
-        series: Series,
-        /// The last path of the collection.
-        root: PathBuf,
-    },
-    /// The settings name a directory outside the collection without permission.
-    #[error("the memory of `{prefix}` is outside of the collection: `{}`", dir.display())]
-    MemoryOutside {
-        /// The prefix.
-        prefix: Prefix,
-        /// The directory.
-        dir: PathBuf,
     },
     /// A path that leads into another collection.
     #[error("`{}` is in another collection, `{}`", path.display(), collection.display())]

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `setup` | how a collection is created, found and described in `urepo.toml`, and its own directory |
 //! | `names` | which items are here, and how one is found by its name |
-//! | `issue` | how identifiers are issued, and which collection of a machine issues a prefix |
+//! | `issue` | how identifiers are issued |
 //! | `change` | how items are staged, published, locked and changed, and how killed runs are cleaned up |
 //! | `trash` | where deleted and replaced data lies until it is purged |
 //! | `inventory` | which items should be here, and where departed ones went |
@@ -52,8 +52,6 @@ pub use inventory::{
 };
 pub(crate) use inventory::{InventoryEnd, Writers, year_file};
 pub use issue::issuer::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
-pub use issue::register::{Register, Takeover};
-pub use issue::series::Series;
 pub use issue::spatial::{Spread, Takes};
 pub use item::StoredItem;
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
@@ -66,7 +64,7 @@ pub(crate) use names::lookup::Lookup;
 pub(crate) use names::window::Window;
 pub(crate) use names::year_dir_cache::YearDirCache;
 pub use setup::discover;
-pub use setup::init::{Founder, check_place, check_prefix, init, init_without_names};
+pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_names};
 use setup::own;
 pub use setup::own::{BuiltInventory, Rebuilt};
 use setup::settings;

@@ -129,15 +129,7 @@ impl Depositor<'_> {
         if let Err(error) = driven.and_then(|((), collected)| collected) {
             summary.fatal = Some(PathError::new("start threads for", "jobs", error).into());
         }
-        // The memory has not issued the names that items brought with them: the next process has to read them.
-        let settled = match summary.deposited {
-            1.. if !any_given.load(Ordering::Relaxed) => self.issuer.settle(),
-            _ => Ok(()),
-        };
         let finished = self.writer.finish();
-        if let Err(error) = settled {
-            summary.fatal.get_or_insert(error.into());
-        }
         if let Err(error) = finished {
             summary.fatal.get_or_insert(error.into());
         }

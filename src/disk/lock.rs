@@ -98,9 +98,6 @@ const HOLDER_BYTES: usize = 512;
 /// A holder that wrote no text.
 const UNKNOWN: &str = "another process";
 
-/// The end of the line of the holder.
-pub(crate) const HOLDER_END: u64 = HOLDER_OFFSET + HOLDER_BYTES as u64;
-
 impl Lock {
     /// Takes the lock file `name` in `dir`, made if it is missing.
     pub fn take(

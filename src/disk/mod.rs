@@ -54,7 +54,6 @@ pub use exclusion::{
 };
 pub use fidelity::{Fidelity, ShownModes};
 pub use file::StoredFile;
-pub(crate) use lock::HOLDER_END;
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};
 pub use new_file::NewFile;
 pub(crate) use page_cache::{PageCacheDropper, WriteBack};
@@ -66,7 +65,7 @@ pub(crate) use space::listed;
 pub use space::{Room, panic_becomes_error, size_of_tree};
 pub(crate) use stage::{Access, Stage, StageLock};
 pub(crate) use stat::READ_ATTEMPTS;
-pub use stat::{Attributes, FileFault, FileStat, Kind};
+pub use stat::{Attributes, FileFault, FileStat, Kind, may_write_into};
 pub use stream::Stream;
 pub(crate) use tree::TreeSize;
 pub use umask::{take_umask, with_umask};

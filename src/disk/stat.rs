@@ -4,12 +4,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::AsFd;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, statat, utimensat};
+use rustix::fs::{
+    Access, AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps, access, statat, utimensat,
+};
 use rustix::io::Errno;
 
 use super::beneath::open_beneath;
 use super::watch::Watcher;
 use crate::identity::{Instant, SECOND};
+
+/// Whether this user may make files in a directory, which has to exist.
+pub fn may_write_into(directory: &Path) -> bool {
+    access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
 
 /// The kind of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,62 +1,59 @@
 //! The temporal distributor: dates that are never issued twice [generation standard, section 6].
 //!
 //! [`algorithm`] is the standard's rule as arithmetic, [`granularity`] the rounding, [`slot`] the format of
-//! the memory, and `memory` its locked file. [`Distributor`] combines them with a clock: lock, read, compare
-//! with the names on disk, decide, sync, unlock.
+//! the memory, and `memory` its locked file. [`Distributor`] combines them with a clock: lock, read, decide, sync,
+//! unlock.
 //!
 //! # What protects a date
 //!
-//! 1. The memory is written and synced before a date leaves this module.
-//! 2. The kernel lock on the memory puts processes in order.
-//! 3. A memory that may not be the last one (lost, damaged, changed by another program, behind the names on
-//!    disk) is not believed: forgotten dates lie in the past, so the next one is later than *now*. The first
-//!    date after a start of the machine is later than the start: the file system, or the whole virtual
-//!    machine, may have been rolled back before it.
-//! 4. The first time a process issues, the memory is compared with the newest name on disk. The names are not
-//!    read again while their directory is unchanged since the last comparison (`tree` in the slot): a year
-//!    may hold a million names.
-//! 5. Publishing never replaces. So a name is looked up once, in the step that takes it, and not
-//!    also beforehand.
+//! 1. The memory of the collection is written and synced before a date leaves this module.
+//! 2. Kernel locks put processes in order: first on the memory of the host, which all collections of the machine
+//!    raise, then on that of the collection.
+//! 3. A memory that was lost or damaged is not believed: forgotten dates lie in the past, so the next one is later
+//!    than *now* and than all names on disk.
+//! 4. A memory of another machine issues nothing, until a person says that it was moved or restored
+//!    ([`Distributor::restored`]).
+//! 5. A date that a name on disk has already is passed over: a Copy may bring one. Publishing never replaces.
 //! 6. Every date lies in the past of a clock that has not gone back behind the last date.
 //!
 //! A name on disk with a future date was not issued here by a correct clock. It is reported and does not
-//! count: one wrong name must not stop all issuing until its date has come. Its date is skipped when the clock
-//! reaches it. Nothing on disk protects a future name that left. A damaged memory continues above it, and so refuses to issue as the intact one would, until a person resets the memory.
-//! If only another collection has a future name, its date is `reserved` when the memory is reset, begun or in doubt. If
-//! that file is lost, a person has to name the other collection again.
+//! count: one wrong name must not stop all issuing until its date has come.
 //!
 //! # Limits
 //!
-//! Nothing shows that a whole file system was rolled back while the machine ran, or a virtual machine
-//! together with its main memory: memory, names and ctimes go back together. Forgotten dates of the present
-//! minute can then be issued again, because rounding gives a date that is up to a minute old.
+//! A name dated in the future that leaves the collection before its date can be issued again then, because the names
+//! on disk are not read while the memory is whole.
+//!
+//! Nothing shows that a whole machine was rolled back while it ran, or that a backup was put back in silence where the
+//! host state went back with it. Two users who issue one prefix from two collections never give one name twice only where
+//! both may write the host state. A power cut takes the host state of the last seconds: if the clock then starts
+//! behind, a second collection of the same host can repeat a name of the first.
 
 pub mod algorithm;
-mod compare;
 mod error;
 pub mod granularity;
+mod host;
+mod known;
 mod memory;
-mod reserved;
 pub mod slot;
-mod upkeep;
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::disk::Dir;
-use crate::identity::{Instant, Prefix};
+use crate::identity::{IbipPrefix, Instant, Prefix};
 use crate::interrupt::Interrupt;
+use crate::layout;
 use crate::wait::{Interrupted, Waiter};
 
 pub use algorithm::{NextDate, Verdict, issue, judge, step};
-use compare::{Basis, UNSETTLED};
-pub use compare::{Elsewhere, Names, Newest, RecordedDates};
 pub use error::{DistributorError, Notice};
 pub use granularity::{Granularity, GranularityError, Setting};
-use memory::{HeldMemory, MemoryState};
-pub use upkeep::{FutureDate, MissingDates, Past, Unseen, known_ahead, sharing};
+pub use host::HostState;
+use known::Basis;
+pub use known::{Names, Newest, Past};
+use memory::{Durable, HeldMemory};
 
 /// Default limit on the lag of the clock behind the last date, and so on the wait.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(5);
@@ -87,24 +84,22 @@ pub struct Distributor<'a> {
     pub prefix: Prefix,
     /// The granularity of dates.
     pub setting: Setting,
+    /// The prefix of the IBIps of its names, if they have any.
+    pub ibips: Option<IbipPrefix>,
     /// The directory of memories.
     pub dir: Dir,
+    /// The memories of this machine.
+    pub host_state: HostState,
     /// The agent.
     pub agent: &'a Agent,
     /// The clock.
     pub clock: &'a dyn Clock,
     /// Whether a clock that looks wrong is believed.
     pub trust: ClockTrust,
-    /// Whether a memory is taken back though a collection cannot be read.
-    pub unseen: Unseen,
-    /// Whether a missing file of reserved dates is built again.
-    pub missing_dates: MissingDates,
     /// Ends a wait early.
     pub interrupt: Interrupt,
-    /// The last date that this process issued, after which the memory was compared with the names on disk.
+    /// The last date that this process issued.
     given: Option<Instant>,
-    /// Future dates of recorded names.
-    skipped: BTreeSet<Instant>,
 }
 
 /// Issued dates, in order, later than all earlier ones.
@@ -125,21 +120,17 @@ impl<'a> Distributor<'a> {
         agent: &'a Agent,
         clock: &'a dyn Clock,
     ) -> Distributor<'a> {
-        let (trust, interrupt) = (ClockTrust::Judge, Interrupt::default());
-        let (unseen, missing_dates) = (Unseen::Refuse, MissingDates::Refuse);
-        let (given, skipped) = (None, BTreeSet::new());
         Distributor {
             prefix,
             setting,
+            ibips: None,
             dir,
+            host_state: HostState::default(),
             agent,
             clock,
-            trust,
-            unseen,
-            missing_dates,
-            interrupt,
-            given,
-            skipped,
+            trust: ClockTrust::Judge,
+            interrupt: Interrupt::default(),
+            given: None,
         }
     }
 
@@ -152,50 +143,28 @@ impl<'a> Distributor<'a> {
         names: &dyn Names,
         patience: Patience,
     ) -> Result<Issued, DistributorError> {
-        let mut memory = self.lock_memory(patience.lock)?;
         let mut notices = Vec::new();
-        let basis = self.compare(&mut memory, names, patience, &mut notices)?;
-        let dates = self.decide(count, &basis, &memory.reserved.dates, patience)?;
-        let last = dates.last().copied();
-        memory.write(last, self.setting, &basis.tree)?;
-        drop(memory);
-        self.given = last;
-        self.skipped = basis.skipped;
-        Ok(Issued { dates, notices })
-    }
-
-    /// Notes that the memory covers all present names on disk, if it has issued one: the memory of another
-    /// subsystem may belong to another machine.
-    ///
-    /// Called after names were published, it saves the next process from reading them all. A name that
-    /// another program added in between is not noticed until the next change; publishing would still refuse
-    /// to repeat it.
-    pub fn settle(&self, names: &dyn Names, patience: Patience) -> Result<(), DistributorError> {
-        if self.given.is_none() {
-            return Ok(());
-        }
+        let host_dir = self.open_host(&mut notices)?;
+        let mut host =
+            self.lock_host(host_dir.as_ref(), &self.waiter(patience.lock), &mut notices)?;
         let mut memory = self.lock_memory(patience.lock)?;
-        if let MemoryState::Record(record) = &memory.found {
-            let (last, granularity) = (record.last, record.granularity);
-            // Another process may have found dates to skip.
-            if record.state() != UNSETTLED {
-                memory.write(last, granularity, &names.state(self.clock.now())?)?;
-            }
-        }
-        Ok(())
+        let basis = self.basis((&host, &memory), names, patience, &mut notices)?;
+        let dates = self.decide(count, &basis, names, patience)?;
+        let last = dates.last().copied();
+        memory.write(last, self.setting, Durable::Yes)?;
+        host.write(last, self.setting)?;
+        self.given = last;
+        Ok(Issued { dates, notices })
     }
 
     /// Reads the memory for display, without issuing.
     pub fn look(&self) -> Result<Option<slot::MemoryRecord>, DistributorError> {
-        HeldMemory::look(&self.dir, &self.prefix)
+        HeldMemory::look(&self.dir, (&layout::memory_file(&self.prefix), &self.prefix.subsystem()))
     }
 
     fn lock_memory(&self, wait: Duration) -> Result<HeldMemory<'_>, DistributorError> {
-        let memory = HeldMemory::lock(&self.dir, &self.prefix, self.agent, &self.waiter(wait))?;
-        if memory.is_reserved_lost && self.missing_dates == MissingDates::Refuse {
-            return Err(DistributorError::reserved_missing(&self.dir, &self.prefix));
-        }
-        Ok(memory)
+        let (file, series) = (layout::memory_file(&self.prefix), self.prefix.subsystem());
+        HeldMemory::lock(&self.dir, (&file, &series), self.agent, &self.waiter(wait))
     }
 
     fn waiter(&self, limit: Duration) -> Waiter<'a> {
@@ -206,7 +175,7 @@ impl<'a> Distributor<'a> {
         &self,
         count: usize,
         basis: &Basis,
-        reserved: &BTreeSet<Instant>,
+        names: &dyn Names,
         patience: Patience,
     ) -> Result<Vec<Instant>, DistributorError> {
         let mut dates: Vec<Instant> = Vec::new();
@@ -231,7 +200,7 @@ impl<'a> Distributor<'a> {
                 Err(error) => return Err(error),
             };
             known = Some(date);
-            if !basis.skipped.contains(&date) && !reserved.contains(&date) {
+            if !names.is_taken(date)? {
                 dates.push(date);
             }
         }

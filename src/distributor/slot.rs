@@ -5,21 +5,18 @@
 //! *before* the last one:
 //!
 //! ```text
-//! urepo-distributor 2
+//! urepo-memory 1
 //! prefix sid.inpe.br/mtc-m19
 //! sequence 12
 //! last 1287588480000000000
 //! granularity auto
-//! boot 0d6a3e1c-5a1c-4f0e-9d6e-2f6c1b6f6a51
-//! host 4c1f6f0a2b7d4e0f9a4be3d5c2a1908f:131074
-//! tree -
+//! host 4c1f6f0a2b7d4e0f9a4be3d5c2a1908f
 //! (spaces)
 //! sha256 (64 hexadecimal digits over all that precedes in this slot)
 //! ```
 //!
 //! `last -` means that no date has been issued yet. A new memory has records in both slots, so a slot without
-//! one always means that a record was lost. The word of `tree` ends in `+reserved` while the file of reserved
-//! dates beside the memory has to be there.
+//! one always means that a record was lost.
 //!
 //! The checksum is at the end of the slot, not of the text: the beginning of a new record before the rest of
 //! an old one is never valid. A later format has to keep the first word, the size of the slots and the
@@ -49,13 +46,10 @@ const STRIDE: usize = 4096;
 const BODY: usize = SLOT - "sha256 ".len() - 64 - 1;
 
 /// The first line of a record, without its version.
-const TAG: &str = "urepo-distributor ";
+const TAG: &str = "urepo-memory ";
 
 /// The version of the format that this module reads and writes.
-const VERSION: &str = "2";
-
-/// The version before, which did not notice a backup restored in place: its records count as lost.
-const FIRST_VERSION: &str = "1";
+const VERSION: &str = "1";
 
 /// Stands for `last` before the first label.
 const NO_DATE: &str = "-";
@@ -63,29 +57,19 @@ const NO_DATE: &str = "-";
 /// The longest prefix: a host name of 253 characters, a separator and a port, with some room.
 pub const PREFIX: usize = 260;
 
-/// The longest name of a boot or a host: a machine, a file and a file system.
-pub const NAME: usize = 96;
-
-/// The longest stamp of an item tree.
-pub const STAMP: usize = 80;
-
-/// The end of a stamp while dates are reserved. An older version takes it for a changed tree, and compares.
-const RESERVED: &str = "+reserved";
+/// The longest name of a host.
+pub const NAME: usize = 40;
 
 /// The longest text of a record, with `last` as wide as an `i128` can be, and one line end after
 /// the padding.
-const LONGEST: usize = "urepo-distributor 2\n".len()
+const LONGEST: usize = "urepo-memory 1\n".len()
     + "prefix \n".len()
     + PREFIX
     + "sequence 18446744073709551615\n".len()
     + "last -170141183460469231731687303715884105728\n".len()
     + "granularity 0.000000001\n".len()
-    + "boot \n".len()
-    + NAME
     + "host \n".len()
     + NAME
-    + "tree \n".len()
-    + STAMP
     + "\n".len();
 
 const _: () = assert!(LONGEST <= BODY, "every record fits its slot");
@@ -93,7 +77,7 @@ const _: () = assert!(LONGEST <= BODY, "every record fits its slot");
 /// The contents of the memory of one prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryRecord {
-    /// The prefix whose memory this is.
+    /// The prefix whose memory this is, or that of the IBIps.
     pub prefix: Token<PREFIX>,
     /// The number of this record, from 1. A file with the number 0 or [`u64::MAX`] is not believed.
     pub sequence: u64,
@@ -102,31 +86,8 @@ pub struct MemoryRecord {
     pub last: Option<Instant>,
     /// The setting under which that label was issued.
     pub granularity: Setting,
-    /// The boot of the machine during which this record was written.
-    pub boot: Token<NAME>,
-    /// The machine on which it was written, and the file there.
+    /// The machine on which it was written.
     pub host: Token<NAME>,
-    /// The state of the item tree when it was last compared with the memory, and whether dates are reserved.
-    pub tree: Token<STAMP>,
-}
-
-impl MemoryRecord {
-    /// The word for a state of the item tree, and for whether dates are reserved.
-    pub fn tree_of(state: &str, has_reserved: bool) -> Token<STAMP> {
-        let mark = if has_reserved { RESERVED } else { "" };
-        Token::sanitised(&format!("{state}{mark}"))
-    }
-
-    /// The state of the item tree.
-    pub fn state(&self) -> &str {
-        let tree = self.tree.as_str();
-        tree.strip_suffix(RESERVED).unwrap_or(tree)
-    }
-
-    /// Whether the file of reserved dates has to be there.
-    pub fn has_reserved(&self) -> bool {
-        self.tree.as_str().ends_with(RESERVED)
-    }
 }
 
 /// A word of 1 to `MAX` printable ASCII characters, none of them a space.
@@ -222,9 +183,6 @@ pub enum Damage {
         /// The word that begins the line.
         line: &'static str,
     },
-    /// The checksum matches, and the format is one before this: its records count as lost.
-    #[error("an older version of urepo wrote it")]
-    OlderFormat,
     /// The checksum matches, yet the record goes on after its last line.
     #[error("it has more lines than a record")]
     MoreLines,
@@ -302,11 +260,11 @@ fn decode_at(file: &[u8], offset: usize) -> Result<MemoryRecord, SlotError> {
 
 /// Writes a record as the bytes of its slot.
 pub fn encode(record: &MemoryRecord) -> [u8; SLOT] {
-    let MemoryRecord { prefix, sequence, last, granularity, boot, host, tree } = record;
+    let MemoryRecord { prefix, sequence, last, granularity, host } = record;
     let last = last.map_or_else(|| NO_DATE.to_owned(), |last| last.nanoseconds().to_string());
     let text = format!(
         "{TAG}{VERSION}\nprefix {prefix}\nsequence {sequence}\nlast {last}\n\
-         granularity {granularity}\nboot {boot}\nhost {host}\ntree {tree}\n",
+         granularity {granularity}\nhost {host}\n",
     );
     let mut slot = [b' '; SLOT];
     let (body, seal) = slot.split_at_mut(BODY);
@@ -331,7 +289,6 @@ pub fn decode(slot: &[u8]) -> Result<MemoryRecord, SlotError> {
     let mut lines = str::from_utf8(body).unwrap_or_default().split('\n');
     match lines.next().and_then(|line| line.strip_prefix(TAG)) {
         Some(VERSION) => parse(lines).map_err(|why| SlotError::Damaged { why }),
-        Some(FIRST_VERSION) => Err(SlotError::Damaged { why: Damage::OlderFormat }),
         Some(_) => Err(SlotError::OtherFormat),
         None => Err(SlotError::Damaged { why: Damage::Line { line: TAG.trim_ascii_end() } }),
     }
@@ -350,9 +307,7 @@ fn parse<'a>(mut lines: impl Iterator<Item = &'a str>) -> Result<MemoryRecord, D
             }
         },
         granularity: field(lines.next(), "granularity")?,
-        boot: field(lines.next(), "boot")?,
         host: field(lines.next(), "host")?,
-        tree: field(lines.next(), "tree")?,
     };
     if !lines.all(|line| is_blank(line.as_bytes())) {
         return Err(Damage::MoreLines);

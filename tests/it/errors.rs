@@ -51,7 +51,7 @@ use crate::support::{
 };
 
 /// The memory of the collection that a world comes with.
-const MEMORY: &str = "archive/.urepo/distributor/example.org+archive.lock";
+const MEMORY: &str = "archive/.urepo/memory/example.org+archive";
 
 /// How long to wait for a lock that is free: a process that another test is just starting has it for
 /// a moment too.
@@ -76,13 +76,13 @@ fn without_stage(text: &str) -> String {
     hidden
 }
 
-/// Everything in the world but lock files, which appear once and stay, and the register of the machine.
+/// Everything in the world but lock files, among them memories, which appear once and stay, and what the machine remembers.
 fn everything(world: &World) -> Vec<String> {
     let is_lock = |line: &str| {
         line.starts_with(".state/")
             || line.contains(".urepo/lock ")
             || line.contains(".urepo/locks/")
-            || (line.contains(".urepo/distributor/") && line.contains(".lock "))
+            || line.contains(".urepo/memory/")
     };
     tree(&world.path("")).into_iter().filter(|line| !is_lock(line)).collect()
 }

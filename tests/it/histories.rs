@@ -44,7 +44,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
         "D3: minted identifiers are in no record but the memory",
         "mint A
          lose A memory
-         clock A -183007
+         clock A -183006
          mint A",
     ),
     (

@@ -28,7 +28,7 @@ const READERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "archive/.urepo/distributor/example.org+archive.lock",
+        "archive/.urepo/memory/example.org+archive",
         &["-c archive doctor", "-c archive new good.txt"],
     ),
     (

@@ -4,15 +4,12 @@ mod future;
 mod model;
 mod restored;
 
-pub(crate) use restored::restore_in_place;
-
 use std::cell::RefCell;
 use std::time::Duration;
 
-use urepo::digest::Digest;
 use urepo::disk::{Dir, PathError, Watcher};
 use urepo::distributor::{
-    ClockTrust, Distributor, DistributorError, FutureDate, Issued, Names, Newest, Notice, Past,
+    ClockTrust, Distributor, DistributorError, HostState, Issued, Names, Newest, Notice, Past,
     Patience, Setting, slot,
 };
 use urepo::identity::Instant;
@@ -35,15 +32,15 @@ impl Known {
 }
 
 impl Names for Known {
-    fn state(&self, _: Instant) -> Result<String, PathError> {
-        Ok(format!("{:?}", self.newest.borrow()).replace([' ', '(', ')'], ""))
-    }
-
     fn newest(&self, limit: Instant) -> Result<Newest, PathError> {
         *self.read.borrow_mut() += 1;
         let mut newest = Newest::default();
         self.newest.borrow().iter().for_each(|date| newest.add(*date, limit));
         Ok(newest)
+    }
+
+    fn is_taken(&self, date: Instant) -> Result<bool, PathError> {
+        Ok(*self.newest.borrow() == Some(date))
     }
 }
 
@@ -52,6 +49,7 @@ struct Place {
     clock: TestClock,
     names: Known,
     agent: urepo::agent::Agent,
+    host_state: HostState,
 }
 
 impl Place {
@@ -69,6 +67,7 @@ impl Place {
             clock: TestClock::at("2026-11-21T02:13:20Z"),
             names: Known::default(),
             agent: agent(),
+            host_state: HostState::default(),
         }
     }
 
@@ -76,7 +75,18 @@ impl Place {
         let dir = Dir::open(self.scratch.path(), Watcher::default()).unwrap();
         let prefix = "example.org/archive".parse().unwrap();
         let setting: Setting = setting.parse().unwrap();
-        Distributor::new(prefix, setting, dir, &self.agent, &self.clock)
+        let mut distributor = Distributor::new(prefix, setting, dir, &self.agent, &self.clock);
+        distributor.host_state = self.host_state.clone();
+        distributor
+    }
+
+    /// A collection of the same host on the same machine.
+    fn another(&self) -> Place {
+        let place = Place::empty();
+        let host_state = HostState { dir: Some(self.scratch.path().join("state")) };
+        let place = Place { host_state, ..place };
+        place.distributor("auto").begin(&place.names, Past::Known, PATIENCE).unwrap();
+        place
     }
 
     /// One date by a process of its own.
@@ -91,7 +101,7 @@ impl Place {
     }
 
     fn memory(&self) -> std::path::PathBuf {
-        self.scratch.path().join("example.org+archive.lock")
+        self.scratch.path().join("example.org+archive")
     }
 }
 
@@ -176,13 +186,13 @@ fn a_doubtful_clock_needs_a_person() {
 }
 
 #[test]
-fn a_memory_from_another_machine_is_adopted_by_a_person_only() {
+fn a_memory_from_another_machine_issues_again_by_the_word_of_a_person_only() {
     let mut place = Place::new();
     place.suffix("auto");
     place.agent.machine_id = "clone-id".into();
     let error = place.issue("auto").unwrap_err();
     assert!(matches!(error, DistributorError::OtherMachine { .. }), "{error}");
-    place.distributor("auto").adopt(&place.names, FutureDate::Keep, PATIENCE).unwrap();
+    place.distributor("auto").restored(&place.names, PATIENCE).unwrap();
     place.issue("auto").unwrap();
 }
 
@@ -208,41 +218,6 @@ fn a_damaged_memory_goes_on_above_the_newest_name() {
     assert!(issued.dates[0] > "2026-11-21T02:13:21.5Z".parse().unwrap(), "{:?}", issued.dates);
 }
 
-#[test]
-fn a_memory_of_an_older_version_goes_on_above_the_newest_name() {
-    let place = Place::new();
-    place.suffix("auto");
-    place.names.add("2026-11-21T02:13:21.5Z");
-    let mut file = std::fs::read(place.memory()).unwrap();
-    for at in [0, slot::FILE / 2] {
-        let body = &mut file[at..at + slot::SLOT - "sha256 ".len() - 64 - 1];
-        body["urepo-distributor ".len()] = b'1';
-        let seal = format!("sha256 {}\n", Digest::of(body));
-        file[at + slot::SLOT - seal.len()..at + slot::SLOT].copy_from_slice(seal.as_bytes());
-    }
-    std::fs::write(place.memory(), file).unwrap();
-    let issued = place.issue("auto").unwrap();
-    assert!(matches!(issued.notices[..], [Notice::MemoryOutdated { .. }]), "{:?}", issued.notices);
-    assert!(issued.notices[0].to_string().contains("an older urepo"), "{}", issued.notices[0]);
-    assert!(issued.dates[0] > "2026-11-21T02:13:21.5Z".parse().unwrap(), "{:?}", issued.dates);
-    assert!(place.issue("auto").unwrap().notices.is_empty());
-}
-
-#[test]
-fn an_old_backup_of_the_memory_goes_on_above_the_newest_name() {
-    let place = Place::new();
-    place.suffix("auto");
-    let backup = std::fs::read(place.memory()).unwrap();
-    place.clock.set("2026-11-21T02:20:00Z");
-    place.suffix("auto");
-    place.names.add("2026-11-21T02:20:00Z");
-    std::fs::write(place.memory(), backup).unwrap();
-    place.clock.set("2026-11-21T02:19:58Z");
-    let issued = place.issue("auto").unwrap();
-    assert!(matches!(issued.notices[..], [Notice::MemoryBehind { .. }]), "{:?}", issued.notices);
-    assert_eq!(issued.dates[0].suffix(), "2026/11.21.02.20.00.000001");
-}
-
 /// Rot in the newer slot leaves an older date: the names on disk are read again.
 #[test]
 fn rot_in_one_slot_does_not_repeat_a_date() {
@@ -260,20 +235,22 @@ fn rot_in_one_slot_does_not_repeat_a_date() {
     assert!(date > "2026-11-21T02:13:20.003Z".parse().unwrap(), "{date}");
 }
 
+/// A million names cost nothing while the memory is whole.
 #[test]
-fn names_are_not_read_again_while_nothing_has_changed() {
+fn names_are_read_only_in_doubt() {
     let place = Place::new();
     place.suffix("auto");
-    place.suffix("auto");
-    assert_eq!(*place.names.read.borrow(), 0, "the directory is as it was");
     place.names.add("2026-11-21T02:13:15Z");
-    let mut distributor = place.distributor("auto");
-    distributor.issue(1, &place.names, PATIENCE).unwrap();
-    assert_eq!(*place.names.read.borrow(), 1);
-    place.names.add("2026-11-21T02:13:16Z");
-    distributor.settle(&place.names, PATIENCE).unwrap();
     place.suffix("auto");
-    assert_eq!(*place.names.read.borrow(), 1, "settled");
+    assert_eq!(*place.names.read.borrow(), 0);
+}
+
+/// A Copy brings a name that another machine issued.
+#[test]
+fn a_date_that_a_name_on_disk_has_is_passed_over() {
+    let place = Place::new();
+    place.names.add("2026-11-21T02:13:20Z");
+    assert!(*place.suffix("auto") > *"2026/11.21.02.13.20");
 }
 
 #[test]
@@ -281,7 +258,7 @@ fn a_memory_of_another_prefix_or_a_newer_version_is_refused() {
     let place = Place::new();
     place.suffix("auto");
     let text = String::from_utf8(std::fs::read(place.memory()).unwrap()).unwrap();
-    let other = place.scratch.path().join("example.org+other.lock");
+    let other = place.scratch.path().join("example.org+other");
     std::fs::write(&other, &text).unwrap();
     let dir = Dir::open(place.scratch.path(), Watcher::default()).unwrap();
     let prefix = "example.org/other".parse().unwrap();
@@ -314,16 +291,63 @@ fn dates_increase_over_processes_and_batches() {
     assert!(all.is_sorted_by(|a, b| a < b));
 }
 
-/// A collection copied on one machine brings a memory along that the original still gives from.
 #[test]
-fn a_copy_of_a_memory_gives_no_names() {
+fn collections_of_one_host_never_meet() {
+    let one = Place::new();
+    let one =
+        Place { host_state: HostState { dir: Some(one.scratch.path().join("state")) }, ..one };
+    let other = one.another();
+    let mut dates = Vec::new();
+    for round in 0..6 {
+        let place = if round % 2 == 0 { &one } else { &other };
+        dates.extend(place.distributor("auto").issue(3, &place.names, PATIENCE).unwrap().dates);
+    }
+    // A copy of a collection, with its memory.
+    let copy = one.another();
+    std::fs::copy(one.memory(), copy.memory()).unwrap();
+    dates.push(copy.issue("auto").unwrap().dates[0]);
+    // The first one and all that it knew are gone.
+    std::fs::remove_file(one.memory()).unwrap();
+    let again = one.another();
+    dates.push(again.issue("auto").unwrap().dates[0]);
+    assert!(dates.is_sorted_by(|a, b| a < b), "{dates:?}");
+}
+
+/// Two hosts with one address, whose IBIps would be the same.
+#[test]
+fn hosts_of_one_address_never_meet() {
     let place = Place::new();
-    place.suffix("auto");
-    let copy = Place::new();
-    std::fs::copy(place.memory(), copy.memory()).unwrap();
-    let error = copy.issue("auto").unwrap_err();
-    assert!(matches!(error, DistributorError::OtherMachine { .. }), "{error}");
-    copy.distributor("auto").adopt(&copy.names, FutureDate::Keep, PATIENCE).unwrap();
-    copy.issue("auto").unwrap();
-    place.issue("auto").unwrap();
+    let host_state = HostState { dir: Some(place.scratch.path().join("state")) };
+    let mut dates = Vec::new();
+    for prefix in ["example.org/archive", "example.org/maps", "example.org/archive"] {
+        let mut distributor = place.distributor("1");
+        distributor.prefix = prefix.parse().unwrap();
+        distributor.ibips = Some("8JMKD3MGP8W".parse().unwrap());
+        distributor.host_state = host_state.clone();
+        dates.extend(distributor.issue(1, &place.names, PATIENCE).unwrap().dates);
+    }
+    assert!(dates.is_sorted_by(|a, b| a < b), "{dates:?}");
+}
+
+#[test]
+fn a_damaged_host_state_is_reason_for_doubt() {
+    let one = Place::new();
+    let state = one.scratch.path().join("state");
+    let one = Place { host_state: HostState { dir: Some(state.clone()) }, ..one };
+    one.issue("auto").unwrap();
+    let other = one.another();
+    let last = other.issue("auto").unwrap().dates[0];
+    std::fs::write(state.join("example.org+archive"), vec![b'?'; slot::FILE]).unwrap();
+    assert!(one.issue("auto").unwrap().dates[0] > last);
+}
+
+/// Users without the right to write the host state issue even so.
+#[test]
+fn without_host_state_a_person_is_warned() {
+    let place = Place::new();
+    let file = place.scratch.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let place = Place { host_state: HostState { dir: Some(file.join("state")) }, ..place };
+    let error = place.issue("auto").unwrap_err();
+    assert!(matches!(error, DistributorError::Disk(_)), "{error}");
 }

@@ -210,7 +210,7 @@ fn leaving_out_any_sync_of_an_item_is_noticed_where_there_is_no_other() {
 }
 
 fn check(trace: &[(Operation, PathBuf)], root: &Path, mut disk: Disk) {
-    let memory = root.join(".urepo/distributor");
+    let memory = root.join(".urepo/memory");
     let inventory = root.join(".urepo/inventory");
     let (mut placed, mut reported, mut is_recorded) = (0, 0, false);
     for (operation, path) in trace {
@@ -247,8 +247,8 @@ fn leaving_out_a_sync_is_noticed() {
         (Operation::MakeDirectory, stage.join("0")),
         (Operation::CreateFile, stage.join("0/doc")),
         (Operation::Write, stage.join("0/doc")),
-        (Operation::Write, root.join(".urepo/distributor/x.lock")),
-        (Operation::SyncFile, root.join(".urepo/distributor/x.lock")),
+        (Operation::Write, root.join(".urepo/memory/x")),
+        (Operation::SyncFile, root.join(".urepo/memory/x")),
         (Operation::SyncFileSystem, stage.clone()),
         (Operation::Rename, year.join("11.21.02.13")),
         (Operation::SyncDirectory, year.clone()),

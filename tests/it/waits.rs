@@ -126,10 +126,10 @@ fn names() {
     let by_minutes = "60".parse().unwrap();
     let error = issue(&Impatient::new(), by_minutes);
     assert!(matches!(error, DistributorError::Interrupted { .. }), "{error}");
-    let memories = urepo::layout::OWN.to_owned() + "/distributor";
+    let memories = urepo::layout::OWN.to_owned() + "/memory";
     let memory = std::fs::read_dir(world.path("archive").join(memories)).unwrap();
     let name = memory.map(|it| it.unwrap().file_name().into_string().unwrap()).next().unwrap();
-    let _lock = held(&world.path("archive"), &format!("distributor/{name}"));
+    let _lock = held(&world.path("archive"), &format!("memory/{name}"));
     let error = issue(&Impatient::new(), Setting::Auto);
     let lock = matches!(error, DistributorError::Lock(LockError::Interrupted { .. }));
     assert!(lock, "{error}");

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use urepo::adopt::{Adopter, Mode, has_items, measure};
-use urepo::collection::{
-    Collection, CollectionError, Subsystem, Takeover, check_place, init_without_names,
-};
+use urepo::collection::{Collection, CollectionError, Subsystem, check_place, init_without_names};
 use urepo::disk::Dir;
 use urepo::distributor::Setting;
 use urepo::holdings::{Peers, UnseenRule};
@@ -18,7 +16,7 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::force::{Force, PREFIX};
+use crate::cli::force::Force;
 
 mod report;
 
@@ -64,17 +62,14 @@ pub(crate) struct Adopt {
     granularity: Setting,
     #[command(flatten)]
     past: PastArgs,
-    /// Override a rule: `missing` takes Originals in though a known collection cannot be opened; `prefix` lets this
-    /// collection issue identifiers that another one of this machine issues, or did
+    /// Override a rule: `missing` takes Originals in though a known collection cannot be opened
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
 }
 
 /// The rules that `--force` overrides here.
-const FORCE: [Choice<Force>; 2] = [
-    ("missing", "Take Originals in though a known collection cannot be opened", Force::Missing),
-    PREFIX,
-];
+const FORCE: [Choice<Force>; 1] =
+    [("missing", "Take Originals in though a known collection cannot be opened", Force::Missing)];
 
 /// The states that an item can be adopted in.
 const STATES: [Choice<State>; 2] = [
@@ -119,7 +114,7 @@ impl Adopt {
         }
         if matches!(found, RootKind::Tree) {
             let checked = match &wanted {
-                Some(wanted) => self.past.check(context, &root, wanted.clone(), self.takeover()),
+                Some(wanted) => self.past.check(context, &root, wanted),
                 None => check_place(&root).map_err(Failure::from),
             };
             checked.map_err(|failure| made_meanwhile(&root, failure))?;
@@ -160,8 +155,7 @@ impl Adopt {
                 return Ok(*collection);
             }
             (RootKind::Tree, Some(wanted)) => {
-                let made =
-                    self.past.make(context, self.name.clone(), root, wanted, self.takeover());
+                let made = self.past.make(context, self.name.clone(), root, wanted);
                 made.map_err(|failure| made_meanwhile(root, failure))?
             }
             (RootKind::Tree, None) => {
@@ -176,10 +170,6 @@ impl Adopt {
             context.printer.note(&format!("made the collection `{path}`{lack}"));
         }
         Ok(collection)
-    }
-
-    fn takeover(&self) -> Takeover {
-        Force::Prefix.rule(&self.force, Takeover::Accept)
     }
 
     fn carry_out(&self, context: &Context, mode: Mode<'_>) -> Done {

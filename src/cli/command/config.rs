@@ -8,7 +8,7 @@ use urepo::collection::discover;
 use urepo::distributor::DEFAULT_MAX_WAIT;
 
 use crate::cli::Done;
-use crate::cli::config::{Origin, Sourced, StateDirectory, files};
+use crate::cli::config::{Origin, Sourced, files};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -50,11 +50,7 @@ impl Config {
         row("max-wait", format!("{:?}", wait.value), &wait.origin);
         let machine = config.machine_id.as_ref().map_or(&Origin::Default, |found| &found.origin);
         row("machine-id", context.agent.machine_id.clone(), machine);
-        let (StateDirectory::Chosen(state) | StateDirectory::Usual(state)) = &config.state.value;
-        row("state", path(state), &config.state.origin);
-        for found in &config.distributors {
-            row("distributors", path(&found.value), &found.origin);
-        }
+        row("state", path(&config.state.value), &config.state.origin);
         let exclude = &config.exclude;
         for pattern in &exclude.value {
             row("exclude", pattern.clone(), &exclude.origin);

@@ -3,16 +3,14 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use urepo::collection::{Collection, Subsystem, Takeover, check_place, check_prefix, init};
+use urepo::collection::{Collection, Subsystem, check_place, check_subsystem, init};
 use urepo::disk::Watcher;
 use urepo::distributor::Setting;
 use urepo::identity::Host;
 
-use crate::cli::choice::one_of;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::force::{Force, PREFIX};
 use crate::cli::records::OneCollection;
 use crate::cli::{Done, shell};
 
@@ -22,11 +20,9 @@ use crate::cli::{Done, shell};
 /// and port that its identifiers are built from. You can add more in `urepo.toml`. Choose a host name that
 /// you control: it becomes part of every identifier, but it need not stay online or belong to this machine.
 ///
-/// One collection issues the identifiers of a host. A second one for the same host and port on this machine
-/// could issue them again, so it is refused, unless both share one memory: --distributor. If the other one is
-/// lost, --names-from continues above the identifiers that its mirrors hold, or that their inventories
-/// record, and skips those dated in the future. The same holds for the address of IBIps: two collections with one --ip need
-/// an --ip-port each.
+/// Several collections of this machine may issue identifiers of one host: each goes on above the last one that any of
+/// them issued, which the machine remembers. If the collections of another machine are lost, --names-from continues
+/// above the identifiers that their mirrors hold, or that their inventories record, and above the present.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -49,18 +45,12 @@ pub(crate) struct Init {
     granularity: Setting,
     #[command(flatten)]
     past: PastArgs,
-    /// Override a safety rule
-    #[arg(long, value_name = "RULE", requires = "host", help_heading = "New collection", value_parser = one_of(&[PREFIX]))]
-    force: Vec<Force>,
 }
 
-/// Options about other collections of the same host.
+/// Options about lost collections of the same host.
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "New collection")]
 pub(crate) struct PastArgs {
-    /// The directory of the memory that collections of one host share, outside of any collection
-    #[arg(long, value_name = "DIR", requires = "host")]
-    distributor: Option<PathBuf>,
     /// Issue only identifiers later than those in this mirror of a lost collection; may be repeated
     #[arg(long, value_name = "COLLECTION", requires = "host")]
     names_from: Vec<String>,
@@ -108,16 +98,15 @@ impl Init {
         let root: PathBuf = context.absolute(&self.root).components().collect();
         let subsystem = self.subsystem.subsystem(&self.host, self.granularity)?;
         let prefix = subsystem.prefix()?;
-        let takeover = Force::Prefix.rule(&self.force, Takeover::Accept);
         if context.global.dry_run {
-            self.past.check(context, &root, subsystem, takeover)?;
+            self.past.check(context, &root, &subsystem)?;
             context.printer.note(&format!(
                 "would create the collection `{}` for identifiers of `{prefix}`",
                 root.display()
             ));
             return Ok(());
         }
-        let collection = self.past.make(context, self.name.clone(), &root, subsystem, takeover)?;
+        let collection = self.past.make(context, self.name.clone(), &root, subsystem)?;
         warn_of_strays(context, &collection)?;
         if context.printer.json {
             return context.printer.record(&OneCollection {
@@ -154,17 +143,10 @@ fn warn_of_strays(context: &Context, collection: &Collection) -> Done {
 
 impl PastArgs {
     /// Makes sure that a collection can be made at `root`.
-    pub(crate) fn check(
-        &self,
-        context: &Context,
-        root: &Path,
-        subsystem: Subsystem,
-        takeover: Takeover,
-    ) -> Done {
+    pub(crate) fn check(&self, context: &Context, root: &Path, subsystem: &Subsystem) -> Done {
         check_place(root)?;
-        let (register, mirrors) = (context.register(), context.opened(&self.names_from)?);
-        let founder = context.founder(&register, takeover, &mirrors);
-        Ok(check_prefix(root, &self.completed(context, subsystem), &founder)?)
+        context.opened(&self.names_from)?;
+        Ok(check_subsystem(subsystem)?)
     }
 
     /// Makes a collection at `root`, named like its directory unless `name` is given.
@@ -174,20 +156,13 @@ impl PastArgs {
         name: Option<String>,
         root: &Path,
         subsystem: Subsystem,
-        takeover: Takeover,
     ) -> Result<Collection, Failure> {
         let name = name.unwrap_or_else(|| name_of(root));
-        let subsystem = self.completed(context, subsystem);
-        let (register, mirrors) = (context.register(), context.opened(&self.names_from)?);
-        let founder = context.founder(&register, takeover, &mirrors);
+        let mirrors = context.opened(&self.names_from)?;
+        let founder = context.founder(&mirrors);
         let (collection, notices) = init(root, &name, subsystem, &founder, &Watcher::default())?;
         context.warn_of(&notices);
         Ok(context.attended(collection))
-    }
-
-    fn completed(&self, context: &Context, subsystem: Subsystem) -> Subsystem {
-        let distributor = self.distributor.as_ref().map(|dir| context.absolute(dir));
-        Subsystem { distributor, ..subsystem }
     }
 }
 

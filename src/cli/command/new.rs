@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use urepo::collection::{Collection, Issuer, Subsystem, Takeover};
+use urepo::collection::{Collection, Issuer, Subsystem};
 use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
 use urepo::disk::Links;
 use urepo::holdings::Peers;
@@ -234,8 +234,7 @@ impl New {
         if context.global.dry_run {
             return Ok(None);
         }
-        let collection =
-            PastArgs::default().make(context, None, &root, subsystem, Takeover::Refuse)?;
+        let collection = PastArgs::default().make(context, None, &root, subsystem)?;
         context.printer.note(&format!("made the collection `{}`", collection.path().display()));
         Ok(Some(collection))
     }

@@ -95,7 +95,6 @@ impl Promote {
         let mut others = known.collections;
         others.retain(|other| other.id() != collection.id());
         let gone = self.ids_of_gone(&run, &others)?;
-        gone.iter().try_for_each(|id| lost::refuse_registered(&run, id))?;
         lost.extend(gone);
         // An unreadable item is reported, not skipped.
         let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));

@@ -55,6 +55,10 @@ Examples:
   urepo recover --inventory --with mirror
   urepo recover --names-from mirror")]
 pub(crate) struct Recover {
+    /// A backup was put back, or the collection moved to this machine: raise the memories above the present and
+    /// issue identifiers here
+    #[arg(long)]
+    restored: bool,
     /// Raise the memories above the identifiers that a mirror holds, or that its inventory records; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     names_from: Vec<String>,
@@ -105,13 +109,13 @@ impl Recover {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
         let mut is_behind = false;
-        let notices = match raise_memories(context, &collection, &mirrors) {
+        let notices = match self.raise_memories(context, &collection, &mirrors) {
             Ok(notices) => notices,
             Err(error) => {
                 is_behind = is_out_of_reach(&error);
                 let failure = Failure::from(error);
                 // Everything else is done, and an unusable memory issues no identifiers anyway.
-                if !mirrors.is_empty() || failure.exit != Exit::Failure {
+                if self.restored || !mirrors.is_empty() || failure.exit != Exit::Failure {
                     return Err(failure);
                 }
                 context.printer.warning(&failure.in_one_line());
@@ -149,21 +153,22 @@ impl Recover {
             ..End::default()
         })
     }
+
+    /// Raises the memories to the latest names.
+    fn raise_memories(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        mirrors: &[Collection],
+    ) -> Result<Vec<Notice>, CollectionError> {
+        let options = context.care_options(ClockTrust::Judge);
+        let issuer = Issuer::new(collection, &context.agent, &context.clock, &options)?;
+        if self.restored { issuer.restored(mirrors) } else { issuer.catch_up(mirrors) }
+    }
 }
 
 /// The closing line where no run was interrupted.
 const NOTHING: &str = "there is nothing to remove";
-
-/// Raises the memories to the latest names.
-fn raise_memories(
-    context: &Context,
-    collection: &Collection,
-    mirrors: &[Collection],
-) -> Result<Vec<Notice>, CollectionError> {
-    let options = context.care_options(ClockTrust::Judge);
-    let issuer = Issuer::new(collection, &context.agent, &context.clock, &options)?;
-    issuer.catch_up(mirrors)
-}
 
 /// Whether a memory could not be read or written. One that must not be used, such as a copied one, need not
 /// be raised.

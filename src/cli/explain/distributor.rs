@@ -6,7 +6,6 @@ use urepo::distributor::{DistributorError, Verdict};
 use super::{Explain, WHILE_LOCKED};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::shell;
 
 impl Explain for DistributorError {
     fn explain(&self) -> Failure {
@@ -14,14 +13,11 @@ impl Explain for DistributorError {
             Self::ClockBehind { last, now, behind, .. } => {
                 let hours = behind.as_secs() / 3600 + 1;
                 let hint = if hours > 24 {
-                    "correct the clock; if it is right, `urepo doctor --take-over \
-                     --forget-future` takes the memory back to now"
+                    "correct the clock; if it is right, a clock that was ahead has issued the last identifier: go on \
+                     under another `port` in `urepo.toml`"
                         .to_owned()
                 } else {
-                    format!(
-                        "correct the clock, or wait with `--max-wait {hours}h`; `urepo doctor` \
-                         shows the memory"
-                    )
+                    format!("correct the clock, or wait with `--max-wait {hours}h`")
                 };
                 Failure::of(Exit::WouldWait, self).caused_by(dates(*last, *now)).hint(hint)
             }
@@ -39,31 +35,15 @@ impl Explain for DistributorError {
             Self::OtherMachine { recorded, this, .. } => Failure::of(Exit::Failure, self)
                 .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
                 .hint(
-                    "if only this collection issues identifiers of this prefix from now on, say so with \
-                     `urepo doctor --take-over`; a machine without a lasting \
+                    "if this collection was moved or restored to this machine, and no other one goes on issuing its \
+                     identifiers, say so with `urepo recover --restored`; a machine without a lasting \
                      `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`",
                 ),
             Self::NewerMemory { .. } => {
                 Failure::of(Exit::Failure, self).hint("use that version, or a later one")
             }
             Self::WrongMemory { .. } => Failure::of(Exit::Failure, self)
-                .hint("give each prefix a memory of its own; see `distributor` in `urepo.toml`"),
-            Self::Unseen { .. } => Failure::of(Exit::Conflict, self).hint(
-                "make it readable there, or give its new place with `--names-from`; `--force unseen` goes on without: \
-                 identifiers that it has issued for later dates can then be issued a second time",
-            ),
-            Self::TooManyReserved { .. } => Failure::of(Exit::Conflict, self).hint(
-                "issue identifiers of another host or port: `port` in `urepo.toml`, or `--port` with `urepo init`",
-            ),
-            Self::ReservedDamaged { path, .. } => Failure::of(Exit::Damage, self).hint(format!(
-                "restore it from a backup; or remove it with `rm {}`, and name the other collections that have identifiers \
-                 of this host: `urepo doctor --take-over --names-from COLLECTION`",
-                shell::word(path)
-            )),
-            Self::ReservedMissing { .. } => Failure::of(Exit::Damage, self).hint(
-                "name all other collections that have identifiers of this host: `urepo doctor --take-over --names-from \
-                 COLLECTION`; if there is none, use `urepo doctor --take-over --force unseen`",
-            ),
+                .hint("put the file back from a backup, or remove it: the next command goes on above all items"),
             Self::Lock(LockError::Held { .. }) => {
                 Failure::of(Exit::Locked, self).hint(WHILE_LOCKED)
             }

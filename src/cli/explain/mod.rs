@@ -18,7 +18,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use urepo::collection::{CollectionError, Series};
+use urepo::collection::CollectionError;
 use urepo::deposit::{DepositError, NoRoom, RefusedLinks};
 use urepo::disk::{FileFault, PathError};
 use urepo::identity::{Identifier, ParseError, RepositoryName};
@@ -162,8 +162,8 @@ impl Explain for CollectionError {
             Self::Disk(error) => error.explain(),
             Self::NotACollection { .. } => Failure::of(Exit::NoCollection, self).hint(NOT_MOUNTED),
             Self::NoSettings { path } => Failure::of(Exit::NoCollection, self).hint(format!(
-                "put it back from a backup; without one, `urepo init {} --host FQDN --force prefix` makes a new one, \
-                 with another `id`",
+                "put it back from a backup; without one, `urepo init {} --host FQDN` makes a new one, with another \
+                 `id`",
                 shell::word(path)
             )),
             Self::NotInACollection { .. } => Failure::of(Exit::NoCollection, self)
@@ -187,25 +187,6 @@ impl Explain for CollectionError {
                 "set `network = \"trusted\"` in `urepo.toml` if its locks work between machines, and \
                  give each machine a subsystem of its own",
             ),
-            Self::PrefixInUse { series: Series::Ibips(_), .. }
-            | Self::PrefixLost { series: Series::Ibips(_), .. } => Failure::of(Exit::Conflict, self).hint(
-                "take another `--ip-port`; leave `--ip` away, for items without IBIps; or let only this collection \
-                 issue them from now on: `--force prefix`",
-            ),
-            Self::PrefixInUse { .. } => Failure::of(Exit::Conflict, self).hint(
-                "take another `--host`; share one memory with `--distributor DIR` in both; or let only this \
-                 collection issue them from now on: `--force prefix` with `init`, later `urepo doctor \
-                 --take-over`",
-            ),
-            Self::PrefixLost { .. } => Failure::of(Exit::Conflict, self).hint(
-                "if it was moved, use it at its new place; if it is lost, add `--names-from MIRROR`, or without a \
-                 mirror `--force prefix`",
-            ),
-            Self::MemoryOutside { dir, .. } => Failure::of(Exit::Failure, self).hint(format!(
-                "if you trust this collection, add `distributors = [{}]` to the settings that \
-                 `urepo config` shows",
-                toml::Value::from(&*dir.to_string_lossy())
-            )),
             Self::Locked { .. } | Self::ItemLocked { .. } => {
                 Failure::of(Exit::Locked, self).hint(WHILE_LOCKED)
             }

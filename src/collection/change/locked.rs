@@ -93,7 +93,6 @@ mod tests {
             user_id: 1000,
             machine: "vault".to_owned(),
             machine_id: "1".to_owned(),
-            boot_id: "1".to_owned(),
             command: "urepo test".to_owned(),
         }
     }

@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
-use super::elsewhere::NamesAround;
-use super::register::{Claimant, Register, Takeover};
 use super::spatial::{self, Spread};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::{Collection, CollectionError, Network, Subsystem};
-use crate::disk::{Dir, LockError, resolved};
+use crate::disk::{Dir, LockError};
 use crate::distributor::{
-    ClockTrust, Distributor, DistributorError, Issued, Notice, Patience, Setting,
+    ClockTrust, Distributor, DistributorError, HostState, Issued, Names, Notice, Patience, Setting,
 };
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -43,8 +41,8 @@ pub struct IssueOptions {
     pub trust: ClockTrust,
     /// Ends a wait early.
     pub interrupt: Interrupt,
-    /// The prefixes that this machine issues.
-    pub register: Register,
+    /// What this machine remembers of its prefixes.
+    pub host_state: HostState,
     /// The purpose of the labels.
     pub purpose: IssuePurpose,
 }
@@ -52,9 +50,9 @@ pub struct IssueOptions {
 /// The purpose of opening the subsystems of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IssuePurpose {
-    /// Issuing: the collection becomes the issuer of their prefixes, or it is an error.
+    /// Issuing.
     Issue,
-    /// A dry run: the same error, but nothing is written.
+    /// A dry run: nothing is written.
     Plan,
     /// Inspecting or raising the memories.
     Care,
@@ -69,17 +67,14 @@ pub struct Issuer<'a> {
     pub(super) collection: &'a Collection,
     /// Whether a person chose the subsystem; then no rule applies.
     is_chosen: bool,
-    /// Counts the items that were spread over subsystems.
-    turn: usize,
-    pub(super) register: Register,
-    /// Notices about the register, which are returned with the first labels.
-    pub(super) notices: Vec<Notice>,
+    /// How often each subsystem had its turn in this run.
+    turns: Vec<usize>,
 }
 
 pub(super) struct LabelSource<'a> {
     subsystem: &'a Subsystem,
     pub(super) distributor: Distributor<'a>,
-    pub(super) names: NamesAround<'a>,
+    pub(super) names: PrefixTree<'a>,
 }
 
 impl LabelSource<'_> {
@@ -89,7 +84,7 @@ impl LabelSource<'_> {
 
     fn label(&self, date: Instant) -> Result<Label, CollectionError> {
         let name = RepositoryName::new(&self.distributor.prefix, date)?;
-        let ibip = self.names.ibips.as_ref().and_then(|prefix| Ibip::new(prefix, date));
+        let ibip = self.distributor.ibips.as_ref().and_then(|prefix| Ibip::new(prefix, date));
         Ok(Label { name, ibip, date })
     }
 }
@@ -113,38 +108,24 @@ impl<'a> Issuer<'a> {
             }
             let prefix = subsystem.prefix()?;
             let setting = options.granularity.unwrap_or(subsystem.granularity);
-            let Some(dir) = memory_directory(collection, subsystem, options)? else {
+            let Some(dir) = memory_directory(collection, options.purpose)? else {
                 lost.push(Memory { prefix, granularity: setting, record: None });
                 continue;
             };
-            let memory = resolved(dir.path())?;
             let mut distributor = Distributor::new(prefix.clone(), setting, dir, agent, clock);
             distributor.trust = options.trust;
             distributor.interrupt = options.interrupt.clone();
-            sources.push(LabelSource {
-                subsystem,
-                distributor,
-                names: NamesAround {
-                    tree: PrefixTree::of(collection, prefix),
-                    ibips: subsystem.ibip_prefix()?,
-                    memory,
-                    peers: options.register.known_peers(),
-                },
-            });
+            distributor.ibips = subsystem.ibip_prefix()?;
+            distributor.host_state = options.host_state.clone();
+            let names = PrefixTree::of(collection, prefix);
+            sources.push(LabelSource { subsystem, distributor, names });
         }
         if sources.is_empty() && lost.is_empty() && options.purpose != IssuePurpose::Care {
             return Err(no_subsystem(collection, options.subsystem.clone()));
         }
-        let (patience, register) = (options.patience, options.register.clone());
-        let (is_chosen, turn, notices) = (options.subsystem.is_some(), 0, Vec::new());
-        let mut issuer =
-            Issuer { sources, lost, patience, collection, is_chosen, turn, register, notices };
-        match options.purpose {
-            IssuePurpose::Issue => issuer.claim(Takeover::Refuse)?,
-            IssuePurpose::Plan => issuer.check()?,
-            IssuePurpose::Care => {}
-        }
-        Ok(issuer)
+        let (patience, is_chosen) = (options.patience, options.subsystem.is_some());
+        let turns = vec![0; sources.len()];
+        Ok(Issuer { sources, lost, patience, collection, is_chosen, turns })
     }
 
     /// The subsystems that may issue a name for an item with this description and size of payload, for
@@ -162,15 +143,16 @@ impl<'a> Issuer<'a> {
         self.in_turn(chosen)
     }
 
-    /// Those of `among` whose turn it is.
+    /// Of `among`, the one whose last label is the oldest, if each has its turn. Labels of this run that are chosen and
+    /// not yet issued count.
     fn in_turn(&mut self, among: Vec<usize>) -> Vec<usize> {
-        match self.collection.settings().spread {
-            Spread::Turn if among.len() > 1 => {
-                self.turn = self.turn.wrapping_add(1);
-                vec![among[self.turn % among.len()]]
-            }
-            Spread::First | Spread::Turn => among,
+        if self.collection.settings().spread == Spread::First || among.len() < 2 {
+            return among;
         }
+        // One that cannot be read says why when it issues.
+        let last = |at: usize| self.sources[at].distributor.look().ok().flatten()?.last;
+        let oldest = among.into_iter().min_by_key(|at| (self.turns[*at], last(*at)));
+        oldest.into_iter().inspect(|at| self.turns[*at] += 1).collect()
     }
 
     /// Issues up to `count` labels of any subsystem, at least one; durable, in order within a subsystem.
@@ -187,8 +169,7 @@ impl<'a> Issuer<'a> {
     ) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
         let (at, issued) = self.issue_dates(among, count)?;
         let labels = issued.dates.iter().map(|date| self.sources[at].label(*date));
-        let notices = self.notices.drain(..).chain(issued.notices).collect();
-        Ok((labels.collect::<Result<_, _>>()?, notices))
+        Ok((labels.collect::<Result<_, _>>()?, issued.notices))
     }
 
     /// How long it waits for a lock.
@@ -227,24 +208,25 @@ impl<'a> Issuer<'a> {
         Ok((at, self.sources[at].issue(count, self.patience)?))
     }
 
-    /// Notes that the memory covers all names on disk, so that the next run need not read them again.
-    pub fn settle(&self) -> Result<(), CollectionError> {
-        for source in &self.sources {
-            source.distributor.settle(&source.names, self.patience)?;
-        }
-        Ok(())
-    }
-
     /// Raises each memory to the latest name on disk, and in `mirrors`.
     pub fn catch_up(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
+        self.each(mirrors, Distributor::catch_up)
+    }
+
+    /// Makes this machine the issuer, after a backup was put back or on another machine.
+    pub fn restored(&self, mirrors: &[Collection]) -> Result<Vec<Notice>, CollectionError> {
+        self.each(mirrors, Distributor::restored)
+    }
+
+    fn each(
+        &self,
+        mirrors: &[Collection],
+        care: impl Fn(&Distributor<'a>, &dyn Names, Patience) -> Result<Vec<Notice>, DistributorError>,
+    ) -> Result<Vec<Notice>, CollectionError> {
         let mut notices = Vec::new();
-        let (root, id) = (resolved(self.collection.path())?, self.collection.id());
-        for LabelSource { distributor, names, .. } in &self.sources {
-            let (prefix, memory) = (&distributor.prefix, &*names.memory);
-            let claimant = Claimant { prefix, ibips: None, id: Some(id), root: &root, memory };
-            distributor.check_reserved(self.register.has_reserved(&claimant)?)?;
-            let names = names.with_mirrors(mirrors, self.register.known_peers());
-            notices.extend(distributor.catch_up(&names, self.patience)?);
+        for LabelSource { distributor, .. } in &self.sources {
+            let names = PrefixTree::of(self.collection, distributor.prefix.clone());
+            notices.extend(care(distributor, &names.with_mirrors(mirrors), self.patience)?);
         }
         Ok(notices)
     }
@@ -277,28 +259,16 @@ pub struct Memory {
     pub record: Option<crate::distributor::slot::MemoryRecord>,
 }
 
-/// The directory of a subsystem's memory, if kernel locks work there. `None` if it is lost and no names will
+/// The directory of memories, if kernel locks work there. `None` if it is lost and no names will
 /// be issued.
 fn memory_directory(
     collection: &Collection,
-    subsystem: &Subsystem,
-    options: &IssueOptions,
+    purpose: IssuePurpose,
 ) -> Result<Option<Dir>, CollectionError> {
-    let dir = match &subsystem.distributor {
-        // A foreign collection must not decide what is written outside of it.
-        Some(shared) if shared.is_absolute() => {
-            let (prefix, dir) = (subsystem.prefix()?, resolved(shared)?);
-            if !options.register.allows(&dir, &prefix)? {
-                return Err(CollectionError::MemoryOutside { prefix, dir });
-            }
-            Dir::open(&dir, collection.root().watcher())?.shared()?
-        }
-        Some(inside) => collection.root().open_dir(inside)?,
-        None => match collection.own_dir(layout::DISTRIBUTOR)? {
-            Some(dir) => dir,
-            None if options.purpose != IssuePurpose::Issue => return Ok(None),
-            None => collection.ensure_own()?.ensure_dir(layout::DISTRIBUTOR)?,
-        },
+    let dir = match collection.own_dir(layout::MEMORY)? {
+        Some(dir) => dir,
+        None if purpose != IssuePurpose::Issue => return Ok(None),
+        None => collection.ensure_own()?.ensure_dir(layout::MEMORY)?,
     };
     if collection.settings().network == Network::Refuse
         && let Some(file_system) = dir.network_file_system()?

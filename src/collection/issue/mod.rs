@@ -1,9 +1,4 @@
-//! Issuing identifiers: from which subsystem, and which collection of a machine may issue a prefix.
+//! How identifiers are issued: from the subsystems of a collection.
 
-mod claim;
-pub(super) mod elsewhere;
-mod entry;
 pub(super) mod issuer;
-pub(super) mod register;
-pub(super) mod series;
 pub(super) mod spatial;

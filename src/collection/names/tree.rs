@@ -1,15 +1,15 @@
 //! The names of one prefix on disk, for comparison with its memory.
 
+use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::list::{is_year, number};
 use crate::collection::Collection;
-use crate::digest::Digest;
 use crate::disk::{Dir, Kind, PathError};
-use crate::distributor::{Names, Newest, RecordedDates};
-use crate::identity::{Instant, Prefix, is_suffix_leaf, parse_suffix};
+use crate::distributor::{Names, Newest};
+use crate::identity::{Instant, Prefix, parse_suffix};
 use crate::layout;
 
 /// The directories of a prefix: one, or several where it was spelt in different cases.
@@ -20,11 +20,14 @@ pub(in crate::collection) struct PrefixTree<'a> {
     pub(in crate::collection) mirrors: &'a [Collection],
     /// The collection itself, if it has an inventory.
     pub(in crate::collection) collection: Option<&'a Collection>,
+    /// The directories of the subsystem, once there are some.
+    directories: OnceCell<Vec<PathBuf>>,
 }
 
 impl<'a> PrefixTree<'a> {
     pub(in crate::collection) fn new(root: &'a Dir, prefix: Prefix) -> PrefixTree<'a> {
-        PrefixTree { root, prefix, mirrors: &[], collection: None }
+        let directories = OnceCell::new();
+        PrefixTree { root, prefix, mirrors: &[], collection: None, directories }
     }
 
     /// The names in `collection`, and those that its inventory has recorded.
@@ -35,31 +38,6 @@ impl<'a> PrefixTree<'a> {
     /// The same, with the names that `mirrors` hold, or held by their inventories.
     pub(in crate::collection) fn with_mirrors(self, mirrors: &'a [Collection]) -> PrefixTree<'a> {
         PrefixTree { mirrors, ..self }
-    }
-
-    /// The dates after `now` of the names on disk.
-    pub(in crate::collection) fn ahead(
-        &self,
-        now: Instant,
-    ) -> Result<BTreeSet<Instant>, PathError> {
-        let (mut dates, now_suffix) = (BTreeSet::new(), now.suffix());
-        let (this_year, now_leaf) = now_suffix.split_once('/').unwrap_or_default();
-        for directory in self.directories_of_subsystem()? {
-            let years = self.years(&directory)?;
-            for year in years.iter().take_while(|year| number(year) >= number(this_year)) {
-                let path = directory.join(year);
-                let Some(dir) = self.root.open_dir_if_there(path)? else { continue };
-                // As in `newest_of`, text order spares the parsing of most names.
-                let is_begun = number(year) == number(this_year);
-                let may_be_ahead = |leaf: &str| !is_begun || leaf > now_leaf;
-                let is_wanted = |leaf: &str| may_be_ahead(leaf) && is_suffix_leaf(year, leaf);
-                for leaf in dir.names_of(Kind::Directory, is_wanted)? {
-                    let date = parse_suffix(&format!("{year}/{leaf}"));
-                    dates.extend(date.into_iter().filter(|date| *date > now));
-                }
-            }
-        }
-        Ok(dates)
     }
 
     /// Every directory whose two levels are the prefix, whatever their case.
@@ -87,6 +65,15 @@ impl<'a> PrefixTree<'a> {
         let mut found: Vec<_> = found.collect();
         found.sort();
         Ok(found)
+    }
+
+    /// The same, which are listed until there are some.
+    fn cached_directories(&self) -> Result<&[PathBuf], PathError> {
+        if let Some(found) = self.directories.get() {
+            return Ok(found);
+        }
+        let found = self.directories_of_subsystem()?;
+        Ok(if found.is_empty() { &[] } else { self.directories.get_or_init(|| found) })
     }
 
     /// The newest names of a directory. Only directories are items.
@@ -145,27 +132,6 @@ pub(super) fn prefixes(
 }
 
 impl Names for PrefixTree<'_> {
-    /// The year directories, with the change times of those that can have new names: the latest year that has
-    /// begun, and all future ones.
-    ///
-    /// Only times count: device numbers, and on some file systems inode numbers, change with each mount.
-    fn state(&self, now: Instant) -> Result<String, PathError> {
-        let now = now.civil().year.to_string();
-        let mut text = String::new();
-        for directory in self.directories_of_subsystem()? {
-            let years = self.years(&directory)?;
-            text += &format!("{} {years:?}\n", directory.display());
-            let begun = |year: &String| number(year) <= number(&now);
-            let newest = years.iter().position(begun).map_or(years.len(), |newest| newest + 1);
-            for year in &years[..newest] {
-                let Some(stamp) = self.root.stat(directory.join(year))? else { continue };
-                let changed = (stamp.modified.nanoseconds(), stamp.changed.nanoseconds());
-                text += &format!("{year} {changed:?}\n");
-            }
-        }
-        Ok(format!("{:.32}", Digest::of(text.as_bytes())))
-    }
-
     fn newest(&self, limit: Instant) -> Result<Newest, PathError> {
         let mut newest = Newest::default();
         for directory in self.directories_of_subsystem()? {
@@ -175,30 +141,33 @@ impl Names for PrefixTree<'_> {
             newest = newest.or(PrefixTree::new(mirror.root(), self.prefix.clone()).newest(limit)?);
             mirror.visit_recorded(&self.prefix, None, |name| newest.add(name.instant(), limit))?;
         }
+        if let Some(own) = self.collection {
+            let mut future = Vec::new();
+            own.visit_recorded(&self.prefix, None, |name| match name.instant() {
+                date if date > limit => future.push(name),
+                date => newest.add(date, limit),
+            })?;
+            for name in future {
+                let is_here = self.root.stat(layout::item_directory(&name))?.is_some();
+                let kind = if is_here { &mut newest.future } else { &mut newest.departed };
+                *kind = (*kind).max(Some(name.instant()));
+            }
+        }
         Ok(newest)
     }
 
-    fn recorded(&self, since: Option<Instant>, now: Instant) -> Result<RecordedDates, PathError> {
-        let mut recorded = RecordedDates::default();
-        let Some(collection) = self.collection else { return Ok(recorded) };
-        let mut ahead = BTreeSet::new();
-        collection.visit_recorded(&self.prefix, since, |name| {
-            if name.instant() > now {
-                ahead.insert(name);
-            } else {
-                recorded.newest = recorded.newest.max(Some(name.instant()));
-            }
-        })?;
-        let next_year = now.civil().year + 1;
-        for name in ahead {
-            let date = name.instant();
-            if self.root.stat(layout::item_directory(&name))?.is_none() {
-                recorded.ahead.insert(date);
-            } else if date.civil().year <= next_year {
-                recorded.on_disk.insert(date);
+    fn is_taken(&self, date: Instant) -> Result<bool, PathError> {
+        let shortest = date.suffix();
+        // A foreign name may spell out seconds that the shortest form omits.
+        let longer = format!("{shortest}.00");
+        for directory in self.cached_directories()? {
+            for suffix in [&shortest, &longer] {
+                if self.root.stat(directory.join(suffix))?.is_some() {
+                    return Ok(true);
+                }
             }
         }
-        Ok(recorded)
+        Ok(false)
     }
 }
 
@@ -210,7 +179,7 @@ mod tests {
     const NOW: &str = "2026-11-21T02:13:20Z";
 
     struct TestTree {
-        scratch: tempfile::TempDir,
+        _scratch: tempfile::TempDir,
         root: Dir,
     }
 
@@ -218,7 +187,7 @@ mod tests {
         fn new(directories: &[&str]) -> TestTree {
             let scratch = tempfile::tempdir().unwrap();
             let root = Dir::open(scratch.path(), Watcher::default()).unwrap();
-            let tree = TestTree { scratch, root };
+            let tree = TestTree { _scratch: scratch, root };
             for directory in directories {
                 tree.make(directory);
             }
@@ -240,10 +209,6 @@ mod tests {
         fn newest(&self) -> [Option<String>; 2] {
             let newest = self.names().newest(NOW.parse().unwrap()).unwrap();
             [newest.date, newest.future].map(|date| date.map(Instant::suffix))
-        }
-
-        fn state(&self) -> String {
-            self.names().state(NOW.parse().unwrap()).unwrap()
         }
     }
 
@@ -283,24 +248,16 @@ mod tests {
     }
 
     #[test]
-    fn only_later_names_are_ahead() {
+    fn a_date_is_taken_in_every_spelling() {
         let tree = TestTree::new(&[
-            "example.org/a/2025/12.31.23.59",
-            "example.org/a/2026/11.21.02.13.00",
-            "example.org/a/2026/11.21.02.13.00.5",
-            "example.org/a/2026/11.21.02.14",
-            "example.org/a/2026/11.21.02.15.00",
-            "example.org/a/2026/zzz",
-            "example.org/a/2027/01.01.00.00",
+            "Example.ORG/a/2026/11.21.02.13",
+            "example.org/A@80/2026/11.21.02.14.00",
+            "example.org/ab/2026/11.21.02.15",
         ]);
-        let ahead = |now: &str| tree.names().ahead(now.parse().unwrap()).unwrap();
-        let later = ahead("2026-11-21T02:13:00Z").into_iter().map(Instant::suffix);
-        let expected =
-            ["2026/11.21.02.13.00.5", "2026/11.21.02.14", "2026/11.21.02.15", "2027/01.01.00.00"];
-        assert_eq!(later.collect::<Vec<_>>(), expected);
-        assert_eq!(ahead("2026-11-21T02:13:00.5Z").len(), 3);
-        assert_eq!(ahead("2026-11-21T02:15:00Z").len(), 1);
-        assert_eq!(ahead("2027-01-01T00:00:00Z").len(), 0);
+        let names = tree.names();
+        let is_taken = |date: &str| names.is_taken(date.parse().unwrap()).unwrap();
+        assert!(is_taken("2026-11-21T02:13:00Z") && is_taken("2026-11-21T02:14:00Z"));
+        assert!(!is_taken("2026-11-21T02:15:00Z") && !is_taken("2026-11-21T02:13:01Z"));
     }
 
     #[test]
@@ -312,38 +269,5 @@ mod tests {
             "example.org/ab/2004/01.01.00.00",
         ]);
         assert_eq!(tree.newest(), [some("2002/01.01.00.00"), None]);
-    }
-
-    /// The tree of a backup has the times of the backup, but not the time at which it was restored.
-    #[test]
-    fn a_restored_tree_is_another_one_though_its_times_are_the_same() {
-        let tree = TestTree::new(&["example.org/a/2026/02.03.04.05"]);
-        let year = "example.org/a/2026";
-        let before = (tree.state(), tree.root.stat(year).unwrap().unwrap());
-        assert_eq!(tree.state(), before.0);
-        loop {
-            tree.make("example.org/a/2026/05.05.05.05");
-            tree.root.remove_dir(Path::new("example.org/a/2026/05.05.05.05")).unwrap();
-            tree.root.open_dir(year).unwrap().set_attributes(before.1.attributes()).unwrap();
-            let after = tree.root.stat(year).unwrap().unwrap();
-            assert_eq!(after.modified, before.1.modified);
-            // The clock of the file system goes in steps.
-            if after.changed != before.1.changed {
-                break;
-            }
-        }
-        assert_ne!(tree.state(), before.0);
-    }
-
-    #[test]
-    fn a_year_that_has_not_begun_does_not_hide_changes() {
-        let tree = TestTree::new(&["example.org/a/9999", "example.org/a/2026/02.03.04.05"]);
-        let before = tree.state();
-        tree.make("example.org/a/2026/05.05.05.05");
-        assert_ne!(tree.state(), before);
-        let before = tree.state();
-        tree.make("example.org/a/9999/01.01.00.00");
-        assert_ne!(tree.state(), before);
-        drop(tree.scratch);
     }
 }

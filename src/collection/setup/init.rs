@@ -2,16 +2,13 @@
 
 use std::path::Path;
 
-use super::discover::check_outside;
 use super::own::{ensure_readme, make_own};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::issue::elsewhere::NamesAround;
-use crate::collection::issue::register::{Claimant, keep};
 use crate::collection::names::tree::PrefixTree;
-use crate::collection::{Collection, CollectionError, Register, Settings, Subsystem, Takeover};
-use crate::disk::{Dir, IoContext, Lock, LockMode, Watcher, random_hex, resolved};
-use crate::distributor::{Distributor, MissingDates, Notice, Past, Patience};
+use crate::collection::{Collection, CollectionError, Settings, Subsystem};
+use crate::disk::{Dir, IoContext, Lock, LockMode, Watcher, random_hex};
+use crate::distributor::{Distributor, HostState, Notice, Past, Patience};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -21,29 +18,12 @@ pub struct Founder<'a> {
     pub agent: &'a Agent,
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// How long to wait for a memory that other collections share.
+    /// How long to wait for the memory.
     pub patience: Patience,
-    /// The prefixes that this machine issues.
-    pub register: &'a Register,
-    /// The rule for a prefix that another collection issues.
-    pub takeover: Takeover,
+    /// What this machine remembers of the prefix.
+    pub host_state: HostState,
     /// Collections that hold names of the same prefix, or held them: mirrors of a lost collection.
     pub names_from: &'a [Collection],
-}
-
-impl Founder<'_> {
-    /// A lost or replaced collection may have issued names that no collection holds.
-    fn past(&self) -> Past {
-        match self.takeover {
-            Takeover::Refuse if self.names_from.is_empty() => Past::Known,
-            _ => Past::Unknown,
-        }
-    }
-
-    /// The claim on the register: a caller with a mirror knows that the other collection is lost.
-    fn takeover(&self) -> Takeover {
-        if self.names_from.is_empty() { self.takeover } else { Takeover::AcceptLost }
-    }
 }
 
 /// Creates a collection in the directory `root`, an absolute path, which may exist.
@@ -58,56 +38,19 @@ pub fn init(
     watcher: &Watcher,
 ) -> Result<(Collection, Vec<Notice>), CollectionError> {
     // Every possible refusal comes before the first write.
-    let (prefix, ibips) = (subsystem.prefix()?, subsystem.ibip_prefix()?);
+    check_subsystem(&subsystem)?;
     check_place(root)?;
-    check_prefix(root, &subsystem, founder)?;
     let dir = Dir::make_with_parents(root, watcher)?;
-    let own = make_own(&dir)?;
-    let memory = match &subsystem.distributor {
-        Some(shared) => Dir::make_with_parents(shared, watcher)?,
-        None => own.ensure_dir(layout::DISTRIBUTOR)?,
-    };
-    let (real_root, real_memory) = (resolved(root)?, resolved(memory.path())?);
-    let claimant = Claimant {
-        prefix: &prefix,
-        ibips: ibips.as_ref(),
-        id: None,
-        root: &real_root,
-        memory: &real_memory,
-    };
-    let Founder { agent, clock, patience, register, .. } = *founder;
-    // Held until the collection exists: of two created at once, one gets the prefix.
-    let claim = match register.claim(&claimant, founder.takeover(), agent, clock, patience) {
-        // A machine may have no place for a register; a notice at the end reports that.
-        Err(CollectionError::Disk(error)) if error.is_refusal() => Err(error.into()),
-        claim => Ok(claim.map_err(|error| made_meanwhile(root, error))?),
-    };
-    let mut notices = begin_memory(&dir, memory, &subsystem, founder, &claimant)?;
-    let collection = make(&dir, name, vec![subsystem])?;
-    notices.extend(keep(claim, collection.id(), &claimant)?);
-    Ok((collection, notices))
+    let memory = make_own(&dir)?.ensure_dir(layout::MEMORY)?;
+    let notices = begin_memory(&dir, memory, &subsystem, founder)?;
+    Ok((make(&dir, name, vec![subsystem])?, notices))
 }
 
-/// Makes sure that a collection at `root` may issue the names of `subsystem`, and their IBIps.
-pub fn check_prefix(
-    root: &Path,
-    subsystem: &Subsystem,
-    founder: &Founder<'_>,
-) -> Result<(), CollectionError> {
-    let (prefix, ibips) = (subsystem.prefix()?, subsystem.ibip_prefix()?);
-    subsystem.distributor.as_deref().map_or(Ok(()), check_outside)?;
-    let in_root = root.join(layout::OWN).join(layout::DISTRIBUTOR);
-    let memory = subsystem.distributor.as_ref().unwrap_or(&in_root);
-    let memory = resolved(memory).unwrap_or_else(|_| memory.clone());
-    let ibips = ibips.as_ref();
-    let claimant = Claimant { prefix: &prefix, ibips, id: None, root, memory: &memory };
-    let checked = founder.register.check(&claimant, founder.takeover());
-    checked.map_err(|error| made_meanwhile(root, error))
-}
-
-/// Another process may have made the same collection, which is not another one that issues its identifiers.
-fn made_meanwhile(root: &Path, error: CollectionError) -> CollectionError {
-    check_place(root).err().unwrap_or(error)
+/// Makes sure that identifiers and IBIps can be built from `subsystem`.
+pub fn check_subsystem(subsystem: &Subsystem) -> Result<(), CollectionError> {
+    subsystem.prefix()?;
+    subsystem.ibip_prefix()?;
+    Ok(())
 }
 
 /// Begins the memory of a subsystem, so that a missing memory is not taken for a new one later.
@@ -116,29 +59,19 @@ fn begin_memory(
     memory: Dir,
     subsystem: &Subsystem,
     founder: &Founder<'_>,
-    claimant: &Claimant<'_>,
 ) -> Result<Vec<Notice>, CollectionError> {
     // There, no names are issued without permission, and locks may not work at all.
     if memory.network_file_system()?.is_some() {
         return Ok(Vec::new());
     }
     let prefix = subsystem.prefix()?;
-    let mut peers = founder.register.peers(claimant)?;
-    // Who names a mirror of a lost collection knows that it is not there.
-    peers.retain(|peer| match founder.takeover() {
-        Takeover::Refuse => false,
-        Takeover::AcceptLost => peer.id.is_none(),
-        Takeover::Accept => true,
-    });
-    let tree = PrefixTree::new(root, prefix.clone()).with_mirrors(founder.names_from);
-    let (ibips, real_memory) = (claimant.ibips.cloned(), claimant.memory.to_path_buf());
-    let names = NamesAround { tree, ibips, memory: real_memory, peers };
+    let names = PrefixTree::new(root, prefix.clone()).with_mirrors(founder.names_from);
     let Founder { agent, clock, patience, .. } = *founder;
     let mut distributor = Distributor::new(prefix, subsystem.granularity, memory, agent, clock);
-    if !founder.names_from.is_empty() {
-        distributor.missing_dates = MissingDates::Rebuild;
-    }
-    Ok(distributor.begin(&names, founder.past(), patience)?)
+    distributor.host_state = founder.host_state.clone();
+    // A lost collection may have issued names that no mirror holds.
+    let past = if founder.names_from.is_empty() { Past::Known } else { Past::Unknown };
+    Ok(distributor.begin(&names, past, patience)?)
 }
 
 /// Creates a collection that issues no names, for items that already have names.

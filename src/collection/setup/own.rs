@@ -16,7 +16,7 @@ use crate::layout;
 use crate::wait::Waiter;
 
 /// The permanent parts of urepo's own directory; other parts are created on first use.
-const PARTS: [&str; 4] = [layout::DISTRIBUTOR, layout::STAGING, layout::LOCK, layout::INVENTORY];
+const PARTS: [&str; 4] = [layout::MEMORY, layout::STAGING, layout::LOCK, layout::INVENTORY];
 
 /// How long to wait for other writers before the inventory is left to the next change.
 const MOMENT: Duration = Duration::from_millis(100);
@@ -206,10 +206,9 @@ impl Collection {
     /// Whether a memory of the distributor in urepo's own directory is missing. The collection was created
     /// with it, so it is lost, even if a killed process has recreated its directory.
     fn has_lost_memory(&self, own: &Dir) -> Result<bool, PathError> {
-        let memories = Path::new(layout::DISTRIBUTOR);
+        let memories = Path::new(layout::MEMORY);
         for subsystem in &self.settings.subsystems {
-            if subsystem.distributor.is_none()
-                && let Ok(prefix) = subsystem.prefix()
+            if let Ok(prefix) = subsystem.prefix()
                 && own.stat(memories.join(layout::memory_file(&prefix)))?.is_none()
             {
                 return Ok(true);
@@ -237,7 +236,7 @@ pub(super) fn make_own(root: &Dir) -> Result<Dir, PathError> {
 }
 
 fn make_parts(own: &Dir) -> Result<(), PathError> {
-    own.ensure_dir(layout::DISTRIBUTOR)?;
+    own.ensure_dir(layout::MEMORY)?;
     own.ensure_dir(layout::STAGING)?;
     own.open_lock_file(layout::LOCK)?;
     crate::collection::change::reserve::fill_if_plenty(own);

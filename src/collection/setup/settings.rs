@@ -1,7 +1,6 @@
 //! `urepo.toml`: the name of a collection and the subsystems that issue its identifiers.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer};
 
@@ -82,8 +81,6 @@ pub struct Subsystem {
     /// The granularity of dates.
     #[serde(default)]
     pub granularity: Setting,
-    /// The directory of the memory, if several collections share the host.
-    pub distributor: Option<PathBuf>,
     /// The items that it issues names for; by default all that no other subsystem takes.
     pub takes: Option<Takes>,
 }
@@ -113,7 +110,6 @@ impl Subsystem {
             ip: None,
             ip_port: ibip_port(),
             granularity: Setting::Auto,
-            distributor: None,
             takes: None,
         }
     }
@@ -222,7 +218,7 @@ impl Settings {
             text += "# Without a [[subsystem]] with a `host`, no identifiers are issued here.\n";
         }
         for subsystem in &self.subsystems {
-            let Subsystem { host, port, ip, ip_port, granularity, distributor, .. } = subsystem;
+            let Subsystem { host, port, ip, ip_port, granularity, .. } = subsystem;
             let _ = write!(text, "\n[[subsystem]]  # issues identifiers\nhost = \"{host}\"\n");
             let _ = writeln!(text, "port = {port}");
             if let Some(ip) = ip {
@@ -230,10 +226,6 @@ impl Settings {
                 let _ = writeln!(text, "ip_port = {ip_port}");
             }
             let _ = writeln!(text, "granularity = \"{granularity}\"");
-            if let Some(distributor) = distributor {
-                let shared = distributor.to_string_lossy();
-                let _ = writeln!(text, "distributor = {}  # shared memory", shared.to_toml_value());
-            }
         }
         text
     }

@@ -147,11 +147,10 @@ impl Judge<'_> {
         let Identifier::Repository(name) = to else { return false };
         let subsystem = name.prefix().subsystem();
         let issues = |root: &&Collection| {
-            root.settings().subsystems.iter().any(|own| {
-                // Other collections share its memory.
-                own.distributor.is_none()
-                    && own.prefix().is_ok_and(|prefix| prefix.subsystem() == subsystem)
-            })
+            root.settings()
+                .subsystems
+                .iter()
+                .any(|own| own.prefix().is_ok_and(|prefix| prefix.subsystem() == subsystem))
         };
         let never_held = |root: &&Collection| {
             matches!(root.named_item(name), Err(CollectionError::NoSuchItem { .. }))

@@ -121,7 +121,6 @@ fn nothing_is_written_into_a_collection() {
         "-c archive meta export --all --output PLACE/new.csv",
         "-c archive export --all --to PLACE/new",
         "-c archive export --all --format bagit --to PLACE",
-        "init new --host new.example.org --distributor PLACE/new",
         "generate man PLACE",
         "generate completions PLACE",
     ];

@@ -1,7 +1,7 @@
 //! `--dry-run` says what would be done, and leaves every byte as it was.
 
 use super::{bytes_below, leaf, world_with_item};
-use crate::support::{World, change_item, copy_tree};
+use crate::support::{World, change_item};
 
 /// Runs a line with `--dry-run`, before and after the command, and compares every byte.
 #[track_caller]
@@ -53,7 +53,7 @@ fn of_every_command() {
 #[test]
 fn of_commands_that_look_at_memories() {
     let (world, _) = world_with_item();
-    for line in ["mint", "mint --count 100", "doctor", "doctor --take-over"] {
+    for line in ["mint", "mint --count 100", "doctor"] {
         changes_nothing(&world, &format!("-c archive {line}"), 0);
     }
     let world = World::with_collection();
@@ -174,28 +174,6 @@ fn refuses_what_would_be_refused_by_init() {
     let (world, _) = world_with_item();
     changes_nothing(&world, "init archive --host archive.example.org", 23);
     changes_nothing(&world, "init archive/maps --host maps.example.org", 23);
-}
-
-/// What a copy of a collection is refused, a dry run is refused too.
-#[test]
-fn of_a_collection_that_was_cloned() {
-    let world = World::new();
-    world.run("init archive --host example.org").succeeded();
-    world.write("drop/a.txt", "a");
-    world.run("-c archive new drop/a.txt").succeeded();
-    copy_tree(&world.path("archive"), &world.path("clone"));
-    for line in ["-c clone new drop/a.txt", "-c clone import drop", "-c clone mint"] {
-        changes_nothing(&world, line, 23);
-        assert_eq!(world.run(line).code, 23, "{line}");
-    }
-    changes_nothing(&world, "-c clone doctor --take-over", 0);
-    let taken = world.run("-c clone doctor --take-over -n");
-    let told = "this collection would issue the identifiers of `org/example`\n";
-    assert!(taken.stderr.starts_with(told), "{}", taken.stderr);
-    let taken = world.run("-c clone doctor --take-over --forget-future");
-    let told = "this collection issues the identifiers of `org/example` from now on; later dates do not count\n";
-    assert!(taken.stderr.starts_with(told), "{}", taken.stderr);
-    changes_nothing(&world, "-c clone new drop/a.txt", 0);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! One machine gives the names of a host from one place: the register of prefixes.
+//! Several collections of a host on one machine, and a host whose collection is lost.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -39,103 +39,155 @@ fn date_of(name: &str) -> Instant {
     name.parse::<urepo::identity::RepositoryName>().unwrap().instant()
 }
 
+/// Whatever was tried before, `init` just works, and no name is given twice.
 #[test]
-fn a_second_collection_of_one_host_is_refused() {
+fn collections_of_one_host_never_give_one_name() {
     let world = world();
-    let why =
-        "another collection issues the identifiers of `example.org/archive`: `[WORLD]/archive`";
-    for line in [
-        "init again --host archive.example.org",
-        "init again --host ARCHIVE.example.org --port 80",
-        "init -n again --host archive.example.org",
-    ] {
-        is_refused(&world.run(line), 23, why);
-        assert!(!world.path("again").exists(), "{line}");
-    }
-    world.write("old/example.org/x/2001/01.01.01.01/doc/a", "a");
-    is_refused(&world.run("adopt old --host archive.example.org"), 23, why);
-    is_refused(&world.run("adopt -n old --host archive.example.org"), 23, why);
     world.write("a.txt", "a");
-    is_refused(&world.run("-c again new a.txt --init --host archive.example.org"), 23, why);
-    world.run("init again --host archive.example.org --port 8080").succeeded();
-}
-
-#[test]
-fn collections_of_one_host_may_share_a_memory() {
-    let world = World::new();
-    for root in ["one", "two"] {
-        let line = format!("init {root} --host a.example.org --distributor memory");
-        world.run(&line).succeeded();
-    }
     let mut names = Vec::new();
-    for root in ["one", "two", "one", "two"] {
-        names.push(world.run(&format!("-c {root} mint --granularity 0.000001")).line());
-        assert!(!world.path(format!("{root}/.urepo/distributor/example.org+a.lock")).exists());
-    }
-    assert!(world.path("memory/example.org+a.lock").exists());
+    let mut mint = |root: &str| names.push(world.run(&format!("-c {root} mint")).line());
+    mint("archive");
+    world.run("init again --host ARCHIVE.example.org --port 80").succeeded();
+    mint("again");
+    mint("archive");
+    world.run("-c made new a.txt --init --host archive.example.org").succeeded();
+    mint("made");
+    let copied = world.shell("cp -a archive copied").status();
+    assert!(copied.unwrap().success());
+    mint("copied");
+    mint("archive");
+    // The first try is removed, and everything is tried again in another directory.
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    world.run("init archive --host archive.example.org").succeeded();
+    mint("archive");
     assert!(names.is_sorted_by(|a, b| date_of(a) < date_of(b)), "{names:?}");
-    is_refused(&world.run("init three --host a.example.org"), 23, "another collection");
+}
+
+/// The two commands and the tour of the README, twice in a row on one machine: again in the same place, and in another
+/// directory after the first was removed.
+#[test]
+fn the_first_steps_work_again() {
+    let world = World::new();
+    world.write("README.md", "urepo");
+    let tour = |directory: &str| {
+        std::fs::create_dir_all(world.path(directory)).unwrap();
+        world.write(
+            &format!("{directory}/letter.txt"),
+            "Dear Ana, the maps of 1911 have arrived.\n",
+        );
+        let run = |line: &str| {
+            let mut command = world.command(line.split_whitespace());
+            command.current_dir(world.path(directory));
+            world.finish(command)
+        };
+        for _ in 0..2 {
+            let first = "-c target/first new ../README.md --init --host archive.example.org";
+            let ran = run(first);
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            let name = ran.stdout.trim_end();
+            run(&format!("-c target/first show {name}")).succeeded();
+        }
+        run("init archive --host archive.example.org").succeeded();
+        let name = run("-c archive new letter.txt --language en").line();
+        run("init mirror --host mirror.example.org").succeeded();
+        run("-c archive copy --all --to mirror").succeeded();
+        run("verify archive mirror").succeeded();
+        name
+    };
+    let mut names = vec![tour("one")];
+    std::fs::remove_dir_all(world.path("one")).unwrap();
+    names.extend([tour("two"), tour("one")]);
+    assert!(names.is_sorted_by(|a, b| date_of(a) < date_of(b)), "{names:?}");
+}
+
+/// Two collections at once, of one host.
+#[test]
+fn at_once_they_never_give_one_name() {
+    let world = World::new();
+    let roots = ["one", "two"];
+    for root in roots {
+        world.run(&format!("init {root} --host a.example.org")).succeeded();
+    }
+    let start = |number: usize| {
+        let mut command = world.command(["-c", roots[number % 2], "mint", "--count", "20"]);
+        command.stdout(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let running: Vec<_> = (0..6).map(start).collect();
+    let mut names: Vec<String> = Vec::new();
+    for child in running {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        names.extend(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned));
+    }
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!((names.len(), count), (120, 120));
+}
+
+/// Two hosts with one address.
+#[test]
+fn of_one_address_they_never_give_one_ibip() {
+    let world = World::new();
+    world.write("x.txt", "x");
+    let mut ibips = Vec::new();
+    for root in ["a", "b"] {
+        world.run(&format!("init {root} --host {root}.example.org --ip 192.0.2.1")).succeeded();
+    }
+    for root in ["a", "b", "a", "b"] {
+        let name = world.run(&format!("-c {root} new x.txt --granularity 0.1")).line();
+        let shown = world.run(&format!("-c {root} show {name}"));
+        let ibip = shown.succeeded().lines().find(|line| line.starts_with("ibip")).unwrap();
+        ibips.push(ibip.to_owned());
+    }
+    let count = ibips.len();
+    ibips.sort();
+    ibips.dedup();
+    assert_eq!(ibips.len(), count, "{ibips:?}");
+}
+
+/// A user who may not write what the machine remembers is warned, and issues.
+#[test]
+fn without_host_state_a_person_is_warned() {
+    let world = world();
+    std::fs::create_dir(world.path(".state")).unwrap();
+    std::fs::set_permissions(world.path(".state"), PermissionsExt::from_mode(0o555)).unwrap();
+    let ran = world.run_unprivileged("-c archive mint");
+    assert!(
+        ran.code == 0 && ran.stderr.contains("another collection of this machine could"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
-fn a_person_decides_which_of_two_collections_gives_names() {
+fn a_damaged_host_state_ends_nothing() {
     let world = world();
     let first = world.run("-c archive mint").line();
-    world.run("init again --host archive.example.org --force prefix").succeeded();
-    let second = world.run("-c again mint").line();
-    is_refused(&world.run("-c archive mint"), 23, "another collection issues the identifiers");
-    world.run("-c archive doctor --take-over").succeeded();
-    let third = world.run("-c archive mint").line();
-    is_refused(&world.run("-c again mint"), 23, "another collection issues the identifiers");
-    assert!(date_of(&first) < date_of(&second) && date_of(&second) < date_of(&third));
+    world.write(".state/example.org+archive", "?".repeat(9000));
+    let second = world.run("-c archive mint").line();
+    assert!(date_of(&first) < date_of(&second));
 }
 
+/// A backup put back, with and without a person who says so.
 #[test]
-fn of_two_collections_made_at_once_one_gets_the_prefix() {
-    let world = World::new();
-    let start = |root: &str| {
-        let mut command = world.command(["init", root, "--host", "race.example.org"]);
-        command.stderr(std::process::Stdio::null()).spawn().unwrap()
+fn a_restored_collection_gives_no_name_again() {
+    let world = world();
+    world.write("a.txt", "a");
+    let copied = world.shell("cp -a archive backup").status();
+    assert!(copied.unwrap().success());
+    let given = world.run("-c archive new a.txt").line();
+    let restore = || {
+        std::fs::remove_dir_all(world.path("archive")).unwrap();
+        assert!(world.shell("cp -a backup archive").status().unwrap().success());
     };
-    let running: Vec<_> = (0..4).map(|number| start(&format!("c{number}"))).collect();
-    let codes: Vec<_> = running.into_iter().map(|mut it| it.wait().unwrap().code()).collect();
-    assert_eq!(codes.iter().filter(|code| **code == Some(0)).count(), 1, "{codes:?}");
-    assert!(codes.iter().all(|code| matches!(code, Some(0 | 23))), "{codes:?}");
-}
-
-#[test]
-fn a_known_collection_counts_without_an_entry() {
-    let world = world();
+    restore();
+    let next = world.run("-c archive mint").line();
+    assert!(date_of(&given) < date_of(&next));
+    restore();
     std::fs::remove_dir_all(world.path(".state")).unwrap();
-    world.write(".config/urepo/config.toml", "[collections]\nmain = '../../archive'\n");
-    is_refused(&world.run("init again --host archive.example.org"), 23, "another collection");
-    // It gets its entry with its next name.
-    std::fs::remove_file(world.path(".config/urepo/config.toml")).unwrap();
-    world.run("-c archive mint").line();
-    is_refused(&world.run("init again --host archive.example.org"), 23, "another collection");
-}
-
-#[test]
-fn two_collections_without_entries_do_not_both_give_names() {
-    let world = world();
-    world.run("init again --host archive.example.org --force prefix").succeeded();
-    std::fs::remove_dir_all(world.path(".state")).unwrap();
-    world.run("-c again mint").line();
-    is_refused(&world.run("-c archive mint"), 23, "another collection issues the identifiers");
-    assert_eq!(world.run("-c archive recover").code, 0, "only giving names is refused");
-}
-
-#[test]
-fn a_collection_that_was_moved_goes_on() {
-    let world = world();
-    std::fs::rename(world.path("archive"), world.path("moved")).unwrap();
-    is_refused(
-        &world.run("init again --host archive.example.org"),
-        23,
-        "belong to a collection that is gone: `[WORLD]/archive`",
-    );
-    world.run("-c moved mint").line();
-    is_refused(&world.run("init again --host archive.example.org"), 23, "`[WORLD]/moved`");
+    world.run("-c archive recover --restored").succeeded();
+    assert!(date_of(&next) < date_of(&world.run("-c archive mint").line()));
 }
 
 #[test]
@@ -146,7 +198,6 @@ fn a_lost_collection_is_followed_above_what_its_mirror_holds() {
     let newer = item_of(&world, "mirror", "example.org/archive@80", 4);
     std::fs::remove_dir_all(world.path("archive")).unwrap();
     let line = "init archive --host archive.example.org";
-    is_refused(&world.run(line), 23, "a collection that is gone");
     world.run(&format!("{line} --names-from mirror")).succeeded();
     let name = world.run("-c archive mint").line();
     assert!(date_of(&name) > newest && date_of(&name) > newer, "{name}");
@@ -190,42 +241,22 @@ fn a_name_of_the_future_in_a_mirror_does_not_count() {
     world.run("-c archive mint").line();
 }
 
-/// A collection that came from elsewhere does not decide where is written.
-#[test]
-fn a_memory_outside_of_the_collection_needs_the_users_word() {
-    let world = world();
-    let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
-    let outside = world.path("outside");
-    std::fs::create_dir(&outside).unwrap();
-    let distributor = format!("{settings}distributor = \"{}\"\n", outside.display());
-    world.write("archive/urepo.toml", distributor);
-    world.write("a.txt", "a");
-    for line in ["-c archive mint", "-c archive new a.txt", "-c archive doctor --take-over"] {
-        is_refused(&world.run(line), 1, "is outside of the collection: `[WORLD]/outside`");
-    }
-    assert_eq!(world.run("-c archive recover").code, 0, "the rest is done");
-    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
-    world.write(".config/urepo/config.toml", "distributors = ['../../outside']\n");
-    assert_eq!(world.run("-c archive mint").code, 0);
-    assert!(outside.join("example.org+archive.lock").exists());
-}
-
 #[test]
 fn recovery_of_a_copied_collection_does_the_rest() {
     let world = world();
     let ran = run_with(&world, ("UREPO_MACHINE_ID", "clone"), "-c archive recover");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stderr.contains("warning: no identifier was issued"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("is a copy"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is that of another machine"), "{}", ran.stderr);
 }
 
 /// A memory that may not be used is left alone; one that cannot be opened is not brought up to date.
 #[test]
 fn recovery_without_the_memory_is_not_whole() {
     let world = world();
-    let lock = std::fs::read_dir(world.path("archive/.urepo/distributor")).unwrap();
-    let lock = lock.map(|it| it.unwrap().path()).find(|it| it.extension() == Some("lock".as_ref()));
-    std::fs::set_permissions(lock.unwrap(), PermissionsExt::from_mode(0o000)).unwrap();
+    let lock = std::fs::read_dir(world.path("archive/.urepo/memory")).unwrap();
+    let lock = lock.map(|it| it.unwrap().path()).next().unwrap();
+    std::fs::set_permissions(lock, PermissionsExt::from_mode(0o000)).unwrap();
     let ran = world.run_unprivileged("-c archive recover");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(
@@ -246,7 +277,7 @@ fn the_identity_of_the_machine_is_a_setting() {
     let world = world();
     let clone = ("UREPO_MACHINE_ID", "clone");
     is_refused(&run_with(&world, clone, "-c archive mint"), 1, "such as a container");
-    run_with(&world, clone, "-c archive doctor --take-over").succeeded();
+    run_with(&world, clone, "-c archive recover --restored").succeeded();
     run_with(&world, clone, "-c archive mint").line();
     let shown = run_with(&world, clone, "config");
     assert!(shown.succeeded().contains("machine-id  clone"), "{}", shown.stdout);
@@ -268,14 +299,7 @@ fn a_machine_leaves_the_memory_of_another_subsystem_alone() {
         run_with(&world, other, "-c a new f --subsystem example.org/b").line();
         world.run("-c a new f --subsystem example.org/a").line();
     }
-    is_refused(&world.run("-c a new f --subsystem example.org/b"), 1, "is a copy");
-}
-
-#[test]
-fn a_damaged_entry_is_an_error() {
-    let world = world();
-    world.write(".state/prefixes/example.org+archive.toml", "?");
-    is_refused(&world.run("-c archive mint"), 1, "example.org+archive.toml");
+    is_refused(&world.run("-c a new f --subsystem example.org/b"), 1, "of another machine");
 }
 
 #[test]
@@ -288,69 +312,6 @@ fn two_subsystems_of_one_address_are_refused() {
     is_refused(&world.run("-c a mint"), 1, "two subsystems have the address 192.0.2.1");
     world.write("a/urepo.toml", format!("{settings}{second}ip_port = 802\n"));
     assert_eq!(world.run("-c a mint --subsystem example.org/b").code, 0);
-}
-
-#[test]
-fn a_second_collection_of_one_address_is_refused() {
-    let world = World::new();
-    world.run("init a --host a.example.org --ip 192.0.2.1").succeeded();
-    let why = "another collection issues the IBIps of `192.0.2.1:800`: `[WORLD]/a`";
-    let second = "init b --host b.example.org --ip 192.0.2.1";
-    // In one memory each prefix has dates of its own.
-    for rest in ["", " --ip-port 800", " --distributor memory", " -n"] {
-        is_refused(&world.run(&format!("{second}{rest}")), 23, why);
-        assert!(!world.path("b/urepo.toml").exists(), "{rest}");
-    }
-    world.run(&format!("{second} --ip-port 801")).succeeded();
-    world.run("init c --host c.example.org").succeeded();
-    let line = "--host d.example.org --ip 192.0.2.2 --distributor memory";
-    world.run(&format!("init d {line}")).succeeded();
-    world.run(&format!("init e {line}")).succeeded();
-    std::fs::rename(world.path("a"), world.path("moved")).unwrap();
-    let again = "init f --host f.example.org --ip 192.0.2.1";
-    is_refused(
-        &world.run(again),
-        23,
-        "IBIps of `192.0.2.1:800` belong to a collection that is gone",
-    );
-    world.run("-c moved mint").line();
-    is_refused(&world.run(again), 23, "`[WORLD]/moved`");
-}
-
-/// Two that shared an address before the register had IBIps go on, and never give one IBIp.
-#[test]
-fn of_collections_that_share_an_address_one_gives_ibips() {
-    let world = World::new();
-    for root in ["a", "b"] {
-        world.run(&format!("init {root} --host {root}.example.org")).succeeded();
-        let settings = std::fs::read_to_string(world.path(format!("{root}/urepo.toml"))).unwrap();
-        world.write(&format!("{root}/urepo.toml"), format!("{settings}ip = \"192.0.2.1\"\n"));
-    }
-    world.write(".config/urepo/config.toml", "[collections]\na = '../../a'\nb = '../../b'\n");
-    world.write("x.txt", "x");
-    let deposit = |root: &str| {
-        let ran = world.run(&format!("-c {root} new x.txt"));
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let shown = world.run(&format!("-c {root} show {}", ran.stdout.trim()));
-        (shown.succeeded().contains("ibip"), ran.stderr)
-    };
-    let gives = || (true, String::new());
-    let warns = |root: &str, other: &str| {
-        let warning = format!(
-            "warning: new identifiers of `example.org/{root}` have no IBIp: another collection issues the IBIps of \
-             `192.0.2.1:800`: `[WORLD]/{other}`; set another `ip_port` in `urepo.toml`\n"
-        );
-        (false, warning)
-    };
-    assert_eq!(deposit("a"), gives());
-    assert_eq!(deposit("b"), warns("b", "a"));
-    assert_eq!(deposit("a"), gives());
-    world.run("-c b doctor --take-over").succeeded();
-    assert_eq!(deposit("b"), gives());
-    assert_eq!(deposit("a"), warns("a", "b"));
-    let settings = std::fs::read_to_string(world.path("a/urepo.toml")).unwrap();
-    world.write("a/urepo.toml", format!("{settings}ip_port = 801\n"));
-    assert_eq!(deposit("a"), gives());
 }
 
 /// What the settings refuse may have been given before, or by hand.

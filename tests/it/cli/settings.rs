@@ -52,22 +52,26 @@ fn the_collection_is_looked_for_in_order() {
     assert_eq!(run_with(&world, &[("UREPO_COLLECTION", "nowhere")], "list").code, 10);
 }
 
-/// A register for each current directory would let two collections issue one name.
+/// A host state for each current directory would let two collections issue one name.
 #[test]
-fn the_register_of_prefixes_does_not_depend_on_the_current_directory() {
+fn the_host_state_does_not_depend_on_the_current_directory() {
     let world = World::new();
-    world.write(".config/urepo/config.toml", "state = \"register\"\n");
-    for directory in ["here", "there"] {
-        std::fs::create_dir(world.path(directory)).unwrap();
+    world.write(".config/urepo/config.toml", "state = \"host\"\n");
+    let mut names = Vec::new();
+    for directory in ["here", "there", "here"] {
+        let _ = std::fs::create_dir(world.path(directory));
+        let run = |line: &str| {
+            let mut command = world.command(line.split_whitespace());
+            command.env_remove("UREPO_STATE").current_dir(world.path(directory));
+            world.finish(command)
+        };
+        run("init archive --host example.org");
+        names.push(run("-c archive mint").line());
     }
-    let init = |directory| {
-        let mut command = world.command(["init", "archive", "--host", "example.org"]);
-        command.env_remove("UREPO_STATE").current_dir(world.path(directory));
-        world.finish(command)
-    };
-    init("here").succeeded();
-    assert_eq!(init("there").code, 23, "another collection has the prefix");
-    assert!(world.path(".config/urepo/register/prefixes").exists());
+    assert!(world.path(".config/urepo/host/org+example").exists());
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 3, "{names:?}");
 }
 
 #[test]

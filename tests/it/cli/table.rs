@@ -41,7 +41,7 @@ impl Row {
         let name = |at: usize| outcomes[at].result.as_ref().unwrap().label.name.to_string();
         let names = [name(0), name(1)];
         // The memory is the one of a machine that tests have: without it names go on all the same.
-        for memory in std::fs::read_dir(world.path("archive/.urepo/distributor")).unwrap() {
+        for memory in std::fs::read_dir(world.path("archive/.urepo/memory")).unwrap() {
             std::fs::remove_file(memory.unwrap().path()).unwrap();
         }
         world.write("in/f", "f");

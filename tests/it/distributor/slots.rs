@@ -8,9 +8,7 @@ fn record(sequence: u64) -> MemoryRecord {
         sequence,
         last: Some(seconds("1287588480")),
         granularity: Setting::Auto,
-        boot: "0d6a3e1c-5a1c-4f0e-9d6e-2f6c1b6f6a51".parse().unwrap(),
         host: "4c1f6f0a2b7d4e0f9a4be3d5c2a1908f".parse().unwrap(),
-        tree: Token::default(),
     }
 }
 
@@ -47,14 +45,12 @@ fn text(record: &MemoryRecord) -> String {
 fn are_lines_to_look_at() {
     assert_eq!(
         text(&record(12)),
-        "urepo-distributor 2\n\
+        "urepo-memory 1\n\
              prefix sid.inpe.br/mtc-m19\n\
              sequence 12\n\
              last 1287588480000000000\n\
              granularity auto\n\
-             boot 0d6a3e1c-5a1c-4f0e-9d6e-2f6c1b6f6a51\n\
-             host 4c1f6f0a2b7d4e0f9a4be3d5c2a1908f\n\
-             tree -\n"
+             host 4c1f6f0a2b7d4e0f9a4be3d5c2a1908f\n"
     );
     let file = file(&[&record(11), &record(12)]);
     assert!(file.is_ascii());
@@ -91,9 +87,7 @@ fn of_the_longest_record_still_fit() {
         sequence: u64::MAX - 1,
         last: Some(Instant::from_seconds(i64::MIN)),
         granularity: Setting::Fixed(Granularity::NANOSECOND),
-        boot: "b".repeat(96).parse().unwrap(),
-        host: "h".repeat(96).parse().unwrap(),
-        tree: "t".repeat(80).parse().unwrap(),
+        host: "h".repeat(40).parse().unwrap(),
     };
     assert_eq!(slot::decode(&slot::encode(&longest)), Ok(longest.clone()));
     // Not to be read again, but not to be broken by either.
@@ -102,19 +96,11 @@ fn of_the_longest_record_still_fit() {
 
 #[test]
 fn of_another_format_hide_no_later_date() {
-    let later = sealed(&text(&record(2)).replace("distributor 2", "distributor 3"));
+    let later = sealed(&text(&record(2)).replace("memory 1", "memory 2"));
     assert_eq!(slot::decode(&later), Err(SlotError::OtherFormat));
     let mut file = file(&[&record(1)]);
     file[FILE / 2..FILE / 2 + SLOT].copy_from_slice(&later);
     assert_eq!(slot::read(&file), Contents::OtherFormat);
-}
-
-/// The first format did not notice a backup restored in place: it counts as lost.
-#[test]
-fn of_the_format_before_are_recognised() {
-    let older = sealed(&text(&record(2)).replace("distributor 2", "distributor 1"));
-    let older = slot::decode(&older).unwrap_err();
-    assert_eq!(older, SlotError::Damaged { why: Damage::OlderFormat });
 }
 
 #[test]
@@ -122,7 +108,7 @@ fn with_wrong_lines_are_damaged_in_spite_of_a_true_checksum() {
     let good = text(&record(2));
     assert_eq!(slot::decode(&sealed(&good)), Ok(record(2)));
     for (from, to, line) in [
-        ("urepo-distributor", "another", "urepo-distributor"),
+        ("urepo-memory", "another", "urepo-memory"),
         ("prefix sid.inpe.br/mtc-m19", "prefix ", "prefix"),
         ("prefix sid.inpe.br/mtc-m19\n", "", "prefix"),
         ("mtc-m19", "mtc m19", "prefix"),
@@ -132,9 +118,7 @@ fn with_wrong_lines_are_damaged_in_spite_of_a_true_checksum() {
         ("last 1", "last x", "last"),
         ("last 1", "last 1111111111111111111", "last"),
         ("granularity auto", "granularity 7", "granularity"),
-        ("boot 0", "boat 0", "boot"),
         ("host ", "host", "host"),
-        ("tree -\n", "tree", "tree"),
     ] {
         let text = good.replacen(from, to, 1);
         assert_eq!(
@@ -191,19 +175,14 @@ fn tokens<const MAX: usize>() -> impl Strategy<Value = Token<MAX>> {
 }
 
 fn records() -> impl Strategy<Value = MemoryRecord> {
-    (
-        tokens(),
-        1..u64::MAX - 2,
-        (any::<i64>(), 0..SECOND),
-        settings(),
-        (tokens(), tokens(), tokens()),
-    )
-        .prop_map(|(prefix, sequence, (whole, part), granularity, (boot, host, tree))| {
+    (tokens(), 1..u64::MAX - 2, (any::<i64>(), 0..SECOND), settings(), tokens()).prop_map(
+        |(prefix, sequence, (whole, part), granularity, host)| {
             let whole = Instant::from_seconds(whole).nanoseconds();
             let last = Instant::from_nanoseconds(whole + part);
             let last = (sequence % 7 != 0).then_some(last);
-            MemoryRecord { prefix, sequence, last, granularity, boot, host, tree }
-        })
+            MemoryRecord { prefix, sequence, last, granularity, host }
+        },
+    )
 }
 
 /// Three records that follow one another.
@@ -221,7 +200,7 @@ proptest! {
     #[test]
     fn give_back_what_was_written(record in records()) {
         let slot = slot::encode(&record);
-                    prop_assert_eq!(str::from_utf8(&slot).unwrap().lines().count(), 10);
+                    prop_assert_eq!(str::from_utf8(&slot).unwrap().lines().count(), 8);
         prop_assert_eq!(slot::decode(&slot), Ok(record));
     }
 

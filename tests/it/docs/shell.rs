@@ -55,7 +55,7 @@ impl Shell {
                 command.env_remove(name);
             }
         }
-        // Nothing of the machine that tests: its register of prefixes.
+        // Nothing of the machine that tests: its last identifiers.
         command.env("UREPO_STATE", world.path(".local/state/urepo"));
         command
     }

@@ -42,10 +42,10 @@ fn without_settings() {
     std::fs::remove_file(world.path("archive/urepo.toml")).unwrap();
     refuses(&world, "-c archive list", 10).tells(str![[r#"
 error: the settings of the collection are missing: `[WORLD]/archive/urepo.toml`
-hint: put it back from a backup; without one, `urepo init [WORLD]/archive --host FQDN --force prefix` makes a new one, with another `id`
+hint: put it back from a backup; without one, `urepo init [WORLD]/archive --host FQDN` makes a new one, with another `id`
 
 "#]]);
-    world.run("init archive --host archive.example.org --force prefix").succeeded();
+    world.run("init archive --host archive.example.org").succeeded();
     world.run("-c archive verify").succeeded();
 }
 
@@ -250,7 +250,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
     settings(&whole.replace("host =", "hots ="));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `distributor`, `takes`
+caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `takes`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);

@@ -36,7 +36,7 @@ fn that_are_links_at_the_year() {
         symlink("../../../elsewhere", prefix.join(year.to_string())).unwrap();
     }
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: cannot open the directory `[WORLD]/archive/example.org/archive/20[..]`
+error: cannot inspect `[WORLD]/archive/example.org/archive/2026/11.27.09.09.02.1`
 caused by: Not a directory (os error 20)
 
 "#]]);
@@ -64,13 +64,13 @@ caused by: Not a directory (os error 20)
     std::fs::remove_file(world.path(MEMORY)).unwrap();
     symlink("../../elsewhere/lock", world.path(MEMORY)).unwrap();
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: cannot open `[WORLD]/archive/.urepo/distributor/example.org+archive.lock`
+error: cannot open `[WORLD]/archive/.urepo/memory/example.org+archive`
 caused by: it, or a directory on the way to it, is a symbolic link
 hint: links are not followed; put a directory in its place, or remove it
 
 "#]]);
     refuses(&world, "-c archive mint", 1).tells(str![[r#"
-error: cannot open `[WORLD]/archive/.urepo/distributor/example.org+archive.lock`
+error: cannot open `[WORLD]/archive/.urepo/memory/example.org+archive`
 caused by: it, or a directory on the way to it, is a symbolic link
 hint: links are not followed; put a directory in its place, or remove it
 

@@ -6,7 +6,7 @@ use super::*;
 fn with_index() -> World {
     let (world, _) = world_with_item();
     // The item was deposited on a machine of the tests.
-    world.run("-c archive doctor --take-over --accept-clock").succeeded();
+    world.run("-c archive recover --restored").succeeded();
     world.run("-c archive index").succeeded();
     world.run("-c archive stats").succeeded();
     world

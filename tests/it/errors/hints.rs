@@ -14,7 +14,7 @@ fn a_hint_is_one_thing_to_type() {
         let directory = OsStr::from_bytes(name);
         let mut attached = std::ffi::OsString::from("./");
         attached.push(directory);
-        let host = ["--host", "archive.example.org", "--force", "prefix"].map(OsStr::new);
+        let host = ["--host", "archive.example.org"].map(OsStr::new);
         let init = || {
             let words = ["--json", "init"].map(OsStr::new).into_iter().chain([&*attached]);
             world.run_args(words.chain(host))

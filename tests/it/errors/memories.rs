@@ -45,7 +45,7 @@ fn from_the_future() {
         str![[r#"
 error: no identifier was issued: the clock is # d # h behind the last identifier of `example.org/archive`
 caused by: last identifier 9998/01.01.00.#, clock #/# (UTC)
-hint: correct the clock; if it is right, `urepo -c archive doctor --take-over --forget-future` takes the memory back to now
+hint: correct the clock; if it is right, a clock that was ahead has issued the last identifier: go on under another `port` in `urepo.toml`
 "#]],
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (24, ""));
@@ -124,19 +124,19 @@ fn from_another_machine() {
     let other = Agent { machine_id: "other-id".into(), ..agent() };
     mint(&world, &other, "2026-01-01T00:00:00Z");
     keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: no identifier was issued: the memory of `example.org/archive` is a copy
-caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo -c archive doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+error: no identifier was issued: the memory of `example.org/archive` is that of another machine
+caused by: it was written as `other-id`, this is `[MACHINE]`
+hint: if this collection was moved or restored to this machine, and no other one goes on issuing its identifiers, say so with `urepo -c archive recover --restored`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
     keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
-error: no identifier was issued: the memory of `example.org/archive` is a copy
-caused by: it was written as `other-id:[..]`, this is `[MACHINE]:[..]`
-hint: if only this collection issues identifiers of this prefix from now on, say so with `urepo -c archive doctor --take-over`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+error: no identifier was issued: the memory of `example.org/archive` is that of another machine
+caused by: it was written as `other-id`, this is `[MACHINE]`
+hint: if this collection was moved or restored to this machine, and no other one goes on issuing its identifiers, say so with `urepo -c archive recover --restored`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
-    assert_eq!(world.run("-c archive doctor --take-over --accept-clock").code, 0);
-    assert_eq!(world.run("-c archive mint --accept-clock").code, 0);
+    assert_eq!(world.run("-c archive recover --restored").code, 0);
+    assert_eq!(world.run("-c archive mint").code, 0);
 }
 
 #[test]
@@ -144,11 +144,11 @@ fn of_another_prefix() {
     let world = world_with_file();
     assert_eq!(world.run("init maps --host maps.example.org").code, 0);
     assert_eq!(world.run("-c maps mint").code, 0);
-    let other = world.path("maps/.urepo/distributor/example.org+maps.lock");
+    let other = world.path("maps/.urepo/memory/example.org+maps");
     std::fs::copy(other, world.path(MEMORY)).unwrap();
     keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: no identifier was issued: the memory of `example.org/archive` is that of `example.org/maps`
-hint: give each prefix a memory of its own; see `distributor` in `urepo.toml`
+hint: put the file back from a backup, or remove it: the next command goes on above all items
 
 "#]]);
 }
@@ -161,7 +161,7 @@ fn of_a_newer_format() {
     let record = slot::decode(&bytes[..slot::SLOT]).unwrap();
     let mut later = slot::encode(&record);
     let seal = slot::SLOT - "sha256 ".len() - 64 - 1;
-    later["urepo-distributor ".len()] = b'3';
+    later["urepo-memory ".len()] = b'2';
     let line = format!("sha256 {}\n", Digest::of(&later[..seal]));
     later[seal..].copy_from_slice(line.as_bytes());
     bytes[..slot::SLOT].copy_from_slice(&later);
@@ -214,63 +214,6 @@ warning: the memory of `example.org/archive` is missing; going on above its newe
     std::fs::write(world.path(MEMORY), "").unwrap();
     goes_on(str![[r#"
 warning: the memory of `example.org/archive` is missing; going on above its newest identifier, [NEWEST]
-
-"#]]);
-}
-
-/// A collection that shares the memory is not there.
-#[test]
-fn unseen_collection() {
-    let world = World::new();
-    for root in ["archive", "other"] {
-        let line = format!("init {root} --host archive.example.org --distributor memory");
-        world.run(&line).succeeded();
-        world.run(&format!("-c {root} mint")).succeeded();
-    }
-    std::fs::rename(world.path("other"), world.path("away")).unwrap();
-    let line = "-c archive doctor --take-over --forget-future";
-    refuses(&world, line, 23).tells(str![[r#"
-error: the memory of `example.org/archive` stays as it is: `[WORLD]/other` cannot be searched for identifiers dated in the future
-hint: make it readable there, or give its new place with `--names-from`; `--force unseen` goes on without: identifiers that it has issued for later dates can then be issued a second time
-
-"#]]);
-    let line = "-c archive doctor --take-over --forget-future --names-from away";
-    world.run(line).succeeded();
-    world.run("-c archive doctor --take-over --forget-future --force unseen").succeeded();
-}
-
-#[test]
-fn missing_reserved_dates() {
-    let world = World::new();
-    for root in ["archive", "other"] {
-        let line = format!("init {root} --host archive.example.org --distributor memory");
-        world.run(&line).succeeded();
-        world.run(&format!("-c {root} mint")).succeeded();
-    }
-    std::fs::remove_file(world.path("memory/example.org+archive.reserved")).unwrap();
-    refuses(&world, "-c archive mint", 20).tells(str![[r#"
-error: no identifier of `example.org/archive` was issued: the file of its reserved dates is missing: `[WORLD]/memory/example.org+archive.reserved`
-hint: name all other collections that have identifiers of this host: `urepo -c archive doctor --take-over --names-from COLLECTION`; if there is none, use `urepo -c archive doctor --take-over --force unseen`
-
-"#]]);
-    for line in ["-c other mint", "-c archive doctor --take-over"] {
-        assert_eq!(world.run(line).code, 20, "{line}");
-    }
-    world.run("-c archive doctor --take-over --names-from other").succeeded();
-    world.run("-c other mint").succeeded();
-    std::fs::remove_file(world.path("memory/example.org+archive.reserved")).unwrap();
-    world.run("-c archive doctor --take-over --force unseen").succeeded();
-    world.run("-c archive mint").succeeded();
-}
-
-#[test]
-fn damaged_reserved_dates() {
-    let world = World::new();
-    world.run("init archive --host archive.example.org").succeeded();
-    world.write("archive/.urepo/distributor/example.org+archive.reserved", "urepo-reserved 1\n");
-    refuses(&world, "-c archive mint", 20).tells(str![[r#"
-error: no identifier of `example.org/archive` was issued: its reserved dates are damaged: `[WORLD]/archive/.urepo/distributor/example.org+archive.reserved`
-hint: restore it from a backup; or remove it with `rm [WORLD]/archive/.urepo/distributor/example.org+archive.reserved`, and name the other collections that have identifiers of this host: `urepo -c archive doctor --take-over --names-from COLLECTION`
 
 "#]]);
 }

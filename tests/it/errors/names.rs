@@ -88,38 +88,10 @@ hint: leave the port away for 80, the port of the Web
 error: invalid value '192.0.2' for '--ip <IP>': invalid IP address syntax
 
 "#]]);
-    world.run("init maps --host maps.example.org --ip 192.0.2.7").succeeded();
-    init("--ip 192.0.2.7", 23).tells(str![[r#"
-error: another collection issues the IBIps of `192.0.2.7:800`: `[WORLD]/maps`
-hint: take another `--ip-port`; leave `--ip` away, for items without IBIps; or let only this collection issue them from now on: `--force prefix`
-
-"#]]);
     init("--granularity 7", 2).tells(str![[r#"
 error: invalid value '7' for '--granularity <GRANULARITY>': invalid granularity `7`: expected `auto`, or the seconds as `60`, `1`, `0.1`, `0.01` … down to `0.000000001`
 
 "#]]);
-}
-
-/// It may issue them.
-#[test]
-fn of_a_host_whose_collection_cannot_be_read() {
-    let world = World::new();
-    world.run("init archive --host archive.example.org").succeeded();
-    let Some(user) = OrdinaryUser::of(world) else { return };
-    for closed in ["archive", "archive/urepo.toml"] {
-        user.closes(closed);
-        let again = user.command("init again --host archive.example.org");
-        refuses_command(&user.world, again, 23).tells(str![[r#"
-error: another collection issues the identifiers of `example.org/archive`: `[WORLD]/archive`
-caused by: cannot open `[WORLD]/archive/urepo.toml`
-caused by: Permission denied (os error 13)
-hint: take another `--host`; share one memory with `--distributor DIR` in both; or let only this collection issue them from now on: `--force prefix` with `init`, later `urepo -c ./again doctor --take-over`
-
-"#]]);
-        user.owns_everything();
-    }
-    let again = user.command("init again --host archive.example.org --force prefix");
-    assert_eq!(user.world.finish(again).code, 0);
 }
 
 #[test]

@@ -108,22 +108,3 @@ hint: links are not followed; put a directory in its place, or remove it; if it 
 
 "#]]);
 }
-
-/// The path of the lost one is mistyped.
-#[test]
-fn while_it_is_where_this_machine_registered_it() {
-    let (world, name) = mirrored();
-    // Collections of tests are not registered before they issue something.
-    world.write("b.txt", "b");
-    world.run("-c archive new b.txt").succeeded();
-    let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
-    let id = settings.parse::<toml::Table>().unwrap()["id"].as_str().unwrap().to_owned();
-    let mistyped = PROMOTE.replace("archive", "archvie");
-    let told = refuses(&world, &mistyped, 23).0.replace(&id, "[ID]");
-    Told(told).tells(str![[r#"
-error: the collection `[ID]` is not lost: it is at `[WORLD]/archive`
-hint: `urepo -c [WORLD]/archive migrate --all --to [WORLD]/mirror` hands over what it holds; `--lost [WORLD]/archive` promotes by name what it has given up
-
-"#]]);
-    world.run(&format!("-c archive migrate {name} --to mirror --dry-run")).succeeded();
-}

@@ -31,7 +31,7 @@ fn with_mirror() -> World {
     let subsystem = Subsystem::new("mirror.example.org".parse().unwrap());
     init(&world.path("mirror"), "mirror", subsystem, &Watcher::default()).unwrap();
     // The item was deposited on a machine of the tests.
-    world.run("-c archive doctor --take-over --accept-clock").succeeded();
+    world.run("-c archive recover --restored").succeeded();
     for root in ["archive", "mirror"] {
         world.run(&format!("-c {root} recover")).succeeded();
     }

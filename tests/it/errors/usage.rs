@@ -184,36 +184,36 @@ caused by: expected a number from 1 to 1024
     world.write(".config/urepo/config.toml", "job = 3\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
-caused by: line 1: unknown field `job`, expected one of `collection`, `jobs`, `lock-wait`, `max-wait`, `machine-id`, `state`, `distributors`, `exclude`, `collections`
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
+caused by: line 1: unknown field `job`, expected one of `collection`, `jobs`, `lock-wait`, `max-wait`, `machine-id`, `state`, `exclude`, `collections`
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", "lock-wait = \"soon\"\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: `lock-wait` is `soon`: expected a number and a unit, such as 30s, 5m, 4h or 30d
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", "[collections\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: line 1: unclosed table, expected `]`
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", "jobs = 0\n");
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: `jobs` is `0`: expected a number from 1 to 1024
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", b"# Jos\xe9\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: it is not UTF-8: invalid utf-8 sequence of 1 bytes from index 5
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, distributors, exclude and the table [collections]
+hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
 
 "#]]);
     std::fs::remove_file(world.path(".config/urepo/config.toml")).unwrap();

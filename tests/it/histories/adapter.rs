@@ -294,7 +294,8 @@ impl Command<'_> {
             ..support::issue_options()
         };
         let issuer = Issuer::new(&own, self.agent, self.clock, &options).map_err(told)?;
-        issuer.catch_up(&[]).map_err(told)?;
+        let raised = if restored { issuer.restored(&[]) } else { issuer.catch_up(&[]) };
+        raised.map_err(told)?;
         let open = finished.into_iter().filter_map(|finished| finished.result.err()).map(told);
         let kept = recovered.failed.into_iter().map(told);
         open.chain(kept).next().map_or(Ok(()), Err)
@@ -360,7 +361,7 @@ impl Command<'_> {
 /// The files of a part of a collection, relative to its root.
 pub(super) fn files(part: Part) -> &'static [&'static str] {
     match part {
-        Part::Memory => &[".urepo/distributor"],
+        Part::Memory => &[".urepo/memory"],
         Part::Ledger => &[".urepo/inventory"],
         Part::Urepo => &[".urepo"],
         Part::Root | Part::Tree | Part::Item(_) => &[],

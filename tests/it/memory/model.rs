@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::restored::restore_in_place;
 use super::*;
 
 /// What happens to a collection, from its distributor's point of view.
@@ -19,15 +18,14 @@ enum Event {
     /// All items go elsewhere.
     Migrate,
     Backup,
-    /// The memory becomes what it was at a backup, in the same file.
+    /// The memory becomes what it was at a backup.
     RestoreMemory(usize),
-    /// The same in another file, and a person accepts it.
-    RestoreElsewhere(usize),
     RestoreNames(usize),
     LoseMemory,
-    /// A process takes the lock and is killed.
-    Kill,
-    Reboot,
+    /// The machine forgets: its other collections and backups with it.
+    LoseHostState,
+    /// The collection moves to another machine.
+    Move,
     Recover,
     /// Milliseconds pass.
     Pass(u32),
@@ -41,11 +39,10 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         1 => Just(Event::Migrate),
         3 => Just(Event::Backup),
         3 => (0..8_usize).prop_map(Event::RestoreMemory),
-        1 => (0..8_usize).prop_map(Event::RestoreElsewhere),
         2 => (0..8_usize).prop_map(Event::RestoreNames),
         1 => Just(Event::LoseMemory),
-        1 => Just(Event::Kill),
-        1 => Just(Event::Reboot),
+        1 => Just(Event::LoseHostState),
+        1 => Just(Event::Move),
         1 => Just(Event::Recover),
         3 => (0..70_000_u32).prop_map(Event::Pass),
     ];
@@ -57,7 +54,7 @@ struct Model {
     place: Place,
     given: BTreeSet<Instant>,
     backups: Vec<(Option<Vec<u8>>, Option<Instant>)>,
-    boots: u32,
+    machines: u32,
 }
 
 impl Model {
@@ -91,15 +88,11 @@ impl Model {
             }
             Event::RestoreMemory(at) => {
                 if let Some((Some(bytes), _)) = self.backup(*at) {
-                    std::fs::File::options().create(true).append(true).open(&memory).unwrap();
-                    restore_in_place(&memory, &bytes);
-                }
-            }
-            Event::RestoreElsewhere(at) => {
-                if let Some((Some(bytes), _)) = self.backup(*at) {
-                    let new = memory.with_extension("new");
-                    std::fs::write(&new, bytes).unwrap();
-                    std::fs::rename(&new, &memory).unwrap();
+                    std::fs::write(&memory, bytes).unwrap();
+                    // Without the memory of the machine, a person has to say so.
+                    if !self.place.host_state.dir.as_ref().unwrap().exists() {
+                        self.accept();
+                    }
                 }
             }
             Event::RestoreNames(at) => {
@@ -108,14 +101,14 @@ impl Model {
                 }
             }
             Event::LoseMemory => drop(std::fs::remove_file(&memory)),
-            Event::Kill => {
-                if let Ok(bytes) = std::fs::read(&memory) {
-                    restore_in_place(&memory, &bytes);
-                }
+            Event::LoseHostState => {
+                // What the machine alone knew is restored in silence no longer.
+                let _ = std::fs::remove_dir_all(self.place.host_state.dir.as_ref().unwrap());
+                self.backups.clear();
             }
-            Event::Reboot => {
-                self.boots += 1;
-                self.place.agent.boot_id = format!("boot-{}", self.boots);
+            Event::Move => {
+                self.machines += 1;
+                self.place.agent.machine_id = format!("machine-{}", self.machines);
             }
             Event::Recover => {
                 let caught_up =
@@ -137,10 +130,10 @@ impl Model {
         self.backups.get(at % self.backups.len().max(1)).cloned()
     }
 
-    /// A person accepts a memory that is in another file.
+    /// A person says that the memory was restored or moved.
     fn accept(&self) {
         let distributor = self.place.distributor("auto");
-        distributor.adopt(&self.place.names, FutureDate::Keep, PATIENCE).unwrap();
+        distributor.restored(&self.place.names, PATIENCE).unwrap();
     }
 }
 
@@ -152,8 +145,10 @@ proptest! {
     #[test]
     fn no_date_is_given_twice(events in events()) {
         let place = Place::new();
+        let host_state = HostState { dir: Some(place.scratch.path().join("state")) };
+        let place = Place { host_state, ..place };
         let mut model =
-            Model { place, given: BTreeSet::new(), backups: Vec::new(), boots: 1 };
+            Model { place, given: BTreeSet::new(), backups: Vec::new(), machines: 1 };
         for event in &events {
             model.apply(event);
         }

@@ -2,21 +2,6 @@
 
 use super::*;
 
-/// Puts a file as it was in place of what there is, as `cp -a` does: the inode stays, and only the
-/// time of the change tells.
-pub(crate) fn restore_in_place(path: &std::path::Path, bytes: &[u8]) {
-    use std::os::unix::fs::MetadataExt;
-    let changed = || {
-        let stat = std::fs::metadata(path).unwrap();
-        i128::from(stat.ctime()) * 1_000_000_000 + i128::from(stat.ctime_nsec())
-    };
-    // The clock of the file system goes in steps.
-    let before = changed();
-    while changed() - before < 20_000_000 {
-        std::fs::write(path, bytes).unwrap();
-    }
-}
-
 impl Place {
     /// A date by a process of its own.
     #[track_caller]
@@ -26,26 +11,31 @@ impl Place {
 }
 
 #[test]
-fn a_backup_restored_in_place_gives_no_date_again() {
+fn a_restored_memory_gives_no_date_that_has_passed() {
     for setting in ["auto", "60", "1"] {
         let place = Place::new();
-        // Of names that stand on no item, only the memory knows.
         place.date(setting);
         let backup = std::fs::read(place.memory()).unwrap();
         place.clock.set("2026-11-21T02:14:02Z");
         let forgotten = place.date(setting);
-        restore_in_place(&place.memory(), &backup);
+        std::fs::write(place.memory(), backup).unwrap();
+        place.names.add("2026-11-21T02:14:03.5Z");
+        place.distributor(setting).restored(&place.names, PATIENCE).unwrap();
         let next = place.date(setting);
         assert!(next > forgotten, "{setting}: {next} after {forgotten}");
+        assert!(next > "2026-11-21T02:14:03.5Z".parse().unwrap(), "{setting}: {next}");
     }
 }
 
+/// Nobody tells, but the machine remembers.
 #[test]
-fn a_memory_from_before_the_first_name_gives_no_date_again() {
+fn a_memory_restored_in_silence_gives_no_date_of_this_machine_again() {
     let place = Place::new();
+    let host_state = HostState { dir: Some(place.scratch.path().join("state")) };
+    let place = Place { host_state, ..place };
     let backup = std::fs::read(place.memory()).unwrap();
     let forgotten = place.date("auto");
-    restore_in_place(&place.memory(), &backup);
+    std::fs::write(place.memory(), backup).unwrap();
     assert!(place.date("auto") > forgotten);
 }
 
@@ -55,33 +45,6 @@ fn a_lost_memory_without_names_on_disk_gives_no_date_again() {
     let forgotten = place.date("1");
     std::fs::remove_file(place.memory()).unwrap();
     assert!(place.date("1") > forgotten);
-}
-
-/// What the hint asks for after a restore elsewhere is safe as well.
-#[test]
-fn an_accepted_memory_gives_no_date_that_has_passed() {
-    let place = Place::new();
-    place.date("auto");
-    let copy = Place::new();
-    let backup = std::fs::read(place.memory()).unwrap();
-    std::fs::write(copy.memory(), backup).unwrap();
-    place.clock.set("2026-11-21T02:14:02Z");
-    let forgotten = place.date("auto");
-    copy.clock.set("2026-11-21T02:14:03Z");
-    copy.distributor("auto").adopt(&copy.names, FutureDate::Keep, PATIENCE).unwrap();
-    let next = copy.date("auto");
-    assert!(next > forgotten, "{next} after {forgotten}");
-    assert!(next > "2026-11-21T02:14:03Z".parse().unwrap(), "{next} has passed");
-}
-
-#[test]
-fn an_accepted_memory_goes_on_above_the_newest_name() {
-    let place = Place::new();
-    place.date("auto");
-    place.names.add("2026-11-21T02:13:23.5Z");
-    place.distributor("auto").adopt(&place.names, FutureDate::Keep, PATIENCE).unwrap();
-    let next = place.date("auto");
-    assert!(next > "2026-11-21T02:13:23.5Z".parse().unwrap(), "{next}");
 }
 
 #[test]
@@ -98,62 +61,6 @@ fn an_empty_or_missing_second_slot_is_a_lost_one() {
             let next = place.date("1");
             assert!(next > last, "half {number} after {before}: {next} after {last}");
         }
-    }
-}
-
-/// When the power went, more than the last sync may be lost.
-#[test]
-fn names_that_changed_over_a_boot_are_reason_for_doubt() {
-    let mut place = Place::new();
-    place.date("auto");
-    place.agent.boot_id = "boot-2".into();
-    place.clock.set("2026-11-21T02:15:07Z");
-    assert_eq!(place.suffix("auto"), "2026/11.21.02.15", "nothing but the boot has changed");
-    place.agent.boot_id = "boot-3".into();
-    place.names.add("2026-11-21T02:13:15Z");
-    place.clock.set("2026-11-21T02:16:07Z");
-    let date = place.date("auto");
-    assert!(date > "2026-11-21T02:16:07Z".parse().unwrap(), "{date} has passed");
-}
-
-/// The file system, or the machine, is as it was before names that nobody knows any more. The memory below is
-/// the one from before: no names, no inode and no ctime tell.
-#[test]
-fn a_rollback_before_the_machine_started_gives_no_date_again() {
-    for setting in ["auto", "60", "1", "0.001"] {
-        for has_date in [true, false] {
-            let mut place = Place::new();
-            if has_date {
-                place.date(setting);
-            }
-            place.clock.set("2026-11-21T02:14:02Z");
-            let forgotten = Place::new();
-            forgotten.clock.set("2026-11-21T02:14:02Z");
-            let forgotten = forgotten.date(setting);
-            place.clock.boot("2026-11-21T02:14:03Z");
-            place.agent.boot_id = "boot-2".into();
-            let next = place.date(setting);
-            assert!(next > forgotten, "{setting}: {next} after {forgotten}");
-        }
-    }
-}
-
-/// Names are as short, and as soon there, as without the boot.
-#[test]
-fn a_boot_between_two_names_does_not_lengthen_the_second() {
-    let mut place = Place::new();
-    place.date("auto");
-    place.clock.boot("2026-11-21T02:14:50Z");
-    place.agent.boot_id = "boot-2".into();
-    place.clock.set("2026-11-21T02:14:53Z");
-    assert_eq!(place.suffix("1"), "2026/11.21.02.14.53", "within the minute of the boot");
-    for setting in ["auto", "60"] {
-        let mut place = Place::new();
-        place.date(setting);
-        place.clock.boot("2026-11-21T02:14:50Z");
-        place.agent.boot_id = "boot-2".into();
-        place.clock.set("2026-11-21T02:15:07Z");
-        assert_eq!(place.suffix(setting), "2026/11.21.02.15");
     }
 }
 
@@ -178,39 +85,6 @@ fn a_refused_request_does_not_lengthen_the_next_name() {
     place.issue("auto").unwrap_err();
     place.clock.set("2026-11-21T02:15:07Z");
     assert_eq!(place.suffix("auto"), "2026/11.21.02.15");
-}
-
-/// A process that was killed with the lock may have given dates.
-#[test]
-fn a_killed_holder_is_reason_for_doubt() {
-    use std::os::unix::fs::FileExt;
-    let place = Place::new();
-    place.date("auto");
-    let size = std::fs::metadata(place.memory()).unwrap().len();
-    let file = std::fs::File::options().write(true).open(place.memory()).unwrap();
-    let bytes = std::fs::read(place.memory()).unwrap();
-    restore_in_place(&place.memory(), &bytes);
-    file.write_all_at(b"`urepo new`", slot::FILE as u64).unwrap();
-    assert_eq!(std::fs::metadata(place.memory()).unwrap().len(), size);
-    place.clock.set("2026-11-21T02:15:07Z");
-    let date = place.date("auto");
-    assert!(date > "2026-11-21T02:15:07Z".parse().unwrap(), "{date} has passed");
-}
-
-/// Now is no evidence that the clock is right.
-#[test]
-fn a_clock_far_ahead_is_refused_beside_a_restored_memory_too() {
-    let place = Place::new();
-    place.date("auto");
-    let backup = std::fs::read(place.memory()).unwrap();
-    place.date("auto");
-    restore_in_place(&place.memory(), &backup);
-    place.clock.set("2199-01-01T00:00:00Z");
-    place.distributor("auto").catch_up(&place.names, PATIENCE).unwrap();
-    let error = place.issue("auto").unwrap_err();
-    assert!(matches!(error, DistributorError::ClockDoubtful { .. }), "{error}");
-    place.clock.set("2026-11-21T02:15:00Z");
-    place.date("auto");
 }
 
 /// To be later than now takes no more than a microsecond, which is no wait.

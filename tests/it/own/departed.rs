@@ -1,10 +1,10 @@
-//! Names of the future, on disk and not: the inventory keeps them from being given again.
+//! Names of the future, on disk and not.
 
 use std::path::{Path, PathBuf};
 
-use urepo::collection::{Collection, IssueOptions, IssuePurpose, Issuer, Label, Register};
+use urepo::collection::{Collection, Issuer, Label};
 use urepo::disk::Watcher;
-use urepo::distributor::{FutureDate, Unseen, slot};
+use urepo::distributor::slot;
 use urepo::identity::RepositoryName;
 
 use crate::support::{
@@ -47,26 +47,11 @@ impl Archive {
     }
 
     fn memories(&self) -> PathBuf {
-        self.root.join(".urepo/distributor")
+        self.root.join(".urepo/memory")
     }
 
     fn memory(&self) -> PathBuf {
-        self.memories().join("example.org+archive.lock")
-    }
-
-    fn take_over(&self, time: &str, future: FutureDate) {
-        let collection = Collection::open(&self.root, &Watcher::default()).unwrap();
-        let (agent, clock) = (agent(), TestClock::at(time));
-        collection.rebuild(&agent, &crate::support::waiter(&clock)).unwrap();
-        let options = IssueOptions {
-            purpose: IssuePurpose::Care,
-            register: Register::default(),
-            ..issue_options()
-        };
-        Issuer::new(&collection, &agent, &clock, &options)
-            .unwrap()
-            .adopt(future, Unseen::Refuse, &[])
-            .unwrap();
+        self.memories().join("example.org+archive")
     }
 }
 
@@ -87,80 +72,29 @@ fn a_name_given_ahead_of_the_clock_is_not_given_again() {
     let given = archive.deposit("2026-11-21T03:13:20Z");
     archive.lose_items();
     std::fs::remove_dir_all(archive.memories()).unwrap();
-    // As with the memory that was lost.
     let error = archive.try_deposit("2026-11-21T02:13:20Z").unwrap_err();
     assert!(error.contains("ClockBehind"), "{error}");
-    archive.take_over("2026-11-21T02:13:21Z", FutureDate::Keep);
-    let error = archive.try_deposit("2026-11-21T02:13:22Z").unwrap_err();
-    assert!(error.contains("ClockBehind"), "{error}");
-    archive.take_over("2026-11-21T02:13:23Z", FutureDate::Forget);
-    let passed = "2026-11-21T02:13:23Z".parse().unwrap();
-    for time in ["2026-11-21T02:13:24Z", "2026-11-21T02:13:25Z"] {
-        let new = archive.deposit(time);
-        assert!(new.instant() > passed && new.instant() < given.instant(), "{new}");
-    }
     let new = archive.deposit("2026-11-21T03:13:40Z");
     assert!(new.instant() > given.instant(), "{new} after {given}");
 }
 
 /// It does not end naming either, until its date has come.
 #[test]
-fn a_name_of_the_future_on_disk_is_skipped() {
-    for is_lost in [true, false] {
-        let archive = Archive::new();
-        let given = archive.deposit("2026-11-21T03:13:20Z");
-        if is_lost {
-            std::fs::remove_dir_all(archive.memories()).unwrap();
-        } else {
-            archive.take_over("2026-11-21T02:13:23Z", FutureDate::Forget);
-        }
-        let first = archive.deposit("2026-11-21T02:13:24Z");
-        assert!(first.instant() < given.instant(), "{first}");
-        archive.deposit("2026-11-21T02:13:25Z");
-
-        // A process that is at work when the clock reaches that date.
-        let collection = Collection::open(&archive.root, &Watcher::default()).unwrap();
-        let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:26Z"));
-        let mut issuer = Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap();
-        issuer.issue(1).unwrap();
-        clock.set("2026-11-21T03:13:20Z");
-        let (labels, _) = issuer.issue(1).unwrap();
-        assert_ne!(labels[0].name, given, "lost: {is_lost}");
-    }
+fn a_name_of_the_future_on_disk_is_passed_over() {
+    let archive = Archive::new();
+    let given = archive.deposit("2026-11-21T03:13:20Z");
+    std::fs::remove_dir_all(archive.memories()).unwrap();
+    let first = archive.deposit("2026-11-21T02:13:24Z");
+    assert!(first.instant() < given.instant(), "{first}");
+    // A process that is at work when the clock reaches that date.
+    let collection = Collection::open(&archive.root, &Watcher::default()).unwrap();
+    let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:26Z"));
+    let mut issuer = Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap();
+    issuer.issue(1).unwrap();
+    clock.set("2026-11-21T03:13:20Z");
+    let (labels, _) = issuer.issue(1).unwrap();
+    assert_ne!(labels[0].name, given);
     // One that begins then.
-    let archive = Archive::new();
-    let given = archive.deposit("2026-11-21T03:13:20Z");
-    std::fs::remove_dir_all(archive.memories()).unwrap();
-    archive.deposit("2026-11-21T02:13:24Z");
-    let new = archive.deposit("2026-11-21T03:13:40Z");
-    assert!(new.instant() > given.instant(), "{new} after {given}");
-}
-
-/// Naming goes on though a name is dated in a later year, and the names are not read again for it.
-#[test]
-fn a_name_of_a_later_year_does_not_count() {
-    let archive = Archive::new();
-    let given = archive.deposit("2199-01-01T00:00:00Z");
-    std::fs::remove_dir_all(archive.memories()).unwrap();
-    let new = archive.deposit("2026-11-21T02:13:24Z");
-    assert!(new.instant() < given.instant(), "{new}");
-    let bytes = std::fs::read(archive.memory()).unwrap();
-    let records = [0, slot::FILE / 2].map(|at| slot::decode(&bytes[at..at + slot::SLOT]).unwrap());
-    let last = records.iter().max_by_key(|record| record.sequence).unwrap();
-    assert_ne!(last.tree.as_str(), "-", "the names are known");
-    let new = archive.deposit("2199-01-01T00:00:10Z");
-    assert!(new.instant() > given.instant(), "{new}");
-}
-
-/// Of a name on disk the no-replace rename takes care; after it left, the inventory does.
-#[test]
-fn a_name_that_leaves_after_the_clock_was_set_back_is_not_given_again() {
-    let archive = Archive::new();
-    let given = archive.deposit("2026-11-21T03:13:20Z");
-    archive.take_over("2026-11-21T02:13:23Z", FutureDate::Forget);
-    archive.deposit("2026-11-21T02:13:24Z");
-    archive.lose_items();
-    archive.deposit("2026-11-21T02:13:25Z");
     let new = archive.deposit("2026-11-21T03:13:40Z");
     assert!(new.instant() > given.instant(), "{new} after {given}");
 }
@@ -176,25 +110,6 @@ fn a_damaged_memory_goes_on_above_names_that_left() {
     spoil_newest_slot(&archive.memory());
     let new = archive.deposit("2026-11-21T02:13:18Z");
     assert!(new.instant() > given.instant(), "{new} after {given}");
-}
-
-#[test]
-fn an_accepted_memory_goes_on_above_names_that_left() {
-    for is_lost in [true, false] {
-        let archive = Archive::new();
-        archive.deposit("2026-11-21T02:12:20Z");
-        archive.deposit("2026-11-21T02:13:20Z");
-        let given = archive.deposit("2026-11-21T02:13:20Z");
-        archive.lose_items();
-        if is_lost {
-            std::fs::remove_dir_all(archive.memories()).unwrap();
-        } else {
-            spoil_newest_slot(&archive.memory());
-        }
-        archive.take_over("2026-11-21T02:13:18Z", FutureDate::Keep);
-        let new = archive.deposit("2026-11-21T02:13:18Z");
-        assert!(new.instant() > given.instant(), "{is_lost}: {new} after {given}");
-    }
 }
 
 impl Archive {

@@ -34,7 +34,7 @@ fn names_that_left_are_known_without_the_memory() {
     // The first is that of the minute.
     let given = [(); 2].map(|()| name_at("2026-11-21T02:13:20Z"))[1].clone();
     std::fs::remove_dir_all(root.join("example.org")).unwrap();
-    std::fs::remove_dir_all(root.join(".urepo/distributor")).unwrap();
+    std::fs::remove_dir_all(root.join(".urepo/memory")).unwrap();
     let next = name_at("2026-11-21T02:13:18Z");
     assert!(next.instant() > given.instant(), "{next} after {given}");
 }

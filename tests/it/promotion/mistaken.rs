@@ -4,8 +4,6 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use urepo::collection::Register;
-
 use super::{Sites, id};
 
 /// Makes a collection one that cannot be read.
@@ -48,53 +46,19 @@ fn a_collection_that_cannot_be_read_is_not_lost() {
         let by_id = id(world, "archive");
         breaks(&root);
         let named = format!("[collections]\nsite = \"{}\"\n", root.display());
-        for (settings, lost) in [("", "archive"), (&*named, "site"), ("", &*by_id)] {
+        let there = "it is there and cannot be read";
+        let unseen = "`site` cannot be opened and may hold Originals";
+        let lines = [("", "archive", there), (&named, "site", there), (&named, &by_id, unseen)];
+        for (settings, lost, refusal) in lines {
             world.write(".config/urepo/config.toml", settings);
             for selected in ["--all", &sites.name] {
                 let line = format!("-c mirror promote {selected} --lost {lost} --reason fire -y");
                 let ran = world.run_unprivileged(&line);
                 assert_eq!(ran.code, 23, "{what}, {lost}: {}", ran.stderr);
-                sites.refuses(&ran, 23, "it is there and cannot be read");
+                sites.refuses(&ran, 23, refusal);
             }
         }
         // For the test to be removed.
         fs::set_permissions(&root, Permissions::from_mode(0o755)).unwrap();
     }
-}
-
-#[test]
-fn a_collection_that_is_where_this_machine_registered_it_is_not_lost() {
-    let sites = Sites::new();
-    let world = &sites.world;
-    sites.find_again();
-    let by_id = id(world, "archive");
-    let promote = |selected: &str, lost: &str| {
-        let line = format!("-c mirror promote {selected} --lost {lost} --reason fire -y");
-        world.run(&line)
-    };
-    for selected in ["--all", &sites.name] {
-        for lost in ["/no/such/path", &by_id] {
-            sites.refuses(&promote(selected, lost), 23, "it is at `[WORLD]/archive`");
-        }
-    }
-    // Another one in its place says nothing of it.
-    sites.lose();
-    world.run("init archive --host another.example.org").succeeded();
-    promote("--all", &by_id).succeeded();
-    assert_eq!(sites.state("mirror"), "Original");
-}
-
-/// What a machine issues is in its own register, or in that of a user.
-#[test]
-fn all_registers_say_where_a_collection_is() {
-    let sites = Sites::new();
-    let world = &sites.world;
-    let register = Register {
-        dir: Some(world.path("none")),
-        others: vec![world.path(".state/prefixes")],
-        ..Register::default()
-    };
-    let roots = register.roots_of(&id(world, "away")).unwrap();
-    assert_eq!(Vec::from_iter(roots), [world.path("archive")]);
-    assert!(register.roots_of(&"0".repeat(32)).unwrap().is_empty());
 }

@@ -14,15 +14,14 @@ use std::time::Duration;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::{Clock, SystemClock};
 use urepo::collection::{
-    self, Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Issuer, Register,
-    Subsystem, Takeover,
+    self, Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Issuer, Subsystem,
 };
 use urepo::deposit::{
     CollisionRule, Depositor, OnError, Options, Outcome, Preset, Request, Source, SourcePlace,
     SourceRule, Summary,
 };
 use urepo::disk::{Links, Watcher};
-use urepo::distributor::{ClockTrust, Patience, Setting};
+use urepo::distributor::{ClockTrust, HostState, Patience, Setting};
 use urepo::holdings::Peers;
 use urepo::identity::{Instant, SECOND};
 use urepo::interrupt::Interrupt;
@@ -44,11 +43,11 @@ pub(crate) use watch::{
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
 ///
 /// It knows no start of the machine unless it is given one.
-pub(crate) struct TestClock(Mutex<Instant>, Mutex<Option<Instant>>);
+pub(crate) struct TestClock(Mutex<Instant>);
 
 impl TestClock {
     pub(crate) fn at(text: &str) -> TestClock {
-        TestClock(Mutex::new(text.parse().unwrap()), Mutex::default())
+        TestClock(Mutex::new(text.parse().unwrap()))
     }
 
     pub(crate) fn set(&self, text: &str) {
@@ -60,19 +59,9 @@ impl TestClock {
         let mut now = self.0.lock().unwrap();
         *now = now.checked_add(i128::from(milliseconds) * SECOND / 1000).unwrap();
     }
-
-    /// The machine starts.
-    pub(crate) fn boot(&self, text: &str) {
-        self.set(text);
-        *self.1.lock().unwrap() = Some(text.parse().unwrap());
-    }
 }
 
 impl Clock for TestClock {
-    fn booted(&self) -> Option<Instant> {
-        *self.1.lock().unwrap()
-    }
-
     fn now(&self) -> Instant {
         let mut now = self.0.lock().unwrap();
         *now = now.checked_add(SECOND / 1000).unwrap();
@@ -98,7 +87,6 @@ pub(crate) fn agent() -> Agent {
         user_id: 1000,
         machine: "vault".into(),
         machine_id: "vault-id".into(),
-        boot_id: "boot-1".into(),
         command: "urepo new".into(),
     }
 }
@@ -157,8 +145,7 @@ pub(crate) fn init(
         agent: &agent,
         clock: &clock,
         patience,
-        register: &Register::default(),
-        takeover: Takeover::Refuse,
+        host_state: HostState::default(),
         names_from: &[],
     };
     Ok(collection::init(root, name, subsystem, &founder, watcher)?.0)
@@ -181,7 +168,7 @@ pub(crate) fn issue_options() -> IssueOptions {
         patience: Patience { lock: PATIENCE, date: None },
         trust: ClockTrust::Judge,
         interrupt: Interrupt::default(),
-        register: Register::default(),
+        host_state: HostState::default(),
         purpose: IssuePurpose::Issue,
     }
 }

@@ -179,22 +179,6 @@ impl Promote {
     }
 }
 
-/// Refuses a lost collection that exists where this machine last saw it: the given path may be mistyped.
-pub(super) fn refuse_registered(run: &RegistrarRun<'_>, id: &str) -> Done {
-    for root in run.context.register().roots_of(id)? {
-        if open_at(&root)?.is_none_or(|found| found.id() != id) {
-            continue;
-        }
-        let message = format!("the collection `{id}` is not lost: it is at `{}`", root.display());
-        let (here, there) = (shell::word(run.collection.path()), shell::word(&root));
-        return Err(Failure::new(Exit::Conflict, message).hint(format!(
-            "`urepo -c {there} migrate --all --to {here}` hands over what it holds; `--lost {there}` promotes by name \
-             what it has given up"
-        )));
-    }
-    Ok(())
-}
-
 /// The collection with the path or name `lost`, if it exists.
 fn open(context: &Context, lost: &OsStr) -> Result<Option<Collection>, Failure> {
     match open_at(&context.collection_path(lost)) {

@@ -294,7 +294,7 @@ const ROWS: &[Row] = &[
         well: "-c archive mint --count 2",
         bad: &[("-c archive mint --subsystem maps", 1), ("-c archive mint --count 0", 2)],
         json: Run,
-        purpose: Work(|world| world.path("archive/.urepo/distributor").exists()),
+        purpose: Work(|world| world.path("archive/.urepo/memory").exists()),
     },
     Row {
         command: "recover",

@@ -42,15 +42,15 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
     let world = world_with_file();
-    let _lock = take(&world, "archive/.urepo/distributor", "example.org+archive.lock");
+    let _lock = take(&world, "archive/.urepo/memory", "example.org+archive");
     refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"
-error: `[WORLD]/archive/.urepo/distributor/example.org+archive.lock` is locked
+error: `[WORLD]/archive/.urepo/memory/example.org+archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
     refuses(&world, "-c archive mint --lock-wait 1ms", 11).tells(str![[r#"
-error: `[WORLD]/archive/.urepo/distributor/example.org+archive.lock` is locked
+error: `[WORLD]/archive/.urepo/memory/example.org+archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
@@ -160,7 +160,7 @@ error: cannot open `[WORLD]/mount/archive/.urepo/lock`
 caused by: Read-only file system (os error 30)
 hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/archive` shows it
 exit 1
-error: cannot open `[WORLD]/mount/archive/.urepo/distributor/example.org+archive.lock`
+error: cannot open `[WORLD]/mount/archive/.urepo/memory/example.org+archive`
 caused by: Read-only file system (os error 30)
 hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/archive` shows it
 exit 1
@@ -171,10 +171,10 @@ exit 0
 mount
 mount/archive
 mount/archive/.urepo
-mount/archive/.urepo/distributor
-mount/archive/.urepo/distributor/example.org+archive.lock
 mount/archive/.urepo/inventory
 mount/archive/.urepo/lock
+mount/archive/.urepo/memory
+mount/archive/.urepo/memory/example.org+archive
 mount/archive/.urepo/reserve
 mount/archive/.urepo/staging
 mount/archive/README

@@ -20,7 +20,7 @@ hint: name another collection with `--to`
     world.write("clone/urepo.toml", clone);
     std::fs::create_dir_all(world.path("clone/.urepo/staging")).unwrap();
     std::fs::create_dir_all(world.path("clone/.urepo/inventory")).unwrap();
-    std::fs::create_dir_all(world.path("clone/.urepo/distributor")).unwrap();
+    std::fs::create_dir_all(world.path("clone/.urepo/memory")).unwrap();
     world.write("clone/.urepo/lock", "");
     refuses(&world, "-c archive copy --all --to clone", 23).tells(str![[r#"
 error: `[WORLD]/archive` and `[WORLD]/clone` have the same collection id
@@ -102,7 +102,7 @@ fn that_fill_up() {
             $UREPO -q -c archive new --each many/* >names
             fill() {
                 mount -t tmpfs -o size=1m tmpfs mount
-                $UREPO -q init mount/mirror --host mirror.example.org --force prefix
+                $UREPO -q init mount/mirror --host mirror.example.org
                 code=0; $UREPO -c archive "$@" --to mount/mirror 2>told || code=$?
                 items=$($UREPO -c mount/mirror list | wc -l)
                 # How many depends on how far the threads are.
