@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, SyncSender};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::{Holdings, holdings_with};
+use super::{Holding, Holdings, holdings_with};
 use crate::collection::{Collection, Listed, Lookup, Names, listing_order};
 use crate::disk::{IoContext, PathError};
 use crate::identity::RepositoryName;
@@ -61,9 +61,17 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
         let mut listed = Vec::new();
         for last in 0..self.collections.len() {
             listed.push(last);
-            let mut is_whole = true;
+            let (mut is_whole, earlier) = (true, &listed[..listed.len() - 1]);
+            let is_earlier = |it: &Holding| it.record.is_ok() && earlier.contains(&it.collection);
             let report = |found| {
-                is_whole &= matches!(found, Report::Item(_));
+                match &found {
+                    // An earlier collection could not be listed again, and its items look like those of this one.
+                    Report::Item(item) if item.all.iter().any(is_earlier) => {
+                        return ControlFlow::Continue(());
+                    }
+                    Report::Item(_) => {}
+                    Report::Unlisted { collection, .. } => is_whole &= *collection != last,
+                }
                 report(found)
             };
             // Names are listed again to find the reported ones: that costs less than looking them up.
@@ -112,7 +120,9 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
             }
             loop {
                 let next = std::iter::from_fn(|| next_of(&mut streams));
-                let batch: Vec<_> = next.filter(|(at, _)| is_wanted(*at)).take(AT_A_TIME).collect();
+                let is_news =
+                    |(at, listed): &(usize, ListedName)| listed.is_err() || is_wanted(*at);
+                let batch: Vec<_> = next.filter(is_news).take(AT_A_TIME).collect();
                 if batch.is_empty() {
                     break;
                 }

@@ -281,6 +281,13 @@ fn survey_takes_no_error_for_absence() {
             }
             let is_told = |(_, told): &(String, String)| told.starts_with("a unreadable");
             let is_noticed = !unlisted.is_empty() || items.iter().any(is_told);
+            if unlisted.is_empty() {
+                assert_eq!(
+                    items.len(),
+                    archives.names.len(),
+                    "{mode:?} {at} {struck:?}: {items:?}"
+                );
+            }
             assert!(is_noticed || mode != Mode::Killed, "{at} {struck:?}");
         }
         assert!(run > 10, "only {run} operations");
