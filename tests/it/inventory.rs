@@ -7,7 +7,9 @@ mod returned;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rustix::io::Errno;
 use urepo::collection::{Certainty, Collection, Discrepancy, InventoryChange, Names};
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
@@ -15,8 +17,8 @@ use urepo::item::State;
 
 use crate::own::listening;
 use crate::support::{
-    TestClock, agent, append, deposit, inventory_file, inventory_line, make_collection, options,
-    request, scratch, send_away, waiter,
+    Faults, Mode, TestClock, agent, append, deposit, inventory_file, inventory_line,
+    make_collection, options, request, scratch, send_away, waiter,
 };
 
 const MINUTES: [&str; 4] = [
@@ -152,6 +154,37 @@ fn what_was_removed_by_hand_is_missing() {
     assert_eq!(told(&world.root).missing, [gone(1), gone(3)]);
     std::fs::remove_dir_all(world.root.join("example.org")).unwrap();
     assert_eq!(told(&world.root).missing.len(), 4);
+}
+
+/// An error that passes, as on a network file system, hides no loss, and that of one year no loss of another.
+#[test]
+fn an_error_is_not_taken_for_an_item_that_is_there() {
+    let world = World::new();
+    let gone = [&world.names[0], &world.names[3]];
+    for name in gone {
+        std::fs::remove_dir_all(world.root.join(name.as_str())).unwrap();
+    }
+    for errno in [Errno::IO, Errno::STALE, Errno::MFILE] {
+        let (mut errors, mut partial) = (0, 0);
+        for at in 1.. {
+            let faults = Arc::new(Faults::new(&world.root, at, Mode::Once(errno)));
+            let watcher = Watcher::new(Arc::clone(&faults) as _);
+            let Ok(collection) = Collection::open(&world.root, &watcher) else { continue };
+            let mut missing = Vec::new();
+            let visited = collection.visit_discrepancies(&Names::default(), |found| {
+                if let Discrepancy::Missing(name, ..) = found {
+                    missing.push(name);
+                }
+                ControlFlow::Continue(())
+            });
+            let Some(struck) = faults.struck() else { break };
+            errors += usize::from(visited.is_err());
+            partial += usize::from(visited.is_err() && missing.len() == 1);
+            let is_whole = missing.iter().eq(gone);
+            assert!(visited.is_err() || is_whole, "{errno:?} at {struck:?}: {missing:?}");
+        }
+        assert!(errors > 10 && partial > 4, "{errno:?}: {errors} errors, {partial} of one year");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::year::{Known, YearInventory};
 use super::{Certainty, Collection, Departure, InventoryChange, InventoryLine, file_of};
 use crate::clock::Clock;
 use crate::collection::TrashContents;
-use crate::collection::names::list::{Listing, Names, years};
+use crate::collection::names::list::{Names, years};
 use crate::disk::{Dir, Kind, PathError};
 use crate::identity::{RepositoryName, is_suffix_leaf};
 use crate::item::State;
@@ -55,8 +55,9 @@ impl Collection {
     /// Calls `visit` for every discrepancy among the `wanted` names.
     ///
     /// An apparent discrepancy is checked twice, because other processes may be at work: an item that is just
-    /// being published or swapped is not reported. Items in a directory that cannot be listed are not
-    /// compared.
+    /// being published or swapped is not reported. Items in a directory that is closed to this user, or is a link, are
+    /// not compared: every listing of the items reports it. Any other error may pass before the items are listed, as
+    /// on a network file system, so the first one is returned at the end.
     pub fn visit_discrepancies(
         &self,
         wanted: &Names,
@@ -93,26 +94,29 @@ impl Collection {
     ) -> Result<ControlFlow<()>, PathError> {
         // All items may have vanished with it.
         let Some(dir) = self.inventory()? else { return Ok(visit(Discrepancy::NoInventory)) };
-        let (years, listing) = years(self, wanted);
+        let (years, errors) = years(self, wanted);
         let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for year in years.into_iter().flatten() {
             let file = file_of_directory(&year);
             places.entry(file).or_default().push(year);
         }
-        if listing == Listing::Complete {
+        if errors.is_empty() {
             for name in dir.names_of(Kind::File, |_| true)? {
                 places.entry(name).or_default();
             }
         }
+        let mut failed = errors.into_iter().find(|error| !is_reported(error));
         for (file, directories) in places {
             let directories = &directories;
             let (collection, dir, file) = (self, &dir, &*file);
             let year = ComparedYear { collection, dir, file, directories, writers, states };
-            if year.visit(wanted, &mut visit)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+            match year.visit(wanted, &mut visit) {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => return Ok(ControlFlow::Break(())),
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
-        Ok(ControlFlow::Continue(()))
+        failed.map_or(Ok(ControlFlow::Continue(())), Err)
     }
 
     /// The line by which the item `name` left for another collection or was given up, if it is nevertheless here
@@ -182,6 +186,11 @@ impl Collection {
         })?;
         Ok(aside)
     }
+}
+
+/// Whether every listing of the items has this error too, and reports it.
+fn is_reported(error: &PathError) -> bool {
+    error.is_link() || error.kind() == ErrorKind::PermissionDenied
 }
 
 fn file_of_directory(year: &Path) -> String {
@@ -272,15 +281,15 @@ impl ComparedYear<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads the inventory, then lists the directories; `None` if one cannot be listed.
+    /// Reads the inventory, then lists the directories; `None` if one is closed to this user or a link.
     fn look(&self) -> Result<Option<YearScan>, PathError> {
         let recorded = YearInventory::read(self.dir, self.file)?;
         let is_there = vec![false; recorded.len()];
         let mut look = YearScan { recorded, is_there, unrecorded: Vec::new() };
         for path in self.directories {
-            // The listing itself reports directories that cannot be listed.
-            if look.list(self.collection.root(), path).is_err() {
-                return Ok(None);
+            match look.list(self.collection.root(), path) {
+                Err(error) if is_reported(&error) => return Ok(None),
+                listed => listed?,
             }
         }
         Ok(Some(look))
@@ -314,10 +323,7 @@ impl YearScan {
                 Some((_, Known::Left)) | None => {
                     match dir.stat(Path::new(leaf).join(layout::SIDECAR)) {
                         Ok(Some(_)) => unrecorded.push(leaf.as_bytes(), Known::Here(None), 0),
-                        // A directory closed to this user must not hide the losses of a year.
-                        Err(error) if error.kind() != ErrorKind::PermissionDenied => {
-                            return Err(error);
-                        }
+                        // One item that cannot be read must not hide the losses of a year.
                         Ok(None) | Err(_) => {}
                     }
                 }

@@ -117,16 +117,16 @@ pub(crate) fn visit_tree<E>(
     Walk { root, collection: None, visit }.dated(wanted)
 }
 
-/// The directories of all years, with the spellings of one together, and whether a directory above them
-/// could not be listed.
+/// The directories of all years, with the spellings of one together, and the errors of directories above them
+/// that could not be listed.
 pub(in crate::collection) fn years(
     collection: &Collection,
     wanted: &Names,
-) -> (Vec<Vec<PathBuf>>, Listing) {
-    let (mut years, mut listing) = (Vec::new(), Listing::Complete);
+) -> (Vec<Vec<PathBuf>>, Vec<PathError>) {
+    let (mut years, mut errors) = (Vec::new(), Vec::new());
     let visit = |listed| {
-        if let Listed::Link(..) | Listed::Unreadable(_) = listed {
-            listing = Listing::Partial;
+        if let Listed::Link(_, error) | Listed::Unreadable(error) = listed {
+            errors.push(error);
         }
         Ok::<_, Infallible>(ControlFlow::Continue(()))
     };
@@ -136,14 +136,7 @@ pub(in crate::collection) fn years(
         Ok(())
     });
     debug_assert!(visited.is_ok(), "nothing ends it");
-    (years, listing)
-}
-
-/// Whether all directories could be listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::collection) enum Listing {
-    Complete,
-    Partial,
+    (years, errors)
 }
 
 /// Why a visit ends before its end.
