@@ -57,12 +57,7 @@ impl<'a> Shared<'a> {
     fn start(&self, number: usize, chosen: Chosen) -> Result<StageStart<'a>, TransferError> {
         let Chosen { from, source, to, mut staged } = chosen;
         match staged.step {
-            Step::Skip => {
-                if let (true, Some((item, _))) = (self.options.rules.checksum, &to) {
-                    self.prove_there(item)?;
-                }
-                return Ok(StageStart::Prepared(Prepared::Planned(staged)));
-            }
+            Step::Skip => return Ok(StageStart::Prepared(Prepared::Planned(staged))),
             Step::DropCopy => return Ok(StageStart::Prepared(Prepared::Drop(staged))),
             Step::Bury(Replaces::Nothing) => {
                 let staged = self.stage_tombstone(&source, staged)?;

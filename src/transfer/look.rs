@@ -176,8 +176,8 @@ impl Shared<'_> {
     /// The version of the sidecar of `item` at the destination, if its text shows that nothing needs to be done.
     /// Otherwise the whole sidecar is read.
     fn copy_there(&self, source: &ReadSidecar, item: &StoredItem) -> Option<Version> {
-        let Options { verb, rules, .. } = self.options;
-        if verb == Verb::Migrate || rules.checksum || source.sidecar.state != State::Original {
+        let verb = self.options.verb;
+        if verb == Verb::Migrate || source.sidecar.state != State::Original {
             return None;
         }
         let (text, version) = item.versioned_text().ok()?;

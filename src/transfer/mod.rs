@@ -98,7 +98,6 @@ pub enum Verb {
 
 /// Additional permissions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own that may be given")]
 pub struct Rules {
     /// Stale Copies are updated.
     pub refresh: bool,
@@ -106,8 +105,6 @@ pub struct Rules {
     pub revive: bool,
     /// A migrated Original leaves a Copy.
     pub leave_copy: bool,
-    /// Items that the destination already has are read, to verify them.
-    pub checksum: bool,
 }
 
 /// Options of a transfer.

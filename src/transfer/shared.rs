@@ -1,6 +1,5 @@
 //! The shared state of the threads of a run.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::journal::{JournalRecord, lines_before};
@@ -83,29 +82,12 @@ impl<'a> Shared<'a> {
 
     /// Reads an item back that was written.
     pub(super) fn prove(&self, item: &StoredItem) -> Result<(), TransferError> {
-        let collection = || self.to.path().to_path_buf();
-        self.verify(item, |path, _| TransferError::NotProven { path, collection: collection() })
-    }
-
-    /// Reads an item that the destination had before.
-    pub(super) fn prove_there(&self, item: &StoredItem) -> Result<(), TransferError> {
-        self.verify(item, |_, detail| TransferError::Damaged {
-            path: item.path().to_path_buf(),
-            detail,
-            name: item.name().clone(),
-            collection: self.to.path().to_path_buf(),
-        })
-    }
-
-    fn verify(
-        &self,
-        item: &StoredItem,
-        damaged: impl FnOnce(PathBuf, String) -> TransferError,
-    ) -> Result<(), TransferError> {
         let proof =
             verify::prove(item, verify::Depth::FromDisk, &NoProgress, self.caller.interrupt);
         proof.map_err(|error| match error {
-            ProofError::Damaged { path, summary } => damaged(path, summary),
+            ProofError::Damaged { path, .. } => {
+                TransferError::NotProven { path, collection: self.to.path().to_path_buf() }
+            }
             ProofError::Disk(error) => error.into(),
             ProofError::Interrupted => TransferError::Interrupted,
         })

@@ -1,10 +1,9 @@
 //! `urepo copy`: Copies of items, in another collection.
 
 use std::ffi::OsString;
-use std::ops::ControlFlow;
 
-use urepo::holdings::{Concern, UnseenRule, holdings};
-use urepo::transfer::{NameFeed, OnError, Rules, Tombstones, Verb};
+use urepo::holdings::UnseenRule;
+use urepo::transfer::{OnError, Rules, Tombstones, Verb};
 
 use super::transfer::{ON_ERROR, TransferRun};
 use crate::cli::Done;
@@ -36,10 +35,8 @@ use crate::cli::select::Selection;
 Examples:
   urepo copy 11.21.02.13 --to mirror
   urepo copy --all --to mirror
-  urepo copy --all --refresh --checksum --to mirror
-  urepo copy --under-replicated --to mirror
+  urepo copy --all --refresh --to mirror
   urepo list --since 2026-11-01 | urepo copy --items-from - --to mirror --dry-run")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Copy {
     #[command(flatten)]
     selection: Selection,
@@ -52,20 +49,14 @@ pub(crate) struct Copy {
     /// Copy items that were deleted there, too
     #[arg(long)]
     revive: bool,
-    /// With --revive, --refresh or --under-replicated, another collection, by path or name, that may
-    /// hold Originals or Copies; may be repeated
+    /// With --revive or --refresh, another collection, by path or name, that may hold Originals or Copies; may be
+    /// repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// With --revive, override a rule: `missing` restores an Original though a collection that may hold
     /// it cannot be checked
     #[arg(long, value_name = "RULE", requires = "revive", value_parser = one_of(&[MISSING]))]
     force: Option<Force>,
-    /// Read existing Copies, and compare them with their digests
-    #[arg(long)]
-    checksum: bool,
-    /// Only Originals that have fewer current Copies than `copies` in urepo.toml asks for
-    #[arg(long, conflicts_with = "items", help_heading = "Selection")]
-    under_replicated: bool,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
@@ -73,15 +64,13 @@ pub(crate) struct Copy {
 
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        if !self.under_replicated {
-            self.selection.check("copy ITEM… --to COLLECTION")?;
-        }
-        let asks_others = self.revive || self.refresh || self.under_replicated;
+        self.selection.check("copy ITEM… --to COLLECTION")?;
+        let asks_others = self.revive || self.refresh;
         if !self.others.is_empty() && !asks_others {
             return Err(Failure::usage(
                 "`--with` needs one of the options that ask other collections",
             )
-            .hint("add `--revive`, `--refresh` or `--under-replicated`"));
+            .hint("add `--revive` or `--refresh`"));
         }
         let from = context.collection()?;
         let to = context.open_named(&self.to)?;
@@ -92,8 +81,8 @@ impl Copy {
             Known::default()
         };
         let tombstones = match self.selection.tombstones() {
-            // Deletions travel only to a mirror of all items; items that need Copies are not deleted.
-            Tombstones::Pass if !self.under_replicated => Tombstones::Bring,
+            // Deletions travel only to a mirror of all items.
+            Tombstones::Pass => Tombstones::Bring,
             asked => asked,
         };
         let witnesses = match tombstones {
@@ -105,33 +94,15 @@ impl Copy {
             from: &from,
             to: &to,
             verb: Verb::Copy,
-            rules: Rules {
-                refresh: self.refresh,
-                revive: self.revive,
-                leave_copy: false,
-                checksum: self.checksum,
-            },
+            rules: Rules { refresh: self.refresh, revive: self.revive, leave_copy: false },
             peers: known.peers(Force::Missing.rule(self.force.as_slice(), UnseenRule::Accept)),
             witnesses: witnesses.peers(UnseenRule::Refuse),
             state: self.selection.flags.state,
             tombstones,
             on_error: self.on_error,
-            listing: self.selection.listing(context).filter(|_| !self.under_replicated),
+            listing: self.selection.listing(context),
             is_single: self.selection.is_single(),
         };
-        let feed = self.selection.of(context, &from)?.into_feed();
-        run.finish(if self.under_replicated { lacking(&known, feed) } else { feed })
+        run.finish(self.selection.of(context, &from)?.into_feed())
     }
-}
-
-/// Those of `feed` that have fewer Copies than their collection asks for.
-fn lacking<'a>(known: &'a Known, feed: Box<NameFeed<'a>>) -> Box<NameFeed<'a>> {
-    let wish = |at: usize| known.collections[at].settings().copies;
-    Box::new(move |take| {
-        feed(&mut |name| {
-            let concerns = holdings(&name, &known.collections).concerns(wish);
-            let lacks = |concern: &Concern| matches!(concern, Concern::FewCopies { .. });
-            if concerns.iter().any(lacks) { take(name) } else { ControlFlow::Continue(()) }
-        })
-    })
 }

@@ -321,10 +321,9 @@ impl YearScan {
                 Some((at, Known::Here(_))) => self.is_there[at] = true,
                 // A directory without a sidecar was never an item; `verify` reports it.
                 Some((_, Known::Left)) | None => {
-                    match dir.stat(Path::new(leaf).join(layout::SIDECAR)) {
-                        Ok(Some(_)) => unrecorded.push(leaf.as_bytes(), Known::Here(None), 0),
-                        // One item that cannot be read must not hide the losses of a year.
-                        Ok(None) | Err(_) => {}
+                    // One item that cannot be read must not hide the losses of a year.
+                    if let Ok(Some(_)) = dir.stat(Path::new(leaf).join(layout::SIDECAR)) {
+                        unrecorded.push(leaf.as_bytes(), Known::Here(None), 0);
                     }
                 }
             }

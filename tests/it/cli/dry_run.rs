@@ -113,8 +113,7 @@ fn of_transfers() {
     });
     for (line, code) in [
         ("-c archive copy --all --to mirror".to_owned(), 3),
-        ("-c archive copy --all --refresh --checksum --to mirror".to_owned(), 0),
-        ("-c archive copy --under-replicated --to mirror".to_owned(), 0),
+        ("-c archive copy --all --refresh --to mirror".to_owned(), 0),
         (format!("-c archive copy {name} --to mirror"), 0),
         (format!("-c archive copy {other} --to mirror"), 23),
         ("-c archive copy nonsense --to mirror".to_owned(), 21),

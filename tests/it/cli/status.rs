@@ -125,7 +125,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 "#]],
         str![[r#"
 error: 2 items with too few Copies, 1 stale Copy
-hint: `urepo -c [WORLD]/archive copy --under-replicated --to COLLECTION` makes those that are missing
+hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are missing
 
 "#]],
     );
@@ -140,7 +140,7 @@ stale Copy in `backup`: example.org/archive/2026/11.21.02.13
 "#]],
         str![[r#"
 error: 2 items with too few Copies, 1 stale Copy
-hint: `urepo -c [WORLD]/archive copy --under-replicated --to COLLECTION` makes those that are missing
+hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are missing
 
 "#]],
     );

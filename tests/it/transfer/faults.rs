@@ -44,7 +44,7 @@ const COPY: Case = Case {
     system: System::Own,
 };
 const MIGRATE: Case = Case { verb: Verb::Migrate, ..COPY };
-const PLAIN: Rules = Rules { refresh: false, revive: false, leave_copy: false, checksum: false };
+const PLAIN: Rules = Rules { refresh: false, revive: false, leave_copy: false };
 
 fn every_operation(case: Case, mode: Mode) {
     let mut strikes = 0;

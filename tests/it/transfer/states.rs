@@ -162,7 +162,7 @@ fn whatever_is_done_leaves_both_sides_whole() {
             (Copy, Same(Copy), Verb::Migrate),
         ] {
             let pair = arrange(from, there);
-            let rules = Rules { refresh: true, revive: true, leave_copy, checksum: false };
+            let rules = Rules { refresh: true, revive: true, leave_copy };
             pair.run(verb, rules).remove(0).result.unwrap();
             assert!(pair.is_clean(), "{from:?} -> {there:?} {verb:?}");
             assert_eq!(pair.journals(), 0);

@@ -101,7 +101,7 @@ const KINDS: [ConcernKind; 12] = [
         name: "few-copies",
         one: "item with too few Copies",
         many: "items with too few Copies",
-        hint: "`urepo -c PATH copy --under-replicated --to COLLECTION` makes those that are missing",
+        hint: "`urepo -c PATH copy --all --to COLLECTION` makes those that are missing",
     },
     ConcernKind {
         name: "stale",

@@ -168,35 +168,10 @@ fn of_nothing_is_refused() {
         "copy --all --items-from list --to mirror".to_owned(),
         "copy --items-from list --items-from0 list --to mirror".to_owned(),
         "copy --state Lost --to mirror".to_owned(),
-        format!("copy --under-replicated {} --to mirror", names[0]),
         format!("copy {} --with archive --to mirror", names[0]),
     ] {
         let ran = world.run(&format!("-c archive {line}"));
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{line}: {}", ran.stderr);
     }
     assert_eq!(tree(&world.path("")), before);
-}
-
-/// What the collection wishes for, counted over all that the settings name.
-#[test]
-fn by_policy() {
-    let (world, names) = archive_and_mirror(2);
-    make(&world, "third");
-    let line = "-c archive copy --under-replicated --to mirror";
-    tells(&world.run(line), 0, "", "nothing to copy\n");
-    let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
-    world.write("archive/urepo.toml", format!("copies = 1\n{settings}"));
-    world.run(&format!("-c archive copy {} --to third", names[0])).succeeded();
-    super::settle(&world, &["third"]);
-    tells(&world.run(line), 0, "", "copied 1 item, 1 file, 6 B\n");
-    assert_eq!(listed(&world, "mirror"), names[1..]);
-    tells(&world.run(line), 0, "", "nothing to copy\n");
-    // One that the settings do not name counts if it is named.
-    world.write("archive/urepo.toml", format!("copies = 2\n{settings}"));
-    world.run("init unknown --host unknown.example.org").succeeded();
-    world.run("-c archive copy --all --to unknown").succeeded();
-    let dry = format!("{line} --dry-run");
-    let planned = format!("would copy {} (1 file, 6 B)\n", names[0]);
-    tells(&world.run(&dry), 0, &planned, "would copy 1 item, 1 file, 6 B; 1 there already\n");
-    tells(&world.run(&format!("{dry} --with unknown")), 0, "", "nothing to copy\n");
 }
