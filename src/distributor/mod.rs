@@ -25,9 +25,9 @@
 //! on disk are not read while the memory is whole.
 //!
 //! Nothing shows that a whole machine was rolled back while it ran, or that a backup was put back in silence where the
-//! host state went back with it. Two users who issue one prefix from two collections never give one name twice only where
-//! both may write the host state. A power cut takes the host state of the last seconds: if the clock then starts
-//! behind, a second collection of the same host can repeat a name of the first.
+//! host state went back with it or was lost. Two users who issue one prefix from two collections never give one name
+//! twice only where both may write the host state. A power cut takes the host state of the last seconds: if the clock
+//! then starts behind, a second collection of the same host can repeat a name of the first.
 
 pub mod algorithm;
 mod error;

@@ -54,6 +54,8 @@ struct Model {
     place: Place,
     given: BTreeSet<Instant>,
     backups: Vec<(Option<Vec<u8>>, Option<Instant>)>,
+    /// Whether the memory is that of a backup, and only the machine knows the later dates.
+    is_restored: bool,
     machines: u32,
 }
 
@@ -74,6 +76,7 @@ impl Model {
                     issued => issued,
                 };
                 let dates = issued.unwrap().dates;
+                self.is_restored = false;
                 for date in &dates {
                     assert!(self.given.insert(*date), "{date} is given twice");
                 }
@@ -89,6 +92,7 @@ impl Model {
             Event::RestoreMemory(at) => {
                 if let Some((Some(bytes), _)) = self.backup(*at) {
                     std::fs::write(&memory, bytes).unwrap();
+                    self.is_restored = true;
                     // Without the memory of the machine, a person has to say so.
                     if !self.place.host_state.dir.as_ref().unwrap().exists() {
                         self.accept();
@@ -102,8 +106,11 @@ impl Model {
             }
             Event::LoseMemory => drop(std::fs::remove_file(&memory)),
             Event::LoseHostState => {
-                // What the machine alone knew is restored in silence no longer.
                 let _ = std::fs::remove_dir_all(self.place.host_state.dir.as_ref().unwrap());
+                // Then nothing here knows the later dates: a person has to say so.
+                if self.is_restored {
+                    self.accept();
+                }
                 self.backups.clear();
             }
             Event::Move => {
@@ -148,7 +155,7 @@ proptest! {
         let host_state = HostState { dir: Some(place.scratch.path().join("state")) };
         let place = Place { host_state, ..place };
         let mut model =
-            Model { place, given: BTreeSet::new(), backups: Vec::new(), machines: 1 };
+            Model { place, given: BTreeSet::new(), backups: Vec::new(), is_restored: false, machines: 1 };
         for event in &events {
             model.apply(event);
         }
