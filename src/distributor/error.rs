@@ -108,6 +108,13 @@ pub enum Notice {
         /// The reason.
         cause: String,
     },
+    /// This machine issued names of the prefix of a new collection before.
+    KnownPrefix {
+        /// The prefix.
+        prefix: Prefix,
+        /// The last of them.
+        last: Instant,
+    },
     /// A name is dated in the future.
     FutureName {
         /// The prefix.
@@ -137,6 +144,12 @@ impl fmt::Display for Notice {
                 f,
                 "another collection of this machine could issue the same identifiers of `{prefix}`: {cause}; set \
                  `UREPO_STATE` to a directory that every user who issues them may write to"
+            ),
+            Notice::KnownPrefix { prefix, last } => write!(
+                f,
+                "this machine has issued identifiers of `{prefix}` before, the last {}; the new collection goes on \
+                 above it",
+                last.suffix()
             ),
             Notice::FutureName { prefix, date } => write!(
                 f,

@@ -105,20 +105,28 @@ impl Distributor<'_> {
     }
 
     /// Begins the memory of a new collection, so that a missing one counts as lost from now on. Where names exist, or
-    /// may exist out of sight, the memory is at the present: the clock is not judged by an old name.
+    /// may exist out of sight, the memory is at the present: the clock is not judged by an old name. That another
+    /// collection of the machine has names of the prefix is a notice, unless the new one takes its place.
     pub fn begin(
         &self,
         names: &dyn Names,
         past: Past,
         patience: Patience,
     ) -> Result<Vec<Notice>, DistributorError> {
+        let mut notices = Vec::new();
+        let host_dir = self.open_host(&mut notices)?;
+        let host = self.lock_host(host_dir.as_ref(), &self.waiter(patience.lock), &mut notices)?;
+        let prefix = self.prefix.clone();
+        let known = host.last().filter(|_| past == Past::Known);
+        notices.extend(known.map(|last| Notice::KnownPrefix { prefix, last }));
         let mut memory = self.lock_memory(patience.lock)?;
         let (now, limit) = self.now_and_limit(patience);
         let newest = names.newest(limit)?;
         let follows = newest.date.is_some() || past == Past::Unknown;
         let last = memory.last().max(newest.date).max(follows.then_some(now));
         memory.write(last, self.setting, Durable::Yes)?;
-        Ok(self.future_name(newest).into_iter().collect())
+        notices.extend(self.future_name(newest));
+        Ok(notices)
     }
 
     /// Raises the memory to the latest name on disk and in the inventory.
