@@ -72,11 +72,11 @@ impl<'a> Audit<'a> {
         Audit { lookup: Lookup::new(collection), deleted: RefCell::default() }
     }
 
-    /// The links of `item` that leave it, in the order of its files. A tombstone has none.
+    /// The links of `item` that leave it, in the order of its files. Tombstones and stubs have none.
     pub fn links(&self, item: &StoredItem) -> Result<Vec<Link>, CollectionError> {
         let (sidecar, _) = item.sidecar()?;
         let mut found = Vec::new();
-        if sidecar.state == State::Deleted {
+        if !sidecar.state.has_payload() {
             return Ok(found);
         }
         for entry in &sidecar.files {

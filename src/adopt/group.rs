@@ -6,9 +6,10 @@ use super::look::sidecar_of;
 use super::{AdoptError, Outcome, Plan};
 use crate::clock::Clock;
 use crate::collection::{Collection, InventoryChange, StoredItem, Writer};
+use crate::custody::{Custody, CustodyId};
 use crate::disk::{Dir, PathError};
 use crate::identity::{Instant, SECOND};
-use crate::item::{Content, Entry, Totals};
+use crate::item::{Content, Entry, State, Totals};
 use crate::layout;
 use crate::sidecar::adopted::ADOPTED;
 use crate::sidecar::{Access, MAX_BYTES, Sidecar};
@@ -32,10 +33,10 @@ pub(super) fn place(
     clock: &dyn Clock,
 ) -> (Vec<Outcome>, Option<AdoptError>) {
     let (root, now) = (collection.root(), clock.now());
-    let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, now)).collect();
+    let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, collection, now)).collect();
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
     let before = writer
-        .sync_staged_sidecars(staged.iter().flatten().map(PathBuf::as_path))
+        .sync_staged_sidecars(staged.iter().flatten().map(|(staged, _)| staged.as_path()))
         .and_then(|()| collection.inventory_end(group.iter().map(|ready| &ready.plan.name)));
     let before = match before {
         Ok(before) => before,
@@ -45,19 +46,23 @@ pub(super) fn place(
             return (spoilt.collect(), Some(error.into()));
         }
     };
+    let mut entered = Vec::new();
     let outcomes: Vec<_> = group
         .into_iter()
         .zip(staged)
-        .map(|(ready, staged)| match staged.and_then(|staged| put(writer, &staged, root, &ready)) {
-            Ok(Put::Here) => Outcome::Taken(Box::new(ready.plan)),
-            Ok(Put::ByAnother) => Outcome::There(ready.plan.name),
-            Err(error) => refused(&ready.plan, error),
+        .map(|(ready, staged)| {
+            let put =
+                staged.and_then(|(staged, line)| Ok((put(writer, &staged, root, &ready)?, line)));
+            match put {
+                Ok((Put::Here, line)) => {
+                    entered.push((ready.plan.name.clone(), line));
+                    Outcome::Taken(Box::new(ready.plan))
+                }
+                Ok((Put::ByAnother, _)) => Outcome::There(ready.plan.name),
+                Err(error) => refused(&ready.plan, error),
+            }
         })
         .collect();
-    let entered = outcomes.iter().filter_map(|outcome| match outcome {
-        Outcome::Taken(plan) => Some((plan.name.clone(), InventoryChange::Entered(plan.state))),
-        _ => None,
-    });
     let synced = root.sync_names(directories);
     match synced.and_then(|()| collection.record_arrivals(&before, entered, clock)) {
         Ok(()) => (outcomes, None),
@@ -83,9 +88,14 @@ fn doubted(outcome: Outcome, error: &PathError) -> Outcome {
     }
 }
 
-/// Writes a sidecar into the stage. It is not synced.
-fn write(ready: &Ready, writer: &Writer, now: Instant) -> Result<PathBuf, AdoptError> {
-    let sidecar = sidecar(ready, now);
+/// Writes a sidecar into the stage, and returns it with the line about its item. It is not synced.
+fn write(
+    ready: &Ready,
+    writer: &Writer,
+    collection: &Collection,
+    now: Instant,
+) -> Result<(PathBuf, InventoryChange), AdoptError> {
+    let sidecar = sidecar(ready, collection.custody_id()?, collection.id(), now);
     let (staged, mut file) = writer.create_staged_file()?;
     let mut bytes = 0;
     sidecar.write_with(&ready.entries, |piece| {
@@ -95,7 +105,7 @@ fn write(ready: &Ready, writer: &Writer, now: Instant) -> Result<PathBuf, AdoptE
     if bytes > MAX_BYTES {
         return Err(AdoptError::TooManyFiles { name: ready.plan.name.to_string() });
     }
-    Ok(staged)
+    Ok((staged, InventoryChange::entered(&sidecar)))
 }
 
 enum Put {
@@ -116,8 +126,10 @@ fn put(writer: &Writer, staged: &Path, root: &Dir, ready: &Ready) -> Result<Put,
     }
 }
 
-fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
+fn sidecar(ready: &Ready, id: CustodyId, own: &str, now: Instant) -> Sidecar {
     let Ready { plan, entries, .. } = ready;
+    // Which archive has the Original of a Copy is unknown.
+    let holder = if plan.state == State::Original { own } else { "" };
     let created = plan.name.instant();
     let newest = entries.iter().filter_map(|entry| match entry.content {
         Content::File { modified, .. } => Some(modified),
@@ -139,10 +151,10 @@ fn sidecar(ready: &Ready, now: Instant) -> Sidecar {
         target: plan.target.clone(),
         transferable: true,
         access: Access::default(),
+        custody: Custody::first(id, holder),
         metadata: plan.metadata.clone(),
         relations: plan.relations.clone(),
         origin,
-        handover: None,
         removal: None,
         payload: Totals::of(entries),
         files: crate::sidecar::Files::default(),

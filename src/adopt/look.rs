@@ -10,7 +10,7 @@ use super::reference::describe;
 use super::{AdoptError, Note, Plan, Planned};
 use crate::collection::{Collection, CollectionError, StoredItem, strays_in};
 use crate::disk::{Dir, DirEntry, Kind};
-use crate::holdings::{Arrival, Peers, refuse_departed};
+use crate::holdings::{Arrival, Peers};
 use crate::identity::RepositoryName;
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
@@ -115,11 +115,13 @@ pub(super) fn check_inventory(
                 State::Original => {
                     Ok(peers.check_unused(&plan.name, collection, Arrival::InPlace)?)
                 }
-                State::Copy | State::Deleted => Ok(()),
+                State::Copy | State::Elsewhere | State::Deleted => Ok(()),
             }
         }
         (Look::Adopted { state: State::Original, .. }, Some(collection)) => {
-            Ok(refuse_departed(name, collection)?)
+            let path = || collection.path().to_path_buf();
+            let left = |line| CollectionError::Left { line: Box::new(line), path: path() };
+            collection.contradicting_line(name)?.map_or(Ok(()), |line| Err(left(line).into()))
         }
         (Look::Adopted { .. } | Look::NoItem(_), _) => Ok(()),
     }

@@ -260,7 +260,12 @@ impl Side<'_> {
         let before = collection.inventory_end([name])?;
         // Its name may not be synced either. Another run may have recorded it since.
         self.root.sync_names([name.as_str()])?;
-        let entered = (name.clone(), InventoryChange::Entered(state));
+        let sidecar = collection.item(name)?.read_sidecar()?.sidecar;
+        if state == State::Original && sidecar.custody.holder() != collection.id() {
+            // A directory of another collection: this one has never had the item.
+            return Ok(());
+        }
+        let entered = (name.clone(), InventoryChange::entered(&sidecar));
         Ok(collection.record_arrivals(&before, [entered], self.adopter.clock)?)
     }
 

@@ -1,8 +1,8 @@
 //! Why an item keeps its description.
 
 use crate::collection::CollectionError;
+use crate::custody::Refusal;
 use crate::disk::PathError;
-use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::sidecar::{ConditionError, MetadataError, RelationError};
 
@@ -81,9 +81,14 @@ pub enum AmendError {
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
-    /// Another collection holds the Original.
-    #[error(transparent)]
-    Original(#[from] OriginalError),
+    /// The rule of custody does not allow it.
+    #[error("`{name}`: {refusal}")]
+    Refused {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
     /// The collection refuses.
     #[error(transparent)]
     Collection(#[from] CollectionError),

@@ -6,11 +6,12 @@ use std::ops::ControlFlow;
 use super::{AmendError, Amender, Amendment, Plan, plan};
 use crate::agent::Caller;
 use crate::collection::{
-    CollectionError, Event, EventKind, ItemLocks, LockedItem, Lookup, ReadSidecar, StoredItem,
-    Writer, lock_items,
+    CollectionError, Event, EventKind, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar,
+    StoredItem, Writer, lock_items,
 };
+use crate::custody;
 use crate::disk::{Version, open_at_most};
-use crate::holdings::refuse_put_back;
+use crate::holdings::with_line;
 use crate::identity::RepositoryName;
 use crate::sidecar::NewText;
 
@@ -104,8 +105,17 @@ impl Amender<'_> {
         }
         let read = item.read_sidecar()?;
         let now = self.caller.clock.now();
-        let plan = plan(&read.sidecar, read.seal, now, &*amendment.change)?;
-        refuse_put_back(item.name(), self.collection, &read.sidecar)?;
+        let mut plan = plan(&read.sidecar, read.seal, now, &*amendment.change)?;
+        if !plan.changes.is_empty() {
+            let id = self.collection.custody_id()?;
+            plan.sidecar.custody = read.sidecar.custody.amended(id);
+        }
+        let own = item.holding(&read, self.collection.id())?;
+        let seen = with_line(self.collection, item.name(), &own)?;
+        custody::may_change(&own, &seen).map_err(|refusal| {
+            let (name, refusal) = (item.name().clone(), Box::new(refusal));
+            AmendError::Refused { name, refusal }
+        })?;
         Ok((read, plan))
     }
 
@@ -180,7 +190,8 @@ impl Amender<'_> {
             Ok(staged) => staged,
             Err(error) => return fail(ready.iter().map(|(at, _)| *at), error.into(), outcomes),
         };
-        let (mut replaced, mut items, mut events) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut replaced, mut items) = (Vec::new(), Vec::new());
+        let (mut lines, mut events) = (Vec::new(), Vec::new());
         for ((at, Changed { item, version, .. }), staged) in ready.iter().zip(&staged) {
             let Ok(plan) = &outcomes[*at] else { continue };
             // A person who edits it takes no lock.
@@ -192,6 +203,7 @@ impl Amender<'_> {
             match put {
                 Ok(()) => {
                     events.push(self.event(plan));
+                    lines.push((plan.name.clone(), InventoryChange::became(&plan.sidecar)));
                     replaced.push(*at);
                     items.push(item);
                 }
@@ -201,7 +213,9 @@ impl Amender<'_> {
         if items.is_empty() {
             return;
         }
-        let synced = writer.sync_sidecars(&items);
+        let synced = writer
+            .sync_sidecars(&items)
+            .and_then(|()| self.collection.record(lines, self.caller.clock));
         self.collection.note(&events);
         if let Err(error) = synced {
             let mut source = Some(error);

@@ -1,7 +1,7 @@
 //! Plans of changes to a sidecar. Pure.
 
 use super::{AmendError, Description};
-use crate::holdings::refuse_handover;
+use crate::custody::Refusal;
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
 use crate::sidecar::{KeyChange, Seal, Sidecar};
@@ -25,11 +25,14 @@ pub fn plan(
     change: &super::Change<'_>,
 ) -> Result<Plan, AmendError> {
     let name = || before.repository.clone();
-    refuse_handover(before)?;
+    if let Some(ceded) = before.custody.ceded() {
+        let refusal = Box::new(Refusal::Ceded { at: ceded.to.clone() });
+        return Err(AmendError::Refused { name: name(), refusal });
+    }
     match before.state {
         State::Original => {}
-        State::Copy => {
-            let holder = before.made_of().map(str::to_owned);
+        State::Copy | State::Elsewhere => {
+            let holder = Some(before.custody.holder().to_owned());
             return Err(AmendError::Copy { name: name(), holder });
         }
         State::Deleted => return Err(AmendError::Deleted { name: name() }),

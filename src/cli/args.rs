@@ -65,9 +65,7 @@ pub(crate) enum Command {
     Copy(Box<command::copy::Copy>),
     #[command(visible_aliases = ["move", "mv"])]
     Migrate(Box<command::migrate::Migrate>),
-    Refresh(Box<command::refresh::Refresh>),
     Promote(Box<command::promote::Promote>),
-    Demote(Box<command::demote::Demote>),
     Export(Box<command::export::Export>),
     #[command(visible_aliases = ["rm"])]
     Delete(command::delete::Delete),
@@ -132,9 +130,7 @@ impl Command {
             Command::Whereis(it) => it.run(context),
             Command::Copy(it) => it.run(context),
             Command::Migrate(it) => it.run(context),
-            Command::Refresh(it) => it.run(context),
             Command::Promote(it) => it.run(context),
-            Command::Demote(it) => it.run(context),
             Command::Export(it) => it.run(context),
             Command::Delete(it) => it.run(context),
             Command::Restore(it) => it.run(context),

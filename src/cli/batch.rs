@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, StoredItem};
 use urepo::identity::RepositoryName;
-use urepo::item::State;
 use urepo::transfer::Tombstones;
 
 use super::Done;
@@ -72,7 +71,7 @@ impl Context {
                 return ControlFlow::Continue(());
             }
             match collection.named_item(&name).and_then(|item| item.sidecar()) {
-                Ok((sidecar, _)) if sidecar.state == State::Deleted => {}
+                Ok((sidecar, _)) if !sidecar.state.has_payload() => {}
                 Ok(_) => names.push(name),
                 Err(error) => unread.push((name, error)),
             }

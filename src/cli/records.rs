@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 use urepo::collection::{Collection, Label, StoredItem};
+use urepo::custody;
 use urepo::deposit::{Deposited, LeftOut};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
-use urepo::sidecar::{self, Access, Party, Sidecar};
+use urepo::sidecar::{self, Access, Sidecar};
 
 use super::failure::Failure;
 pub(crate) use others::*;
@@ -91,7 +92,7 @@ pub(crate) struct Description {
     metadata: Value,
     relations: Value,
     origin: Value,
-    handover: Option<Handover>,
+    custody: Custody,
     removal: Option<Removal>,
 }
 
@@ -203,12 +204,13 @@ pub(crate) struct Counts {
     pub(crate) others: BTreeMap<String, u64>,
 }
 
-/// The other end of a hand-over in progress: `from` or `to` a collection.
+/// Who has the Original, as far as a holding knows.
 #[derive(Serialize)]
-pub(crate) struct Handover {
-    token: String,
-    from: Option<String>,
-    to: Option<String>,
+pub(crate) struct Custody {
+    epoch: u64,
+    id: String,
+    holder: String,
+    ceded: Option<String>,
 }
 
 /// Why an item failed, in one line.
@@ -245,13 +247,14 @@ impl From<&Collection> for InCollection {
     }
 }
 
-impl From<&sidecar::Handover> for Handover {
-    fn from(handover: &sidecar::Handover) -> Handover {
-        let (from, to) = match &handover.party {
-            Party::From(id) => (Some(id.clone()), None),
-            Party::To(id) => (None, Some(id.clone())),
-        };
-        Handover { token: handover.token.clone(), from, to }
+impl From<&custody::Custody> for Custody {
+    fn from(custody: &custody::Custody) -> Custody {
+        Custody {
+            epoch: custody.epoch(),
+            id: custody.id().to_string(),
+            holder: custody.holder().to_owned(),
+            ceded: custody.ceded().map(|ceded| ceded.to.clone()),
+        }
     }
 }
 
@@ -332,7 +335,7 @@ impl Description {
             metadata: sidecar::json(sidecar.metadata.table()),
             relations: sidecar::json(sidecar.relations.table()),
             origin: sidecar::json(&sidecar.origin),
-            handover: sidecar.handover.as_ref().map(Handover::from),
+            custody: (&sidecar.custody).into(),
             removal: sidecar.removal.as_ref().map(|removal| Removal {
                 by: removal.by.clone(),
                 reason: removal.reason.clone(),

@@ -278,28 +278,6 @@ impl<'a> Report<'a> {
         Ok(names)
     }
 
-    /// Adds another part of the same run.
-    pub(crate) fn add(&mut self, other: Report<'a>) {
-        let (counts, added) = (&mut self.summary.counts, other.summary.counts);
-        counts.items += added.items;
-        counts.failed += added.failed;
-        for (sum, more) in [
-            (&mut counts.skipped, added.skipped),
-            (&mut counts.files, added.files),
-            (&mut counts.bytes, added.bytes),
-        ] {
-            *sum = sum.map(|sum| sum + more.unwrap_or_default()).or(more);
-        }
-        for (what, number) in added.others {
-            *counts.others.entry(what).or_default() += number;
-        }
-        self.only_error = self.only_error.take().or(other.only_error);
-        self.fatal = self.fatal.take().or(other.fatal);
-        for (cause, met) in other.repeated {
-            *self.repeated.entry(cause).or_default() += met;
-        }
-    }
-
     /// Ends the run: the summary record with `--json`, else the closing line.
     pub(crate) fn finish(mut self, end: End) -> Done {
         let _ = self.unresolved();

@@ -185,10 +185,9 @@ mod tests {
         ["all", "items-from", "items-from0", "prefix", "since", "state", "until"];
 
     /// Commands that select items by all flags but --state, with the reason.
-    const WITHOUT_STATE: [(&str, &str); 5] = [
+    const WITHOUT_STATE: [(&str, &str); 4] = [
         ("purge", "items in the trash have no state"),
-        ("refresh", "only Copies are refreshed"),
-        ("repair", "its --state is that of an item whose sidecar is lost"),
+        ("repair", "a damaged item has no reliable state"),
         ("restore", "items in the trash have no state"),
         ("verify", "no state of an item that is damaged or gone can be trusted"),
     ];

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::CollectionError;
+use crate::custody::{Has, Holding};
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Version};
 use crate::identity::{Identifier, RepositoryName};
 use crate::index::Record;
@@ -28,9 +29,9 @@ pub(crate) struct ReadSidecar {
 }
 
 impl ReadSidecar {
-    /// The entries of the payload that belongs beside this sidecar: a tombstone has none.
+    /// The entries of the payload that belongs beside this sidecar: tombstones and stubs have none.
     pub(crate) fn listed(&self) -> &[Entry] {
-        if self.sidecar.state == State::Deleted { &[] } else { &self.sidecar.files }
+        if self.sidecar.state.has_payload() { &self.sidecar.files } else { &[] }
     }
 
     /// The text that the sidecar of `name` gets as `after`.
@@ -67,6 +68,20 @@ pub(crate) fn read_sidecar(
 }
 
 impl StoredItem {
+    /// The item, whose sidecar is `read`, as a holding of the collection with the id `at`.
+    pub(crate) fn holding(&self, read: &ReadSidecar, at: &str) -> Result<Holding, PathError> {
+        let sidecar = &read.sidecar;
+        let has = match sidecar.state {
+            _ if read.seal != Seal::Intact => Has::Damaged,
+            State::Elsewhere => Has::Stub,
+            State::Deleted => Has::Tombstone,
+            State::Original | State::Copy if self.has_payload()? => Has::Payload,
+            State::Original | State::Copy => Has::Damaged,
+        };
+        let changed = sidecar.timestamp.max(sidecar.described.unwrap_or(sidecar.timestamp));
+        Ok(Holding { at: at.to_owned(), has, custody: sidecar.custody.clone(), changed })
+    }
+
     /// The name, spelt as it is on disk.
     pub fn name(&self) -> &RepositoryName {
         &self.name

@@ -30,7 +30,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::clock::Clock;
-use crate::disk::{Dir, Kind, PathError, Watcher};
+use crate::custody::CustodyId;
+use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes};
 use crate::identity::Instant;
 use crate::layout;
 use crate::wait::Waiter;
@@ -47,7 +48,7 @@ pub use error::{CollectionError, SettingsError};
 use index::file::OpenIndex;
 pub(crate) use index::update::IndexUpdate;
 pub use inventory::{
-    Certainty, CollectionRef, Corrected, Correction, Departure, Discrepancy, InventoryChange,
+    Certainty, CollectionRef, Corrected, Correction, Departure, Discrepancy, Here, InventoryChange,
     InventoryLine, Recorded, RottenLine,
 };
 pub(crate) use inventory::{InventoryEnd, Writers, year_file};
@@ -204,14 +205,6 @@ impl Collection {
         Ok(self.root.own_stat()?.identity.0)
     }
 
-    /// Syncs items, each relative to the root.
-    pub(crate) fn sync_items<P: AsRef<Path>>(
-        &self,
-        items: impl IntoIterator<Item = P>,
-    ) -> Result<(), PathError> {
-        self.root.sync_trees(items)
-    }
-
     /// Syncs the names of items, each relative to the root, and the names in their directories.
     pub(crate) fn confirm_names<P: AsRef<Path>>(
         &self,
@@ -223,6 +216,11 @@ impl Collection {
     /// The unique id of this collection.
     pub fn id(&self) -> &str {
         &self.settings.id
+    }
+
+    /// A new id for the custody of an item that changes here.
+    pub(crate) fn custody_id(&self) -> Result<CustodyId, PathError> {
+        Ok(random_bytes().on("read random bytes for", self.path())?.into())
     }
 
     /// The settings in `urepo.toml`.

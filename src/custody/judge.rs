@@ -69,8 +69,12 @@ pub fn judge(seen: &[Holding]) -> Verdict {
         (Has::Damaged, _) | (_, None) => Standing::Damaged,
         (Has::Stub, _) => Standing::Elsewhere,
         (Has::Tombstone | Has::Line | Has::LineOfDeletion, Some(top)) => {
-            let is_fork = it.is_in_place() && !top.covers(it) && !it.covers(top);
-            if is_fork { Standing::Fork } else { Standing::Deleted }
+            match (it.is_in_place(), top.covers(it), it.covers(top)) {
+                (true, false, false) => Standing::Fork,
+                // The deletion was undone.
+                (true, true, false) if !top.is_deletion() => Standing::Behind,
+                _ => Standing::Deleted,
+            }
         }
         (Has::Payload, Some(top)) if it.custody.id() == top.custody.id() => match original {
             Some(original) if it.at == seen[original].at => Standing::Original,

@@ -225,6 +225,20 @@ impl Custody {
         Custody { ceded: Some(ceded), ..self.clone() }
     }
 
+    /// The same without the ids that it follows: enough to rank a holding.
+    #[must_use]
+    pub fn bare(&self) -> Custody {
+        Custody { follows: Vec::new(), ceded: None, ..self.clone() }
+    }
+
+    /// The same, following what `earlier` follows, and `earlier` itself.
+    #[must_use]
+    pub fn following(&self, earlier: &Custody) -> Custody {
+        let mut next = self.clone();
+        next.follow(earlier.follows.iter().copied().chain([earlier.id]));
+        next
+    }
+
     /// The custody as it is noted in other collections.
     #[must_use]
     pub fn elsewhere(&self) -> Custody {

@@ -98,7 +98,9 @@ pub fn line_up(own: &Holding, seen: &[Holding], authority: Authority) -> LineUp 
             .position(|it| it.has == Has::Tombstone && it.custody.id() == top.custody.id());
         return match here {
             Some(here)
-                if gives_way && top.custody.holder() != own.at && own.custody.ceded().is_none() =>
+                if own.custody.ceded().is_none()
+                    && (authority == Authority::Person
+                        || gives_way && top.custody.holder() != own.at) =>
             {
                 LineUp::Bury(here)
             }
@@ -122,12 +124,14 @@ pub fn line_up(own: &Holding, seen: &[Holding], authority: Authority) -> LineUp 
 }
 
 /// The holding or line whose custody a payload of the collection `at` has, whose sidecar is lost: the highest of `fitting`,
-/// those whose sidecars list this very payload. It is never below `highest`, the highest of all in sight, if that names
-/// this collection.
+/// those whose sidecars list this very payload. It is never below the line of this collection, nor below the highest of all
+/// in sight if that names this collection.
 pub fn rebuild<'a>(at: &str, fitting: &[&'a Holding], seen: &[Holding]) -> Option<&'a Holding> {
     let donor = highest(fitting.iter().copied())?;
     let top = highest(seen)?;
-    let is_below = donor.custody.id() != top.custody.id() && top.custody.holder() == at;
+    let is_below = |it: &Holding| donor.custody.id() != it.custody.id() && donor.rank() < it.rank();
+    let is_below = top.custody.holder() == at && donor.custody.id() != top.custody.id()
+        || seen.iter().any(|it| it.at == at && is_below(it));
     (!donor.is_deletion() && !top.is_deletion() && !is_below).then_some(donor)
 }
 

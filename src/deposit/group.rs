@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::plan::Sources;
 use super::stage::StagedPayload;
 use super::{DepositError, Deposited, LeftOut, Metadata, Outcome, PayloadPath, Preset};
-use crate::collection::{Collection, Label, StagedItem, Writer};
+use crate::collection::{Collection, Here, Label, StagedItem, Writer};
 use crate::disk::PathError;
 use crate::distributor::Notice;
 use crate::flow::{Reservation, Size};
@@ -60,6 +60,8 @@ pub(super) fn size(prepared: &Prepared) -> Size {
 pub(super) struct LabeledItem {
     pub staged: Staged,
     pub label: Label,
+    /// Its custody, and the date of its contents.
+    pub here: Here,
 }
 
 impl LabeledItem {

@@ -9,9 +9,12 @@ use super::group::{Group, LabeledItem, Prepared, Publishable, Staged, size};
 use super::sidecars::SidecarWriter;
 use super::{DepositError, DuplicateIndex, Outcome, duplicates};
 use crate::clock::Clock;
-use crate::collection::{Collection, CollectionError, Issuer, Writer};
+use crate::collection::{Collection, CollectionError, Here, Issuer, Label, Writer};
+use crate::custody::Custody;
 use crate::flow::{Flow, Reservation};
+use crate::identity::SECOND;
 use crate::interrupt::Interrupt;
+use crate::item::State;
 
 /// Forms groups of staged items, in the order of the requests.
 pub(super) struct Preparer<'a, 'b> {
@@ -81,12 +84,12 @@ impl Preparer<'_, '_> {
     }
 
     /// Takes labels for all items. If that fails, the items without a label fail.
-    fn name(&mut self, staged: Vec<Staged>, group: &mut Group) -> Vec<LabeledItem> {
+    fn name(&mut self, staged: Vec<Staged>, group: &mut Group) -> Vec<(Staged, Label)> {
         let mut named = Vec::with_capacity(staged.len());
         let mut waiting: BTreeMap<Vec<usize>, Vec<Staged>> = BTreeMap::new();
         for staged in staged {
             if let Some(label) = staged.given.label.clone() {
-                named.push(LabeledItem { staged, label });
+                named.push((staged, label));
             } else {
                 let subsystems = self.issuer.choose(&staged.metadata, staged.payload.bytes);
                 waiting.entry(subsystems).or_default().push(staged);
@@ -99,8 +102,9 @@ impl Preparer<'_, '_> {
                 match self.issuer.issue_from(&subsystems, waiting.len()) {
                     Ok((labels, told)) => {
                         group.notices.extend(told);
-                        let pairs = labels.into_iter().zip(&mut waiting);
-                        named.extend(pairs.map(|(label, staged)| LabeledItem { staged, label }));
+                        named.extend(
+                            labels.into_iter().zip(&mut waiting).map(|(label, it)| (it, label)),
+                        );
                     }
                     Err(CollectionError::Distributor(_)) if self.interrupt.requested() => {
                         failed = true;
@@ -121,10 +125,22 @@ impl Preparer<'_, '_> {
         named
     }
 
-    fn write_sidecars(&self, named: Vec<LabeledItem>, group: &mut Group) {
+    fn write_sidecars(&self, labelled: Vec<(Staged, Label)>, group: &mut Group) {
+        let now = self.clock.now().floor(SECOND);
+        let mut named = Vec::with_capacity(labelled.len());
+        for (staged, label) in labelled {
+            match self.collection.custody_id() {
+                Ok(id) => {
+                    let custody = Custody::first(id, self.collection.id());
+                    let changed = now.max(label.date);
+                    let here = Here { state: State::Original, custody, changed };
+                    named.push(LabeledItem { staged, label, here });
+                }
+                Err(error) => group.ended.push(staged.fails(DepositError::from(error))),
+            }
+        }
         let writing = SidecarWriter {
             writer: self.writer,
-            now: self.clock.now(),
             jobs: self.jobs,
             is_indexed: self.collection.tells_index(),
         };

@@ -17,7 +17,6 @@ use crate::collection::{
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::item::State;
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -96,7 +95,7 @@ impl Publisher<'_> {
     /// Completes an item, whose source is no longer needed.
     fn finish(&self, named: LabeledItem) -> Outcome {
         let mut deposited = named.deposited();
-        let LabeledItem { staged, label } = named;
+        let LabeledItem { staged, label, .. } = named;
         if let Some(remover) = &self.remover {
             let kept = remover.remove_all(&staged, &label.name);
             deposited.left = kept.iter().map(|it| in_words(it)).collect();
@@ -242,8 +241,8 @@ impl Arriving for LabeledItem {
         &self.staged.item
     }
 
-    fn change(&self) -> Option<InventoryChange> {
-        Some(InventoryChange::Entered(State::Original))
+    fn change(&self) -> InventoryChange {
+        InventoryChange::Entered(self.here.clone())
     }
 }
 

@@ -3,15 +3,13 @@
 use super::group::{LabeledItem, Staged};
 use super::{DepositError, LeftOut, PayloadPath};
 use crate::collection::Writer;
-use crate::identity::{Instant, SECOND};
 use crate::index::Record;
-use crate::item::{Content, State};
+use crate::item::Content;
 use crate::sidecar::{Files, Sidecar};
 
 /// Writes sidecars into the stage.
 pub(super) struct SidecarWriter<'a> {
     pub writer: &'a Writer,
-    pub now: Instant,
     /// How many are written at a time: creating files is most of the work on small items.
     pub jobs: usize,
     /// Whether to return records for the index.
@@ -38,21 +36,21 @@ impl SidecarWriter<'_> {
     }
 
     fn write(&self, named: &LabeledItem) -> Result<Option<Record>, DepositError> {
-        let LabeledItem { staged, label } = named;
+        let LabeledItem { staged, label, here } = named;
         let sidecar = Sidecar {
-            state: State::Original,
+            state: here.state,
             repository: label.name.clone(),
             ibip: label.ibip.clone(),
             created: label.date,
-            timestamp: self.now.floor(SECOND).max(label.date),
+            timestamp: here.changed,
             described: None,
             target: staged.target.clone().or_else(|| only_file(staged)),
             transferable: staged.given.conditions.transferable,
             access: staged.given.conditions.access.clone(),
+            custody: here.custody.clone(),
             metadata: staged.metadata.clone(),
             relations: staged.given.relations.clone(),
             origin: origin(staged),
-            handover: None,
             removal: None,
             payload: staged.payload,
             files: Files::default(),

@@ -35,7 +35,7 @@ use crate::disk::copy::{CopyError, digest_up_to};
 use crate::disk::{Dir, DirEntry, FileStat, Kind, Links, PathError, StoredFile, stat_of};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::item::{Content, Entry, Shape, State, implies, position};
+use crate::item::{Content, Entry, Shape, implies, position};
 use crate::progress::NoProgress;
 use crate::sidecar::{Files, Seal};
 use crate::verify::{Depth, ProofError, prove};
@@ -114,7 +114,7 @@ impl<'a> SourceRemover<'a> {
         if seal != Seal::Intact {
             return Err(SourceKept::NotProven);
         }
-        if sidecar.state == State::Deleted {
+        if !sidecar.state.has_payload() {
             return Err(SourceKept::Deleted);
         }
         prove(&item, Depth::FromDisk, &NoProgress, self.interrupt)?;

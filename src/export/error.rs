@@ -18,6 +18,14 @@ pub enum ExportError {
         /// The item.
         name: RepositoryName,
     },
+    /// A stub has no payload.
+    #[error("`{name}` is in collection {holder}")]
+    Elsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// The id of the collection that has the Original.
+        holder: String,
+    },
     /// It differs from its sidecar.
     #[error("`{}` is damaged: {detail}", path.display())]
     Damaged {

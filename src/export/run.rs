@@ -42,13 +42,17 @@ impl Exporter<'_> {
             return Ok(None);
         }
         match (state, self.options.tombstones) {
-            (State::Deleted, Tombstones::Pass | Tombstones::Bring) => {
+            (State::Deleted | State::Elsewhere, Tombstones::Pass | Tombstones::Bring) => {
                 self.caller.progress.skip(source.sidecar().payload.bytes);
                 self.caller.progress.finish_item(source.name().as_str());
                 Ok(None)
             }
             (State::Deleted, Tombstones::Refuse) => {
                 Err(ExportError::Deleted { name: source.name().clone() })
+            }
+            (State::Elsewhere, Tombstones::Refuse) => {
+                let holder = source.sidecar().custody.holder().to_owned();
+                Err(ExportError::Elsewhere { name: source.name().clone(), holder })
             }
             (State::Original | State::Copy, _) => Ok(Some(source)),
         }

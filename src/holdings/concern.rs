@@ -1,6 +1,8 @@
 //! Concerns: faults in the holdings of one item. Pure.
 
 use super::{Holding, Holdings, Standing};
+use crate::custody::Has;
+use crate::item::State;
 use crate::sidecar::Seal;
 
 /// A fault in the holdings of an item. Collections are given by their numbers.
@@ -12,8 +14,15 @@ pub enum Concern {
     Unreadable(usize),
     /// A sidecar does not match its seal; such a Copy is not counted.
     Unsealed(usize),
-    /// An unfinished hand-over of the Original, recorded by one side or both.
-    Handover(Vec<usize>),
+    /// What another collection handed over to the holder, or copied from there, is not there any more.
+    Lost {
+        /// The collection with the Copy or the stub.
+        at: usize,
+        /// The holder of the Original.
+        holder: usize,
+    },
+    /// An unfinished migration of the Original from here.
+    Migration(usize),
     /// The Original has fewer current Copies than it should.
     FewCopies {
         /// The collection of the Original.
@@ -23,19 +32,12 @@ pub enum Concern {
         /// The number that there should be.
         wanted: u32,
     },
-    /// A stale Copy.
-    Stale(usize),
-    /// A Copy with other content or another description than its Original, though it is not stale.
-    Different(usize),
+    /// A newer state of the item is in sight, which follows this one.
+    Behind(usize),
+    /// A line of its own, which the newest state in sight does not follow.
+    Fork(usize),
     /// A Copy whose Original is in none of these collections.
     Orphan(usize),
-    /// An Original that another collection records as deleted.
-    Deleted {
-        /// The collection of the Original.
-        original: usize,
-        /// The collection of the tombstone.
-        deleted: usize,
-    },
     /// A Copy of an item that was deleted.
     Left {
         /// The collection of the Copy.
@@ -60,7 +62,7 @@ impl Concern {
     /// How much it matters.
     pub fn weight(&self) -> Weight {
         match self {
-            Concern::TwoOriginals(_) => Weight::Conflict,
+            Concern::TwoOriginals(_) | Concern::Fork(_) => Weight::Conflict,
             Concern::Left { .. } => Weight::Notice,
             _ => Weight::Lack,
         }
@@ -72,12 +74,12 @@ impl Concern {
             Concern::TwoOriginals(_) => "two-originals",
             Concern::Unreadable(_) => "unreadable",
             Concern::Unsealed(_) => "unsealed",
-            Concern::Handover(_) => "handover",
+            Concern::Lost { .. } => "lost",
+            Concern::Migration(_) => "migration",
             Concern::FewCopies { .. } => "few-copies",
-            Concern::Stale(_) => "stale",
-            Concern::Different(_) => "different",
+            Concern::Behind(_) => "behind",
+            Concern::Fork(_) => "fork",
             Concern::Orphan(_) => "orphan",
-            Concern::Deleted { .. } => "deleted-elsewhere",
             Concern::Left { .. } => "left",
         }
     }
@@ -85,25 +87,32 @@ impl Concern {
     /// The collections concerned.
     pub fn collections(&self) -> Vec<usize> {
         match self {
-            Concern::TwoOriginals(all) | Concern::Handover(all) => all.clone(),
-            Concern::Left { copy: held, deleted }
-            | Concern::Deleted { original: held, deleted } => {
-                vec![*held, *deleted]
+            Concern::TwoOriginals(all) => all.clone(),
+            Concern::Left { copy: at, deleted: other } | Concern::Lost { at, holder: other } => {
+                vec![*at, *other]
             }
             Concern::FewCopies { original: at, .. }
             | Concern::Unreadable(at)
             | Concern::Unsealed(at)
-            | Concern::Stale(at)
-            | Concern::Different(at)
+            | Concern::Migration(at)
+            | Concern::Behind(at)
+            | Concern::Fork(at)
             | Concern::Orphan(at) => vec![*at],
         }
     }
 }
 
 impl Holdings {
-    /// The collections that hold the Original: one if all is well.
+    /// The collections that say that they hold the Original: one if all is well. Of two collections with one id, the first.
     pub fn originals(&self) -> Vec<usize> {
-        self.standing(Standing::Original).collect()
+        let mut originals: Vec<&Holding> = Vec::new();
+        for holding in &self.all {
+            let is_twin = |other: &&Holding| other.id() == holding.id();
+            if holding.is_original() && !originals.iter().any(is_twin) {
+                originals.push(holding);
+            }
+        }
+        originals.into_iter().map(|it| it.collection).collect()
     }
 
     /// The concerns about these holdings. `wanted` says how many Copies the Originals of a collection should
@@ -114,65 +123,79 @@ impl Holdings {
         if originals.len() > 1 {
             concerns.push(Concern::TwoOriginals(originals.clone()));
         }
-        concerns.extend(self.standing(Standing::Unreadable).map(Concern::Unreadable));
-        concerns.extend(self.unsealed().map(Concern::Unsealed));
-        let in_hand = self.in_hand();
-        if !in_hand.is_empty() {
-            concerns.push(Concern::Handover(in_hand.clone()));
-        }
-        concerns.extend(self.all.iter().filter_map(|holding| {
-            let original = holding.against.filter(|_| holding.standing == Standing::Deleted)?;
-            Some(Concern::Deleted { original, deleted: holding.collection })
-        }));
+        let unreadable = self.those(|it| it.record.is_err());
+        concerns.extend(unreadable.map(|it| Concern::Unreadable(it.collection)));
+        let unsealed = self.those(|it| it.record.as_ref().is_ok_and(|it| it.seal != Seal::Intact));
+        concerns.extend(unsealed.map(|it| Concern::Unsealed(it.collection)));
+        concerns.extend(
+            self.all
+                .iter()
+                .filter_map(|it| Some(Concern::Lost { at: it.collection, holder: it.relies_on? })),
+        );
+        let is_ceded = |it: &Holding| {
+            it.record.as_ref().is_ok_and(|record| record.rule.custody.ceded().is_some())
+        };
+        concerns.extend(self.those(is_ceded).map(|it| Concern::Migration(it.collection)));
         if let [original] = originals[..] {
             let (current, wanted) = (self.current_copies(), wanted(original));
             if current < wanted {
                 concerns.push(Concern::FewCopies { original, current, wanted });
             }
         }
-        concerns.extend(self.standing(Standing::Stale).map(Concern::Stale));
-        // A broken seal says why it differs.
-        let differing = self.all.iter().filter(|holding| !holding.is_unsealed());
-        let differing = differing.filter(|holding| holding.standing == Standing::Different);
-        concerns.extend(differing.map(|holding| Concern::Different(holding.collection)));
-        // A holding that cannot be read, or is part of a hand-over, may be the Original.
-        if in_hand.is_empty() && self.standing(Standing::Unreadable).next().is_none() {
-            let deleted = self.standing(Standing::Deleted).next();
-            concerns.extend(self.standing(Standing::Orphan).map(|copy| match deleted {
-                Some(deleted) => Concern::Left { copy, deleted },
-                None => Concern::Orphan(copy),
-            }));
+        let deleted = self.those(|it| it.has(Has::Tombstone)).next().map(|it| it.collection);
+        for holding in self.all.iter().filter(|it| !is_ceded(it)) {
+            let at = holding.collection;
+            let is_copy = holding.record.as_ref().is_ok_and(|it| it.state == State::Copy);
+            concerns.extend(match (holding.standing, deleted) {
+                (Standing::Behind, Some(deleted))
+                    if is_copy && holding.against == Some(deleted) =>
+                {
+                    Some(Concern::Left { copy: at, deleted })
+                }
+                // The Original is out of sight, and nothing here shows how far it has moved on.
+                (Standing::Behind, _) if is_copy && self.is_stub(holding.against) => None,
+                (Standing::Behind, _) => Some(Concern::Behind(at)),
+                (Standing::Fork, _) => Some(Concern::Fork(at)),
+                // A holding that cannot be read, or is migrating, may be the Original.
+                (Standing::Orphan, _)
+                    if holding.relies_on.is_none()
+                        && !self.all.iter().any(|it| is_ceded(it) || it.record.is_err()) =>
+                {
+                    Some(Concern::Orphan(at))
+                }
+                _ => None,
+            });
         }
         concerns
     }
 
-    /// The number of current Copies with intact seals.
+    fn is_stub(&self, at: Option<usize>) -> bool {
+        self.those(|it| it.has(Has::Stub)).any(|it| Some(it.collection) == at)
+    }
+
+    /// The number of current Copies.
     fn current_copies(&self) -> u32 {
-        let is_good =
-            |holding: &&Holding| holding.standing == Standing::Current && !holding.is_unsealed();
-        u32::try_from(self.all.iter().filter(is_good).count()).unwrap_or(u32::MAX)
+        let current = self.those(|it| it.standing == Standing::Current).count();
+        u32::try_from(current).unwrap_or(u32::MAX)
     }
 
-    fn standing(&self, standing: Standing) -> impl Iterator<Item = usize> {
-        let of_it = move |holding: &&Holding| holding.standing == standing;
-        self.all.iter().filter(of_it).map(|holding| holding.collection)
-    }
-
-    fn unsealed(&self) -> impl Iterator<Item = usize> {
-        self.all.iter().filter(|holding| holding.is_unsealed()).map(|holding| holding.collection)
-    }
-
-    fn in_hand(&self) -> Vec<usize> {
-        let is_handed = |holding: &&Holding| {
-            holding.record.as_ref().is_ok_and(|record| record.handover.is_some())
-        };
-        self.all.iter().filter(is_handed).map(|holding| holding.collection).collect()
+    fn those(&self, wanted: impl Fn(&Holding) -> bool) -> impl Iterator<Item = &Holding> {
+        self.all.iter().filter(move |it| wanted(it))
     }
 }
 
 impl Holding {
-    fn is_unsealed(&self) -> bool {
-        self.record.as_ref().is_ok_and(|record| record.seal != Seal::Intact)
+    fn is_original(&self) -> bool {
+        self.record.as_ref().is_ok_and(|record| record.rule.is_original())
+    }
+
+    /// The id of its collection, if its sidecar can be read.
+    fn id(&self) -> Option<&str> {
+        self.record.as_ref().ok().map(|record| &*record.rule.at)
+    }
+
+    fn has(&self, has: Has) -> bool {
+        self.record.as_ref().is_ok_and(|record| record.rule.has == has)
     }
 }
 
@@ -180,97 +203,84 @@ impl Holding {
 mod tests {
     use super::*;
     use crate::collection::CollectionError;
+    use crate::custody::{self, Custody, CustodyId, Leaves};
     use crate::digest::Digest;
     use crate::holdings::HoldingRecord;
-    use crate::item::{State, Totals};
-    use crate::sidecar::{Handover, Party};
+    use crate::identity::Instant;
+    use crate::item::Totals;
 
-    const NAME: &str = "example.org/archive/2026/11.21.02.13";
+    fn name() -> crate::identity::RepositoryName {
+        "example.org/a/2026/11.21.02.13".parse().unwrap()
+    }
 
-    fn holdings(standings: &[Standing]) -> Holdings {
-        let holding = |(collection, standing): (usize, &Standing)| Holding {
-            collection,
-            name: NAME.parse().unwrap(),
-            path: NAME.into(),
-            record: match standing {
-                Standing::Unreadable => {
-                    Err(CollectionError::NoSidecar { name: NAME.parse().unwrap() })
-                }
-                _ => Ok(record()),
-            },
-            standing: *standing,
-            against: None,
+    fn holding(collection: usize, has: Has, custody: Custody, standing: Standing) -> Holding {
+        let changed = Instant::from_seconds(0);
+        let at = ["A", "B", "C"][collection].to_owned();
+        let rule = custody::Holding { at, has, custody, changed };
+        let state = match has {
+            Has::Tombstone => State::Deleted,
+            Has::Stub => State::Elsewhere,
+            _ if rule.is_original() => State::Original,
+            _ => State::Copy,
         };
-        let all = standings.iter().enumerate().map(holding).collect();
-        Holdings { name: NAME.parse().unwrap(), all }
-    }
-
-    fn record() -> HoldingRecord {
-        let digest = Digest::of(b"a");
-        HoldingRecord {
-            state: State::Copy,
+        let record = HoldingRecord {
+            state,
             ibip: None,
-            timestamp: "2026-11-21T02:13:05Z".parse().unwrap(),
-            payload: Totals { files: 1, bytes: 1, digest },
-            content: digest,
-            description: digest,
-            made_of: None,
-            handover: None,
+            timestamp: changed,
+            payload: Totals::of(&[]),
+            content: Digest::of(b""),
+            description: Digest::of(b""),
+            rule,
             seal: Seal::Intact,
+        };
+        let path = "item".into();
+        Holding {
+            collection,
+            name: name(),
+            path,
+            record: Ok(record),
+            standing,
+            against: None,
+            relies_on: None,
         }
     }
 
-    #[test]
-    fn copies_are_counted_if_they_are_current() {
-        use Standing::{Current, Different, Original, Stale};
-        let few = |current, wanted| Concern::FewCopies { original: 0, current, wanted };
-        for (standings, wanted, expected) in [
-            (vec![Original], 0, vec![]),
-            (vec![Original], 1, vec![few(0, 1)]),
-            (vec![Original, Current], 1, vec![]),
-            (vec![Original, Current], 2, vec![few(1, 2)]),
-            (vec![Original, Current, Current], 1, vec![]),
-            (vec![Original, Stale], 0, vec![Concern::Stale(1)]),
-            (vec![Original, Stale, Current], 2, vec![few(1, 2), Concern::Stale(1)]),
-            (vec![Original, Different], 1, vec![few(0, 1), Concern::Different(1)]),
-        ] {
-            assert_eq!(holdings(&standings).concerns(|_| wanted), expected, "{standings:?}");
-        }
-        // It is the wish of the collection that holds the Original.
-        let wish = |at| [3, 1][at];
-        assert_eq!(holdings(&[Current, Original]).concerns(wish), []);
-        assert_eq!(holdings(&[Original, Current]).concerns(wish), [few(1, 3)]);
+    fn custody(holder: &str) -> Custody {
+        Custody::first(CustodyId::from([1; 8]), holder)
+    }
+
+    fn concerns(all: Vec<Holding>) -> Vec<&'static str> {
+        let holdings = Holdings { name: name(), all };
+        holdings.concerns(|_| 1).iter().map(Concern::kind).collect()
     }
 
     #[test]
-    fn without_one_original() {
-        use Standing::{Deleted, Disputed, Original, Orphan, Unreadable};
-        for (standings, expected) in [
-            (vec![Original, Disputed, Original], vec![Concern::TwoOriginals(vec![0, 2])]),
-            (vec![Orphan, Orphan], vec![Concern::Orphan(0), Concern::Orphan(1)]),
-            (vec![Orphan, Deleted], vec![Concern::Left { copy: 0, deleted: 1 }]),
-            (vec![Deleted, Deleted], vec![]),
-            // A holding that cannot be read may be the Original.
-            (vec![Orphan, Unreadable], vec![Concern::Unreadable(1)]),
-        ] {
-            assert_eq!(holdings(&standings).concerns(|_| 1), expected, "{standings:?}");
-        }
-    }
-
-    #[test]
-    fn a_broken_seal_and_a_hand_over_are_told() {
-        let mut holdings = holdings(&[Standing::Original, Standing::Current]);
-        holdings.all[1].record.as_mut().unwrap().seal = Seal::Missing;
-        let few = Concern::FewCopies { original: 0, current: 0, wanted: 1 };
-        assert_eq!(holdings.concerns(|_| 1), [Concern::Unsealed(1), few]);
-        for (holding, party) in
-            holdings.all.iter_mut().zip([Party::To("B".into()), Party::From("A".into())])
-        {
-            holding.standing = Standing::Orphan;
-            let record = holding.record.as_mut().unwrap();
-            record.seal = Seal::Intact;
-            record.handover = Some(Handover { token: "t".to_owned(), party });
-        }
-        assert_eq!(holdings.concerns(|_| 1), [Concern::Handover(vec![0, 1])]);
+    fn each_fault_is_named_once() {
+        use Standing::{Behind, Current, Deleted, Fork, Original, Orphan};
+        let of = |at, has, holder, standing| holding(at, has, custody(holder), standing);
+        let original = || of(0, Has::Payload, "A", Original);
+        let copy = |standing| of(1, Has::Payload, "A", standing);
+        assert_eq!(concerns(vec![original(), copy(Current)]), [""; 0]);
+        assert_eq!(concerns(vec![original()]), ["few-copies"]);
+        assert_eq!(concerns(vec![original(), copy(Behind)]), ["few-copies", "behind"]);
+        let two = vec![original(), of(1, Has::Payload, "B", Fork)];
+        assert_eq!(concerns(two), ["two-originals", "fork"]);
+        assert_eq!(concerns(vec![copy(Orphan)]), ["orphan"]);
+        let lost = Holding { relies_on: Some(0), ..copy(Orphan) };
+        assert_eq!(concerns(vec![lost]), ["lost"]);
+        let grave = || of(0, Has::Tombstone, "A", Deleted);
+        let left = Holding { against: Some(0), ..copy(Behind) };
+        assert_eq!(concerns(vec![grave(), left]), ["left"]);
+        let original_put_back = Holding { against: Some(1), ..original() };
+        let original_put_back = Holding { standing: Behind, ..original_put_back };
+        let grave = of(1, Has::Tombstone, "B", Deleted);
+        assert_eq!(concerns(vec![original_put_back, grave]), ["few-copies", "behind"]);
+        let offered = custody("A").passed_to("B", CustodyId::from([2; 8]));
+        let ceded = custody("A").ceded_to(&offered, Leaves::Stub);
+        let ceded = holding(0, Has::Payload, ceded, Original);
+        assert_eq!(concerns(vec![ceded, copy(Orphan)]), ["migration"]);
+        let error = CollectionError::NoSidecar { name: name() };
+        let unreadable = Holding { record: Err(error), standing: Standing::Damaged, ..original() };
+        assert_eq!(concerns(vec![unreadable, copy(Orphan)]), ["unreadable"]);
     }
 }

@@ -1,56 +1,54 @@
 //! Holdings: which collections hold an item, and in which standing.
 //!
-//! [`holdings`] looks one item up in several collections and judges the result: where the Original is, which
-//! Copies are current, which are stale. Every question across collections is answered by this one judge.
-//! [`Survey`] does so for every item of all collections. [`Holdings::concerns`] lists the faults. Nothing is
-//! ever written.
+//! [`holdings`] looks one item up in several collections and judges the result by the rule of
+//! [custody]: where the Original is, which Copies are current, which holdings are behind or forks.
+//! [`Survey`] does so for every item of all collections. [`Holdings::concerns`] lists the faults. Nothing is ever
+//! written.
 //!
 //! # Files, in reading order
 //!
 //! | file | subject |
 //! |---|---|
 //! | `reading` | what one collection holds of an item, as its sidecar says |
-//! | `judge` | the reader rule, and how Copies stand to the Original; pure |
 //! | `concern` | what is lacking, in doubt or in conflict; pure |
 //! | `survey` | all items of several collections, each once |
-//! | `whereabouts` | where the Original is or may be, before another one is made |
+//! | `sight` | the holdings and lines of one item, as the rule of custody takes them |
+//! | `unused` | whether a name is free in every known collection |
 //!
 //! # Limitations
 //!
 //! - Sidecars with intact seals are believed; whether the payload agrees with them is for
 //!   [`verify`](crate::verify) to find out.
 //! - The index is not used, though it has states and digests: only the sidecars show whether a seal is intact
-//!   and a hand-over is in progress. They are read on all threads.
+//!   and a migration is under way. They are read on all threads.
 //! - No lock is taken. Holdings with a concern are read again until nothing changes between two readings, so
 //!   that an item that is migrating is seen in exactly one collection.
 
 mod concern;
 mod error;
-mod judge;
 mod reading;
+mod sight;
 mod survey;
-mod whereabouts;
+mod unused;
 
 use std::path::PathBuf;
 
 use crate::collection::CollectionError;
+use crate::custody;
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{State, Totals};
-use crate::sidecar::{Handover, Seal};
+use crate::sidecar::Seal;
 
+pub use crate::custody::Standing;
 pub use concern::{Concern, Weight};
-pub(crate) use error::refuse_handover;
-pub use error::{Giver, OriginalError};
-pub use judge::Standing;
+pub use error::OriginalError;
 pub use reading::holdings;
 pub(crate) use reading::{holdings_with, read};
+pub(crate) use sight::{Sight, line_of, with_line};
 pub use survey::{Report, Survey};
-pub(crate) use whereabouts::{
-    Arrival, Claim, Remains, Trail, follow, may_be_original, refuse_copy_in_place, refuse_deleted,
-    refuse_departed, refuse_put_back, refuse_second,
-};
-pub use whereabouts::{Peers, UnseenRule};
+pub(crate) use unused::Arrival;
+pub use unused::{Peers, UnseenRule};
 
 /// The holdings of one item in several collections.
 #[derive(Debug)]
@@ -74,10 +72,12 @@ pub struct Holding {
     pub record: Result<HoldingRecord, CollectionError>,
     /// Its standing among the holdings of the other collections.
     pub standing: Standing,
-    /// The collection whose holding it was compared with, and lost: the Original of a Copy that is stale
-    /// or different, or of a tombstone, the first of two Originals, and of orphans of one date and content an earlier one
-    /// with another description.
+    /// The collection with the highest custody in sight, for a holding that is behind or a fork. `None` if that is a line
+    /// of an inventory.
     pub against: Option<usize>,
+    /// The collection that this holding names as the holder of the Original, if that was asked, and has nothing or only an
+    /// older state: what was handed over to it is lost there.
+    pub relies_on: Option<usize>,
 }
 
 /// The part of a sidecar that concerns other collections.
@@ -95,10 +95,8 @@ pub struct HoldingRecord {
     pub content: Digest,
     /// Digest of description, relations and target.
     pub description: Digest,
-    /// The id of the collection of the Original that a Copy was made of.
-    pub made_of: Option<String>,
-    /// A hand-over of the Original that has begun and is not yet finished.
-    pub handover: Option<Handover>,
+    /// The holding, as the rule of custody takes it.
+    pub rule: custody::Holding,
     /// The result of checking the seal.
     pub seal: Seal,
 }

@@ -2,10 +2,12 @@
 
 use std::borrow::Borrow;
 
-use super::judge::{Seen, judge};
+use super::sight::line_below;
 use super::{Holding, HoldingRecord, Holdings, Standing};
-use crate::collection::{Collection, CollectionError, Lookup};
+use crate::collection::{Collection, CollectionError, InventoryChange, Lookup};
+use crate::custody::{self, Custody, CustodyId, Has};
 use crate::disk::Version;
+use crate::identity::Instant;
 use crate::identity::RepositoryName;
 use crate::item::{State, manifest};
 use crate::layout;
@@ -70,7 +72,7 @@ impl<T> Reading<T> {
             }
         }
         let collections: Vec<_> = lookups.iter().map(Lookup::collection).collect();
-        judge_all(&mut reading.all, &collections);
+        judge_all(name, &mut reading.all, &collections);
         reading
     }
 
@@ -79,26 +81,65 @@ impl<T> Reading<T> {
         let originals = self.all.iter().filter(|it| it.standing == Standing::Original).count();
         let in_accord = |holding: &Holding| {
             matches!(holding.standing, Standing::Original | Standing::Current)
-                && holding.record.as_ref().is_ok_and(|record| record.handover.is_none())
+                && holding.record.as_ref().is_ok_and(|it| it.rule.custody.ceded().is_none())
         };
         originals == 1 && self.all.iter().all(in_accord)
     }
 }
 
-/// Sets the standing of each of the holdings of one item.
-fn judge_all(all: &mut [Holding], collections: &[&Collection]) {
-    let seen: Vec<_> = all
-        .iter()
-        .map(|holding| Seen {
-            collection: collections[holding.collection].id(),
-            record: holding.record.as_ref().ok(),
-        })
-        .collect();
-    let verdicts = judge(&seen);
-    let at: Vec<_> = all.iter().map(|holding| holding.collection).collect();
-    for (holding, verdict) in all.iter_mut().zip(verdicts) {
-        holding.standing = verdict.standing;
-        holding.against = verdict.against.map(|other| at[other]);
+/// Sets the standing of each of the holdings of one item, by those holdings and by the latest line of each collection.
+fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Collection]) {
+    let id = |at: usize| collections[at].id();
+    let mut lines = Vec::new();
+    for (at, collection) in collections.iter().enumerate() {
+        let own = all.iter_mut().find(|it| it.collection == at);
+        let rule = own.as_ref().map(|own| own.seen(id(at)));
+        match (line_below(name, collection, rule.as_ref()), own) {
+            (Ok(line), _) => lines.extend(line),
+            // An error is never an absence.
+            (Err(error), Some(own)) => own.record = Err(error.into()),
+            (Err(error), None) => all.push(Holding::new(name, at, collection, error.into())),
+        }
+    }
+    let mut seen: Vec<_> = all.iter().map(|it| it.seen(id(it.collection))).collect();
+    seen.extend(lines);
+    let verdict = custody::judge(&seen);
+    let in_place = |at: &usize| *at < all.len();
+    let (highest, first) = (verdict.highest.filter(in_place), verdict.original.filter(in_place));
+    let contents = |it: &Holding| it.record.as_ref().ok().map(|it| (it.content, it.description));
+    let original = first.and_then(|at| contents(&all[at]));
+    let newest = highest.filter(|at| seen[*at].has_payload()).and_then(|at| contents(&all[at]));
+    let is_copy = |it: &Holding| it.record.as_ref().is_ok_and(|it| it.state == State::Copy);
+    let at_of = |place: Option<usize>| place.map(|at| all[at].collection);
+    let (against, against_original) = (at_of(highest), at_of(first));
+    // A Copy that was deleted by order, after the Original had gone on, is no loss.
+    let left = |collection: &Collection| {
+        let recorded = collection.last_record(name).ok().flatten();
+        recorded.is_some_and(|it| matches!(it.line.change, InventoryChange::Left(_)))
+    };
+    for (at, holding) in all.iter_mut().enumerate() {
+        (holding.standing, holding.against) = match verdict.standings[at] {
+            // One custody has one contents: somebody has changed them, and sealed them again.
+            Standing::Current if original.is_some() && contents(holding) != original => {
+                (Standing::Fork, against_original)
+            }
+            // It was copied before the Original moved on, and says the same.
+            Standing::Behind
+                if is_copy(holding) && newest.is_some() && contents(holding) == newest =>
+            {
+                (Standing::Current, None)
+            }
+            standing @ (Standing::Behind | Standing::Fork) => {
+                (standing, against.filter(|_| highest != Some(at)))
+            }
+            standing => (standing, None),
+        };
+        let named = seen[at].custody.holder();
+        let holder = (0..collections.len()).find(|other| id(*other) == named);
+        holding.relies_on = holder.filter(|holder| {
+            let there = seen.iter().find(|it| it.is_in_place() && it.at == id(*holder));
+            seen[at].lacks_its_holder(there) && !(there.is_none() && left(collections[*holder]))
+        });
     }
 }
 
@@ -114,14 +155,8 @@ fn read_with<T>(
     lookup: &Lookup<'_>,
     keep: &impl Fn(Sidecar) -> T,
 ) -> Option<(Holding, Option<(Version, T)>)> {
-    let mut holding = Holding {
-        collection: at,
-        name: name.clone(),
-        path: lookup.collection().path().join(layout::item_directory(name)),
-        record: Err(CollectionError::NoSidecar { name: name.clone() }),
-        standing: Standing::Unreadable,
-        against: None,
-    };
+    let no_sidecar = CollectionError::NoSidecar { name: name.clone() };
+    let mut holding = Holding::new(name, at, lookup.collection(), no_sidecar);
     let mut kept = None;
     holding.record = match lookup.item(name) {
         Ok(Some(item)) => {
@@ -133,10 +168,11 @@ fn read_with<T>(
             {
                 return None;
             }
-            read.map(|read| {
-                let record = HoldingRecord::of(&read.sidecar, read.seal);
+            read.and_then(|read| {
+                let rule = item.holding(&read, lookup.collection().id())?;
+                let record = HoldingRecord::of(rule, &read.sidecar, read.seal);
                 kept = Some((read.version, keep(read.sidecar)));
-                record
+                Ok(record)
             })
         }
         Ok(None) => return None,
@@ -146,21 +182,55 @@ fn read_with<T>(
 }
 
 impl HoldingRecord {
-    /// The record of `sidecar`.
-    pub fn of(sidecar: &Sidecar, seal: Seal) -> HoldingRecord {
+    /// The record of `sidecar`, whose item is `rule`.
+    pub(crate) fn of(rule: custody::Holding, sidecar: &Sidecar, seal: Seal) -> HoldingRecord {
         HoldingRecord {
-            state: sidecar.state,
+            // An item that was copied by hand is a Copy, whatever its sidecar says.
+            state: match sidecar.state {
+                State::Original if !rule.is_own() => State::Copy,
+                state => state,
+            },
             ibip: sidecar.ibip.clone(),
             timestamp: sidecar.timestamp,
             payload: sidecar.payload,
             content: manifest::content_digest(&sidecar.files),
             description: sidecar.description_digest(),
-            made_of: sidecar.made_of().map(str::to_owned),
-            handover: sidecar.handover.clone(),
+            rule,
             seal,
         }
     }
-    pub(super) fn is_copy(&self) -> bool {
-        self.state == State::Copy
+}
+
+impl Holding {
+    /// What the collection `collection`, the one of number `at`, has of `name`, if that cannot be read.
+    fn new(
+        name: &RepositoryName,
+        at: usize,
+        collection: &Collection,
+        error: CollectionError,
+    ) -> Holding {
+        Holding {
+            collection: at,
+            name: name.clone(),
+            path: collection.path().join(layout::item_directory(name)),
+            record: Err(error),
+            standing: Standing::Damaged,
+            against: None,
+            relies_on: None,
+        }
+    }
+
+    /// The holding of the collection with the id `at`, as the rule takes it. One that cannot be read neither speaks nor is
+    /// covered.
+    fn seen(&self, at: &str) -> custody::Holding {
+        match &self.record {
+            Ok(record) => record.rule.clone(),
+            Err(_) => custody::Holding {
+                at: at.to_owned(),
+                has: Has::Damaged,
+                custody: Custody::first(CustodyId::from([0; 8]), ""),
+                changed: Instant::from_seconds(0),
+            },
+        }
     }
 }

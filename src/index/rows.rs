@@ -199,11 +199,12 @@ pub(super) fn number_of(state: State) -> u8 {
         State::Original => 1,
         State::Copy => 2,
         State::Deleted => 3,
+        State::Elsewhere => 4,
     }
 }
 
 pub(super) fn state_of(number: u8) -> Option<State> {
-    [State::Original, State::Copy, State::Deleted]
+    [State::Original, State::Copy, State::Elsewhere, State::Deleted]
         .into_iter()
         .find(|state| number_of(*state) == number)
 }

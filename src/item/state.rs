@@ -3,27 +3,37 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The state of an item in a collection [resolution standard 5.2].
+/// The state of an item in a collection [resolution standard 5.2]. It follows from the custody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// The one Original; over all collections there is exactly one.
     Original,
     /// A Copy of an Original that another collection holds.
     Copy,
+    /// A stub: the item is in another collection; only a sidecar without files is left here.
+    Elsewhere,
     /// Deleted: only the sidecar is left, a tombstone.
     Deleted,
 }
 
 /// A text that is not a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a state; expected `Original`, `Copy` or `Deleted`")]
+#[error("`{0}` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`")]
 pub struct UnknownState(pub String);
+
+impl State {
+    /// Whether the payload belongs beside a sidecar with this state.
+    pub fn has_payload(self) -> bool {
+        matches!(self, State::Original | State::Copy)
+    }
+}
 
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             State::Original => "Original",
             State::Copy => "Copy",
+            State::Elsewhere => "Elsewhere",
             State::Deleted => "Deleted",
         })
     }
@@ -33,7 +43,7 @@ impl FromStr for State {
     type Err = UnknownState;
 
     fn from_str(text: &str) -> Result<State, UnknownState> {
-        [State::Original, State::Copy, State::Deleted]
+        [State::Original, State::Copy, State::Elsewhere, State::Deleted]
             .into_iter()
             .find(|state| state.to_string().eq_ignore_ascii_case(text))
             .ok_or_else(|| UnknownState(text.to_owned()))

@@ -1,92 +1,62 @@
-//! Many items at once: planned and verified one by one, then locked, planned again and changed together.
+//! Many items at once: decided and verified one by one, then locked, decided again and changed together.
 
 use std::ops::ControlFlow;
 
-use super::{Change, PromotionError, Registrar};
+use super::{Change, Loss, PromotionError, Registrar};
+use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Departure, Event, InventoryChange, ItemLocks, LockedItem, Lookup,
-    ReadSidecar, StoredItem, Writer, items_at_a_time,
+    Collection, CollectionError, Event, EventKind, Here, InventoryChange, ItemLocks, Lookup,
+    ReadSidecar, StoredItem, Writer, items_at_a_time, lock_items_with,
 };
+use crate::custody::{self, Custody};
+use crate::holdings::{Sight, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{NewText, Sidecar, SidecarText};
+use crate::sidecar::{Sidecar, SidecarText};
+use crate::verify::{self, Depth, ProofError};
 
 /// Receives the outcome for each item, in order, and returns whether to go on.
 pub type Report<'r> =
     dyn FnMut(&RepositoryName, Result<Change, PromotionError>) -> ControlFlow<()> + 'r;
 
-/// The decision about an item, by the present sidecars.
-pub(super) struct Decision<'c> {
-    pub item: StoredItem,
-    pub read: ReadSidecar,
-    pub step: Step<'c>,
-    /// The item of another collection that has to be whole; by default, the item itself.
-    pub witness: Option<(StoredItem, ReadSidecar)>,
+/// The decision about an item, by the holdings in sight.
+struct Decision<'c> {
+    item: StoredItem,
+    read: ReadSidecar,
+    /// The new custody; `None` if nothing in sight disagrees with the Original here.
+    custody: Option<Custody>,
     /// The other collections that hold the item.
-    pub holders: Vec<&'c Collection>,
-    /// The event for the log.
-    pub event: Event,
-}
-
-/// The change of an item.
-pub(super) enum Step<'c> {
-    /// An earlier run has done it, and may have been killed before it recorded this state.
-    Nothing(State),
-    /// It gets this sidecar.
-    Replace(Box<Sidecar>, Change),
-    /// It moves to the trash, because this collection has another one.
-    Discard(&'c Collection),
-}
-
-impl Step<'_> {
-    fn change(&self) -> Change {
-        match self {
-            Step::Nothing(_) => Change::Nothing,
-            Step::Replace(_, change) => *change,
-            Step::Discard(_) => Change::Discarded,
-        }
-    }
+    holders: Vec<&'c Collection>,
 }
 
 /// A whole item, and the decision about it.
 struct Proven<'c> {
     name: RepositoryName,
-    change: Change,
-    texts: (SidecarText, Option<SidecarText>),
+    text: SidecarText,
     holders: Vec<&'c Collection>,
 }
 
-impl Decision<'_> {
-    fn texts(self) -> (SidecarText, Option<SidecarText>) {
-        (self.read.text, self.witness.map(|(_, read)| read.text))
-    }
-}
-
-/// Decides about the item of a name; `None` if an earlier run has removed it.
-pub(super) type Decide<'d, 'c> =
-    dyn Fn(&RepositoryName) -> Result<Option<Decision<'c>>, PromotionError> + 'd;
-
 impl Registrar<'_> {
-    /// Changes items, several with the same syncs, as `decide` decides before and after each is locked.
-    pub(super) fn change_all(
+    /// Makes the items called `names` Originals, several with the same syncs.
+    pub fn promote_all(
         &self,
         names: &[RepositoryName],
-        decide: &Decide<'_, '_>,
+        loss: &Loss<'_>,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
         for names in names.chunks(items_at_a_time()) {
             let (mut outcomes, mut proven) = (Vec::new(), Vec::new());
             for name in names {
-                outcomes.push(self.prove_decided(name, decide).map(|it| {
-                    it.map_or(Change::Nothing, |it| {
-                        let change = it.change;
+                outcomes.push(self.prove(name, loss).map(|it| match it {
+                    Some(it) => {
                         proven.push((outcomes.len(), it));
-                        change
-                    })
+                        Change::Promoted
+                    }
+                    None => Change::Nothing,
                 }));
             }
             if let Some(writer) = self.writer {
-                self.change_proven(writer, proven, decide, &mut outcomes);
+                self.change_proven(writer, proven, loss, &mut outcomes);
             }
             for (name, outcome) in names.iter().zip(outcomes) {
                 self.caller.progress.finish_item(name.as_str());
@@ -96,147 +66,149 @@ impl Registrar<'_> {
         ControlFlow::Continue(())
     }
 
-    fn prove_decided<'c>(
+    /// Decides about an item, and verifies it from its disk; `None` if nothing is to be done.
+    fn prove<'l>(
         &self,
         name: &RepositoryName,
-        decide: &Decide<'_, 'c>,
-    ) -> Result<Option<Proven<'c>>, PromotionError> {
-        if self.caller.interrupt.requested() {
+        loss: &Loss<'l>,
+    ) -> Result<Option<Proven<'l>>, PromotionError> {
+        let Caller { progress, interrupt, .. } = &self.caller;
+        if interrupt.requested() {
             return Err(PromotionError::Interrupted);
         }
-        let Some(mut decision) = decide(name)? else { return Ok(None) };
-        let change = decision.step.change();
-        if change != Change::Nothing {
-            match (&decision.witness, &decision.holders[..]) {
-                (Some((item, _)), [collection, ..]) => self.prove(collection, item)?,
-                _ => self.prove(self.collection, &decision.item)?,
+        let Decision { item, read, custody, holders } = self.decide(name, loss)?;
+        if custody.is_none() {
+            // An earlier run may have been killed before it recorded the item.
+            let (name, own) = (item.name(), Here::of(&read.sidecar));
+            let recorded = self.collection.last_record(name)?;
+            if self.writer.is_some()
+                && recorded.is_none_or(|it| it.line.change.here() != Some(&own))
+            {
+                let change = [(name.clone(), InventoryChange::Became(own))];
+                self.collection.record(change, self.caller.clock)?;
             }
+            return Ok(None);
         }
-        let holders = std::mem::take(&mut decision.holders);
-        let name = decision.item.name().clone();
-        Ok(Some(Proven { name, change, texts: decision.texts(), holders }))
+        let proof = verify::prove(&item, Depth::FromDisk, *progress, interrupt);
+        proof.map_err(|error| match error {
+            ProofError::Damaged { summary, .. } => {
+                let (name, path) = (item.name().clone(), self.collection.path().to_path_buf());
+                PromotionError::Damaged { name, path, summary }
+            }
+            ProofError::Disk(error) => error.into(),
+            ProofError::Interrupted => PromotionError::Interrupted,
+        })?;
+        Ok(Some(Proven { name: item.name().clone(), text: read.text, holders }))
+    }
+
+    fn decide<'l>(
+        &self,
+        name: &RepositoryName,
+        loss: &Loss<'l>,
+    ) -> Result<Decision<'l>, PromotionError> {
+        let item = self.collection.named_item(name)?;
+        let read = item.read_sidecar()?;
+        let own = item.holding(&read, self.collection.id())?;
+        let mut seen = with_line(self.collection, item.name(), &own)?;
+        let mut holders = Vec::new();
+        for other in loss.others {
+            let found = Sight::of(name, &[other]).whole()?;
+            holders.extend(found.iter().any(custody::Holding::is_in_place).then_some(other));
+            seen.extend(found);
+        }
+        let is_settled = own.is_original()
+            && custody::highest(&seen).is_some_and(|top| own.covers(top))
+            && seen.iter().all(|it| !it.has_payload() || own.covers(it));
+        if is_settled {
+            return Ok(Decision { item, read, custody: None, holders });
+        }
+        let lost: Vec<_> = loss.collections.iter().map(String::as_str).collect();
+        let taken = custody::promote(&own, &seen, &lost, loss.discard).map_err(|refusal| {
+            let (name, path) = (item.name().clone(), self.collection.path().to_path_buf());
+            PromotionError::Refused { name, refusal: Box::new(refusal), path }
+        })?;
+        let highest = seen.iter().map(|it| it.custody.epoch()).max().unwrap_or_default();
+        let id = self.collection.custody_id()?;
+        let custody = own.custody.promoted(self.collection.id(), id, highest, &taken);
+        Ok(Decision { item, read, custody: Some(custody), holders })
     }
 
     /// Locks items and changes them. If one is locked by another process, the others go one by one.
-    fn change_proven<'c>(
+    fn change_proven<'l>(
         &self,
         writer: &Writer,
-        proven: Vec<(usize, Proven<'c>)>,
-        decide: &Decide<'_, 'c>,
+        proven: Vec<(usize, Proven<'l>)>,
+        loss: &Loss<'l>,
         outcomes: &mut [Result<Change, PromotionError>],
     ) {
-        let held =
+        let ours = proven.iter().map(|(_, it)| (self.collection, &it.name));
+        let theirs =
             proven.iter().flat_map(|(_, it)| it.holders.iter().map(|other| (*other, &it.name)));
-        match self.lock(proven.iter().map(|(_, it)| &it.name), held) {
-            Ok(locks) => self.change_locked((writer, &locks), proven, decide, outcomes),
+        match lock_items_with(ours, theirs, self.caller.agent, &self.caller.waiter()) {
+            Ok(locks) => self.change_locked((writer, &locks), proven, loss, outcomes),
             Err(CollectionError::ItemLocked { .. }) if proven.len() > 1 => {
                 for item in proven {
-                    self.change_proven(writer, vec![item], decide, outcomes);
+                    self.change_proven(writer, vec![item], loss, outcomes);
                 }
             }
             Err(error) => fail(proven.iter().map(|(at, _)| *at), error.into(), outcomes),
         }
     }
 
-    fn change_locked<'c>(
+    fn change_locked(
         &self,
         (writer, locks): (&Writer, &ItemLocks),
-        proven: Vec<(usize, Proven<'c>)>,
-        decide: &Decide<'_, 'c>,
+        proven: Vec<(usize, Proven<'_>)>,
+        loss: &Loss<'_>,
         outcomes: &mut [Result<Change, PromotionError>],
     ) {
         let names = proven.iter().map(|(_, it)| it.name.clone()).collect();
         let _changing = writer.changing(self.collection, names);
         let lookup = Lookup::new(self.collection);
-        let (mut texts, mut records, mut events, mut ready) = (vec![], vec![], vec![], vec![]);
-        for (at, proven) in proven {
-            match self.decide_again((locks, &lookup), &proven, decide) {
-                Ok(Again::Gone) => outcomes[at] = Ok(Change::Nothing),
-                Ok(Again::Recorded(state)) => {
-                    records.push((proven.name, InventoryChange::Became(state)));
-                    ready.push(at);
-                    outcomes[at] = Ok(Change::Nothing);
-                }
-                Ok(Again::Text(item, text, state, event)) => {
+        let (mut texts, mut lines, mut events, mut ready) = (vec![], vec![], vec![], vec![]);
+        for (at, Proven { name, text, .. }) in proven {
+            let changed = self.decide(&name, loss).and_then(|decision| {
+                let Decision { read, custody, .. } = decision;
+                let item = locks.item(&lookup, &name)?;
+                let item = item.ok_or_else(|| self.collection.absent(&name))?;
+                let Some(custody) = custody.filter(|_| read.text == text) else {
+                    let path = self.collection.path().to_path_buf();
+                    return Err(CollectionError::Changed { name: name.clone(), path }.into());
+                };
+                let before = read.sidecar.custody.holder().to_owned();
+                let after = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
+                let text = read.rewritten(&name, &after)?;
+                Ok((item, text, after, before))
+            });
+            match changed {
+                Ok((item, text, after, before)) => {
                     texts.push((item, text));
-                    records.push((proven.name, InventoryChange::Became(state)));
-                    events.push(event);
+                    lines.push((name.clone(), InventoryChange::became(&after)));
+                    events.push(self.event(&name, &after, before, loss));
                     ready.push(at);
                 }
-                Ok(Again::Discard(item, original, event)) => match self.discard(item, original) {
-                    // This one is done, even if others fail.
-                    Ok(()) => self.collection.note(&[event]),
-                    Err(error) => outcomes[at] = Err(error),
-                },
                 Err(error) => outcomes[at] = Err(error),
             }
         }
         let replaced = writer.replace_sidecars(&texts);
-        match replaced.and_then(|()| self.collection.record(records, self.caller.clock)) {
+        match replaced.and_then(|()| self.collection.record(lines, self.caller.clock)) {
             Ok(()) => self.collection.note(&events),
             Err(error) => fail(ready.into_iter(), error.into(), outcomes),
         }
     }
 
-    /// Decides once more, now that the item is locked.
-    fn decide_again<'c, 'l>(
+    fn event(
         &self,
-        (locks, lookup): (&'l ItemLocks, &Lookup<'l>),
-        proven: &Proven<'c>,
-        decide: &Decide<'_, 'c>,
-    ) -> Result<Again<'c, 'l>, PromotionError> {
-        let Some(decision) = decide(&proven.name)? else { return Ok(Again::Gone) };
-        let item = locks.item(lookup, &proven.name)?;
-        let item = item.ok_or_else(|| self.collection.absent(&proven.name))?;
-        let step = match decision.step {
-            Step::Nothing(state) => return Ok(Again::Recorded(state)),
-            step => step,
-        };
-        let witness = decision.witness.as_ref().map(|(_, read)| &read.text);
-        if step.change() != proven.change
-            || (&decision.read.text, witness) != (&proven.texts.0, proven.texts.1.as_ref())
-        {
-            let (name, path) = (proven.name.clone(), self.collection.path().to_path_buf());
-            return Err(CollectionError::Changed { name, path }.into());
-        }
-        match step {
-            Step::Replace(after, _) => {
-                let text = decision.read.rewritten(&proven.name, &after)?;
-                Ok(Again::Text(item, text, after.state, decision.event))
-            }
-            Step::Discard(original) => Ok(Again::Discard(item, original, decision.event)),
-            Step::Nothing(state) => Ok(Again::Recorded(state)),
-        }
+        name: &RepositoryName,
+        after: &Sidecar,
+        from: String,
+        loss: &Loss<'_>,
+    ) -> Event {
+        let now = self.caller.clock.now();
+        let event = Event::new(EventKind::Promotion, name, now, self.caller.agent);
+        let event = event.with_digest(after.payload.digest);
+        Event { note: Some(loss.reason.to_owned()), from: Some(from), ..event }
     }
-
-    /// Moves an item to the trash because of the Original in `original`.
-    fn discard(&self, item: LockedItem<'_>, original: &Collection) -> Result<(), PromotionError> {
-        let name = &item.name().clone();
-        let left = InventoryChange::Left(Departure::Dropped(original.reference()));
-        let clock = self.caller.clock;
-        let before = self.collection.last_record(name)?.map(|recorded| recorded.line.change);
-        let gone =
-            self.collection.record([(name.clone(), left)], clock).and_then(|()| item.throw_away());
-        let Err(error) = gone else { return Ok(()) };
-        if self.collection.item(name).is_ok() {
-            // An item that was put back by hand had left before.
-            let before = before.unwrap_or(InventoryChange::Entered(State::Original));
-            let is_here = (name.clone(), before);
-            if let Err(source) = self.collection.record_staying(&[is_here], clock) {
-                return Err(PromotionError::NotTakenBack { name: name.clone(), source });
-            }
-        }
-        Err(error.into())
-    }
-}
-
-/// The remaining change of a locked item.
-enum Again<'c, 'l> {
-    /// None: another run has removed it.
-    Gone,
-    Recorded(State),
-    Text(LockedItem<'l>, NewText, State, Event),
-    Discard(LockedItem<'l>, &'c Collection, Event),
 }
 
 /// The first of these items fails with `error`, the others with it.

@@ -1,47 +1,31 @@
-//! Promotion: changing the holder of an Original that can no longer be handed over.
+//! Promotion: a Copy becomes the Original, because the collection that held it is lost, or because a person says which line
+//! of an item goes on that was changed in two collections.
 //!
-//! [`Registrar::promote_all`] makes Copies the Originals when the collection of their Originals is lost.
-//! [`Registrar::demote_all`] makes one of two Originals a Copy of the other, as when a lost disk comes back.
-//! Neither reads or writes a byte of the lost collection: a person declares it lost.
+//! [`custody::promote`] decides; nothing of the other collections is written. What they hold is covered by the new custody,
+//! so their Copies follow it, and an Original among them is behind until a person brings it into line.
 //!
 //! # The order of writes
 //!
-//! The item is verified without a lock, byte by byte from the disk: only a whole Copy becomes an Original,
-//! and an Original steps back only for a whole one. Then the item is locked in every collection that holds
-//! it, and the decision is checked again. The only write is one durable replacement of the sidecar; several
-//! items share its syncs. So a run may be killed anywhere and repeated, and of two runs in two mirrors that
+//! The item is verified without a lock, byte by byte from the disk: only a whole Copy becomes an Original. Then it is locked
+//! in every collection that holds it, and the decision is taken again. The only write is one durable replacement of the
+//! sidecar; several items share its syncs. So a run may be killed anywhere and repeated, and of two runs in two mirrors that
 //! know each other one is refused.
 //!
-//! # Files, in reading order
-//!
-//! | file | subject |
-//! |---|---|
-//! | `promote` | a Copy becomes the Original |
-//! | `demote` | an Original becomes a Copy |
-//! | `group` | many items: decided, proven, locked, decided again, changed together |
-//! | `error` | why not |
+//! [`custody::promote`]: crate::custody::promote
 
-mod demote;
 mod error;
 mod group;
-mod promote;
 
 use crate::agent::Caller;
-use crate::collection::{
-    Collection, CollectionError, Event, EventKind, ItemLocks, ReadSidecar, StoredItem, Writer,
-    lock_items_with,
-};
-use crate::identity::RepositoryName;
-use crate::verify::{self, Depth, ProofError};
+use crate::collection::{Collection, Writer};
+use crate::custody::Discard;
 
-pub use demote::DifferenceRule;
 pub use error::PromotionError;
 pub use group::Report;
-pub use promote::Loss;
 
-/// Changes which collection holds the Originals of items.
+/// Makes Copies of a collection Originals.
 pub struct Registrar<'a> {
-    /// The collection whose items change their state.
+    /// The collection whose Copies become Originals.
     pub collection: &'a Collection,
     /// The right to change it; without it, items are only checked.
     pub writer: Option<&'a Writer>,
@@ -49,53 +33,23 @@ pub struct Registrar<'a> {
     pub caller: Caller<'a>,
 }
 
+/// A person's statement.
+pub struct Loss<'a> {
+    /// The ids of the collections that are lost.
+    pub collections: &'a [String],
+    /// Why, for the log.
+    pub reason: &'a str,
+    /// All other collections in sight.
+    pub others: &'a [Collection],
+    /// Whether contents of other lines may be given up.
+    pub discard: Discard,
+}
+
 /// The outcome for an item, also of a dry run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The Copy is the Original now.
+    /// The Copy is the Original now, or the line of the Original goes on.
     Promoted,
-    /// The Original is a Copy of the other one now.
-    Demoted,
-    /// The Original differs from the other one and is in the trash.
-    Discarded,
-    /// An earlier run has done it.
+    /// It is the Original, and nothing in sight disagrees.
     Nothing,
-}
-
-impl Registrar<'_> {
-    fn read(&self, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), CollectionError> {
-        let item = self.collection.named_item(name)?;
-        let read = item.read_sidecar()?;
-        Ok((item, read))
-    }
-
-    /// Verifies an item from its disk.
-    fn prove(&self, collection: &Collection, item: &StoredItem) -> Result<(), PromotionError> {
-        let proof =
-            verify::prove(item, Depth::FromDisk, self.caller.progress, self.caller.interrupt);
-        proof.map_err(|error| match error {
-            ProofError::Damaged { summary, .. } => PromotionError::Damaged {
-                name: item.name().clone(),
-                path: collection.path().to_path_buf(),
-                summary,
-            },
-            ProofError::Disk(error) => error.into(),
-            ProofError::Interrupted => PromotionError::Interrupted,
-        })
-    }
-
-    /// Locks items here, and where else they are `held`.
-    fn lock<'n>(
-        &'n self,
-        names: impl Iterator<Item = &'n RepositoryName>,
-        held: impl Iterator<Item = (&'n Collection, &'n RepositoryName)>,
-    ) -> Result<ItemLocks, CollectionError> {
-        let waiter = self.caller.waiter();
-        let ours = names.map(|name| (self.collection, name));
-        lock_items_with(ours, held, self.caller.agent, &waiter)
-    }
-
-    fn event(&self, kind: EventKind, name: &RepositoryName) -> Event {
-        Event::new(kind, name, self.caller.clock.now(), self.caller.agent)
-    }
 }

@@ -14,7 +14,7 @@ use crate::collection::{
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
-use crate::sidecar::{Removal, Seal};
+use crate::sidecar::{Removal, Seal, Sidecar};
 
 /// A run that deletes some items.
 pub struct Deletion<'r, 'o> {
@@ -63,8 +63,10 @@ impl<'o> Deletion<'_, 'o> {
         let changing = self.remover.writer.changing(collection, vec![name.clone()]);
         let done = match planned.plan.step {
             Step::Bury => self.bury(&item, &planned.record),
-            Step::FinishBurial => record_burial(collection, item.name(), self.remover.caller.clock)
-                .and_then(|()| bury_payload(&item)),
+            Step::FinishBurial => {
+                record_burial(collection, &planned.record.sidecar, self.remover.caller.clock)
+                    .and_then(|()| bury_payload(&item))
+            }
             Step::TakeAway => {
                 let left = InventoryChange::Left(Departure::Deleted);
                 collection.record([(item.name().clone(), left)], self.remover.caller.clock)?;
@@ -101,10 +103,12 @@ impl<'o> Deletion<'_, 'o> {
     }
 
     fn bury(&self, item: &LockedItem<'_>, record: &ReadSidecar) -> Result<(), RemovalError> {
+        let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
         let before = &record.sidecar;
         let mut after = before.clone();
         after.state = State::Deleted;
-        after.timestamp = self.remover.caller.clock.now().floor(SECOND).max(before.timestamp);
+        after.timestamp = clock.now().floor(SECOND).max(before.timestamp);
+        after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
         after.removal = Some(Removal {
             by: self.order.by.clone(),
             reason: reason(self.order.reason.as_deref(), record.seal),
@@ -112,9 +116,8 @@ impl<'o> Deletion<'_, 'o> {
             updated: Some(before.timestamp),
         });
         let text = record.rewritten(item.name(), &after)?;
-        let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
         writer.replace_sidecar(item, &text)?;
-        record_burial(collection, item.name(), *clock)?;
+        record_burial(collection, &after, *clock)?;
         bury_payload(item)
     }
 }
@@ -163,11 +166,11 @@ fn reason(given: Option<&str>, seal: Seal) -> Option<String> {
 /// Records that an item is a tombstone.
 pub(super) fn record_burial(
     collection: &Collection,
-    name: &RepositoryName,
+    tombstone: &Sidecar,
     clock: &dyn Clock,
 ) -> Result<(), RemovalError> {
-    let became = InventoryChange::Became(State::Deleted);
-    Ok(collection.record([(name.clone(), became)], clock)?)
+    let became = InventoryChange::became(tombstone);
+    Ok(collection.record([(tombstone.repository.clone(), became)], clock)?)
 }
 
 /// Moves the payload of a tombstone into the trash.

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::collection::CollectionError;
+use crate::custody::Refusal;
 use crate::disk::PathError;
-use crate::holdings::OriginalError;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
@@ -100,15 +100,26 @@ pub enum RemovalError {
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
-    /// Another collection holds the Original, or may hold it.
-    #[error(transparent)]
-    Original(#[from] OriginalError),
+    /// The rule of custody does not allow it.
+    #[error("`{name}`: {refusal}")]
+    Refused {
+        /// The item.
+        name: RepositoryName,
+        /// Why.
+        refusal: Box<Refusal>,
+    },
     /// The collection refuses.
     #[error(transparent)]
     Collection(#[from] CollectionError),
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+impl RemovalError {
+    pub(super) fn refused(name: &RepositoryName, refusal: Refusal) -> RemovalError {
+        RemovalError::Refused { name: name.clone(), refusal: Box::new(refusal) }
+    }
 }
 
 /// A collection that was checked, and why its item is not a proof.
@@ -133,8 +144,6 @@ pub enum Lack {
     Deleted,
     /// Its sidecar lists another payload.
     OtherPayload,
-    /// It is being handed over.
-    HandoverOpen,
     /// It is damaged, with the finding.
     Damaged(String),
     /// It cannot be read, for this reason.
@@ -149,7 +158,6 @@ impl fmt::Display for Lack {
             Lack::Absent => "it has no such item",
             Lack::Deleted => "it is deleted there as well",
             Lack::OtherPayload => "it has other files there",
-            Lack::HandoverOpen => "it is being handed over there",
             Lack::Damaged(detail) => return write!(f, "it is damaged there: {detail}"),
             Lack::Unreadable(cause) => return write!(f, "it cannot be read there: {cause}"),
         })

@@ -216,7 +216,7 @@ fn finish_deletion(
     if may_be_listed(journal, IntentKind::Restoration, name)? {
         return Err(RemovalError::Unfinished { name: name.clone() });
     }
-    record_burial(collection, item.name(), caller.clock)?;
+    record_burial(collection, &sidecar, caller.clock)?;
     bury_payload(&item)?;
     Ok(true)
 }

@@ -3,7 +3,8 @@
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
-use crate::holdings::{Peers, refuse_copy_in_place, refuse_handover, refuse_put_back};
+use crate::custody::{self, Has, Refusal};
+use crate::holdings::{Sight, with_line};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -62,8 +63,8 @@ pub enum DamageRule {
 /// Options of a restoration.
 #[derive(Clone, Copy, Debug)]
 pub struct Restoration<'a> {
-    /// The collections to check before an Original is restored.
-    pub peers: Peers<'a>,
+    /// The other collections in sight: none of them may have a newer state.
+    pub others: &'a [Collection],
     /// Whether a damaged item is restored.
     pub damage: DamageRule,
 }
@@ -123,11 +124,7 @@ impl<'a> Planned<'a> {
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
         let step = step(&record, item.has_payload()?)?;
-        match step {
-            Step::TakeAway => refuse_copy_in_place(item.name(), collection, &record.sidecar)?,
-            // Its tombstone would delete the Original in another collection.
-            _ => refuse_put_back(item.name(), collection, &record.sidecar)?,
-        }
+        check_custody(collection, item, &record, step, order.others)?;
         let is_permanent = step == Step::Bury && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {
             return Err(RemovalError::NotTransferable { name: item.name().clone() });
@@ -164,11 +161,52 @@ impl<'a> Planned<'a> {
 fn step(record: &ReadSidecar, has_payload: bool) -> Result<Step, RemovalError> {
     let sidecar = &record.sidecar;
     let name = || sidecar.repository.clone();
-    refuse_handover(sidecar)?;
     match (sidecar.state, has_payload) {
         (State::Original, _) => Ok(Step::Bury),
         (State::Copy, _) => Ok(Step::TakeAway),
         (State::Deleted, true) => Ok(Step::FinishBurial),
         (State::Deleted, false) => Err(RemovalError::AlreadyDeleted { name: name() }),
+        (State::Elsewhere, _) => {
+            let holder = sidecar.custody.holder().to_owned();
+            Err(RemovalError::refused(&name(), Refusal::Elsewhere { holder }))
+        }
+    }
+}
+
+/// Makes sure that the item may be deleted by the rule of custody. Whether its bytes are elsewhere, and whether they are
+/// damaged here, is checked apart.
+fn check_custody(
+    collection: &Collection,
+    item: &StoredItem,
+    record: &ReadSidecar,
+    step: Step,
+    others: &[Collection],
+) -> Result<(), RemovalError> {
+    let refused = |refusal| Err(RemovalError::refused(item.name(), refusal));
+    let mut own = item.holding(record, collection.id())?;
+    if let Some(ceded) = own.custody.ceded() {
+        return refused(Refusal::Ceded { at: ceded.to.clone() });
+    }
+    if own.has == Has::Damaged {
+        own.has = Has::Payload;
+    }
+    let mut seen = with_line(collection, item.name(), &own)?;
+    match step {
+        Step::FinishBurial => Ok(()),
+        // It lies in the place of the Original, and without it nothing shows that the Original is lost.
+        Step::TakeAway => match custody::highest(&seen) {
+            Some(top) if top.rank() > own.rank() && top.custody.holder() == own.at => {
+                refused(Refusal::Newer { at: own.at.clone() })
+            }
+            _ => Ok(()),
+        },
+        Step::Bury => {
+            for other in others {
+                if !collection.is_same(other)? {
+                    seen.extend(Sight::of(item.name(), &[other]).whole()?);
+                }
+            }
+            custody::may_change(&own, &seen).or_else(refused)
+        }
     }
 }

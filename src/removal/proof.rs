@@ -68,10 +68,10 @@ fn look(
     };
     let lack = if is_same_directory(own, &item) {
         Lack::SameDirectory
+    } else if record.sidecar.state == State::Elsewhere {
+        Lack::Absent
     } else if record.sidecar.state == State::Deleted {
         Lack::Deleted
-    } else if record.sidecar.handover.is_some() {
-        Lack::HandoverOpen
     } else if !is_same_content(&record.sidecar, sidecar) {
         Lack::OtherPayload
     } else {

@@ -200,7 +200,6 @@ impl<'a> Purger<'a> {
             TrashContents::Payload => "the files of the deleted item",
             TrashContents::Copy => "the deleted Copy",
             TrashContents::SetAside | TrashContents::Replaced => "the item as it was before",
-            TrashContents::Unlisted => "files that were not in its sidecar",
             TrashContents::Remains => "what was left of an earlier purge",
         };
         let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);

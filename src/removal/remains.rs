@@ -1,13 +1,13 @@
 //! The remains of a deleted item: found, read and compared, without changing them.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use super::{DamageRule, RemovalError, Restoration};
 use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
+use crate::custody::{self, Refusal};
 use crate::disk::Dir;
-use crate::holdings::{Claim, Remains};
+use crate::holdings::{Sight, with_line};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -34,7 +34,7 @@ pub(super) enum DeletedItem {
     Copy { sidecar: Sidecar, trashed: Trashed, kept: Vec<PathBuf> },
 }
 
-impl<'a> Search<'a> {
+impl Search<'_> {
     pub(super) fn find(&self, name: &RepositoryName) -> Result<DeletedItem, RemovalError> {
         match self.collection.item(name) {
             Ok(item) => self.below_tombstone(item),
@@ -76,16 +76,13 @@ impl<'a> Search<'a> {
                     && is_there
                     && item.has_payload()? == trashed.is_none();
                 if is_same && state_before(&record.sidecar) == State::Original {
-                    self.claim().check(name, Remains::Tombstone)?;
+                    self.check_custody(&item, &record)?;
                 }
                 Ok(is_same.then_some(DeletedItem::Tombstone { record, trashed }))
             }
             (DeletedItem::Copy { sidecar, trashed, kept }, None) => {
                 let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
                 let is_same = item.sidecar()?.0 == sidecar;
-                if is_same && sidecar.state == State::Original {
-                    self.claim().check(name, Remains::Nothing)?;
-                }
                 Ok(is_same.then_some(DeletedItem::Copy { sidecar, trashed, kept }))
             }
             _ => Ok(None),
@@ -95,6 +92,10 @@ impl<'a> Search<'a> {
     fn below_tombstone(&self, item: StoredItem) -> Result<DeletedItem, RemovalError> {
         let record = item.read_sidecar()?;
         let name = item.name();
+        if record.sidecar.state == State::Elsewhere {
+            let holder = record.sidecar.custody.holder().to_owned();
+            return Err(RemovalError::refused(name, Refusal::Elsewhere { holder }));
+        }
         if record.sidecar.state != State::Deleted {
             let kept = self.collection.kept_in_trash(name)?;
             return Ok(DeletedItem::Empty { item, sidecar: record.sidecar, kept });
@@ -104,7 +105,7 @@ impl<'a> Search<'a> {
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
         if state_before(&record.sidecar) == State::Original {
-            self.claim().check(name, Remains::Tombstone)?;
+            self.check_custody(&item, &record)?;
         }
         // An earlier run was killed after it moved the payload here, or before it moved the payload away.
         let trashed = if item.has_payload()? {
@@ -130,9 +131,18 @@ impl<'a> Search<'a> {
         Ok(DeletedItem::Tombstone { record, trashed })
     }
 
-    /// The checks before an Original is restored.
-    pub(super) fn claim(&self) -> Claim<'a> {
-        Claim { own: self.collection, source: None, peers: &self.restoration.peers }
+    /// Makes sure that nothing in sight is newer than the tombstone.
+    fn check_custody(&self, item: &StoredItem, record: &ReadSidecar) -> Result<(), RemovalError> {
+        let mut own = item.holding(record, self.collection.id())?;
+        own.has = custody::Has::Tombstone;
+        let mut seen = with_line(self.collection, item.name(), &own)?;
+        for other in self.restoration.others {
+            if !self.collection.is_same(other)? {
+                seen.extend(Sight::of(item.name(), &[other]).whole()?);
+            }
+        }
+        let refused = |refusal| RemovalError::refused(item.name(), refusal);
+        custody::restore(&own, &seen).map_err(refused)
     }
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {
@@ -143,18 +153,11 @@ impl<'a> Search<'a> {
     }
 
     fn copy(&self, name: &RepositoryName) -> Result<Option<DeletedItem>, RemovalError> {
-        let refused = RefCell::new(None);
         let chosen = self.choose(name, |trashed| {
             let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
-            // One that gave way to another Original.
             match item.sidecar() {
-                Ok((sidecar, _)) if sidecar.state == State::Original => {
-                    // A Copy that came later may be in the trash as well.
-                    if let Err(error) = self.claim().check(name, Remains::Nothing) {
-                        refused.replace(Some(error));
-                        return Ok(None);
-                    }
-                }
+                // It gave way to another one.
+                Ok((sidecar, _)) if sidecar.state != State::Copy => return Ok(None),
                 Err(CollectionError::Disk(error)) => return Err(error.into()),
                 // The next check finds an unusable sidecar damaged.
                 Ok(_) | Err(_) => {}
@@ -164,9 +167,7 @@ impl<'a> Search<'a> {
             report.findings.check_shortage()?;
             Ok(Some(summarize_damage(&report.findings)))
         })?;
-        let Some(trashed) = chosen else {
-            return refused.into_inner().map_or(Ok(None), |error| Err(error.into()));
-        };
+        let Some(trashed) = chosen else { return Ok(None) };
         let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
         let (sidecar, _) = item.sidecar()?;
         let mut kept = Vec::new();

@@ -96,7 +96,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
     /// Restores the item `name`, after comparing every byte in the trash with its sidecar. An item that is
     /// not deleted stays unchanged.
     ///
-    /// An Original is not restored while another collection holds the Original, or may hold it.
+    /// An Original is not restored while a collection in sight has a newer state.
     ///
     /// On a full disk it uses the reserve for deleting: a restoration needs as little room.
     pub fn restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
@@ -120,7 +120,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
                 search.collection.confirm_names([item.name().as_str()])?;
                 return Ok(Restored::of(&deleted));
             }
-            let locks = self.lock(&search, name, &deleted)?;
+            let locks = self.lock(name)?;
             if let Some(deleted) = search.unchanged(name, deleted)? {
                 break (deleted, locks);
             }
@@ -141,17 +141,9 @@ impl<'r, 'o> Restorer<'r, 'o> {
         Ok(Search { collection, restoration: self.restoration, progress, interrupt })
     }
 
-    fn lock(
-        &self,
-        search: &Search<'_>,
-        name: &RepositoryName,
-        deleted: &DeletedItem,
-    ) -> Result<ItemLocks, RemovalError> {
+    fn lock(&self, name: &RepositoryName) -> Result<ItemLocks, RemovalError> {
         let Remover { collection, caller, .. } = *self.remover;
-        Ok(match Restored::of(deleted).state {
-            State::Original => search.claim().lock(name, caller.agent, &caller.waiter())?,
-            _ => lock_items([(collection, name)], caller.agent, &caller.waiter())?,
-        })
+        Ok(lock_items([(collection, name)], caller.agent, &caller.waiter())?)
     }
 
     /// Restores the data found, which is unchanged under these locks.
@@ -208,7 +200,7 @@ impl<'r, 'o> Restorer<'r, 'o> {
             if !matches!(deleted, DeletedItem::Tombstone { trashed: None, .. }) {
                 continue;
             }
-            let locks = self.lock(&search, name, &deleted)?;
+            let locks = self.lock(name)?;
             let Some(deleted) = search.unchanged(name, deleted)? else { continue };
             refuse_if_deleted()?;
             let before = self.intent.is_unfinished();
@@ -242,12 +234,13 @@ impl<'r, 'o> Restorer<'r, 'o> {
         let updated = before.removal.as_ref().and_then(|removal| removal.updated);
         after.timestamp =
             updated.unwrap_or_else(|| clock.now().floor(SECOND).max(before.timestamp));
+        after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
         after.removal = None;
         after.note_restored(clock.now());
         let text = record.rewritten(item.name(), &after)?;
         collection.with_reserve(|| item.unbury(trashed))?;
         collection.with_reserve(|| writer.replace_sidecar(item, &text))?;
-        self.record(item.name(), &InventoryChange::Became(after.state))?;
+        self.record(item.name(), &InventoryChange::became(&after))?;
         match trashed {
             Some(trashed) => collection.remove_trashed(trashed)?,
             // That run did not reach it.
@@ -259,9 +252,8 @@ impl<'r, 'o> Restorer<'r, 'o> {
     fn put_copy_back(&self, trashed: &Trashed) -> Result<(), RemovalError> {
         let (collection, name) = (self.remover.collection, &trashed.name);
         collection.with_reserve(|| collection.put_copy_back(trashed))?;
-        // It may be an Original, which was moved here because another collection had one too.
-        let state = collection.item(name)?.read_sidecar()?.sidecar.state;
-        self.record(name, &InventoryChange::Entered(state))?;
+        let sidecar = collection.item(name)?.read_sidecar()?.sidecar;
+        self.record(name, &InventoryChange::entered(&sidecar))?;
         Ok(collection.remove_trashed(trashed)?)
     }
 

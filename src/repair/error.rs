@@ -28,15 +28,21 @@ pub enum RepairError {
         /// The fault of its own.
         reason: String,
     },
-    /// The sidecar is lost, and the sidecars of donors contradict each other.
-    #[error("the sidecar of `{name}` is lost, and copies differ in payload or description")]
-    Disagreement {
+    /// No donor has the last state of the item.
+    #[error("no copy of `{name}` has its last state, by the inventories in sight")]
+    Outdated {
         /// The item.
         name: RepositoryName,
     },
-    /// Nothing shows the former state of the item.
-    #[error("nothing tells whether `{name}` was an Original or a Copy here")]
-    StateUnknown {
+    /// The custody in a sidecar without its seal is not that of the inventory: somebody edited that, too.
+    #[error("the sidecar of `{name}` has another custody than the inventory")]
+    CustodyDiffers {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// Only an Original is changed.
+    #[error("`{name}` is a Copy: a change belongs into its Original")]
+    CopyEdited {
         /// The item.
         name: RepositoryName,
     },
@@ -52,51 +58,11 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
-    /// A hand-over is in progress, which alone decides on the Original.
-    #[error("the Original of `{name}` is being handed over")]
-    Handover {
+    /// A migration is under way, whose end decides on the Original.
+    #[error("a migration of `{name}` is under way")]
+    Migrating {
         /// The item.
         name: RepositoryName,
-    },
-    /// There would be two Originals.
-    #[error("the Original of `{name}` is in `{}`", root.display())]
-    SecondOriginal {
-        /// The item.
-        name: RepositoryName,
-        /// Where the Original is.
-        root: PathBuf,
-    },
-    /// There might be two Originals: a sidecar elsewhere, which is not sealed, may be that of the Original.
-    #[error("the Original of `{name}` may be in `{}`, where its sidecar does not match its seal", root.display())]
-    PerhapsElsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// Where the Original may be.
-        root: PathBuf,
-    },
-    /// A collection that gives no files has a later description than those that do.
-    #[error("`{}` has a later description of `{name}` than the collections to repair it from", root.display())]
-    LaterElsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// That collection.
-        root: PathBuf,
-    },
-    /// The seal is broken, and only the payload confirms the sidecar.
-    #[error("the sidecar of `{name}` does not match its seal, and no copy confirms it")]
-    Unconfirmed {
-        /// The item.
-        name: RepositoryName,
-    },
-    /// The seal is broken, a donor disagrees, and nothing proves which is right.
-    #[error("the sidecar of `{name}` does not match its seal, and `{}` does not confirm its {}: nothing proves which is right", root.display(), differs.join(", "))]
-    Unproven {
-        /// The item.
-        name: RepositoryName,
-        /// The donor's collection.
-        root: PathBuf,
-        /// The keys that the donor does not confirm.
-        differs: Vec<String>,
     },
     /// Another item has the IBIp of the edited sidecar.
     #[error("the sidecar of `{name}` has the IBIp {ibip}, which `{other}` has in `{}`", root.display())]
@@ -170,35 +136,21 @@ impl From<CopyError> for RepairError {
 }
 
 impl RepairError {
-    /// Whether this process or the machine ran short of descriptors or memory.
-    pub(super) fn is_shortage(&self) -> bool {
-        let disk = match self {
-            RepairError::Disk(error) => Some(error),
-            RepairError::Collection(error) => error.disk(),
-            _ => None,
-        };
-        disk.is_some_and(|error| error.shortage().is_some())
-    }
-
     /// Whether the item stays damaged because a good copy or a decision is missing.
     pub fn is_damage(&self) -> bool {
         match self {
             RepairError::Lost { .. }
             | RepairError::NoRecord { .. }
-            | RepairError::Disagreement { .. }
-            | RepairError::StateUnknown { .. }
+            | RepairError::Outdated { .. }
+            | RepairError::CustodyDiffers { .. }
+            | RepairError::CopyEdited { .. }
             | RepairError::PerhapsDeleted { .. }
             | RepairError::Deleted { .. }
-            | RepairError::Handover { .. }
-            | RepairError::PerhapsElsewhere { .. }
-            | RepairError::LaterElsewhere { .. }
-            | RepairError::Unconfirmed { .. }
-            | RepairError::Unproven { .. }
+            | RepairError::Migrating { .. }
             | RepairError::LaterFormat { .. }
             | RepairError::NotWhole { .. }
             | RepairError::NotWholeInPlace { .. } => true,
-            RepairError::SecondOriginal { .. }
-            | RepairError::IbipTaken { .. }
+            RepairError::IbipTaken { .. }
             | RepairError::Sidecar { .. }
             | RepairError::Changed { .. }
             | RepairError::Collection(_)

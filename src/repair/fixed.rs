@@ -6,10 +6,10 @@ use toml::Value;
 
 use super::facts::{Written, has_target};
 use crate::identity::Instant;
-use crate::sidecar::{COPY_KEYS, KeyChange, Sidecar};
+use crate::sidecar::{KeyChange, Sidecar};
 
 /// Keys of `[origin]` that concern one holding alone.
-const HISTORY: [&str; 3] = ["handovers", "removed", "restored"];
+const HISTORY: [&str; 2] = ["removed", "restored"];
 
 /// The verdicts on values outside the description.
 #[derive(Debug, Default)]
@@ -69,15 +69,14 @@ pub(super) fn judge(own: &Sidecar, sealed: &[&Written], now: Instant) -> Judged 
     judged.add("timestamp", Some(date(own.timestamp)), timestamp(own, sealed, now));
     let keys: BTreeSet<_> = sealed.iter().flat_map(|it| it.sidecar.origin.keys()).collect();
     for key in keys.into_iter().filter(|key| !own.origin.contains_key(*key)) {
-        if !COPY_KEYS.iter().chain(&HISTORY).any(|it| it == key) {
+        if !HISTORY.iter().any(|it| it == key) {
             judged.damaged.push(format!("origin.{key}"));
         }
     }
     for (key, value) in &own.origin {
         let theirs = sealed.iter().filter_map(|it| it.sidecar.origin.get(key));
         let verdict = theirs.fold(Verdict::Unknown, |verdict, theirs| {
-            let is_same = theirs == value || (key == "handovers" && is_continued(theirs, value));
-            if verdict == Verdict::Vouched || is_same {
+            if verdict == Verdict::Vouched || theirs == value {
                 Verdict::Vouched
             } else {
                 Verdict::Contradicted
@@ -101,14 +100,6 @@ fn timestamp(own: &Sidecar, sealed: &[&Written], now: Instant) -> Verdict {
         _ if is_repeated || theirs().any(|it| it == own.timestamp) => Verdict::Vouched,
         None if own.timestamp <= now => Verdict::Unknown,
         _ => Verdict::Contradicted,
-    }
-}
-
-/// Whether `own` continues the history `theirs`.
-fn is_continued(theirs: &Value, own: &Value) -> bool {
-    match (theirs, own) {
-        (Value::Array(theirs), Value::Array(own)) => own.starts_with(theirs),
-        _ => theirs == own,
     }
 }
 

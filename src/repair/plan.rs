@@ -9,7 +9,7 @@ use super::scan::EntryStatus;
 use crate::identity::RepositoryName;
 use crate::item::{Content, PayloadPath, State};
 use crate::layout;
-use crate::sidecar::{NewText, Sidecar};
+use crate::sidecar::{KeyChange, NewText, Sidecar};
 
 /// The steps that make an item whole again.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,16 +43,10 @@ pub enum Damage {
 }
 
 /// The repair of the sidecar. Donors are counted from 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SidecarAction {
     /// It stays unchanged.
     Keep,
-    /// It gets the text of its former seal: its own lines about state and origin, and the rest from a donor's
-    /// sidecar.
-    Restore {
-        /// The donor.
-        from: usize,
-    },
     /// It gets a new seal; unknown keys and comments are kept.
     Reseal {
         /// The donor whose sidecar agrees about the payload.
@@ -66,6 +60,8 @@ pub enum SidecarAction {
         from: usize,
         /// The state of the item in it.
         state: State,
+        /// The values that are taken back, if its own sidecar can be read.
+        changes: Vec<KeyChange>,
     },
 }
 
@@ -170,7 +166,7 @@ impl Plan {
 /// The entries that should be on disk: a deleted item has none.
 pub(super) fn wanted(sidecar: &Sidecar) -> &[crate::item::Entry] {
     match sidecar.state {
-        State::Deleted => &[],
+        State::Elsewhere | State::Deleted => &[],
         State::Original | State::Copy => &sidecar.files,
     }
 }
@@ -181,9 +177,6 @@ impl fmt::Display for Plan {
         let root = |at: usize| self.donors[at].display();
         match &self.action {
             SidecarAction::Keep => {}
-            SidecarAction::Restore { from } => {
-                writeln!(f, "restore item.toml from {}, proven by its seal", root(*from))?;
-            }
             SidecarAction::Reseal { confirmed_by: None, .. } => writeln!(f, "seal item.toml")?,
             SidecarAction::Reseal { confirmed_by: Some(donor), differs } => {
                 write!(f, "seal item.toml, confirmed by {}", root(*donor))?;
@@ -192,8 +185,13 @@ impl fmt::Display for Plan {
                 }
                 writeln!(f)?;
             }
-            SidecarAction::Rebuild { from, state } => {
-                writeln!(f, "build item.toml from {} as {state}", root(*from))?;
+            SidecarAction::Rebuild { from, state, changes } => {
+                write!(f, "build item.toml from {} as {state}", root(*from))?;
+                let keys: Vec<_> = changes.iter().map(|change| change.key.as_str()).collect();
+                if !keys.is_empty() {
+                    write!(f, ", with its {}", keys.join(", "))?;
+                }
+                writeln!(f)?;
             }
         }
         for EntryStep { path, source } in &self.steps {

@@ -4,16 +4,17 @@ use std::path::PathBuf;
 
 use super::accepted;
 use super::build::Build;
-use super::decide::{decide, is_accepted, is_deleted, is_resealed};
-use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, seen};
-use super::plan::{Damage, Plan, SidecarAction, wanted};
-use super::reception::reception;
+use super::decide::{decide, is_resealed};
+use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, holding_of, seen};
+use super::plan::{Damage, Plan, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
 use crate::collection::{
-    Collection, CollectionError, Draft, Event, EventKind, InventoryChange, ItemLocks, Lookup,
-    Recorded, StoredItem, Writer, lock_items_with,
+    Collection, CollectionError, Draft, Event, EventKind, Here, InventoryChange, ItemLocks, Lookup,
+    StoredItem, Writer, lock_items_with,
 };
+use crate::custody::Holding;
+use crate::holdings::{Sight, line_of, with_line};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -27,8 +28,8 @@ struct Examined {
     item: Option<StoredItem>,
     /// The sidecar on which the plan is based.
     seen: Option<SidecarVersion>,
-    /// Those of all other collections, if the plan is based on them as well.
-    seen_elsewhere: Option<Vec<Option<SidecarVersion>>>,
+    /// Those of all other collections.
+    seen_elsewhere: Vec<Option<SidecarVersion>>,
     donors: Vec<StoredItem>,
     plan: Plan,
 }
@@ -40,8 +41,6 @@ struct LocatedItem {
     item: Option<StoredItem>,
     seen: Option<SidecarVersion>,
     record: SidecarStatus,
-    /// The inventory's record, if the sidecar is not sealed.
-    recorded: Option<Recorded>,
 }
 
 impl Repairer<'_> {
@@ -83,10 +82,8 @@ impl Repairer<'_> {
         let event =
             Event::new(EventKind::Recovery, &name, self.caller.clock.now(), self.caller.agent);
         let mut events = vec![Event { note: Some(note.to_owned()), ..event }];
-        let Plan { accepted, sidecar, action, steps, .. } = &examined.plan;
-        if let Some(accepted) = accepted.as_ref()
-            && is_accepted(sidecar, action, self.options)
-        {
+        let Plan { accepted, steps, .. } = &examined.plan;
+        if let Some(accepted) = accepted {
             // Nothing is repaired where the sidecar alone is sealed again.
             if steps.is_empty() {
                 events.clear();
@@ -102,21 +99,15 @@ impl Repairer<'_> {
 
     /// Examines the item and its donors.
     fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
-        let LocatedItem { name, item, seen, record, recorded } = self.find(name)?;
+        let LocatedItem { name, item, seen, record } = self.find(name)?;
         if let SidecarStatus::Sealed(own) = &record
             && own.sidecar.state == State::Deleted
         {
             return Ok(None);
         }
-        // For a sealed item, donors decide nothing.
-        let have_say = !matches!(record, SidecarStatus::Sealed(_));
-        let seen_elsewhere = have_say.then(|| self.seen_elsewhere(&name)).transpose()?;
-        let mut found = self.find_donors(&name, self.donors, have_say)?;
-        let witnesses = if have_say { self.witnesses } else { &[] };
-        let witnesses = self.find_donors(&name, witnesses, have_say)?;
-        let witnesses = witnesses.into_iter().map(|(_, facts)| facts).collect();
-        let is_deleted = is_deleted(&record, recorded.as_ref(), self.options);
-        found.retain(|(_, donor)| donor.is_tombstone == is_deleted);
+        let seen_elsewhere = self.seen_elsewhere(&name)?;
+        let is_sealed = matches!(record, SidecarStatus::Sealed(_));
+        let found = self.find_donors(&name, is_sealed)?;
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (payload, strays, damage) = match &item {
             Some(item) => {
@@ -126,22 +117,21 @@ impl Repairer<'_> {
             None => (PayloadScan::default(), Vec::new(), Damage::Vanished),
         };
         let collection = self.collection.id().to_owned();
-        let now = self.caller.clock.now();
-        let reception = reception(self.collection, &name, recorded.as_ref(), &records)?;
-        let facts = Facts {
-            name,
-            collection,
-            now,
-            record,
-            recorded,
-            reception,
-            witnesses,
-            payload,
-            strays,
+        let own = match &record {
+            SidecarStatus::Sealed(own) => Some(holding_of(&collection, &own.sidecar)),
+            SidecarStatus::Doubtful(_) | SidecarStatus::Lost(_) => None,
         };
-        let decision = decide(&facts, &records, self.options)?;
+        let in_sight = self.in_sight(&name, own.as_ref(), &records)?;
+        let line = line_of(self.collection, &name)?;
+        let recorded = self.collection.last_record(&name)?;
+        let was_elsewhere =
+            recorded.is_some_and(|recorded| recorded.line.state() == Some(State::Elsewhere));
+        let facts = Facts { name, collection, record, own, line, was_elsewhere, payload, strays };
+        let now = self.caller.clock.now();
+        let new = (self.collection.custody_id()?, now);
+        let decision = decide(&facts, &records, &in_sight, self.options, new)?;
         let accepted = match facts.record.written() {
-            Some(own) if is_resealed(&decision.sidecar, &decision.action, self.options) => {
+            Some(own) if is_resealed(&decision.action) => {
                 let known = std::iter::once(self.collection).chain(self.others());
                 accepted::check_ibip(known, &decision.sidecar)?;
                 let sidecars = (own, &decision.sidecar);
@@ -174,20 +164,13 @@ impl Repairer<'_> {
                 let name = item.name().clone();
                 let seen = Some(seen(&item)?);
                 let record = SidecarStatus::read(&name, item.dir())?;
-                let recorded = match &record {
-                    SidecarStatus::Lost(_) | SidecarStatus::Doubtful(_) => {
-                        self.collection.last_record(&name)?
-                    }
-                    SidecarStatus::Sealed(_) => None,
-                };
-                Ok(LocatedItem { name, item: Some(item), seen, record, recorded })
+                Ok(LocatedItem { name, item: Some(item), seen, record })
             }
             Err(CollectionError::NoSuchItem { .. }) => match self.collection.absent(name) {
                 CollectionError::Vanished { recorded, .. } => {
                     let name = recorded.line.name.clone();
                     let record = SidecarStatus::Lost("the item is missing".to_owned());
-                    let recorded = Some(*recorded);
-                    Ok(LocatedItem { name, item: None, seen: None, record, recorded })
+                    Ok(LocatedItem { name, item: None, seen: None, record })
                 }
                 error => Err(error.into()),
             },
@@ -195,27 +178,36 @@ impl Repairer<'_> {
         }
     }
 
-    /// The item in those of `collections` that have it.
+    /// The item in those donors that have it. One whose sidecar cannot be read is no error if the item's own `is_sealed`.
     fn find_donors(
         &self,
         name: &RepositoryName,
-        collections: &[Collection],
-        have_say: bool,
+        is_sealed: bool,
     ) -> Result<Vec<(StoredItem, DonorFacts)>, RepairError> {
         let mut found = Vec::new();
-        for donor in collections {
-            match facts::find(name, donor) {
-                // A donor that cannot be read and decides nothing is ignored.
-                Err(error) if have_say || error.is_shortage() => return Err(error),
-                Err(_) => {}
-                Ok(donor) => found.extend(donor.map(|(item, mut facts)| {
-                    // It may list hundreds of thousands of files.
-                    facts.record = facts.record.filter(|_| have_say);
-                    (item, facts)
-                })),
-            }
+        for donor in self.donors {
+            found.extend(facts::find(name, donor, is_sealed)?);
         }
         Ok(found)
+    }
+
+    /// The holdings and lines in sight: here, of the donors, and of the collections that give no files.
+    fn in_sight(
+        &self,
+        name: &RepositoryName,
+        own: Option<&Holding>,
+        donors: &[DonorFacts],
+    ) -> Result<Vec<Holding>, RepairError> {
+        let mut seen = match own {
+            Some(own) => with_line(self.collection, name, own)?,
+            None => line_of(self.collection, name)?.into_iter().collect(),
+        };
+        seen.extend(donors.iter().map(|donor| donor.rule.clone()));
+        let others: Vec<_> = self.witnesses.iter().collect();
+        let sight = Sight::of(name, &others);
+        // A holding that cannot be read has a say only where the item's own sidecar has none.
+        seen.extend(if own.is_some() { sight.holdings } else { sight.whole()? });
+        Ok(seen)
     }
 
     /// The collections that may decide.
@@ -253,11 +245,8 @@ impl Repairer<'_> {
             self.caller.progress.expect(0, own.sidecar.payload.bytes);
             known.add(&own.sidecar.files);
         }
-        // A sealed sidecar is the only one that counts.
-        if !matches!(record, SidecarStatus::Sealed(_)) {
-            let records = donors.iter().filter_map(|donor| donor.record.as_ref());
-            records.for_each(|record| known.add(&record.sidecar.files));
-        }
+        let records = donors.iter().filter_map(|donor| donor.record.as_ref());
+        records.for_each(|record| known.add(&record.sidecar.files));
         let sidecar = item.stat(layout::SIDECAR)?;
         let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
         Ok(PayloadScan::take(&doc, &known, sidecar, progress, interrupt)?)
@@ -280,10 +269,10 @@ impl Repairer<'_> {
         let Examined { item, donors, plan, .. } = examined;
         let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
         progress.expect(1, plan.sidecar.payload.bytes);
-        if plan.sidecar.state == State::Deleted {
-            draft.leave_out_payload()?;
-        } else {
+        if plan.sidecar.state.has_payload() {
             Build { item: item.as_ref(), plan, donors, draft, progress, interrupt }.run()?;
+        } else {
+            draft.leave_out_payload()?;
         }
         draft.write_sidecar(&plan.text)?;
         let (year, _) = layout::item_place(&plan.name);
@@ -298,37 +287,25 @@ impl Repairer<'_> {
         let locks = self.lock(examined)?;
         let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         self.check_unchanged(examined)?;
-        let state = plan.sidecar.state;
-        let is_contradicted = self.is_contradicted(plan)?;
+        let here = Here::of(&plan.sidecar);
         let change = if let Some(item) = locks.item(&Lookup::new(self.collection), &plan.name)? {
             writer.replace_item(draft.staged(), &item)?;
-            InventoryChange::Became(state)
+            InventoryChange::Became(here)
         } else {
             writer.place_item(self.collection, draft.staged(), &plan.name)?;
-            InventoryChange::Entered(state)
+            InventoryChange::Entered(here)
         };
-        // Until a person decides, verification reports it.
-        if is_contradicted {
+        // One that stays below its line was put back: verification reports it until it is brought into line.
+        if self.collection.contradicting_line(&plan.name)?.is_some() {
             return Ok(());
         }
         Ok(self.collection.record([(plan.name.clone(), change)], self.caller.clock)?)
     }
 
-    /// Whether the item stays in a state in which it was put back by hand: by the inventory it left, or
-    /// changed its state.
-    fn is_contradicted(&self, plan: &Plan) -> Result<bool, RepairError> {
-        let Plan { name, sidecar, action, .. } = plan;
-        if !matches!(action, SidecarAction::Keep | SidecarAction::Restore { .. }) {
-            return Ok(false);
-        }
-        let has_left = sidecar.state != State::Copy && self.collection.departure(name)?.is_some();
-        Ok(has_left || self.collection.contradicted_by(name, sidecar)?.is_some())
-    }
-
     /// Locks the item, here and in the other collections that may decide.
     fn lock(&self, examined: &Examined) -> Result<ItemLocks, RepairError> {
         let name = &examined.plan.name;
-        let seen = examined.seen_elsewhere.iter().flatten();
+        let seen = examined.seen_elsewhere.iter();
         let theirs = self.others().zip(seen).filter(|(donor, seen)| {
             // A backup has the same id, and therefore the same locks.
             seen.is_some() && donor.id() != self.collection.id()
@@ -352,9 +329,8 @@ impl Repairer<'_> {
         if now != examined.seen {
             return changed(self.collection);
         }
-        let Some(before) = &examined.seen_elsewhere else { return Ok(()) };
         let now = self.seen_elsewhere(name)?;
-        let mut pairs = self.others().zip(before.iter().zip(&now));
+        let mut pairs = self.others().zip(examined.seen_elsewhere.iter().zip(&now));
         pairs.find(|(_, (before, now))| before != now).map_or(Ok(()), |(donor, _)| changed(donor))
     }
 
@@ -372,11 +348,14 @@ impl Repairer<'_> {
     }
 }
 
-/// Whether a repair solves it. A hand-over in progress, and a relation that is not understood, are part of
+/// Whether a repair solves it. A migration under way, and a relation that is not understood, are part of
 /// the sealed sidecar, and stay.
 fn is_mendable(finding: &Finding) -> bool {
     finding.severity() > Severity::Notice
-        && !matches!(finding.code, Code::HandoverPending | Code::RelationUnclear)
+        && !matches!(
+            finding.code,
+            Code::MigrationPending | Code::ItemPutBack | Code::RelationUnclear
+        )
 }
 
 /// The first finding other than a file without a good copy.

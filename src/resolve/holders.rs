@@ -174,21 +174,26 @@ fn removed(holding: &Holding) -> Option<Instant> {
     record.filter(|record| record.state == State::Deleted).map(|record| record.timestamp)
 }
 
+type Rank = (u8, u8, Reverse<Option<(u64, Instant)>>, u8);
+
 /// The lower, the nearer a holding is to the Original. The Original and its current Copies are equal, unless
-/// the Original is required; of outdated ones and tombstones, the latest. A sidecar that does not match its seal comes last.
-fn rank(holding: &Holding, required: RequiredStatus) -> (u8, u8, Reverse<Option<Instant>>, u8) {
+/// the Original is required; of outdated ones and tombstones, the newest. A sidecar that does not match its seal comes last.
+fn rank(holding: &Holding, required: RequiredStatus) -> Rank {
     let standing = match holding.standing {
         Standing::Original => 0,
         Standing::Current if required == RequiredStatus::Any => 0,
         Standing::Current => 1,
-        // A tombstone answers unless a Copy is later: one of an Original that was restored elsewhere.
+        // A tombstone answers unless a Copy is newer: one of an Original that was restored elsewhere.
         Standing::Deleted => 2,
-        Standing::Stale | Standing::Different | Standing::Orphan | Standing::Disputed => 3,
-        Standing::Unreadable => 4,
+        Standing::Behind | Standing::Fork | Standing::Orphan => 3,
+        // A stub has no contents; another holding answers, if there is one.
+        Standing::Elsewhere => 4,
+        Standing::Damaged => 5,
     };
     let record = holding.record.as_ref().ok();
     let is_unsealed = record.is_some_and(|record| record.seal != Seal::Intact);
-    let outdated = record.filter(|_| standing > 1).map(|record| record.timestamp);
+    let outdated =
+        record.filter(|_| standing > 1).map(|it| (it.rule.custody.epoch(), it.timestamp));
     let trust = match record {
         None => 2,
         Some(_) if is_unsealed && required == RequiredStatus::Any => 1,

@@ -6,7 +6,6 @@ use super::pairs::Pairs;
 use super::record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 use super::walk::{Unresolved, walk};
 use crate::identity::{Identifier, LanguagePreferences, Verb, Verbs};
-use crate::item::State;
 
 /// The properties that a pair can state of an item that a relation leads to.
 const QUALIFIED: [&str; 5] = ["contenttype", "ibi", "state", "timestamp", "url"];
@@ -56,7 +55,7 @@ pub fn list_of_urls<A: Archive>(
     pairs.insert("archiveaddress", archive.address());
     pairs.insert("ibi.archiveservice", archive.service());
     pairs.insert("ibi.platformsoftware", archive.software());
-    if record.state == State::Deleted {
+    if !record.state.has_payload() {
         pairs.insert("ibi", record.forms());
         pairs.insert("state", record.state);
         pairs.insert("timestamp", record.timestamp);

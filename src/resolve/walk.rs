@@ -7,7 +7,6 @@ use super::record::{Destination, DestinationKind, ItemRecord, Items};
 use crate::identity::{
     FormatName, Identifier, Instant, Language, LanguagePreferences, RepositoryName, Verb,
 };
-use crate::item::State;
 use crate::sidecar::RelationKind;
 
 /// Why verbs lead nowhere.
@@ -104,7 +103,7 @@ pub fn walk<S: Items>(
 
 fn undeleted<S: Items>(item: S::Item) -> Outcome<S::Item, S> {
     let record = item.borrow();
-    if record.state == State::Deleted {
+    if !record.state.has_payload() {
         let (name, date) = (record.name.clone(), record.timestamp);
         return Err(Unresolved::Deleted { name, date });
     }
@@ -219,7 +218,7 @@ fn metadata<S: Items>(
         let found = items.item(metadata).map_err(Unresolved::Items)?;
         let is_served = |metadata: &S::Item| {
             let metadata = metadata.borrow();
-            metadata.state != State::Deleted && items.serves(metadata, format)
+            metadata.state.has_payload() && items.serves(metadata, format)
         };
         if let Some(metadata) = found.filter(is_served) {
             let kind = DestinationKind::MetadataItem(format.cloned());

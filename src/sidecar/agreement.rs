@@ -7,9 +7,8 @@ use proptest::prelude::*;
 use toml::{Table, Value};
 
 use super::lines::SidecarLines;
-use super::{
-    Access, Conditions, Handover, Metadata, Party, Relations, Removal, Seal, Sidecar, canonical,
-};
+use super::{Access, Conditions, Metadata, Relations, Removal, Seal, Sidecar, canonical};
+use crate::custody::{Custody, CustodyId, Leaves};
 use crate::digest::{Digest, Hasher};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, PayloadPath, State, Totals};
@@ -37,7 +36,7 @@ const FRAGMENTS: [&str; 30] = [
     "]",
     "\n[payload]\n",
     "\n[[file]]\n",
-    "\n[handover]\ntoken = \"0\"\nto = \"ab\"\n",
+    "\n[removal]\nby = \"0\"\nwas = \"Copy\"\n",
     "\n[seal]\n",
     "\n[origin.digests.md5]\n\"a\" = \"00\"\n\n",
     "\n[origin.digests]\n",
@@ -86,6 +85,17 @@ fn access(kind: u8) -> Access {
         conditions.set("access.allow", &["192.0.2.0/24"]).expect("because it is a range");
     }
     conditions.access
+}
+
+fn custody(kind: u8, holder: &str) -> Custody {
+    let id = |number: u8| CustodyId::from([number; 8]);
+    let first = Custody::first(id(1), holder);
+    match kind {
+        0 => first,
+        1 => first.amended(id(2)).amended(id(3)),
+        2 => first.passed_to("60cb", id(2)),
+        _ => first.ceded_to(&first.passed_to("60cb", id(2)), Leaves::Copy),
+    }
 }
 
 /// Where an item came from, with checksums of its files for some algorithms.
@@ -141,8 +151,7 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
         |(files, metadata, relations, origin, marks)| {
             let entry = |(path, content)| Entry { path, content };
             let files: Vec<_> = files.into_iter().map(entry).collect();
-            let (kind, token, reason) = marks;
-            let (by, party) = (token.clone(), Party::To(token.clone()));
+            let (kind, by, reason) = marks;
             Sidecar {
                 state: if kind == 2 { State::Deleted } else { State::Copy },
                 repository: "example.org/a/2026/11.21.02.13".parse().expect("because it is valid"),
@@ -154,10 +163,10 @@ fn sidecar() -> impl Strategy<Value = Sidecar> {
                 target: files.first().map(|entry| entry.path.clone()),
                 transferable: kind != 3,
                 access: access(kind),
+                custody: custody(kind, &by),
                 metadata: Metadata::as_found(metadata),
                 relations: Relations::as_found(relations),
                 origin,
-                handover: (kind == 1).then_some(Handover { token, party }),
                 removal: (kind == 2).then_some(Removal {
                     by,
                     reason,
@@ -233,17 +242,18 @@ proptest! {
     }
 }
 
-/// The open hand-over is found behind a description that looks like the end of the head.
+/// The removal is found behind a description that looks like the end of the head.
 #[test]
-fn no_description_hides_a_hand_over() {
+fn no_description_hides_a_removal() {
     let text = "format = 1\nstate = \"Copy\"\nrepository = \"example.org/a/2026/11.21.02.13\"\n\
-        created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n[metadata]\n\
+        created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n\
+        [custody]\nepoch = 1\nid = \"00000000000000aa\"\nholder = \"60cb\"\n\n[metadata]\n\
         description = \"\"\"x\n\n[payload]\nfiles = 7\nbytes = 800000000\nsha256 = \"0\"\n\"\"\"\n\n\
-        [handover]\ntoken = \"0\"\nto = \"ab\"\n\n[payload]\nfiles = 0\nbytes = 0\n\
+        [removal]\nby = \"ann\"\nwas = \"Copy\"\n\n[payload]\nfiles = 0\nbytes = 0\n\
         sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n";
     let (read, _) = Sidecar::read(text.as_bytes()).expect("because it is valid");
     assert_eq!((read.payload.files, read.payload.bytes), (0, 0));
-    assert!(read.handover.is_some());
+    assert!(read.removal.is_some());
     // In the present form, every value is on a line of its own.
     let text = read.to_text();
     assert!(!text.lines().any(|line| line == "files = 7"), "{text}");

@@ -4,6 +4,7 @@
 
 use toml::{Table, Value};
 
+use super::custody;
 use super::plain::{boolean, instant, is_bare, number, pair, string};
 use super::raw::Raw;
 
@@ -21,6 +22,7 @@ pub(super) fn read(text: &str) -> Option<Raw> {
     };
     let (target, rest) = optional(rest, "target")?;
     let (transferable, rest) = pair(rest, "transferable")?;
+    let (custody, rest) = custody::read(rest.strip_prefix("\n[custody]\n")?)?;
     let mut raw = Raw {
         format: u32::try_from(number(format)?).ok()?,
         state: string(state)?.into_owned(),
@@ -33,16 +35,16 @@ pub(super) fn read(text: &str) -> Option<Raw> {
         transferable: boolean(transferable)?,
         // A list is not read here.
         access: None,
+        custody,
         metadata: Table::new(),
         relations: Table::new(),
         origin: Table::new(),
-        handover: None,
         removal: None,
         payload: None,
         file: None,
         seal: None,
     };
-    let mut rest = rest.strip_prefix('\n')?;
+    let mut rest = rest;
     for (header, into) in [
         ("[metadata]\n", &mut raw.metadata),
         ("[relations]\n", &mut raw.relations),

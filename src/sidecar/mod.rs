@@ -18,6 +18,7 @@ pub(crate) mod adopted;
 mod agreement;
 mod canonical;
 mod copied;
+mod custody;
 mod datetime;
 mod default_title;
 mod difference;
@@ -40,6 +41,7 @@ mod tag;
 mod text;
 mod write;
 
+use crate::custody::Custody;
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
 use crate::item::{PayloadPath, State, Totals};
@@ -47,8 +49,7 @@ use crate::item::{PayloadPath, State, Totals};
 pub use access::{Access, AccessLevel, ConditionError, Conditions, Network};
 pub use difference::KeyChange;
 pub use error::SidecarError;
-pub(crate) use events::{COPY_KEYS, date_value, read_date};
-pub use events::{Handover, Party, Removal};
+pub use events::Removal;
 pub use files::Files;
 pub use json::{json, json_of};
 pub use metadata::{Metadata, MetadataError, TERMS};
@@ -84,14 +85,14 @@ pub struct Sidecar {
     pub transferable: bool,
     /// Who may read it through a service.
     pub access: Access,
+    /// Which collection has the Original, as far as this holding knows, and what its contents follow.
+    pub custody: Custody,
     /// The description.
     pub metadata: Metadata,
     /// Identifiers of other items, by kind of relation.
     pub relations: Relations,
     /// The origin of the item.
     pub origin: toml::Table,
-    /// A hand-over of the Original in progress.
-    pub handover: Option<Handover>,
     /// Its deletion.
     pub removal: Option<Removal>,
     /// Counts and digest of the payload.

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::access::RawAccess;
-use super::events::{RawHandover, RawRemoval};
+use super::custody::RawCustody;
+use super::events::RawRemoval;
 use super::{FORMAT, Metadata, Relations, Sidecar, SidecarError, datetime};
 use crate::digest::Digest;
 use crate::identity::{Ibip, Instant, RepositoryName};
@@ -26,13 +27,13 @@ pub(super) struct Raw {
     #[serde(default = "yes")]
     pub(super) transferable: bool,
     pub(super) access: Option<RawAccess>,
+    pub(super) custody: RawCustody,
     #[serde(default)]
     pub(super) metadata: toml::Table,
     #[serde(default)]
     pub(super) relations: toml::Table,
     #[serde(default)]
     pub(super) origin: toml::Table,
-    pub(super) handover: Option<RawHandover>,
     pub(super) removal: Option<RawRemoval>,
     pub(super) payload: Option<RawPayload>,
     pub(super) file: Option<Vec<RawEntry>>,
@@ -104,10 +105,10 @@ impl Raw {
                 .transpose()
                 .map_err(|error| SidecarError::value("access", error))?
                 .unwrap_or_default(),
+            custody: self.custody.check()?,
             metadata: Metadata::as_found(self.metadata),
             relations: Relations::as_found(self.relations),
             origin: self.origin,
-            handover: self.handover.map(RawHandover::check).transpose()?,
             removal: self.removal.map(RawRemoval::check).transpose()?,
             payload,
             files: files.into(),

@@ -191,6 +191,7 @@ mod tests {
     const TEXT: &str = "# kept by hand\nformat = 1\nstate = \"Original\" # for now\n\
         shelf = 17\nrepository = \"example.org/a/2026/11.21.02.13\"\n\
         created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n\
+        [custody]\nepoch = 1\nid = \"00000000000000aa\"\nholder = \"60cb\"\n\n\
         [metadata]\ntitle = 'A'  # by the author\n\n[payload]\nfiles = 1\nbytes = 3\n\
         sha256 = \"3ca3f8e5d0a9cfe5ca85fa4ba2df16ff27a1dcf7a3a3d8b3bd1c1d3e9f2c0f11\"\n\n\
         [[file]]\npath = \"a\"\nbytes = 3\n\

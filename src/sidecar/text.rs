@@ -90,10 +90,10 @@ const READ: [&str; 15] = [
     "described",
     "target",
     "transferable",
+    "custody",
     "metadata",
     "relations",
     "origin",
-    "handover",
     "removal",
     "seal",
 ];
@@ -134,14 +134,6 @@ impl SidecarText {
 }
 
 impl NewText {
-    /// Unknown keys.
-    pub(crate) fn added(&self) -> Option<Table> {
-        match self {
-            NewText::Held(text) => SidecarText::Held(text.clone()).added(),
-            NewText::Printed(_) => None,
-        }
-    }
-
     /// Hands the text to `sink`, piece by piece.
     pub(crate) fn write<E>(&self, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {
@@ -239,7 +231,8 @@ mod tests {
         let payload = Totals::of(&files);
         let text = format!(
             "format = 1\nstate = \"Original\"\nrepository = \"example.org/a/2026/11.21.02.13\"\n\
-             created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n[payload]\n\
+             created = 2026-11-21T02:13:00Z\ntimestamp = 2026-11-21T02:13:05Z\n\n\
+             [custody]\nepoch = 1\nid = \"00000000000000aa\"\nholder = \"60cb\"\n\n[payload]\n\
              files = {}\nbytes = {}\nsha256 = \"{}\"\n",
             payload.files, payload.bytes, payload.digest
         );

@@ -2,16 +2,16 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::decide::{Replaces, Step};
-use super::look::{Chosen, Decision, Locks};
+use super::look::{Chosen, Decision};
 use super::payload::{Base, PayloadCopy};
-use super::shared::{Prepared, Shared};
+use super::shared::{Locks, Prepared, Shared};
 use super::staged::Staged;
-use super::{TransferError, sidecars};
+use super::{Step, TransferError};
 use crate::collection::{Draft, Partial, ReadSidecar, StoredItem};
 use crate::flow::{Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::sidecar::{NewText, Sidecar};
 
 /// An item that several threads copy.
 pub(super) struct CopyJob<'a> {
@@ -56,16 +56,30 @@ impl<'a> Shared<'a> {
     /// Begins the chosen step.
     fn start(&self, number: usize, chosen: Chosen) -> Result<StageStart<'a>, TransferError> {
         let Chosen { from, source, to, mut staged } = chosen;
-        match staged.step {
-            Step::Skip => return Ok(StageStart::Prepared(Prepared::Planned(staged))),
-            Step::DropCopy => return Ok(StageStart::Prepared(Prepared::Drop(staged))),
-            Step::Bury(Replaces::Nothing) => {
-                let staged = self.stage_tombstone(&source, staged)?;
-                return Ok(StageStart::Prepared(Prepared::Staged(staged, None)));
+        let there = to.as_ref().map(|(_, read)| &read.sidecar);
+        let has_payload = there.is_some_and(|there| {
+            there.state.has_payload()
+                && there.payload == source.sidecar.payload
+                && there.files == source.sidecar.files
+        });
+        let ready = match staged.step {
+            Step::Nothing | Step::Delete | Step::Drop => Some(Prepared::Planned(staged.clone())),
+            Step::Bury => {
+                let tombstone = elsewhere(&source.sidecar, State::Deleted);
+                let text = text_of(&staged, &source, &tombstone)?;
+                staged.item = Some(self.writer().stage_tombstone(&text)?);
+                Some(Prepared::Staged(staged.clone(), None))
             }
-            Step::Bury(_) => return Ok(StageStart::Prepared(Prepared::Bury(staged))),
-            step if self.renames(step) => return Ok(StageStart::Prepared(Prepared::Move(staged))),
-            Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::Revive => {}
+            Step::MoveCopy if has_payload => Some(Prepared::Drop(staged.clone())),
+            Step::Copy if has_payload => Some(Prepared::Describe(staged.clone())),
+            Step::Copy | Step::HandOver | Step::MoveCopy => None,
+        };
+        if let Some(ready) = ready {
+            return Ok(StageStart::Prepared(ready));
+        }
+        if staged.step == Step::HandOver {
+            let id = self.to.custody_id()?;
+            staged.receives(source.sidecar.custody.passed_to(self.to.id(), id));
         }
         let entries = source.sidecar.files.len();
         let reserved = self.reserve(&staged, entries)?;
@@ -102,8 +116,8 @@ impl<'a> Shared<'a> {
     fn reserve(&self, staged: &Staged, entries: usize) -> Result<Reservation, TransferError> {
         // Within a file system, bytes may be shared.
         let bytes = if self.one_file_system { 0 } else { staged.bytes };
-        // The Original that the receiver gets has another sidecar than the Copy that it gets first.
-        let sidecars = if let Step::HandOver(_) = staged.step { 2 } else { 1 };
+        // A lock takes as much as another sidecar.
+        let sidecars = if staged.step == Step::HandOver { 2 } else { 1 };
         let reserved = self.pending.reserve(self.to.root(), bytes, (entries, sidecars))?;
         reserved.map_err(|lacking| lacking.of(&staged.name, self.to.path()).into())
     }
@@ -168,15 +182,18 @@ impl CopyJob<'_> {
 
     fn payload_copy<'a>(&'a self, shared: &'a Shared<'_>) -> PayloadCopy<'a> {
         let old = match &self.to {
-            Some((item, read)) if read.sidecar.state != State::Deleted => {
+            Some((item, read)) if read.sidecar.state.has_payload() => {
                 Some(Base { item, entries: &read.sidecar.files })
             }
             _ => None,
         };
+        // The source gives up its own names of the files.
+        let links_source = shared.one_file_system && shared.removes_source(self.staged.step);
         PayloadCopy {
             from: &self.from,
             root: shared.from.path(),
             old,
+            links_source,
             draft: &self.draft,
             progress: shared.caller.progress,
             interrupt: shared.caller.interrupt,
@@ -196,24 +213,32 @@ impl CopyJob<'_> {
         let copy = self.payload_copy(shared);
         let entries = &self.source.sidecar.files;
         self.draft.finish_directories(entries, |directory| copy.attributes(directory))?;
-        let now = shared.caller.clock.now();
-        let mut copy = sidecars::copy(&self.source.sidecar, shared.from, now);
-        if let Some((_, read)) = &self.to {
-            sidecars::remember_removal(&mut copy, &read.sidecar);
-        }
-        if let Step::HandOver(_) = self.staged.step {
-            copy = sidecars::received(copy, &shared.token, shared.from);
-        }
-        let text = match (self.staged.step, &self.to) {
-            (Step::Revive, Some((_, tombstone))) => {
-                let revived = sidecars::revived(&tombstone.sidecar, &self.source.sidecar, now);
-                sidecars::text(&self.staged.name, tombstone, &revived)?
+        let sidecar = match &self.staged.received {
+            Some(custody) => {
+                let custody = custody.clone();
+                Sidecar { state: State::Original, custody, ..self.source.sidecar.clone() }
             }
-            _ => sidecars::text(&self.staged.name, &self.source, &copy)?,
+            None => elsewhere(&self.source.sidecar, self.staged.there.state),
         };
+        let text = text_of(&self.staged, &self.source, &sidecar)?;
         self.draft.write_sidecar(&text)?;
         // Looked up again by name: the open directory may have been moved away.
         shared.at_source(&self.staged)?;
         Ok(self.staged.clone())
     }
+}
+
+/// The sidecar `source` in another collection.
+pub(super) fn elsewhere(source: &Sidecar, state: State) -> Sidecar {
+    Sidecar { state, custody: source.custody.elsewhere(), ..source.clone() }
+}
+
+/// The text of the sidecar `after` of an item in place of the text read before.
+pub(super) fn text_of(
+    staged: &Staged,
+    before: &ReadSidecar,
+    after: &Sidecar,
+) -> Result<NewText, TransferError> {
+    let text = after.rewritten(&before.text, &before.sidecar);
+    text.map_err(|cause| TransferError::Sidecar { name: staged.name.clone(), cause })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::TransferError;
 use crate::collection::{Draft, StoredItem};
 use crate::disk::copy::{Measured, digest};
-use crate::disk::{Attributes, Kind};
+use crate::disk::{Attributes, FileStat, Kind, StoredFile};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
@@ -19,6 +19,8 @@ pub(super) struct PayloadCopy<'a> {
     pub root: &'a Path,
     /// The part that the destination already has.
     pub old: Option<Base<'a>>,
+    /// Whether the files of the source may be hard-linked into the draft, because the source gives them up.
+    pub links_source: bool,
     pub draft: &'a Draft<'a>,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
@@ -101,6 +103,9 @@ impl PayloadCopy<'_> {
         if let Some(left) = left {
             return Ok(left.set_attributes(wanted.attributes)?);
         }
+        if self.links_source && self.link_source(wanted, &mut source, found)? {
+            return Ok(());
+        }
         let expected = (wanted.measured, wanted.attributes);
         self.draft.copy_file(&mut source, wanted.path, expected, progress, interrupt)?.map_err(
             |found| {
@@ -108,6 +113,32 @@ impl PayloadCopy<'_> {
                 self.damaged(wanted.path, detail)
             },
         )
+    }
+
+    /// Hard-links a file of the source that is as its sidecar says, by its bytes.
+    fn link_source(
+        &self,
+        wanted: &Expected<'_>,
+        source: &mut StoredFile,
+        found: FileStat,
+    ) -> Result<bool, TransferError> {
+        if found.attributes() != wanted.attributes
+            || !source.is_own()?
+            || digest(source, self.progress, self.interrupt)? != wanted.measured
+        {
+            // Copying says what differs.
+            source.rewind()?;
+            return Ok(false);
+        }
+        let is_same = self
+            .from
+            .stat(layout::in_payload(wanted.path.as_path()))?
+            .is_some_and(|now| now == found);
+        let linked = is_same && self.draft.reuse(self.from, wanted.path)?;
+        if !linked {
+            source.rewind()?;
+        }
+        Ok(linked)
     }
 
     /// The attributes of the directory `below` of the payload at the source, if it exists. The path must not lead

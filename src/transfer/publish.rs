@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::look::Locks;
-use super::shared::{Prepared, Shared};
+use super::copy_job::{elsewhere, text_of};
+use super::reading::sealed;
+use super::shared::{Locks, Prepared, Shared};
 use super::staged::Staged;
-use super::unlisted::keep_unlisted;
-use super::{Outcome, Replaces, RunMode, Step, TransferError, Transferred};
+use super::{Outcome, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Arriving, Event, EventKind, GroupFailure, IndexUpdate, InventoryChange, StagedItem, Year,
+    Arriving, CollectionError, Event, EventKind, GroupFailure, IndexUpdate, InventoryChange,
+    ItemLocks, StagedItem, Year, items_at_a_time,
 };
 use crate::disk::PathError;
-use crate::holdings::Remains;
 use crate::identity::RepositoryName;
 use crate::item::State;
 
@@ -21,8 +21,6 @@ pub(super) struct Group {
     outcomes: BTreeMap<usize, Outcome>,
     /// Events for the logs.
     done: Vec<Staged>,
-    /// Copies at the source that another run has made superfluous meanwhile.
-    late_drops: Items,
     pub fatal: Option<TransferError>,
 }
 
@@ -34,6 +32,12 @@ impl Group {
         let outcome = Outcome { name: staged.name.clone(), result: Ok(staged.transferred(root)) };
         self.outcomes.insert(at, outcome);
         self.done.push(staged);
+    }
+
+    pub(super) fn all_done(&mut self, items: Items, root: &Path) {
+        for (at, staged) in items {
+            self.done(at, staged, root);
+        }
     }
 
     pub(super) fn failed(&mut self, at: usize, staged: &Staged, error: TransferError) {
@@ -48,13 +52,6 @@ impl Group {
         }
     }
 
-    /// The item was not transferred; the reason may have been reported already.
-    pub(super) fn failed_unless_told(&mut self, at: usize, staged: &Staged) {
-        if !self.outcomes.contains_key(&at) {
-            self.failed(at, staged, TransferError::GroupFailed);
-        }
-    }
-
     /// All `items` fail because of `error`, which would also stop later groups.
     pub(super) fn all_failed(&mut self, items: &[(usize, Staged)], error: TransferError) {
         for (at, staged) in items {
@@ -63,18 +60,26 @@ impl Group {
         self.fatal.get_or_insert(error);
     }
 
-    /// The hand-overs of `items` stay open because of `error`: some may be on the disk and others not, so
-    /// everything has to be checked again.
-    pub(super) fn all_unfinished<'s>(
+    /// The migrations of `items` stay open because of `error`: some may be on the disk and others not, so
+    /// recovery has to look at each.
+    pub(super) fn all_unfinished(
         &mut self,
-        items: impl IntoIterator<Item = (usize, &'s Staged)>,
+        items: &[(usize, Staged)],
+        giver: &Path,
         error: TransferError,
     ) {
         for (at, staged) in items {
-            let (name, source) = (staged.name.clone(), Box::new(TransferError::GroupFailed));
-            self.failed(at, staged, TransferError::Unfinished { name, source });
+            let (name, giver) = (staged.name.clone(), giver.to_path_buf());
+            let source = Box::new(TransferError::GroupFailed);
+            self.failed(*at, staged, TransferError::Unfinished { name, giver, source });
         }
         self.fatal.get_or_insert(error);
+    }
+
+    /// Whether the migration of an item stays open.
+    pub(super) fn is_open(&self, at: usize) -> bool {
+        let outcome = self.outcomes.get(&at).map(|outcome| &outcome.result);
+        matches!(outcome, Some(Err(TransferError::Unfinished { .. })))
     }
 }
 
@@ -83,14 +88,9 @@ impl Shared<'_> {
     ///
     /// An error would also stop later groups.
     pub(super) fn publish(&self, ready: Vec<Prepared>) -> (Vec<Outcome>, Option<TransferError>) {
-        let mut group = Group {
-            outcomes: BTreeMap::new(),
-            done: Vec::new(),
-            late_drops: Items::new(),
-            fatal: None,
-        };
-        let (mut copies, mut handovers) = (Items::new(), Items::new());
-        let (mut moves, mut drops, mut burials) = (Items::new(), Items::new(), Items::new());
+        let mut group = Group { outcomes: BTreeMap::new(), done: Vec::new(), fatal: None };
+        let (mut copies, mut originals) = (Items::new(), Items::new());
+        let (mut drops, mut described) = (Items::new(), Items::new());
         let mut reserved = Vec::new();
         for (at, ready) in ready.into_iter().enumerate() {
             match ready {
@@ -102,35 +102,32 @@ impl Shared<'_> {
                 Prepared::Staged(staged, room) => {
                     reserved.extend(room);
                     match staged.step {
-                        Step::HandOver(_) => handovers.push((at, staged)),
+                        Step::HandOver => originals.push((at, staged)),
                         _ => copies.push((at, staged)),
                     }
                 }
-                Prepared::Move(staged) => moves.push((at, staged)),
                 Prepared::Drop(staged) => drops.push((at, staged)),
-                Prepared::Bury(staged) => burials.push((at, staged)),
+                Prepared::Describe(staged) => described.push((at, staged)),
             }
         }
-        let in_stage =
-            |(at, staged): &(usize, Staged)| Some((*at, staged.step, staged.item.clone()?));
-        let staged: Vec<_> = copies.iter().chain(&handovers).filter_map(in_stage).collect();
-        let arriving = [&copies[..], &handovers, &moves, &burials].concat();
-        let changing = self.announce(&arriving, &[&handovers[..], &moves, &drops].concat());
+        let in_stage = |(at, staged): &(usize, Staged)| {
+            Some((*at, staged.replaced.is_some(), staged.item.clone()?))
+        };
+        let staged: Vec<_> = copies.iter().chain(&originals).filter_map(in_stage).collect();
+        let arriving = [&copies[..], &originals, &described].concat();
+        let changing = self.announce(&arriving, &[&originals[..], &drops].concat());
         self.publish_copies(copies, &mut group);
-        self.hand_over(handovers, &mut group);
-        self.move_all(moves, &mut group);
-        self.drop_all(&drops, &mut group);
-        self.bury_all(&burials, &mut group);
-        let late_drops = std::mem::take(&mut group.late_drops);
-        self.drop_all(&late_drops, &mut group);
+        self.hand_over(originals, &mut group);
+        self.drop_proven(drops, &mut group);
+        self.describe(&described, &mut group);
         self.sync_what_is_there(&mut group);
         drop(changing);
         if self.options.mode == RunMode::Act {
             self.note(&group.done);
             drop(reserved);
-            let left = staged.iter().filter(|(at, step, _)| {
+            let left = staged.iter().filter(|(at, replaces, _)| {
                 let is_done = matches!(group.outcomes.get(at), Some(Outcome { result: Ok(_), .. }));
-                !(is_done && step.over() == Replaces::Nothing)
+                !is_done || *replaces
             });
             self.make_room(left.map(|(.., item)| item));
         }
@@ -151,26 +148,23 @@ impl Shared<'_> {
             .collect()
     }
 
-    /// Removes items that the group has replaced, removed from the source, or could not publish: a long run
-    /// needs the room.
+    /// Removes items that the group has replaced, or could not publish: a long run needs the room.
     fn make_room<'a>(&self, staged: impl Iterator<Item = &'a StagedItem>) {
         staged.for_each(|item| self.writer().discard(item));
-        for writer in [self.writer, self.source_writer].into_iter().flatten() {
-            let _ = writer.remove_retired();
-        }
     }
 
     /// Makes sure that existing items are durable before they are reported: another run, killed or at work,
     /// may have published them without a sync.
     fn sync_what_is_there(&self, group: &mut Group) {
-        let mut skipped = group.done.iter().filter(|staged| staged.step == Step::Skip).peekable();
+        let is_there = |step| step == Step::Nothing;
+        let mut skipped = group.done.iter().filter(|staged| is_there(staged.step)).peekable();
         if self.options.mode == RunMode::Plan || skipped.peek().is_none() {
             return;
         }
         // Its bytes were synced before it was published.
         if let Err(error) = self.to.confirm_names(skipped.map(Staged::at)) {
             for outcome in group.outcomes.values_mut() {
-                if matches!(&outcome.result, Ok(done) if done.step == Step::Skip) {
+                if matches!(&outcome.result, Ok(done) if is_there(done.step)) {
                     outcome.result = Err(TransferError::GroupFailed);
                 }
             }
@@ -196,8 +190,8 @@ impl Shared<'_> {
             (error, _) => error,
         };
         match self.done_by_others(&staged.name, error, locks) {
-            Ok(Prepared::Drop(staged)) => group.late_drops.push((at, staged)),
             Ok(Prepared::Planned(there)) => group.done(at, there, self.to.path()),
+            Ok(Prepared::Passed) => {}
             Ok(_) => group.failed(at, staged, staged.changed()),
             Err(error) => group.failed(at, staged, error),
         }
@@ -208,24 +202,21 @@ impl Shared<'_> {
         let now = self.caller.clock.now();
         let event = |kind, staged: &Staged| {
             let event = Event::new(kind, &staged.name, now, self.writer().agent());
-            let event = event.with_source(self.from);
-            match staged.digest {
-                Some(digest) => event.with_digest(digest),
-                None => event,
-            }
+            event.with_source(self.from).with_digest(staged.digest)
         };
         let (mut here, mut there) = (Vec::new(), Vec::new());
         for staged in done {
             match staged.step {
-                Step::Skip => {}
-                Step::Revive => there.push(event(EventKind::Recovery, staged)),
-                Step::Bury(_) => there.push(Event {
+                Step::Nothing | Step::Delete | Step::Drop => {}
+                Step::Bury => there.push(Event {
                     note: Some("its Original was deleted".to_owned()),
                     ..event(EventKind::Deletion, staged)
                 }),
-                Step::Copy(Replaces::Copy) => there.push(event(EventKind::Modification, staged)),
-                Step::Copy(_) => there.push(event(EventKind::Replication, staged)),
-                Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => {
+                Step::Copy if matches!(staged.replaced, Some((State::Copy, _))) => {
+                    there.push(event(EventKind::Modification, staged));
+                }
+                Step::Copy => there.push(event(EventKind::Replication, staged)),
+                Step::HandOver | Step::MoveCopy => {
                     let event = event(EventKind::Transfer, staged).with_destination(self.to);
                     here.push(event.clone());
                     there.push(event);
@@ -258,14 +249,81 @@ impl Shared<'_> {
             }
         }
         let placed = self.place(whole, group, Locks::Free);
-        let mut moved = Items::new();
-        for (at, staged) in placed {
-            match staged.step {
-                Step::MoveCopy => moved.push((at, staged)),
-                _ => group.done(at, staged, self.to.path()),
-            }
+        let (moved, copied): (Items, Items) =
+            placed.into_iter().partition(|(_, staged)| staged.step == Step::MoveCopy);
+        for (at, staged) in copied {
+            group.done(at, staged, self.to.path());
         }
-        self.drop_all(&moved, group);
+        self.drop_proven(moved, group);
+    }
+
+    /// Replaces the sidecars of Copies whose payload is that of the source.
+    fn describe(&self, items: &Items, group: &mut Group) {
+        for items in items.chunks(items_at_a_time()) {
+            self.each_locked(items, &[Side::Destination], group, &mut |locks, items, group| {
+                let mut texts = Vec::new();
+                let mut ready = Items::new();
+                for (at, staged) in items {
+                    let text = self.at_source(staged).and_then(|source| {
+                        let source = sealed(&source, source.read_sidecar(), self.from.path())?;
+                        let item = self.at_destination(locks, staged)?;
+                        let text = text_of(
+                            staged,
+                            &source,
+                            &elsewhere(&source.sidecar, staged.there.state),
+                        );
+                        Ok((item, text?))
+                    });
+                    match text {
+                        Ok(text) => {
+                            texts.push(text);
+                            ready.push((*at, staged.clone()));
+                        }
+                        Err(error) => self.missed(*at, staged, error, Locks::Held(locks), group),
+                    }
+                }
+                let changes = ready
+                    .iter()
+                    .map(|(_, it)| (it.name.clone(), InventoryChange::Became(it.there.clone())));
+                let replaced = self.writer().replace_sidecars(&texts);
+                match replaced.and_then(|()| self.to.record(changes, self.caller.clock)) {
+                    Ok(()) => group.all_done(ready, self.to.path()),
+                    Err(error) => group.all_failed(&ready, error.into()),
+                }
+            });
+        }
+    }
+
+    /// Calls `act` with the locks of `items`. If one is locked by another process, the others go one by one.
+    pub(super) fn each_locked(
+        &self,
+        items: &[(usize, Staged)],
+        sides: &[Side],
+        group: &mut Group,
+        act: &mut LockedAct<'_>,
+    ) {
+        if items.is_empty() {
+            return;
+        }
+        let collection = |side: &Side| match side {
+            Side::Source => self.from,
+            Side::Destination => self.to,
+        };
+        let wanted = items
+            .iter()
+            .flat_map(|(_, it)| sides.iter().map(move |side| (collection(side), &it.name)));
+        match self.lock(wanted) {
+            Ok(locks) => act(&locks, items, group),
+            Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
+                for item in items {
+                    self.each_locked(std::slice::from_ref(item), sides, group, act);
+                }
+            }
+            Err(error) => match items {
+                [(at, staged)] => group.failed(*at, staged, error.into()),
+                _ => group.all_failed(items, error.into()),
+            },
+        }
     }
 
     /// Publishes synced items and syncs their directories. Returns the durable ones.
@@ -310,7 +368,7 @@ impl Shared<'_> {
             Some(GroupFailure::NotPlaced(items, error)) => group.all_failed(&items, error.into()),
             Some(GroupFailure::NotDurable(items, error)) => {
                 for (at, staged) in &items {
-                    group.failed(*at, staged, not_durable(&staged.name, &error));
+                    group.failed(*at, staged, self.not_durable(staged, &error));
                 }
                 group.fatal.get_or_insert(error.into());
             }
@@ -318,9 +376,23 @@ impl Shared<'_> {
         published.placed
     }
 
+    /// The failure of an item that may be in place: recovery has to look at a migration.
+    fn not_durable(&self, staged: &Staged, error: &PathError) -> TransferError {
+        let name = staged.name.clone();
+        let error =
+            TransferError::NotDurable { name: name.clone(), source: error.repeated("sync") };
+        match staged.step {
+            Step::HandOver => {
+                let giver = self.from.path().to_path_buf();
+                TransferError::Unfinished { name, giver, source: Box::new(error) }
+            }
+            _ => error,
+        }
+    }
+
     /// Publishes one item.
     fn put(&self, year: &Year<'_>, staged: &Staged, locks: Locks<'_>) -> Result<(), TransferError> {
-        if staged.step.over() == Replaces::Nothing {
+        if staged.replaced.is_none() {
             let put = self.writer().put_new(staged.in_stage(), year, &staged.place.1);
             return put.map_err(|error| match error.kind() {
                 std::io::ErrorKind::AlreadyExists => staged.changed(),
@@ -330,21 +402,33 @@ impl Shared<'_> {
         let taken;
         let locks = match locks {
             Locks::Held(locks) => locks,
-            Locks::Free if staged.step == Step::Revive => {
-                let waiter = self.caller.waiter();
-                taken = self.claim().lock(&staged.name, self.caller.agent, &waiter)?;
-                self.claim().check(&staged.name, Remains::Tombstone)?;
-                &taken
-            }
             Locks::Free => {
                 taken = self.lock([(self.to, &staged.name)])?;
                 &taken
             }
         };
         let item = self.at_destination(locks, staged)?;
-        keep_unlisted(&item)?;
-        Ok(self.writer().swap_item(staged.in_stage(), &item)?)
+        // A deletion can be undone; whatever no sidecar lists is kept.
+        let is_kept = staged.step == Step::Bury
+            || self.options.line_up.is_some()
+            || !staged.unlisted.is_empty();
+        if is_kept {
+            self.writer().replace_item(staged.in_stage(), &item)?;
+        } else {
+            self.writer().swap_item(staged.in_stage(), &item)?;
+        }
+        Ok(())
     }
+}
+
+/// The work on items under their locks.
+type LockedAct<'a> = dyn FnMut(&ItemLocks, &[(usize, Staged)], &mut Group) + 'a;
+
+/// A collection of the transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Source,
+    Destination,
 }
 
 impl Arriving for (usize, Staged) {
@@ -356,28 +440,17 @@ impl Arriving for (usize, Staged) {
         self.1.in_stage()
     }
 
-    fn change(&self) -> Option<InventoryChange> {
-        let state = match self.1.step {
-            // It was a Copy before.
-            Step::Copy(Replaces::Copy) | Step::HandOver(Replaces::Copy) | Step::Skip => {
-                return None;
-            }
-            Step::Revive => State::Original,
-            Step::Bury(_) => State::Deleted,
-            // An item in a hand-over is a Copy until the hand-over is settled.
-            Step::Copy(_) | Step::HandOver(_) | Step::MoveCopy | Step::DropCopy => State::Copy,
-        };
-        Some(InventoryChange::Entered(state))
+    fn change(&self) -> InventoryChange {
+        match self.1.replaced {
+            Some(_) => InventoryChange::Became(self.1.there.clone()),
+            None => InventoryChange::Entered(self.1.there.clone()),
+        }
     }
-}
-
-pub(super) fn not_durable(name: &RepositoryName, error: &PathError) -> TransferError {
-    TransferError::NotDurable { name: name.clone(), source: error.repeated("sync") }
 }
 
 impl Transferred {
     /// Whether anything was changed, or would be.
     pub fn is_change(&self) -> bool {
-        self.step != Step::Skip
+        self.step != Step::Nothing
     }
 }

@@ -1,249 +1,187 @@
-//! Recovery of hand-overs: finished or withdrawn, as the sidecars require.
+//! Interrupted migrations: each ends by one look at the holdings in sight.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::Duration;
+use std::ops::ControlFlow;
 
 use super::TransferError;
-use super::journal::{self, JournalRecord};
-use super::lost::bears_mark;
-use super::settle::{HandoverEnd, Sides, settle};
+use super::giver::{Giver, Leaving};
+use super::reading::sealed;
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, Event, EventKind, ItemLocks, lock_items};
-use crate::disk::{PathError, Version, resolved};
-use crate::holdings::Peers;
+use crate::collection::{
+    Collection, Event, EventKind, InventoryChange, Listed, LockedItem, Lookup, Names, ReadSidecar,
+    Writer, lock_items,
+};
+use crate::custody::{self, Custody, Has, Holding, Leaves};
+use crate::disk::PathError;
+use crate::holdings::Sight;
 use crate::identity::RepositoryName;
+use crate::item::State;
 use crate::progress::NoProgress;
+use crate::sidecar::Sidecar;
 use crate::verify::{self, Depth, ProofError};
 use crate::wait::Waiter;
 
-/// An unfinished hand-over, and its outcome.
-#[derive(Debug)]
-pub struct Finished {
-    /// The item; `None` for an unusable record.
-    pub name: Option<RepositoryName>,
-    /// The outcome, or why it cannot be ended now.
-    pub result: Result<HandoverEnd, TransferError>,
+/// An item whose migration is under way.
+#[derive(Clone, Debug)]
+pub struct Interrupted {
+    /// The item.
+    pub name: RepositoryName,
+    /// The id of the receiver.
+    pub receiver: String,
 }
 
-/// Whether hand-overs from `giver` are unfinished, or wait for a lost receiver to come back.
-pub fn has_pending(giver: &Collection) -> Result<bool, TransferError> {
-    Ok(!journal::names(giver)?.is_empty())
+/// How an interrupted migration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The receiver has the Original, or passed it on.
+    HandedOver,
+    /// The giver has it.
+    Withdrawn,
+    /// Nothing was under way.
+    Nothing,
 }
 
-/// The places of receivers.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PeerLookup<'a> {
-    /// The collections that a command names.
-    pub named: &'a [&'a Collection],
-    /// These collections, after the recorded place of each. One of them may have the Original by now.
-    pub others: Peers<'a>,
+/// The end of interrupted migrations from one collection.
+#[derive(Clone, Copy, Debug)]
+pub struct Recovery<'a> {
+    /// The giver.
+    pub giver: &'a Collection,
+    /// The right to write there.
+    pub writer: &'a Writer,
+    /// The other collections in sight.
+    pub others: &'a [&'a Collection],
+    /// The agent.
+    pub agent: &'a Agent,
+    /// The wait for locks.
+    pub waiter: &'a Waiter<'a>,
 }
 
-/// The items with an unfinished hand-over from `giver`, or why a record cannot be read.
-pub fn pending(
-    giver: &Collection,
-) -> Result<Vec<Result<RepositoryName, TransferError>>, PathError> {
-    let mut pending = Vec::new();
-    for name in journal::names(giver)? {
-        match journal::read(giver, &name) {
-            Ok(record) => {
-                let open = record.filter(|record| !record.is_lost);
-                pending.extend(open.into_iter().flat_map(|it| it.items).map(Ok));
-            }
-            Err(error) => pending.push(Err(error)),
-        }
-    }
-    Ok(pending)
+/// The items of `giver` whose migration is under way, by their sidecars. A sidecar that cannot be read, and a directory that
+/// cannot be listed, say nothing: verification reports them.
+pub fn interrupted(giver: &Collection) -> Result<Vec<Interrupted>, PathError> {
+    let (lookup, mut found) = (Lookup::new(giver), Vec::new());
+    let _ = giver.visit_all::<PathError>(&Names::default(), |listed| {
+        let Listed::Item(name) = listed else { return Ok(ControlFlow::Continue(())) };
+        let read = lookup.item(&name).ok().flatten().and_then(|item| item.sidecar().ok());
+        let ceded = read.as_ref().and_then(|(sidecar, _)| sidecar.custody.ceded());
+        found.extend(ceded.map(|ceded| Interrupted { name, receiver: ceded.to.clone() }));
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
 }
 
-/// Finishes the interrupted hand-overs from `giver`. Those of a running process are left to it, and an
-/// unusable record does not stop the others.
-pub fn finish_pending(
-    giver: &Collection,
-    reach: PeerLookup<'_>,
-    agent: &Agent,
-    waiter: &Waiter<'_>,
-) -> Result<Vec<Finished>, TransferError> {
-    let mut finished = Vec::new();
-    for name in journal::names(giver)? {
-        let run = Finish { giver, reach, agent, waiter };
-        match run.record(&name) {
-            Ok(outcomes) => finished.extend(outcomes),
-            Err(TransferError::Interrupted) => return Err(TransferError::Interrupted),
-            Err(error) => finished.push(Finished { name: None, result: Err(error) }),
-        }
-    }
-    Ok(finished)
-}
-
-/// Finishing the hand-overs of one collection.
-struct Finish<'a> {
-    giver: &'a Collection,
-    reach: PeerLookup<'a>,
-    agent: &'a Agent,
-    waiter: &'a Waiter<'a>,
-}
-
-impl Finish<'_> {
-    fn record(&self, journal: &str) -> Result<Vec<Finished>, TransferError> {
-        let Some(record) = journal::read(self.giver, journal)? else { return Ok(Vec::new()) };
-        let PeerLookup { named, others } = self.reach;
-        if let Some(receiver) = named.iter().find(|other| other.id() == record.to) {
-            return self.with(receiver, journal);
-        }
-        // Its recorded place first: another collection with its id may be a manual copy.
-        let opened = open_receiver(self.giver, &record);
-        let known = others.collections.iter().find(|other| other.id() == record.to);
-        match (opened, known) {
-            (Ok(receiver), _) => self.with(&receiver, journal),
-            (Err(_), Some(receiver)) => self.with(receiver, journal),
-            (Err(_), None) if record.is_lost => Ok(Vec::new()),
-            (Err(error), None) => Ok(unreachable(&record, error)),
-        }
-    }
-
-    fn with(&self, receiver: &Collection, name: &str) -> Result<Vec<Finished>, TransferError> {
-        let Finish { giver, reach, agent, waiter } = *self;
-        let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
-        // Reading takes long, so no lock is held; items of a process at work are not read.
-        let Some(locks) = self.lock(receiver, &record)? else { return Ok(Vec::new()) };
-        drop(locks);
-        let mut proofs = self.read_back(receiver, &record)?;
-        let Some(locks) = self.lock(receiver, &record)? else { return Ok(Vec::new()) };
-        // The process that held the locks may have finished it.
-        let Some(record) = journal::read(giver, name)? else { return Ok(Vec::new()) };
-        let (from, to) = (giver.writer(agent, waiter)?, receiver.writer(agent, waiter)?);
-        let sides = Sides {
-            from: giver,
-            to: receiver,
-            giver: &from,
-            receiver: &to,
-            locks: &locks,
-            others: reach.others,
-            moved_from: (!is_at(receiver, &record.to_path)).then_some(&*record.to_path),
-            clock: waiter.clock,
-        };
-        let changing = [
-            from.changing(giver, record.items.clone()),
-            to.changing(receiver, record.items.clone()),
-        ];
-        let outcomes = settle(&sides, &record, &mut |name, read| match proofs.remove(name) {
-            Some((version, proof)) if version == read.version => proof,
-            _ => Err(TransferError::Changed { name: name.clone() }),
-        });
-        record.keep_failed(giver, name, &outcomes)?;
-        note(&sides, &outcomes, agent);
-        drop(changing);
-        from.finish()?;
-        to.finish()?;
-        let told = |(name, result)| Finished { name: Some(name), result };
-        Ok(outcomes.into_iter().map(told).collect())
-    }
-
-    /// The locks of all items on both sides, unless a process at work holds one.
-    fn lock(
-        &self,
-        receiver: &Collection,
-        record: &JournalRecord,
-    ) -> Result<Option<ItemLocks>, TransferError> {
-        let both = record.items.iter().flat_map(|item| [(self.giver, item), (receiver, item)]);
-        match lock_items(both, self.agent, &self.waiter.up_to(Duration::ZERO)) {
-            Ok(locks) => Ok(Some(locks)),
-            Err(CollectionError::ItemLocked { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Reads the receiver's items if the giver's may be removed because of them. An item that cannot be read
-    /// is not proven.
-    fn read_back(
-        &self,
-        receiver: &Collection,
-        record: &JournalRecord,
-    ) -> Result<Proofs, TransferError> {
-        let mut proofs = Proofs::new();
-        if record.leave_copy {
-            return Ok(proofs);
-        }
-        for name in &record.items {
-            // The remains of a damaged sidecar may contain the mark.
-            match bears_mark(self.giver, name, &record.token) {
-                Ok(true) | Err(TransferError::Damaged { .. }) => {}
-                Ok(false) | Err(_) => continue,
-            }
-            let Ok(item) = receiver.item(name) else { continue };
-            let Ok(Some(version)) = item.version() else { continue };
-            let proof = verify::prove(&item, Depth::FromDisk, &NoProgress, &self.waiter.interrupt);
-            let proof = match proof {
-                Ok(()) => Ok(()),
-                Err(ProofError::Damaged { summary, .. }) => Err(TransferError::ReceivedDamaged {
-                    name: name.clone(),
-                    from: self.giver.path().to_path_buf(),
-                    to: receiver.path().to_path_buf(),
-                    summary,
-                }),
-                Err(ProofError::Disk(error)) => Err(error.into()),
-                Err(ProofError::Interrupted) => return Err(TransferError::Interrupted),
+impl Recovery<'_> {
+    /// Ends the migration of `name`, as the holdings in sight require.
+    pub fn end(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
+        self.change(name, |item, read| {
+            let own = item.holding(&read, self.giver.id())?;
+            let Some(ceded) = own.custody.ceded() else { return Ok(Ending::Nothing) };
+            let mut seen = Sight::of(name, self.others).whole()?;
+            let in_sight = |id: &str| {
+                id == self.giver.id() || self.others.iter().any(|other| other.id() == id)
             };
-            proofs.insert(name.clone(), (version, proof));
-        }
-        Ok(proofs)
-    }
-}
-
-/// The proofs of the receiver's items, and the versions of their sidecars.
-type Proofs = BTreeMap<RepositoryName, (Version, Result<(), TransferError>)>;
-
-/// Adds missing events of an earlier run to the logs.
-fn note(
-    sides: &Sides<'_>,
-    outcomes: &[(RepositoryName, Result<HandoverEnd, TransferError>)],
-    agent: &Agent,
-) {
-    let now = sides.clock.now();
-    let handed_over = outcomes.iter().filter(|(_, it)| matches!(it, Ok(HandoverEnd::HandedOver)));
-    let events: Vec<_> = handed_over
-        .map(|(name, _)| {
-            let event = Event::new(EventKind::Transfer, name, now, agent);
-            let note = Some("an interrupted hand-over was finished".to_owned());
-            Event { note, ..event.with_source(sides.from).with_destination(sides.to) }
+            seen.push(own.clone());
+            match custody::interrupted(&own, ceded, &seen, in_sight) {
+                custody::Interrupted::Finish(there, leaves) => {
+                    self.prove(name, there)?;
+                    let custody = match leaves {
+                        Leaves::Stub => there.custody.elsewhere(),
+                        // Its contents are those that were offered.
+                        Leaves::Copy => own.custody.elsewhere().passed_to(&ceded.to, ceded.id),
+                    };
+                    self.finish((item, read, custody), leaves)?;
+                    Ok(Ending::HandedOver)
+                }
+                custody::Interrupted::KeepAbove(there) => {
+                    let id = self.giver.custody_id()?;
+                    self.keep(&item, &read, own.custody.kept_above(&there.custody, id))
+                }
+                // Behind, as an Original that was put back: repair brings it up.
+                custody::Interrupted::ComeUp(_) => self.keep(&item, &read, own.custody.elsewhere()),
+                custody::Interrupted::Withdraw => self.withdraw(&item, &read),
+                custody::Interrupted::OutOfSight(id) => Err(TransferError::OutOfSight {
+                    name: name.clone(),
+                    giver: self.giver.path().to_path_buf(),
+                    id,
+                }),
+            }
         })
-        .collect();
-    sides.from.note(&events);
-    sides.to.note(&events);
-    let kept = outcomes.iter().filter_map(|(name, outcome)| {
-        let note = match outcome {
-            Ok(HandoverEnd::TakenBack) => "taken back: the receiver does not have it",
-            Ok(HandoverEnd::Vanished) => "missing: it went, and the receiver does not have it",
-            _ => return None,
-        };
-        let event = Event::new(EventKind::Recovery, name, now, agent).with_destination(sides.to);
-        Some(Event { note: Some(note.to_owned()), ..event })
-    });
-    sides.from.note(&kept.collect::<Vec<_>>());
-}
-
-/// Whether `collection` is the one at `path`.
-fn is_at(collection: &Collection, path: &Path) -> bool {
-    let there = resolved(path);
-    there.is_ok_and(|there| resolved(collection.path()).is_ok_and(|own| own == there))
-}
-
-fn open_receiver(giver: &Collection, record: &JournalRecord) -> Result<Collection, TransferError> {
-    let receiver = Collection::open(&record.to_path, &giver.watcher())?;
-    if receiver.id() == record.to {
-        return Ok(receiver.with_listener_of(giver));
     }
-    Err(TransferError::OtherReceiver { path: record.to_path.clone(), id: record.to.clone() })
-}
 
-/// The outcomes of a record whose receiver cannot be reached: the first has the reason.
-fn unreachable(record: &JournalRecord, error: TransferError) -> Vec<Finished> {
-    let mut error = Some(error);
-    let tell = |name: &RepositoryName| Finished {
-        name: Some(name.clone()),
-        result: Err(error.take().unwrap_or(TransferError::GroupFailed)),
-    };
-    record.items.iter().map(tell).collect()
+    /// Withdraws the migration of `name` by a person's word, without a look at the receiver.
+    pub fn withdraw_unseen(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
+        self.change(name, |item, read| match read.sidecar.custody.ceded() {
+            Some(_) => self.withdraw(&item, &read),
+            None => Ok(Ending::Nothing),
+        })
+    }
+
+    /// Calls `act` with the locked item: the run that migrates it has ended, or holds the lock.
+    fn change(
+        &self,
+        name: &RepositoryName,
+        act: impl FnOnce(LockedItem<'_>, ReadSidecar) -> Result<Ending, TransferError>,
+    ) -> Result<Ending, TransferError> {
+        let locks = lock_items([(self.giver, name)], self.agent, self.waiter)?;
+        let lookup = Lookup::new(self.giver);
+        let item = locks.item(&lookup, name)?.ok_or_else(|| self.giver.absent(name))?;
+        let read = sealed(&item, item.read_sidecar(), self.giver.path())?;
+        let ending = act(item, read)?;
+        if ending != Ending::Nothing {
+            let note = match ending {
+                Ending::HandedOver => "finished the migration",
+                _ => "withdrew the migration",
+            };
+            let event = Event::new(EventKind::Recovery, name, self.waiter.clock.now(), self.agent);
+            self.giver.note(&[Event { note: Some(note.to_owned()), ..event }]);
+        }
+        Ok(ending)
+    }
+
+    /// Reads the item of the receiver, or of the collection that it passed the item on to, before the giver's goes.
+    fn prove(&self, name: &RepositoryName, there: &Holding) -> Result<(), TransferError> {
+        let holder = match there.has {
+            Has::Payload => &there.at,
+            Has::Stub => there.custody.holder(),
+            _ => return Ok(()),
+        };
+        let Some(collection) = self.others.iter().find(|other| other.id() == holder) else {
+            return Ok(());
+        };
+        let item = collection.item(name)?;
+        let proof = verify::prove(&item, Depth::FromDisk, &NoProgress, &self.waiter.interrupt);
+        proof.map_err(|error| match error {
+            ProofError::Damaged { path, summary } => TransferError::Damaged {
+                path,
+                detail: summary,
+                name: name.clone(),
+                collection: collection.path().to_path_buf(),
+            },
+            ProofError::Disk(error) => error.into(),
+            ProofError::Interrupted => TransferError::Interrupted,
+        })
+    }
+
+    fn finish(&self, item: Leaving<'_>, leaves: Leaves) -> Result<(), TransferError> {
+        let clock = self.waiter.clock;
+        Giver { collection: self.giver, writer: self.writer, clock }.leave(vec![item], leaves)
+    }
+
+    fn withdraw(&self, item: &LockedItem<'_>, read: &ReadSidecar) -> Result<Ending, TransferError> {
+        let id = self.giver.custody_id()?;
+        self.keep(item, read, read.sidecar.custody.withdrawn(id))
+    }
+
+    fn keep(
+        &self,
+        item: &LockedItem<'_>,
+        read: &ReadSidecar,
+        custody: Custody,
+    ) -> Result<Ending, TransferError> {
+        let kept = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
+        let text = read.rewritten(item.name(), &kept)?;
+        self.writer.replace_sidecar(item, &text)?;
+        let change = (item.name().clone(), InventoryChange::became(&kept));
+        self.giver.record([change], self.waiter.clock)?;
+        Ok(Ending::Withdrawn)
+    }
 }

@@ -97,13 +97,11 @@ impl Transfer<'_> {
             writer: self.writer.as_ref(),
             source_writer: self.source_writer.as_ref(),
             options: self.options,
-            peers: &self.peers,
-            witnesses: self.witnesses,
+            others: self.others,
             caller: self.caller,
             flow: Flow::new(UNDER_WAY),
             pending: Arc::default(),
             one_file_system,
-            token: super::journal::token(self.to.path())?,
         })
     }
 }
@@ -175,8 +173,8 @@ impl Collector<'_> {
 
     fn count(&mut self, Outcome { name, result }: &Outcome) {
         match result {
-            Ok(Transferred { step: Step::Skip, .. }) => self.summary.skipped += 1,
-            Ok(Transferred { step: Step::Bury(_), .. }) => self.summary.buried += 1,
+            Ok(Transferred { step: Step::Nothing, .. }) => self.summary.skipped += 1,
+            Ok(Transferred { step: Step::Bury, .. }) => self.summary.buried += 1,
             Ok(Transferred { files, bytes, .. }) => {
                 self.summary.transferred += 1;
                 self.summary.files = self.summary.files.saturating_add(*files);
@@ -211,8 +209,7 @@ fn halt(group: Vec<Prepared>, reason: &TransferError) -> Vec<Outcome> {
         Prepared::Failed(name, error) => Some(Outcome { name, result: Err(error) }),
         Prepared::Planned(staged)
         | Prepared::Staged(staged, _)
-        | Prepared::Move(staged)
-        | Prepared::Bury(staged)
+        | Prepared::Describe(staged)
         | Prepared::Drop(staged) => Some(Outcome { name: staged.name, result: Err(error()) }),
     };
     group.into_iter().filter_map(outcome).collect()

@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use super::journal::{JournalRecord, lines_before};
 use super::staged::Staged;
 use super::{OnError, Options, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer, lock_items,
 };
-use crate::disk::PathError;
 use crate::flow::{Flow, Reservation, Reservations, Size};
-use crate::holdings::{Claim, Peers};
 use crate::identity::RepositoryName;
 use crate::progress::NoProgress;
 use crate::verify::{self, ProofError};
+
+/// The locks of an item, if this thread holds them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Locks<'l> {
+    Held(&'l ItemLocks),
+    Free,
+}
 
 /// The state of an item before its group is published.
 #[derive(Debug)]
@@ -25,12 +29,10 @@ pub(super) enum Prepared {
     Planned(Staged),
     /// It is staged; room is kept for its publishing.
     Staged(Staged, Option<Reservation>),
-    /// It is to be renamed unchanged, within one file system.
-    Move(Staged),
-    /// It is to be removed from the source, once the Copy at the destination is proven.
+    /// The destination has the same Copy: it is to be replaced by a stub at the source, once that Copy is proven.
     Drop(Staged),
-    /// The Copy at the destination is to become a tombstone.
-    Bury(Staged),
+    /// The sidecar at the destination alone is to be replaced.
+    Describe(Staged),
     /// Nothing is to be published.
     Failed(RepositoryName, TransferError),
 }
@@ -44,17 +46,14 @@ pub(super) struct Shared<'a> {
     pub(super) writer: Option<&'a Writer>,
     pub source_writer: Option<&'a Writer>,
     pub options: Options,
-    pub peers: &'a Peers<'a>,
-    pub witnesses: Peers<'a>,
+    pub others: &'a [Collection],
     /// Who calls.
     pub caller: Caller<'a>,
     pub flow: Flow<Prepared>,
     /// Room that items in flight still need at the destination.
     pub pending: Arc<Reservations>,
-    /// Whether items can be moved from one collection to the other by renaming.
+    /// Whether files can be shared by hard links, as far as it is known.
     pub one_file_system: bool,
-    /// The token of the hand-overs of this run.
-    pub token: String,
 }
 
 impl<'a> Shared<'a> {
@@ -63,13 +62,9 @@ impl<'a> Shared<'a> {
         self.writer.expect("because `run` refuses to act without a writer")
     }
 
-    /// The checks before a deleted Original is restored at the destination.
-    pub(super) fn claim(&self) -> Claim<'_> {
-        Claim { own: self.to, source: Some(self.from), peers: self.peers }
-    }
-
     pub(super) fn deliver(&self, number: usize, ready: Prepared) {
-        if let Prepared::Planned(staged) | Prepared::Move(staged) | Prepared::Drop(staged) = &ready
+        if let Prepared::Planned(staged) | Prepared::Drop(staged) | Prepared::Describe(staged) =
+            &ready
         {
             self.caller.progress.skip(staged.bytes);
         }
@@ -102,7 +97,7 @@ impl<'a> Shared<'a> {
         let item =
             locks.item(&self.destination_items, &staged.name)?.ok_or_else(|| staged.changed())?;
         match staged.replaced {
-            Some(version) if !item.has_version(version)? => Err(staged.changed()),
+            Some((_, version)) if !item.has_version(version)? => Err(staged.changed()),
             _ => Ok(item),
         }
     }
@@ -121,23 +116,6 @@ impl<'a> Shared<'a> {
     ) -> Result<LockedItem<'l>, TransferError> {
         let item = locks.item(&self.source_items, &staged.name)?.ok_or_else(|| staged.changed())?;
         if item.has_version(staged.source)? { Ok(item) } else { Err(staged.changed()) }
-    }
-
-    /// The record of a hand-over of `items` by their sidecars.
-    pub(super) fn journal_record(
-        &self,
-        items: Vec<RepositoryName>,
-    ) -> Result<JournalRecord, PathError> {
-        Ok(JournalRecord {
-            token: self.token.clone(),
-            to: self.to.id().to_owned(),
-            to_path: self.to.path().to_path_buf(),
-            leave_copy: self.options.rules.leave_copy,
-            renames: false,
-            is_lost: false,
-            before: lines_before(self.to, &items)?,
-            items,
-        })
     }
 
     pub(super) fn lock<'i>(

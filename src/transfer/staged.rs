@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::decide::{Replaces, Step};
-use super::{TransferError, Transferred};
-use crate::collection::{ReadSidecar, StagedItem, StoredItem};
+use super::{Step, TransferError, Transferred};
+use crate::collection::{Here, ReadSidecar, StagedItem, StoredItem};
+use crate::custody::Custody;
 use crate::digest::Digest;
 use crate::disk::Version;
 use crate::identity::RepositoryName;
+use crate::item::State;
 
-/// A complete item in the stage, with its new sidecar.
+/// An item on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Staged {
     /// The name as the source spells it.
@@ -17,18 +18,19 @@ pub(super) struct Staged {
     pub step: Step,
     /// The item in the stage, once it is staged.
     pub item: Option<StagedItem>,
-    /// The staged new sidecar of an Original that is renamed.
-    pub history: Option<PathBuf>,
+    /// The custody that the receiver of the Original gets.
+    pub received: Option<Custody>,
+    /// The line of the inventory of the destination once the item is there.
+    pub there: Here,
     /// Its place: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
     /// The versions of the sidecars on which the decision is based: at the source, and at the destination if
     /// there is one.
     pub source: Version,
-    pub replaced: Option<Version>,
+    pub replaced: Option<(State, Version)>,
     pub files: u64,
     pub bytes: u64,
-    /// The digest of the manifest, if it was computed.
-    pub digest: Option<Digest>,
+    pub digest: Digest,
     /// Unlisted files, which move to the trash.
     pub unlisted: Vec<PathBuf>,
 }
@@ -42,21 +44,18 @@ impl Staged {
         place: (PathBuf, PathBuf),
     ) -> Staged {
         let totals = source.sidecar.payload;
-        let (files, bytes) = match step {
-            Step::Bury(Replaces::Nothing) => (0, 0),
-            _ => (totals.files, totals.bytes),
-        };
         Staged {
             name: from.name().clone(),
             step,
             item: None,
-            history: None,
+            received: None,
+            there: Here::of(&source.sidecar),
             place,
             source: source.version,
             replaced: None,
-            files,
-            bytes,
-            digest: Some(totals.digest),
+            files: totals.files,
+            bytes: totals.bytes,
+            digest: totals.digest,
             unlisted: Vec::new(),
         }
     }
@@ -76,10 +75,36 @@ impl Staged {
         self.place.0.join(&self.place.1)
     }
 
+    /// The same with the state that it gets in the collection with the id `to`.
+    pub(super) fn to(mut self, to: &str) -> Staged {
+        self.there.state = match self.step {
+            Step::Bury => State::Deleted,
+            Step::HandOver => State::Original,
+            _ if self.there.custody.holder() == to => State::Original,
+            _ => State::Copy,
+        };
+        self
+    }
+
+    /// The receiver gets the Original with this custody.
+    pub(super) fn receives(&mut self, custody: Custody) {
+        self.there = Here { state: State::Original, custody: custody.bare(), ..self.there.clone() };
+        self.received = Some(custody);
+    }
+
     /// The report of the published item.
     pub(super) fn transferred(&self, root: &Path) -> Transferred {
         let place = root.join(self.at());
+        let replaced = self.replaced.map(|(state, _)| state);
         let Staged { step, files, bytes, .. } = *self;
-        Transferred { step, place, files, bytes, unlisted: self.unlisted.clone() }
+        Transferred {
+            step,
+            state: self.there.state,
+            replaced,
+            place,
+            files,
+            bytes,
+            unlisted: self.unlisted.clone(),
+        }
     }
 }

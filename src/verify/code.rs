@@ -75,10 +75,9 @@ codes! {
     Unrecorded = 109, Warning, "an item is here whose arrival was never recorded";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
-    // The Original may be where the item went, so this may be a second one.
-    ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it left for another collection or was given up";
-    // The Original is in another collection, or was replaced here by an older state of the item.
-    StateContradicted = 113, Damage, "the sidecar and the inventory contradict each other about which state an item is in";
+    ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it was given up";
+    // It was put back from a backup: another collection may have the Original.
+    ItemPutBack = 113, Damage, "an item is older than what the inventory, or another collection, says of it";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "an entry of the payload is not in the sidecar";
@@ -107,12 +106,14 @@ codes! {
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";
-    StaleCopy = 403, Warning, "a Copy is older than its Original";
-    HandoverPending = 404, Warning, "a hand-over of the Original has begun and is not finished";
-    CopyDiffers = 405, Damage, "a Copy has other content than its Original, and is not older";
+    StaleCopy = 403, Warning, "a holding is behind a newer one";
+    MigrationPending = 404, Warning, "a migration of the Original has begun and is not finished";
+    CopyDiffers = 405, Damage, "neither of two holdings follows the other";
     SameCollection = 406, Warning, "two roots are one collection, copied by hand";
-    DescriptionDiffers = 407, Damage, "a holding has another description than one of the same date, or than the older Original";
+    DescriptionDiffers = 407, Damage, "two holdings have other descriptions, and neither follows the other";
     DeletedElsewhere = 408, Warning, "an item is deleted in one collection, and another holds the Original";
+    // It was handed over or copied, and the receiver was put back or has lost it.
+    HolderLacks = 409, Damage, "the collection that a holding names as the holder of the Original has nothing, or an older state";
 
     RelationUnclear = 501, Warning, "a relation in the sidecar is not understood";
     RelationNowhere = 502, Warning, "a relation leads to an identifier that was never issued to an item";

@@ -11,7 +11,6 @@ use crate::holdings::{Holding, HoldingRecord, Report, Standing, Survey, holdings
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
-use crate::sidecar::Party;
 
 /// A contradiction between roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,8 +102,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
     }
 
     fn take(&mut self, found: Report) -> ControlFlow<()> {
-        let all = match found {
-            Report::Item(holdings) => holdings.all,
+        let (originals, all) = match found {
+            Report::Item(holdings) => (holdings.originals(), holdings.all),
             Report::Unlisted { collection, error } => {
                 self.unlisted[collection] = true;
                 return self.check_shortage(Some(&error));
@@ -115,7 +114,15 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             self.check_shortage(holding.record.as_ref().err().and_then(CollectionError::disk))?;
         }
         for holding in &all {
-            for finding in self.findings(holding, &all) {
+            let mut findings = self.findings(holding, &all);
+            if let Some((first, others)) = originals.split_first()
+                && others.contains(&holding.collection)
+            {
+                let (first, this) = (self.path(*first), self.path(holding.collection));
+                let detail = format!("one is in {first}, one in {this}");
+                findings.insert(0, Finding::new(Code::TwoOriginals, Place::Item, detail));
+            }
+            for finding in findings {
                 let name = Some(holding.name.clone());
                 self.tell(Disagreement { root: holding.collection, name, finding })?;
             }
@@ -158,36 +165,53 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         let Ok(own) = &holding.record else { return Vec::new() };
         let other = holding.against.and_then(|at| all.iter().find(|it| it.collection == at));
         let other = other.and_then(|it| Some((self.path(it.collection), it.record.as_ref().ok()?)));
-        let other_description = |path: &str| {
-            (Code::DescriptionDiffers, format!("its description is not that in {path}"))
-        };
-        let found = match (holding.standing, &other) {
-            (Standing::Original, Some((first, _))) => {
-                let this = self.path(holding.collection);
-                vec![(Code::TwoOriginals, format!("one is in {first}, one in {this}"))]
+        let this = self.path(holding.collection);
+        let mut found = Vec::new();
+        if let Some(holder) = holding.relies_on {
+            let detail = format!(
+                "{this} has what it got from {0} or handed over to it, and {0} has it no more",
+                self.path(holder)
+            );
+            found.push((Code::HolderLacks, detail));
+        }
+        match (holding.standing, &other) {
+            (Standing::Behind, Some((path, it)))
+                if own.rule.is_original() && it.rule.is_deletion() =>
+            {
+                found.push((Code::DeletedElsewhere, format!("the tombstone is in {path}")));
             }
-            (Standing::Stale, Some((path, HoldingRecord { timestamp, .. }))) => {
-                let detail = format!("of {}, the Original in {path} of {timestamp}", own.timestamp);
-                vec![(Code::StaleCopy, detail)]
+            (Standing::Behind, Some((path, it)))
+                if own.rule.is_original() && it.rule.custody.holder() != own.rule.at =>
+            {
+                let detail = format!("{path} says that the Original is elsewhere by now");
+                found.push((Code::ItemPutBack, detail));
             }
-            (Standing::Different, Some((path, is))) if own.content != is.content => {
+            (Standing::Behind, Some((path, it))) => {
+                let detail = format!("of {}, the one in {path} of {}", own.timestamp, it.timestamp);
+                found.push((Code::StaleCopy, detail));
+            }
+            (Standing::Behind, None) => {
+                found.push((Code::StaleCopy, "an inventory has a later line".to_owned()));
+            }
+            (Standing::Fork, Some((path, it))) if own.content != it.content => {
                 let detail = format!(
-                    "its manifest has the digest {}, that of the Original in {path} {}",
-                    own.content, is.content
+                    "its manifest has the digest {}, that in {path} {}",
+                    own.content, it.content
                 );
-                vec![(Code::CopyDiffers, detail)]
+                found.push((Code::CopyDiffers, detail));
             }
-            (Standing::Different, Some((path, _))) => vec![other_description(path)],
-            (Standing::Deleted, Some((path, _))) => {
-                vec![(Code::DeletedElsewhere, format!("the Original is in {path}"))]
+            (Standing::Fork, Some((path, it))) if own.description != it.description => {
+                let detail = format!("its description is not that in {path}");
+                found.push((Code::DescriptionDiffers, detail));
             }
-            (Standing::Orphan, other) => {
-                let mut found = vec![(Code::NoOriginal, self.tell_absence(own, all))];
-                found.extend(other.as_ref().map(|(path, _)| other_description(path)));
-                found
+            (Standing::Fork, Some((path, _))) => {
+                found.push((Code::CopyDiffers, format!("the one in {path} has the same contents")));
             }
-            _ => Vec::new(),
-        };
+            (Standing::Orphan, _) if holding.relies_on.is_none() => {
+                found.push((Code::NoOriginal, self.tell_absence(own, all)));
+            }
+            _ => {}
+        }
         let finding = |(code, detail)| Finding::new(code, Place::Item, detail);
         found.into_iter().map(finding).collect()
     }
@@ -203,8 +227,10 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         if let Some(holding) = all.iter().find(|it| it.record.is_err()) {
             facts.push(format!("its sidecar in {} cannot be read", self.path(holding.collection)));
         }
-        if let Some(Party::To(id)) = copy.handover.as_ref().map(|handover| &handover.party) {
-            facts.push(format!("it was handed over to the collection {id}"));
+        if copy.rule.custody.holder().is_empty() {
+            facts.push("it came from an archive without an id".to_owned());
+        } else {
+            facts.push(format!("its holder is the collection {}", copy.rule.custody.holder()));
         }
         if let Some(root) = self.unlisted.iter().position(|unlisted| *unlisted) {
             facts.push(format!("not all of {} can be listed", self.path(root)));

@@ -78,6 +78,7 @@ fn missing(name: RepositoryName, state: Option<State>, certainty: Certainty) -> 
     let what = match state {
         Some(State::Original) => "the Original",
         Some(State::Copy) => "the Copy",
+        Some(State::Elsewhere) => "the stub",
         Some(State::Deleted) => "the tombstone",
         None => "the item",
     };
@@ -105,18 +106,13 @@ pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option
     }
 }
 
-/// The finding for an item in `state`, if the inventory records another state and the sidecar does not
-/// explain it.
-pub(super) fn contradiction(
-    collection: &Collection,
-    name: &RepositoryName,
-    state: State,
-) -> Option<Finding> {
-    match collection.contradicting_line(name, state) {
+/// The finding for an item that is older than the last line of the inventory about it.
+pub(super) fn put_back(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
+    match collection.contradicting_line(name) {
         Ok(line) => line.map(|line| {
-            let recorded = line.state().map(|state| format!("the inventory says {state}"));
-            let detail = format!("it says {state}; {}: {line}", recorded.unwrap_or_default());
-            Finding::new(Code::StateContradicted, Place::Item, detail)
+            let state = line.state().map(|state| format!("{state} by the inventory: "));
+            let detail = format!("{}{line}", state.unwrap_or_default());
+            Finding::new(Code::ItemPutBack, Place::Item, detail)
         }),
         Err(error) => Some(Finding::of_error(Place::Item, &error)),
     }

@@ -139,7 +139,7 @@ impl Inspection {
     fn look_at_payload(&mut self, sidecar: Sidecar, context: &Context<'_>) -> Option<()> {
         let place = || Place::Beside(PathBuf::from(layout::PAYLOAD));
         let opened = match sidecar.state {
-            State::Deleted => None,
+            State::Elsewhere | State::Deleted => None,
             State::Original | State::Copy => match self.dir.open_dir(layout::PAYLOAD) {
                 Ok(doc) => return self.compare(doc, sidecar, context),
                 Err(error) => Some(error),

@@ -25,7 +25,7 @@ pub(super) fn read(
             check_totals(&sidecar, findings);
             check_target(&sidecar, findings);
             check_twins(&sidecar.files, findings);
-            check_handover(&sidecar, findings);
+            check_migration(&sidecar, findings);
             check_relations(&sidecar, findings);
             Some(sidecar)
         }
@@ -131,9 +131,10 @@ fn check_twins(entries: &[Entry], findings: &mut Findings) {
     }
 }
 
-fn check_handover(sidecar: &Sidecar, findings: &mut Findings) {
-    if let Some(handover) = &sidecar.handover {
-        findings.push(Finding::new(Code::HandoverPending, place(), handover.party.to_string()));
+fn check_migration(sidecar: &Sidecar, findings: &mut Findings) {
+    if let Some(ceded) = sidecar.custody.ceded() {
+        let detail = format!("to the collection {}", ceded.to);
+        findings.push(Finding::new(Code::MigrationPending, place(), detail));
     }
 }
 

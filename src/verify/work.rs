@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::answer::{JobResult, Unverified};
 use super::finding::{Finding, Place};
-use super::inventory::{absent, contradiction, returned};
+use super::inventory::{absent, put_back, returned};
 use super::item::Inspection;
 use super::reading::DigestRun;
 use super::stray::{IN_TRASH, in_the_way, kind_at, no_item};
@@ -154,9 +154,12 @@ impl Work<'_> {
             return Err(Ok(Report::Tree(no_item(&ticket.name))));
         }
         inspection.extend(returned);
-        let state = inspection.sound_state();
-        let contradiction = state.and_then(|it| contradiction(self.collection, &ticket.name, it));
-        inspection.extend(contradiction);
+        if inspection.sound_state().is_some() {
+            // An inventory that cannot be read is named once for a whole collection.
+            let is_told =
+                |it: &Finding| ticket.origin == NameOrigin::Asked || it.code == Code::ItemPutBack;
+            inspection.extend(put_back(self.collection, &ticket.name).filter(is_told));
+        }
         let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
         self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);
         Ok(inspection)

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use urepo::adopt::{AdoptError, Adopter, Mode, Note, Outcome, Plan, Summary};
 use urepo::collection::{Collection, CollectionError, init_without_names};
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::holdings::{OriginalError, Peers};
+use urepo::holdings::Peers;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;

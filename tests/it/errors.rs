@@ -4,7 +4,6 @@
 mod adopting;
 mod amending;
 mod collections;
-mod departed;
 mod descriptions;
 mod destinations;
 mod exports;

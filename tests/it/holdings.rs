@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use urepo::collection::{Collection, Names};
+use urepo::custody::CustodyId;
 use urepo::disk::Watcher;
 use urepo::holdings::{Concern, Holdings, Report, Standing, Survey, holdings};
 use urepo::identity::Instant;
 use urepo::interrupt::Interrupt;
 use urepo::item::{Content, Entry, PayloadPath, State, Totals};
-use urepo::sidecar::{Handover, Party, Sidecar};
+use urepo::sidecar::Sidecar;
 
 use crate::support::{
     Faults, Mode, TestClock, World, change_item, copy_item, deposit, make_collection, options,
@@ -65,11 +66,6 @@ impl Archives {
     fn told(&self, name: &str) -> String {
         told(&self.holdings(name))
     }
-
-    fn id(&self, root: &str) -> String {
-        let collection = Collection::open(&self.root(root), &Watcher::default()).unwrap();
-        collection.settings().id.clone()
-    }
 }
 
 /// Which collections hold it, and how: `a original, b stale`.
@@ -83,6 +79,8 @@ fn told(holdings: &Holdings) -> String {
 
 fn later(sidecar: &mut Sidecar) {
     sidecar.timestamp = "2030-01-01T00:00:00Z".parse().unwrap();
+    sidecar.custody = sidecar.custody.amended(CustodyId::from(*b"amended!"));
+    sidecar.metadata.add("creator", "Ana").unwrap();
 }
 
 #[test]
@@ -99,12 +97,13 @@ fn of_an_item_are_found_by_its_name_and_compared() {
     assert_eq!(found.all[1].record.as_ref().unwrap().state, State::Copy);
     change_item(&archives.root("a"), name, later);
     archives.copy("c", name, |_| ());
-    assert_eq!(archives.told(name), "a original, b stale, c current");
-    change_item(&archives.root("b"), name, |sidecar| sidecar.state = State::Original);
-    assert_eq!(archives.told(name), "a original, b original, c disputed");
-    change_item(&archives.root("a"), name, |sidecar| sidecar.state = State::Deleted);
-    change_item(&archives.root("b"), name, |sidecar| sidecar.state = State::Copy);
-    assert_eq!(archives.told(name), "a deleted, b orphan, c orphan");
+    assert_eq!(archives.told(name), "a original, b behind, c current");
+    change_item(&archives.root("a"), name, |sidecar| {
+        sidecar.state = State::Deleted;
+        let own = sidecar.custody.holder().to_owned();
+        sidecar.custody = sidecar.custody.passed_to(&own, CustodyId::from(*b"deleted!"));
+    });
+    assert_eq!(archives.told(name), "a deleted, b behind, c behind");
 }
 
 /// The manifest has lines for files only; a Copy without its link is another payload all the same.
@@ -130,10 +129,10 @@ fn differ_in_files_links_and_empty_directories() {
     for (original, copy, expected) in [
         (None, None, Standing::Current),
         (Some(extra("z", link("0.txt"))), Some(extra("z", link("0.txt"))), Standing::Current),
-        (Some(extra("z", link("0.txt"))), None, Standing::Different),
-        (Some(extra("z", link("0.txt"))), Some(extra("z", link("1.txt"))), Standing::Different),
-        (Some(extra("z", empty.clone())), None, Standing::Different),
-        (Some(extra("z", empty.clone())), Some(extra("z", link(""))), Standing::Different),
+        (Some(extra("z", link("0.txt"))), None, Standing::Fork),
+        (Some(extra("z", link("0.txt"))), Some(extra("z", link("1.txt"))), Standing::Fork),
+        (Some(extra("z", empty.clone())), None, Standing::Fork),
+        (Some(extra("z", empty.clone())), Some(extra("z", link(""))), Standing::Fork),
         (Some(extra("z", empty)), Some(extra("z", other_time)), Standing::Current),
     ] {
         let shown = format!("{original:?} {copy:?}");
@@ -151,37 +150,15 @@ fn that_can_not_be_read_are_no_absence() {
     archives.copy("c", name, |_| ());
     let sidecar = archives.item_path("b", name).join("item.toml");
     std::fs::write(&sidecar, "format = ?").unwrap();
-    assert_eq!(archives.told(name), "a original, b unreadable, c current");
+    assert_eq!(archives.told(name), "a original, b damaged, c current");
     std::fs::remove_file(&sidecar).unwrap();
-    assert_eq!(archives.told(name), "a original, b unreadable, c current");
+    assert_eq!(archives.told(name), "a original, b damaged, c current");
     let found = archives.holdings(name).concerns(|_| 0);
     assert_eq!(found, [Concern::Unreadable(1)]);
     // There is no item behind a link.
     std::fs::remove_dir_all(archives.item_path("c", name)).unwrap();
     symlink(archives.item_path("a", name), archives.item_path("c", name)).unwrap();
-    assert_eq!(archives.told(name), "a original, b unreadable");
-}
-
-#[test]
-fn of_an_item_that_is_handed_over_have_one_original_at_any_time() {
-    let archives = Archives::with_items(1);
-    let name = &archives.names[0];
-    let handover = |party| Some(Handover { token: "a token".to_owned(), party });
-    let (from_a, to_b) = (Party::From(archives.id("a")), Party::To(archives.id("b")));
-    archives.copy("b", name, |sidecar| sidecar.handover = handover(from_a));
-    assert_eq!(archives.told(name), "a original, b current");
-    assert_eq!(archives.holdings(name).concerns(|_| 1), [Concern::Handover(vec![1])]);
-    change_item(&archives.root("a"), name, |sidecar| {
-        sidecar.state = State::Copy;
-        sidecar.handover = handover(to_b);
-    });
-    assert_eq!(archives.told(name), "a current, b original");
-    assert_eq!(archives.holdings(name).concerns(|_| 1), [Concern::Handover(vec![0, 1])]);
-    change_item(&archives.root("b"), name, |sidecar| {
-        sidecar.state = State::Original;
-        sidecar.handover = None;
-    });
-    assert_eq!(archives.told(name), "a current, b original");
+    assert_eq!(archives.told(name), "a original, b damaged");
 }
 
 /// What a survey reports: the holdings of each item, and the collections that were not listed.
@@ -279,7 +256,7 @@ fn survey_takes_no_error_for_absence() {
             for (name, told) in &items {
                 assert!(told.starts_with("a "), "{mode:?} {at} {struck:?}: {name}: {told}");
             }
-            let is_told = |(_, told): &(String, String)| told.starts_with("a unreadable");
+            let is_told = |(_, told): &(String, String)| told.starts_with("a damaged");
             let is_noticed = !unlisted.is_empty() || items.iter().any(is_told);
             if unlisted.is_empty() {
                 assert_eq!(
@@ -294,25 +271,26 @@ fn survey_takes_no_error_for_absence() {
     }
 }
 
-/// Moves an item by one rename, as a migration within a file system does, while it is looked for: when
-/// the second collection is looked into for the first time.
+/// Moves an item while it is looked for: when the second collection is looked into for the first time.
 struct Migration {
     trigger: std::path::PathBuf,
-    from: std::path::PathBuf,
-    to: std::path::PathBuf,
+    roots: [std::path::PathBuf; 2],
+    name: String,
     done: std::sync::Once,
 }
 
 impl urepo::disk::Watch for Migration {
     fn before(&self, _: urepo::disk::Operation, path: &Path) -> std::io::Result<()> {
         if path.starts_with(&self.trigger) {
-            self.done.call_once(|| {
-                std::fs::create_dir_all(self.to.parent().unwrap()).unwrap();
-                std::fs::rename(&self.from, &self.to).unwrap();
-            });
+            self.done.call_once(|| move_item(&self.roots, &self.name));
         }
         Ok(())
     }
+}
+
+fn move_item([from, to]: &[std::path::PathBuf; 2], name: &str) {
+    crate::support::copy_item(from, to, name, |sidecar| sidecar.state = State::Original);
+    std::fs::remove_dir_all(from.join(name)).unwrap();
 }
 
 #[test]
@@ -320,30 +298,20 @@ fn of_an_item_that_migrates_meanwhile_are_those_of_one_moment() {
     for (from, to, expected) in [("a", "b", "b original"), ("b", "a", "a original")] {
         let archives = Archives::with_items(1);
         let name = &archives.names[0];
-        let path = |root| archives.item_path(root, name);
+        let roots = [archives.root(from), archives.root(to)];
         if from == "b" {
-            std::fs::create_dir_all(path("b").parent().unwrap()).unwrap();
-            std::fs::rename(path("a"), path("b")).unwrap();
+            move_item(&[archives.root("a"), archives.root("b")], name);
         }
         let watcher = Watcher::new(Arc::new(Migration {
             trigger: archives.root("b").join("example.org"),
-            from: path(from),
-            to: path(to),
+            roots,
+            name: name.clone(),
             done: std::sync::Once::new(),
         }));
         let collections =
             ["a", "b"].map(|root| Collection::open(&archives.root(root), &watcher).unwrap());
         let found = holdings(&name.parse().unwrap(), &collections);
         assert_eq!(told(&found), expected);
-        assert!(!path(from).exists(), "it has moved");
+        assert!(!archives.item_path(from, name).exists(), "it has moved");
     }
-}
-
-#[test]
-fn of_one_date_with_different_descriptions_differ() {
-    let archives = Archives::with_items(1);
-    let name = &archives.names[0];
-    archives.copy("b", name, |sidecar| sidecar.metadata.add("title", "Another").unwrap());
-    assert_eq!(archives.told(name), "a original, b different");
-    assert_eq!(archives.holdings(name).concerns(|_| 0), [Concern::Different(1)]);
 }

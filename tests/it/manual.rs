@@ -175,14 +175,12 @@ impl Reader {
     fn prepare(&self, page: &str) {
         let lost = "urepo init lost --host lost.example.org; urepo -c lost new report.pdf;
             urepo -c lost copy --all --to mirror; mv lost away;";
-        let promoted = "urepo -c mirror promote --all --lost lost --reason fire -y; mv away lost";
         let script = match page {
             "promote" => lost.to_owned(),
             "find" => "printf 'path,relation.part_of\nreport.pdf,%s\n' \"$NAME\" > parts.csv;
                 urepo import --manifest parts.csv"
                 .to_owned(),
             "relate" => "urepo new report.pdf > second".to_owned(),
-            "demote" => format!("{lost} {promoted}"),
             _ => return,
         };
         let (code, output) = self.sh(&script);

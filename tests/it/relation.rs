@@ -153,7 +153,7 @@ fn the_other_end_may_be_in_another_collection() {
     assert_eq!(two.held("mirror", &two.own[0]), "[relations] next_edition = \"C\"");
     two.relate("A --next-edition C --with mirror --unlink").succeeded();
     assert!(two.verified().contains("U403"), "the Copy is stale");
-    two.world.run("-c mirror refresh --from archive").succeeded();
+    two.world.run("-c mirror copy --all --from archive").succeeded();
     assert_eq!(two.held("mirror", &two.own[0]), "");
     let line = format!("-c mirror relate {} --part-of {}", two.own[0], two.own[1]);
     let refused = two.world.run(&format!("{line} --with archive"));

@@ -19,7 +19,6 @@ use std::time::SystemTime;
 
 use urepo::collection::{Collection, CollectionError, TrashContents, recover};
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::holdings::{OriginalError, Peers};
 use urepo::identity::{Instant, RepositoryName, SECOND};
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
@@ -29,8 +28,8 @@ use urepo::removal::{
     Remover, Restoration, Restored, Step, Wanted, finish_pending, plan, plan_restoration,
     purgeable,
 };
-use urepo::sidecar::{Handover, Party, Removal, Seal, Sidecar};
-use urepo::verify::{Code, Depth, verify_item, verify_payload};
+use urepo::sidecar::{Removal, Seal, Sidecar};
+use urepo::verify::{Depth, verify_item, verify_payload};
 
 use crate::support::{
     ReadOnly, TestClock, agent, append, caller, copy_tree, deposit, inventory_file, inventory_line,
@@ -111,8 +110,7 @@ impl World {
     fn restore(&self, others: &[Collection], rule: DamageRule) -> Result<Restored, RemovalError> {
         let collection = self.open("archive");
         remover(&collection, &later(), |remover| {
-            let peers = Peers { collections: others, ..Peers::default() };
-            restore(remover, &self.name, &Restoration { peers, damage: rule })
+            restore(remover, &self.name, &Restoration { others, damage: rule })
         })
     }
 
@@ -201,7 +199,7 @@ fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), R
 /// Knows no other collection.
 fn alone() -> Restoration<'static> {
     let damage = DamageRule::Refuse;
-    Restoration { peers: Peers::default(), damage }
+    Restoration { others: &[], damage }
 }
 
 /// Asks nobody.
@@ -307,8 +305,7 @@ mod plans {
         assert_eq!(told(&planned), told(&done.unwrap()));
         assert_eq!(planned.proven_by.unwrap().state, State::Copy);
         let (rule, interrupt) = (DamageRule::Refuse, Interrupt::default());
-        let peers = Peers { collections: &others, ..Peers::default() };
-        let restoration = Restoration { peers, ..alone() };
+        let restoration = Restoration { others: &others, ..alone() };
         let planned =
             plan_restoration(&collection, &world.name, &restoration, &NoProgress, &interrupt)
                 .unwrap();

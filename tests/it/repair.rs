@@ -1,13 +1,10 @@
 //! Repair: whatever verification finds is mended from a good copy, and no byte is lost on the way.
 
 mod codes;
-mod decisions;
 mod faults;
 mod outdated;
 mod program;
-
 mod sealing;
-mod states;
 mod unreadable;
 mod vanished;
 
@@ -64,11 +61,7 @@ impl Pair {
         let (from, to) = (self.item("a"), self.item(root));
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         copy_tree(&from, &to);
-        let id = self.open("a").id().to_owned();
-        self.change(root, |sidecar| {
-            sidecar.state = State::Copy;
-            sidecar.origin.insert("collection".into(), id.into());
-        });
+        self.change(root, |sidecar| sidecar.state = State::Copy);
     }
 
     fn root(&self, root: &str) -> PathBuf {
@@ -92,14 +85,6 @@ impl Pair {
         let mut sidecar = self.sidecar(root);
         change(&mut sidecar);
         std::fs::write(self.item(root).join("item.toml"), sidecar.to_text()).unwrap();
-    }
-
-    /// Changes the text of a sidecar behind its seal.
-    fn edit(&self, root: &str, from: &str, to: &str) {
-        let path = self.item(root).join("item.toml");
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.contains(from), "{from}\n{text}");
-        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
     }
 
     /// Adds a line about the item to the inventory of `a`.
@@ -199,10 +184,6 @@ impl Pair {
     fn trashed(&self) -> BTreeSet<Digest> {
         digests_below(&self.root("a").join(".urepo/trash"), |_| true)
     }
-}
-
-fn as_state(state: State) -> Options {
-    Options { state: Some(state), ..Options::default() }
 }
 
 fn lose_sidecar(pair: &Pair, root: &str) {

@@ -52,6 +52,11 @@ timestamp = 2026-11-21T02:13:05.25Z
 target = "report.pdf"
 transferable = true
 
+[custody]
+epoch = 1
+id = "0101010101010101"
+holder = "60cb"
+
 [metadata]
 creator = ["One"]
 title = "A title"

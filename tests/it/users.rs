@@ -292,7 +292,7 @@ fn only_the_group_of_the_root_directory_shares() {
 }
 
 /// Suites that another user does not go on with, and why.
-const OF_ONE_USER: [(&str, &str); 12] = [
+const OF_ONE_USER: [(&str, &str); 11] = [
     ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
     ("disk.rs", "nothing fails"),
     ("export.rs", "an export is its maker's"),
@@ -302,7 +302,6 @@ const OF_ONE_USER: [(&str, &str); 12] = [
     ("import/properties.rs", "as `import/faults.rs`, in any order"),
     ("support/watch.rs", "nothing fails"),
     ("transfer/hostile.rs", "of what another user forges"),
-    ("transfer/pairs.rs", "as `transfer/faults.rs`, with two file systems"),
     ("transfer/power.rs", "of the order of operations"),
     ("transfer/resume.rs", "a large item that is half copied is its owner's"),
 ];

@@ -4,7 +4,7 @@ use urepo::collection::StoredItem;
 use urepo::digest::Hasher;
 use urepo::disk::Kind;
 use urepo::disk::copy::BUFFER_BYTES;
-use urepo::item::{Content, PayloadPath, State};
+use urepo::item::{Content, PayloadPath};
 use urepo::sidecar::Sidecar;
 
 use super::open::{file_after, item_and_file};
@@ -41,8 +41,8 @@ impl Cat {
             None => item_and_file(context, &collection, &self.item)?,
         };
         let (sidecar, _) = item.sidecar()?;
-        if sidecar.state == State::Deleted {
-            return Err(super::show::deleted(&collection, &item));
+        if !sidecar.state.has_payload() {
+            return Err(super::show::gone(&collection, &item, &sidecar));
         }
         let path = match &self.file {
             Some(file) => super::show::file_of(&item, &sidecar, Some(file))?,

@@ -134,7 +134,7 @@ impl Find {
         let (mut unwritten, mut deleted) = (None, 0);
         catalog.find(&query, |item| {
             // Its files are not here.
-            if self.state.is_none() && item.state == Some(State::Deleted) {
+            if self.state.is_none() && !item.state.is_some_and(State::has_payload) {
                 deleted += 1;
                 return Ok(ControlFlow::Continue(()));
             }

@@ -18,7 +18,7 @@ pub(super) mod report;
 
 /// Show and correct the descriptions of items
 ///
-/// Only Originals are changed. Their Copies become stale, and `urepo refresh` brings them the new description
+/// Only Originals are changed. Their Copies are behind, and `urepo copy` brings them the new description
 /// without the files. The files of an item stay unchanged, and so do comments and unknown keys in its
 /// sidecar. `urepo log` shows every change with the old and the new values.
 ///

@@ -2,8 +2,7 @@
 
 use std::ffi::OsString;
 
-use urepo::holdings::Peers;
-use urepo::transfer::{OnError, Rules, Verb};
+use urepo::transfer::{Leaves, OnError, Verb};
 
 use super::transfer::{ON_ERROR, TransferRun};
 use crate::cli::Done;
@@ -13,13 +12,13 @@ use crate::cli::select::Selection;
 
 /// Move items to another collection, Originals with them
 ///
-/// Within one file system an item is moved in one step, and none of its files is read. Otherwise it is
-/// copied, read back from the disk of the destination, and only then handed over: at every moment exactly one
-/// collection holds the Original. Its sidecar lists the hand-overs, so that older Copies follow it. The next
-/// run, or `urepo recover`, finishes an interrupted one. If the destination already has a Copy, that is
-/// checked, updated, and becomes the Original.
+/// An item is copied, read back from the disk of the destination, and only then handed over: never do two collections hold
+/// the Original. Within one file system, the files are shared until the item leaves. A stub stays here, which says where the
+/// Original is. `urepo recover` finishes or withdraws an interrupted migration. If the destination already has a
+/// Copy, that is checked, updated, and becomes the Original.
 ///
-/// The identifiers do not change. An item marked `transferable = false` does not migrate.
+/// The identifiers do not change. An item marked `transferable = false` does not migrate, nor does one that was deleted
+/// at the destination, or one of which another collection of the settings has a newer state.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -35,9 +34,6 @@ pub(crate) struct Migrate {
     /// Leave a Copy here
     #[arg(long)]
     leave_copy: bool,
-    /// Migrate even items that were deleted there
-    #[arg(long)]
-    revive: bool,
     /// After a failed item, go on with the others or stop
     #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
     on_error: OnError,
@@ -48,15 +44,16 @@ impl Migrate {
         self.selection.check("migrate ITEM… --to COLLECTION")?;
         let from = context.collection()?;
         let to = context.open_named(&self.to)?;
-        let rules = Rules { leave_copy: self.leave_copy, revive: self.revive, ..Rules::default() };
+        let mut others = context.reachable().collections;
+        others.retain(|other| other.id() != from.id() && other.id() != to.id());
         let run = TransferRun {
             context,
             from: &from,
             to: &to,
             verb: Verb::Migrate,
-            rules,
-            peers: Peers::default(),
-            witnesses: Peers::default(),
+            leaves: if self.leave_copy { Leaves::Copy } else { Leaves::Stub },
+            line_up: None,
+            others: &others,
             state: self.selection.flags.state,
             tombstones: self.selection.tombstones(),
             on_error: self.on_error,

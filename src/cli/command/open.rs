@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use urepo::collection::{Collection, StoredItem};
-use urepo::item::{PayloadPath, State};
+use urepo::item::PayloadPath;
 use urepo::sidecar::Sidecar;
 
 use crate::cli::context::Context;
@@ -36,8 +36,8 @@ impl Open {
         for_each(context, &self.items, |text| {
             let (item, file) = item_and_file(context, &collection, text)?;
             let (sidecar, _) = item.sidecar()?;
-            if sidecar.state == State::Deleted {
-                return Err(super::show::deleted(&collection, &item));
+            if !sidecar.state.has_payload() {
+                return Err(super::show::gone(&collection, &item, &sidecar));
             }
             let mut path = item.payload_path();
             if file.is_some() || sidecar.target.is_some() {

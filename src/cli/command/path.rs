@@ -3,7 +3,6 @@
 use std::os::unix::ffi::OsStrExt;
 
 use urepo::collection::{Collection, StoredItem};
-use urepo::item::State;
 use urepo::transfer::Tombstones;
 
 use super::open::{file_after, item_and_file};
@@ -58,12 +57,11 @@ impl Path {
         file: Option<&str>,
     ) -> Done {
         // Also if the sidecar cannot be read, so that a person can inspect the files.
-        let is_deleted = (self.doc || self.target)
-            && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted);
-        if is_deleted {
+        let sidecar = if self.doc || self.target { item.sidecar().ok() } else { None };
+        if let Some((gone, _)) = sidecar.filter(|(sidecar, _)| !sidecar.state.has_payload()) {
             return match self.selection.tombstones() {
                 Tombstones::Pass | Tombstones::Bring => Ok(()),
-                Tombstones::Refuse => Err(super::show::deleted(collection, item)),
+                Tombstones::Refuse => Err(super::show::gone(collection, item, &gone)),
             };
         }
         let path = if self.target {

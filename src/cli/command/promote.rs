@@ -1,146 +1,268 @@
-//! `urepo promote`: Copies become Originals, because the collection of the Originals is lost.
+//! `urepo promote`: Copies become Originals, because the collection of the Originals is lost, or to end a fork.
 
-mod lost;
+use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
+use std::path::Path;
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-
-use urepo::collection::Collection;
-use urepo::holdings::UnseenRule;
+use urepo::collection::{Collection, CollectionError, Writer};
+use urepo::custody::Discard;
+use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
-use urepo::progress::NoProgress;
-use urepo::promotion::{Loss, PromotionError};
-use urepo::transfer::end_lost;
+use urepo::item::State;
+use urepo::promotion::{Change, Loss, Registrar};
 
-use super::promotion::RegistrarRun;
-use super::transfer::finish_first;
-use crate::cli::Done;
-use crate::cli::choice::{Choice, one_of};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::force::Force;
+use crate::cli::known::{Known, Missing};
+use crate::cli::records::Item;
+use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
+use crate::cli::{Done, shell};
 
 /// Turn Copies into Originals, because the collection that held those is lost
 ///
-/// An item has one Original. If the collection that held it can never be read again, a Copy takes its place:
-/// it is verified byte by byte, its sidecar and the log record when, from which collection and why, and other
-/// Copies follow it when they are refreshed. With --all, every Copy from the lost collection is promoted;
-/// other items are skipped.
+/// An item has one Original. If the collection that held it can never be read again, a Copy takes its place: it is verified
+/// byte by byte, the log records when, from which collection and why, and other Copies follow it with the next `urepo copy`.
+/// With --all, every Copy from the lost collection is promoted; other items are skipped.
 ///
-/// Nothing is promoted while the lost collection exists, even if it cannot be read, at the given path or
-/// where this machine last issued its identifiers. The exceptions are a collection that has given up the
-/// named items (`urepo recover --inventory`), and, with `--force untraced`, one that has only Copies of them.
-/// Nothing is promoted while another known collection holds the Original, a later Copy or a tombstone, or has
-/// lost an item that may be the Original, or while a collection of the settings cannot be opened. Name every
-/// other mirror with --with: only known mirrors are checked. Every collection that may hold the Original, by
-/// the Copies, the inventories, and a hand-over in progress, has to be lost, or known and able to show where
-/// the Original went: repeat --lost for several. If a lost collection comes back after all, `urepo demote`
-/// makes its Originals Copies.
+/// An item that was changed in two collections has two lines. Promoted in the collection whose line is to go on, without
+/// --lost and with --discard, it is the Original, and what the other collection has is behind.
+///
+/// Nothing is promoted while the lost collection exists, even if it cannot be read, nor while a collection of the settings
+/// cannot be opened, nor while another one has a newer state. Name every other mirror with --with: only known mirrors are
+/// checked. If a lost collection comes back after all, its Originals are behind: `urepo recover --with COLLECTION` there
+/// makes them Copies.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo -c mirror promote --all --lost /mnt/lost --reason 'disk failure' --dry-run
-  urepo -c mirror promote --all --lost /mnt/lost --reason 'disk failure' --yes")]
+  urepo -c mirror promote --all --lost /mnt/lost --reason 'disk failure' --yes
+  urepo -c mirror promote 11.21.02.13 --discard --yes")]
 pub(crate) struct Promote {
     #[command(flatten)]
     selection: Selection,
     /// A lost collection: its id, its name in the settings, or the path where it was; may be repeated
-    #[arg(long, value_name = "COLLECTION", required = true)]
+    #[arg(long, value_name = "COLLECTION")]
     lost: Vec<OsString>,
-    /// Why it counts as lost, for the sidecars and the log
-    #[arg(long, value_name = "TEXT", required = true)]
-    reason: String,
+    /// Why, for the log
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
     /// Another mirror, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
-    /// Override a rule: `untraced` promotes a Copy though no inventory says where its Original went
-    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
-    force: Vec<Force>,
+    /// Give up other contents of the item that a known collection has
+    #[arg(long)]
+    discard: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
 }
 
-/// The rules that `--force` overrides here.
-const FORCE: [Choice<Force>; 1] = [(
-    "untraced",
-    "Promote a Copy though no inventory says where its Original went",
-    Force::Untraced,
-)];
-
 impl Promote {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        self.selection.check("promote ITEM… --lost COLLECTION --reason TEXT")?;
-        if self.reason.trim().is_empty() {
-            return Err(Failure::usage("the reason is empty"));
+        self.selection.check("promote ITEM… --lost COLLECTION")?;
+        if self.lost.is_empty() && !self.selection.names_items() {
+            return Err(Failure::usage("without `--lost`, name the items")
+                .hint("`urepo status` lists the items that were changed in two collections"));
         }
         let collection = context.collection()?;
-        let known = context.known(&[&*self.with, &*self.found(context)?].concat())?;
-        let run = RegistrarRun {
-            context,
-            collection: &collection,
-            selection: &self.selection,
-            elsewhere: None,
-            verb: "promote",
-            done: "promoted",
-        };
-        let mut lost = self.ids_of_given_up(&run, &known)?;
+        let mut known = context.known(&self.with)?;
         self.refuse_missing(context, &known)?;
-        if !context.global.dry_run {
-            let others = known.collections.iter().filter(|it| it.id() != collection.id());
-            finish_first(context, &collection, &others.collect::<Vec<_>>())?;
-        }
-        let mut others = known.collections;
-        others.retain(|other| other.id() != collection.id());
-        let gone = self.ids_of_gone(&run, &others)?;
-        lost.extend(gone);
-        // An unreadable item is reported, not skipped.
-        let is_meant = |holders: BTreeSet<String>| lost.iter().any(|id| holders.contains(id));
-        let chosen = run.choose(|name| run.holders(name, &others).map_or(true, is_meant))?;
-        self.confirm(context, &chosen)?;
+        known.collections.retain(|other| other.id() != collection.id());
+        let chosen = self.choose(context, &collection)?;
+        let lost = self.lost_ids(context, &collection, &known.collections, &chosen)?;
+        let is_meant = |name: &RepositoryName| {
+            let read = || collection.item(name).and_then(|item| item.sidecar());
+            self.selection.names_items()
+                || read().map_or(true, |(sidecar, _)| {
+                    sidecar.state.has_payload()
+                        && lost.iter().any(|id| *id == sidecar.custody.holder())
+                })
+        };
+        let chosen: Vec<_> = chosen.into_iter().filter(is_meant).collect();
+        self.confirm(context, chosen.len())?;
         let loss = Loss {
             collections: &lost,
-            reason: &self.reason,
-            others: &others,
-            untraced: Force::Untraced.rule(&self.force, UnseenRule::Accept),
+            reason: self.reason.as_deref().unwrap_or_default().trim(),
+            others: &known.collections,
+            discard: if self.discard { Discard::Accept } else { Discard::Refuse },
         };
-        run.finish(
-            &chosen,
-            |registrar, names, report| registrar.promote_all(names, &loss, report),
-            || {
-                let open = end_lost(&collection, &lost, &context.agent, &context.waiter())?;
-                let told = |(name, error)| (name, Failure::from(error));
-                Ok(open.into_iter().map(told).collect())
-            },
-        )
+        let is_dry = context.global.dry_run;
+        let writer = if is_dry { None } else { Some(context.writer(&collection)?) };
+        let mut report = Report::new(context, "promoted", self.selection.is_single());
+        report.summary.counts.skipped = Some(0);
+        let progress = context.progress();
+        let caller = context.caller(&*progress);
+        let registrar = Registrar { collection: &collection, writer: writer.as_ref(), caller };
+        if report.unresolved().is_continue() {
+            // The tally has the reason of an early end.
+            let _ = registrar.promote_all(&chosen, &loss, &mut |name, result| match result {
+                Ok(Change::Promoted) => report.outcome(
+                    Item::became(name, "promoted"),
+                    &format!("{name} would become the Original"),
+                    &shell::pasted(&format!("{name} is the Original now")),
+                ),
+                Ok(Change::Nothing) => {
+                    let text = format!("{name} needs no change");
+                    report.unchanged(Item::became(name, "skipped"), &text)
+                }
+                Err(error) => report.failed(name.as_str(), error.into()),
+            });
+        }
+        writer.map_or(Ok(()), Writer::finish)?;
+        drop(progress);
+        let closing = report.changed_items("promote");
+        report.finish(End { closing, ..End::default() })
     }
 
-    fn confirm(&self, context: &Context, chosen: &[RepositoryName]) -> Done {
-        if context.global.dry_run || chosen.is_empty() {
+    /// The selected items.
+    fn choose(
+        &self,
+        context: &Context,
+        collection: &Collection,
+    ) -> Result<Vec<RepositoryName>, Failure> {
+        let mut names = Vec::new();
+        self.selection.of(context, collection)?.into_feed()(&mut |name| {
+            context.interrupt.flow()?;
+            names.push(name);
+            ControlFlow::Continue(())
+        })?;
+        if context.interrupt.requested() {
+            return Err(Failure::told(Exit::Interrupted));
+        }
+        Ok(names)
+    }
+
+    /// Refuses while a collection of the settings cannot be opened that is not given as lost: it may have a newer state.
+    fn refuse_missing(&self, context: &Context, known: &Known) -> Done {
+        let is_lost = |missing: &&Missing| {
+            let mut lost = self.lost.iter();
+            lost.any(|it| *it == *missing.name || context.collection_path(it) == missing.path)
+        };
+        let Some(missing) = known.missing.iter().find(|missing| !is_lost(missing)) else {
+            return Ok(());
+        };
+        let message = format!("`{}` cannot be opened and may hold Originals", missing.name);
+        let hint = format!(
+            "mount it; if it is the lost one, `--lost {}`; if it is gone permanently, take it out of the \
+             settings",
+            shell::word(&missing.name)
+        );
+        Err(Failure::new(Exit::Conflict, message).caused_by(missing.reason.clone()).hint(hint))
+    }
+
+    /// The ids of the lost collections. For one given by name or path, the holder of the chosen Copies that is not known.
+    fn lost_ids(
+        &self,
+        context: &Context,
+        own: &Collection,
+        others: &[Collection],
+        chosen: &[RepositoryName],
+    ) -> Result<Vec<String>, Failure> {
+        let (mut lost, mut unnamed) = (Vec::new(), 0);
+        for given in &self.lost {
+            let is_it = |it: &&Collection| *given == *it.id() || *given == *it.settings().name;
+            let at_path =
+                there(&context.collection_path(given)).or_else(|failure| match id(given) {
+                    // The current directory may be closed to the user.
+                    Some(_) => Ok(None),
+                    None => Err(failure),
+                })?;
+            let named = || others.iter().chain([own]).find(is_it).map(|it| it.path().to_path_buf());
+            let there = at_path.or_else(named);
+            if let Some(path) = there {
+                let there = shell::word(&path);
+                let message = format!("the collection in {there} is not lost: it can be opened");
+                return Err(Failure::new(Exit::Conflict, message).hint(format!(
+                    "`urepo -c {there} migrate` hands its Originals over; what is lost there, `urepo -c {there} repair \
+                     --from` brings back"
+                )));
+            }
+            match id(given) {
+                Some(id) => lost.push(id.to_owned()),
+                None => unnamed += 1,
+            }
+        }
+        if unnamed == 0 {
+            return Ok(lost);
+        }
+        let is_known = |id: &str| others.iter().chain([own]).any(|it| it.id() == id);
+        let mut ids: Vec<_> = chosen.iter().filter_map(|name| holder(own, name)).collect();
+        ids.retain(|id| !is_known(id) && !lost.contains(id));
+        ids.sort_unstable();
+        ids.dedup();
+        match ids.len() {
+            1 => {
+                lost.extend(ids);
+                Ok(lost)
+            }
+            0 if chosen.iter().any(|name| is_original(own, name)) => Ok(lost),
+            0 => Err(Failure::new(
+                Exit::NoItem,
+                "none of these items is a Copy from a collection that cannot be reached",
+            )
+            .hint("`urepo status` lists Copies without an Original")),
+            count => Err(Failure::new(
+                Exit::Conflict,
+                format!("the Copies are from {count} collections that cannot be reached"),
+            )
+            .caused_by(ids.join(", "))
+            .hint("give the ids of the lost ones with `--lost`")),
+        }
+    }
+
+    fn confirm(&self, context: &Context, count: usize) -> Done {
+        if context.global.dry_run || count == 0 {
             return Ok(());
         }
-        let (copies, originals) = match chosen.len() {
-            1 => ("1 Copy".to_owned(), "the Original"),
-            count => (format!("{count} Copies"), "Originals"),
+        let (copies, originals) = match count {
+            1 => ("1 item".to_owned(), "the Original"),
+            count => (format!("{count} items"), "Originals"),
         };
         let lost: Vec<_> = self.lost.iter().map(|it| format!("`{}`", it.display())).collect();
-        let collections = if lost.len() == 1 { "collection" } else { "collections" };
-        let lost = lost.join(", ");
-        let question =
-            format!("turn {copies} from the lost {collections} {lost} into {originals}?");
-        confirm(context, self.yes, &question)
+        let from = match lost.len() {
+            0 => String::new(),
+            1 => format!(" from the lost collection {}", lost[0]),
+            _ => format!(" from the lost collections {}", lost.join(", ")),
+        };
+        confirm(context, self.yes, &format!("make {copies} here{from} {originals}?"))
     }
 }
 
-impl RegistrarRun<'_> {
-    /// The collections that may hold the Original of a Copy.
-    fn holders(
-        &self,
-        name: &RepositoryName,
-        others: &[Collection],
-    ) -> Result<BTreeSet<String>, PromotionError> {
-        self.registrar(None, &NoProgress).holders(name, others)
-    }
+/// The root of the collection at `path`, if there is one. One that cannot be read is not lost.
+fn there(path: &Path) -> Result<Option<std::path::PathBuf>, Failure> {
+    let error = match Collection::open(path, &Watcher::default()) {
+        Ok(collection) => return Ok(Some(collection.path().to_path_buf())),
+        Err(CollectionError::NotACollection { .. } | CollectionError::NoSettings { .. }) => {
+            return Ok(None);
+        }
+        Err(error) => Failure::from(error),
+    };
+    let path = path.display();
+    let message = format!("the collection in `{path}` is not lost: it is there and cannot be read");
+    let mut failure = Failure::new(Exit::Conflict, message).caused_by(error.message);
+    failure.causes.extend(error.causes);
+    let remedy = error.hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
+    Err(failure.hint(format!(
+        "{remedy}if it can never be read again, unmount it or move it away, and repeat"
+    )))
+}
+
+/// `lost` itself, if it has the form of an id.
+fn id(lost: &OsStr) -> Option<&str> {
+    let is_id = |text: &&str| text.len() == 32 && text.bytes().all(|it| it.is_ascii_hexdigit());
+    lost.to_str().filter(is_id)
+}
+
+/// The id of the collection that has the Original of a Copy here, by its sidecar.
+fn holder(collection: &Collection, name: &RepositoryName) -> Option<String> {
+    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
+    (sidecar.state == State::Copy).then(|| sidecar.custody.holder().to_owned())
+}
+
+fn is_original(collection: &Collection, name: &RepositoryName) -> bool {
+    let read = collection.item(name).and_then(|item| item.sidecar());
+    read.is_ok_and(|(sidecar, _)| sidecar.state == State::Original)
 }

@@ -162,7 +162,7 @@ impl Total {
 
     fn add(&mut self, entry: &Purgeable) {
         self.entries += 1;
-        let is_of_living = matches!(entry.held, TrashContents::Replaced | TrashContents::Unlisted);
+        let is_of_living = entry.held == TrashContents::Replaced;
         self.of_living += u64::from(is_of_living);
         self.bytes += entry.bytes;
         self.freed += entry.freed;
@@ -176,9 +176,6 @@ fn words(entry: &Purgeable) -> (&'static str, &'static str, &'static str) {
         TrashContents::Copy => ("copy", ", a Copy", "deleted"),
         TrashContents::SetAside => ("item", "", "deleted"),
         TrashContents::Replaced => ("replaced", ", as it was before", "in the trash since"),
-        TrashContents::Unlisted => {
-            ("unlisted", ", files that were not in its sidecar", "in the trash since")
-        }
         TrashContents::Remains => ("remains", ", what is left of it", "deleted"),
     }
 }

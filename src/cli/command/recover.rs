@@ -1,7 +1,7 @@
 //! `urepo recover`: clear up after killed runs.
 
-mod hand_overs;
 mod inventory;
+mod migrations;
 
 use std::ffi::OsString;
 
@@ -10,16 +10,13 @@ use urepo::collection::{
 };
 use urepo::disk::LockError;
 use urepo::distributor::{ClockTrust, DistributorError, Notice};
-use urepo::identity::RepositoryName;
 use urepo::removal::pending as pending_removals;
-use urepo::transfer::pending;
+use urepo::transfer::interrupted;
 
 use super::removal::{described, finish_removals};
-use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::force::Force;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
 
@@ -27,24 +24,21 @@ use crate::cli::{Done, human};
 ///
 /// Temporary files of a killed run were never part of the collection. The next run that writes removes them:
 /// the bytes at once, the rest when no other process is writing. On a network file system everything waits
-/// for that. This command removes them now, and fails while other processes are writing. Unfinished
-/// hand-overs of `urepo migrate` are finished first, or withdrawn if they had not passed the commit point;
-/// for that the other collection has to be reachable. Before the files of the giver are removed, those of the
-/// receiver are read and have to be whole. If the receiver never got the item, as after a restored backup,
-/// the giver has the Original again; if the files have already left, the item is missing here
-/// (`urepo verify`). A collection gets an Original only while every other collection of the settings can be opened:
-/// after a restored backup, one of them may have it by now. Interrupted deletions and restorations are completed. You
-/// can repeat or kill the command at any time.
+/// for that. This command removes them now, and fails while other processes are writing. Interrupted
+/// migrations are ended first, by a look at the other collections: an item that the receiver has, whole, leaves here;
+/// otherwise the Original stays here. A receiver that cannot be opened leaves the migration open; `--withdraw` keeps the
+/// Original here nevertheless. Interrupted deletions and restorations are completed. You can repeat or kill the command at
+/// any time.
 ///
 /// After a backup was restored in place, the inventory may be older or newer than the items. `--inventory`
 /// corrects it: missing items are given up, so that `urepo verify` no longer reports them as damage; items
 /// without a record are added; changed states are recorded; and damaged lines of the inventory are removed.
 /// Damaged lines stay if the items of their year cannot be listed, because they may be the only sign of a
 /// loss; the exit code is then 3. Each correction is a line of output, and each correction of an item is an
-/// event of the log. A hand-over that is recorded only in the sidecars, because the journal of the giver was
-/// restored or lost, is finished or withdrawn as well; a Copy of the item stays with the giver. If no known
-/// collection has the Original, it may have gone on before the backup was restored; `--force missing` declares that
-/// it has not.
+/// event of the log.
+///
+/// With `--with`, items that are behind those of another collection are brought into line, Originals as well: after this
+/// collection was put back from a backup, or after another one was promoted. The present state moves to the trash.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -52,8 +46,9 @@ Examples:
   urepo recover --dry-run
   urepo recover --inventory --dry-run
   urepo recover --inventory --yes
-  urepo recover --inventory --with mirror
+  urepo recover --with mirror
   urepo recover --names-from mirror")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Recover {
     /// A backup was put back, or the collection moved to this machine: raise the memories above the present and
     /// issue identifiers here
@@ -65,24 +60,16 @@ pub(crate) struct Recover {
     /// Correct the inventory to match the existing items
     #[arg(long)]
     inventory: bool,
-    /// Another collection, by path or name, that may be the other side of a hand-over, or may hold the Original by now;
-    /// may be repeated
+    /// Bring items that are behind those of this collection into line, by path or name; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
-    /// Override a rule: `missing` finishes hand-overs though another collection may hold the Original by now
-    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
-    force: Option<Force>,
-    /// Do not ask before missing items are given up
+    /// Keep Originals here whose receiver cannot be opened: should it have them after all, it gives way
+    #[arg(long)]
+    withdraw: bool,
+    /// Do not ask before missing items are given up, and items brought into line
     #[arg(short = 'y', long)]
     yes: bool,
 }
-
-/// The rules that `--force` overrides here.
-const FORCE: [Choice<Force>; 1] = [(
-    "missing",
-    "Finish hand-overs though another collection may hold the Original by now",
-    Force::Missing,
-)];
 
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -91,11 +78,13 @@ impl Recover {
             if self.inventory {
                 inventory::tell_plan(context, &collection)?;
             }
-            let unrecorded = self.unrecorded(context, &collection)?;
-            return tell_plan(context, &collection, &self.names_from, unrecorded);
+            self.line_up(context, &collection)?;
+            return tell_plan(context, &collection, &self.names_from);
         }
         let waiter = context.waiter();
-        let (mut finished, mut pending) = self.finish_hand_overs(context, &collection)?;
+        let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
+        let (lined_up, failed) = self.line_up(context, &collection)?;
+        (finished, pending) = (finished + lined_up, pending + failed);
         let removals = finish_removals(context, &collection, |_| false)?;
         finished += removals.items.len() as u64;
         pending += removals.failed.len() as u64;
@@ -186,30 +175,21 @@ fn behind() -> Failure {
 }
 
 /// Reports the plan.
-fn tell_plan(
-    context: &Context,
-    collection: &Collection,
-    mirrors: &[String],
-    unrecorded: Vec<RepositoryName>,
-) -> Done {
+fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> Done {
     let printer = &context.printer;
     let mirrors = context.opened(mirrors)?;
-    let (mut pending, left) = (pending(collection)?, left_overs(collection)?);
-    pending.extend(unrecorded.into_iter().map(Ok));
+    let (migrations, left) = (interrupted(collection)?, left_overs(collection)?);
     let (removals, failed) = pending_removals(collection)?;
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {
         let mut report = Report::new(context, "finished", false);
         let removals = removals.iter().filter(|item| !item.is_at_work).count();
-        report.summary.counts.items = (pending.len() + removals) as u64;
+        report.summary.counts.items = (migrations.len() + removals) as u64;
         report.count("removed", removed as u64);
         return report.finish(End::default());
     }
-    let hand_overs = pending.into_iter().map(|pending| match pending {
-        Ok(name) => format!("would finish or withdraw the hand-over of {name}"),
-        Err(error) => {
-            format!("could not finish a hand-over: {}", Failure::from(error).in_one_line())
-        }
+    let migrations = migrations.into_iter().map(|open| {
+        format!("would finish or withdraw the migration of {} to {}", open.name, open.receiver)
     });
     let removals = removals.into_iter().map(|item| match (item.is_at_work, described(&item)) {
         (false, removal) => format!("would finish {removal}"),
@@ -237,7 +217,7 @@ fn tell_plan(
         let paths = paths.join(", ");
         format!("would raise the memory of `{prefix}` to the newest identifier in {paths}, unless it is later")
     });
-    let lines = hand_overs.chain(removals).chain(failed).chain(left_overs).chain(raised);
+    let lines = migrations.chain(removals).chain(failed).chain(left_overs).chain(raised);
     let lines: Vec<_> = lines.collect();
     if lines.is_empty() {
         printer.note(NOTHING);

@@ -27,7 +27,7 @@ use crate::cli::{Done, human, shell};
 /// item has at most one next edition, one translation into a language, and so on: --unlink removes the
 /// existing one.
 ///
-/// Only Originals are changed, and their Copies are stale until `urepo refresh`. Without a relation, the
+/// Only Originals are changed, and their Copies are behind until `urepo copy`. Without a relation, the
 /// command lists those of ITEM; relations of other items come from the index, if there is one.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\

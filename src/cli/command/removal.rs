@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use urepo::collection::Collection;
-use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{
@@ -12,7 +11,6 @@ use urepo::removal::{
     has_pending, pending,
 };
 
-use super::transfer::finish_first;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::explain::Explain as _;
@@ -68,7 +66,6 @@ impl RemovalRun<'_> {
                 let lines = names.iter().map(|name| format!("to be {done}: {name}"));
                 confirm_listed(context, yes, lines, &format!("{verb} {items}?"))?;
             }
-            finish_first(context, collection, &[])?;
             let progress = context.progress();
             let writer = collection.writer_to_delete(&context.agent, &context.waiter())?;
             let remover = Remover { collection, writer, caller: context.caller(&*progress) };
@@ -125,8 +122,7 @@ pub(super) fn finish_removals(
     }
     let others = context.known_besides(collection, &[])?;
     // `--force` applies to the items that a command names.
-    let peers = others.peers(UnseenRule::Refuse);
-    let restoration = Restoration { peers, damage: DamageRule::Refuse };
+    let restoration = Restoration { others: &others.collections, damage: DamageRule::Refuse };
     let progress = context.progress();
     let (finished, act) = if context.global.dry_run {
         let (items, failed) = pending(collection)?;

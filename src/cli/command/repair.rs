@@ -7,15 +7,11 @@ use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError, Names};
 use urepo::identity::RepositoryName;
-use urepo::item::State;
 use urepo::repair::{
-    LoggedItems, Options, Outcome, PartialRepair, RecordedRule, RepairError, Repairer,
-    SidecarAction, Unsealed,
+    LoggedItems, Options, Outcome, PartialRepair, RepairError, Repairer, Unsealed,
 };
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
-use super::transfer::finish_first;
-use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
@@ -28,16 +24,11 @@ use report::RepairRun;
 ///
 /// Each item is verified, and its damage is repaired from the same item in other collections. A file is used
 /// only if its digest is the one in the sidecar, and the item is replaced in one step. The old item stays in
-/// the trash, with all its unlisted files, until `urepo purge`. A damaged sidecar is restored with the text
-/// of a copy if its seal proves the result, sealed again if a copy confirms all of it, or built from the
-/// sidecar of a copy if it is unreadable. If a copy disagrees, even only about `[origin]` or keys of your
-/// own, and nothing proves which is right, nothing is changed.
+/// the trash, with all its unlisted files, until `urepo purge`. A lost or damaged sidecar becomes that of the copy with the
+/// newest state that fits the files; values of the damaged one that differ are named.
 ///
-/// A missing item that the inventory lists is brought back under its identifier, in the recorded state; if
-/// another collection has the Original, as a Copy. A tombstone is brought back from a tombstone. An Original
-/// is not made from a Copy that names another collection, nor from a backup of this collection unless the
-/// inventory says Original: give the state with --state. Nor is an Original made if a collection of the
-/// settings holds the Original.
+/// A missing item that the inventory lists is brought back under its identifier, as the Original or a Copy as its custody
+/// says. An Original that was put back from a backup while a Copy of it is newer gets the contents of that Copy.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
@@ -63,36 +54,26 @@ pub(crate) struct Repair {
     /// Repair as much as possible, and leave files without a good copy unchanged
     #[arg(long)]
     partial: bool,
-    /// Seal the present sidecar, though nothing proves its description: it is kept even if it was damaged, or
-    /// differs from that of a copy; the payload has to agree with it
+    /// Seal the present sidecar: its description is kept, even if it was damaged or differs from that of a copy; the payload
+    /// has to agree with it
     #[arg(long)]
     reseal: bool,
-    /// The former state of an item whose sidecar is lost or whose seal is broken, if neither a copy nor the
-    /// inventory shows it. For named ITEMs it overrules an inventory that says Copy
-    #[arg(long, value_name = "STATE", value_parser = one_of(&STATES))]
-    state: Option<State>,
 }
-
-/// The states of an item whose sidecar is lost.
-const STATES: [Choice<State>; 2] = [
-    ("original", "The Original", State::Original),
-    ("copy", "A Copy of an Original elsewhere", State::Copy),
-];
 
 impl Repair {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
         let (donors, witnesses) = self.others(context, &collection)?;
-        if !context.global.dry_run {
-            finish_first(context, &collection, &[])?;
-        }
         let progress = context.progress();
         let repairer = Repairer {
             collection: &collection,
             donors: &donors,
             witnesses: &witnesses,
-            options: self.options(&selection),
+            options: Options {
+                remainder: if self.partial { PartialRepair::Leave } else { PartialRepair::Refuse },
+                unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
+            },
             logged: &LoggedItems::default(),
             caller: context.caller(&*progress),
         };
@@ -117,18 +98,6 @@ impl Repair {
             if let Err(RepairError::Interrupted) = done {
                 break;
             }
-            if let (Some(state), Ok(Outcome::Repaired(plan))) = (repairer.options.state, &done)
-                && matches!(
-                    plan.action,
-                    SidecarAction::Reseal { .. } | SidecarAction::Rebuild { .. }
-                )
-                && plan.state() != state
-            {
-                context.printer.warning(&format!(
-                    "`--state` was not followed for `{name}`: its inventory or its other copies say {}",
-                    plan.state()
-                ));
-            }
             run.note(&name, done.map_err(|error| explained(error, &repairer)), self.partial)?;
         }
         drop(progress);
@@ -136,19 +105,6 @@ impl Repair {
             writer.finish()?;
         }
         run.finish()
-    }
-
-    fn options(&self, selection: &Selection) -> Options {
-        Options {
-            remainder: if self.partial { PartialRepair::Leave } else { PartialRepair::Refuse },
-            unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
-            state: self.state,
-            recorded: if selection.names_items() {
-                RecordedRule::Overrule
-            } else {
-                RecordedRule::Believe
-            },
-        }
     }
 
     /// The collections with good copies, and other known ones that may hold the Original.

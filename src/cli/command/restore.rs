@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 
 use urepo::collection::{Collection, Names, TrashContents};
-use urepo::holdings::UnseenRule;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{
@@ -17,7 +16,7 @@ use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::force::{Force, MISSING};
+use crate::cli::force::Force;
 use crate::cli::known::Known;
 use crate::cli::report::Report;
 use crate::cli::select::{NameFlags, Selection};
@@ -26,15 +25,13 @@ use crate::cli::select::{NameFlags, Selection};
 ///
 /// Every byte in the trash is compared with the sidecar first. The item gets its former state: Original or
 /// Copy. If the trash has several Copies of an item, the one that was updated last is restored; the others
-/// are named. Files that `urepo purge` has removed cannot be restored, but
-/// `urepo copy --revive --to COLLECTION` restores an Original with the files of a Copy. Files that
+/// are named. Files that `urepo purge` has removed cannot be restored. Files that
 /// `urepo repair` replaced are not restored: the command that copies them out of the trash is printed.
 /// `urepo export ITEM --name source --to DIR` writes an item to a directory, as it was deposited.
 ///
 /// --since and --until use the date in the identifier, not the date of the deletion.
 ///
-/// An Original is restored only after every collection that may hold the Original by now was checked: those
-/// that the inventories name, and those of the settings.
+/// An Original is restored unless a collection of the settings, or of --with, has a newer state of the item.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -46,11 +43,10 @@ pub(crate) struct Restore {
     items: Vec<String>,
     #[command(flatten)]
     flags: NameFlags,
-    /// Another collection, by path or name, that may hold the Originals by now; may be repeated
+    /// Another collection, by path or name, that may have a newer state; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
-    /// Override a rule: `damaged` restores an item that differs from its sidecar; `missing` restores an
-    /// Original though a collection that may hold it cannot be checked
+    /// Override a rule: `damaged` restores an item that differs from its sidecar
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
     /// Do not ask
@@ -59,7 +55,7 @@ pub(crate) struct Restore {
 }
 
 /// The rules that `--force` overrides here.
-const FORCE: [Choice<Force>; 2] = [("damaged", "Restore a damaged item", Force::Damaged), MISSING];
+const FORCE: [Choice<Force>; 1] = [("damaged", "Restore a damaged item", Force::Damaged)];
 
 /// The verb of the run, and its participle.
 const VERB: (&str, &str) = ("restore", "restored");
@@ -95,7 +91,7 @@ impl Restore {
 
     fn restoration<'a>(&self, others: &'a Known) -> Restoration<'a> {
         Restoration {
-            peers: others.peers(Force::Missing.rule(&self.force, UnseenRule::Accept)),
+            others: &others.collections,
             damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
         }
     }

@@ -9,7 +9,7 @@ use urepo::catalog::{Catalog, CatalogError, Hit};
 use urepo::collection::{Collection, StoredItem};
 use urepo::identity::Identifier;
 use urepo::index::Query;
-use urepo::item::{Content, Entry, PayloadPath, position};
+use urepo::item::{Content, Entry, PayloadPath, State, position};
 use urepo::sidecar::{RELATION_KEYS, Seal, Sidecar};
 
 use crate::cli::context::Context;
@@ -116,8 +116,11 @@ impl Show {
         }
         let most = if self.all_files { usize::MAX } else { REFERRERS_SHOWN };
         list_referrers(&mut text, sidecar, related, most);
-        if let Some(handover) = &sidecar.handover {
-            line(&mut text, "handover", &format!("{}, in progress", handover.party));
+        if sidecar.state == State::Elsewhere {
+            line(&mut text, "holder", sidecar.custody.holder());
+        }
+        if let Some(ceded) = sidecar.custody.ceded() {
+            line(&mut text, "migration", &format!("to {}, not finished", ceded.to));
         }
         if let Some(removal) = &sidecar.removal {
             line(&mut text, "removed", &sidecar.timestamp.to_string());
@@ -260,9 +263,14 @@ fn describe(text: &mut Vec<(String, String)>, prefix: &str, table: &toml::Table)
     }
 }
 
-/// The failure of asking for files of a tombstone.
-pub(super) fn deleted(collection: &Collection, item: &StoredItem) -> Failure {
+/// The failure of asking for files of a tombstone or a stub.
+pub(super) fn gone(collection: &Collection, item: &StoredItem, sidecar: &Sidecar) -> Failure {
     let name = item.name();
+    if sidecar.state == State::Elsewhere {
+        let holder = sidecar.custody.holder();
+        return Failure::new(Exit::NoItem, format!("`{name}` is in collection {holder}"))
+            .hint(format!("`urepo whereis {name}` looks for it in all known collections"));
+    }
     let failure = Failure::new(Exit::Deleted, format!("`{name}` is deleted"));
     match collection.is_restorable(item) {
         Ok(false) => failure
@@ -328,12 +336,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handover_is_shown_in_words() {
+    fn a_table_is_shown_in_words() {
         let table: toml::Table =
-            "handovers = [{ date = 2026-11-21T02:13:00Z, lost = true }]".parse().unwrap();
+            "known = [{ date = 2026-11-21T02:13:00Z, lost = true }]".parse().unwrap();
         let mut text = Vec::new();
         describe(&mut text, "", &table);
         let told = "date 2026-11-21T02:13:00Z, lost".to_owned();
-        assert_eq!(text, [("handovers".to_owned(), told)]);
+        assert_eq!(text, [("known".to_owned(), told)]);
     }
 }

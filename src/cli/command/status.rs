@@ -114,17 +114,6 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
             context.printer.line(&report::line(known, holdings, concern))?;
         }
     }
-    for holding in &holdings.all {
-        let (at, name) = (holding.collection, &holding.name);
-        let Ok(record) = &holding.record else { continue };
-        match known.collections[at].contradicting_line(name, record.state) {
-            Ok(Some(_)) => {
-                report_contradiction(context, known, tally, at, name, Contradiction::State)?;
-            }
-            Ok(None) => {}
-            Err(error) => unlisted(context, known, tally, at, error),
-        }
-    }
     Ok(())
 }
 

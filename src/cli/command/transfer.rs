@@ -1,12 +1,11 @@
-//! The common parts of `copy`, `migrate` and `refresh`.
+//! The common parts of `copy`, `migrate` and `recover --with`.
 
 use urepo::collection::{Collection, Names};
-use urepo::holdings::{Peers, UnseenRule};
+use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 use urepo::transfer::{
-    NameFeed, OnError, Options, PeerLookup, Rules, RunMode, Summary, Tombstones, Transfer, Verb,
-    finish_pending, has_pending,
+    Authority, Leaves, NameFeed, OnError, Options, RunMode, Summary, Tombstones, Transfer, Verb,
 };
 
 use crate::cli::Done;
@@ -14,12 +13,11 @@ use crate::cli::choice::Choice;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::report::Report;
-use crate::cli::shell;
 
 mod report;
 
 /// Items of this size keep their copied files when a run is interrupted.
-const RESUME_BYTES: u64 = 64 * 1024 * 1024;
+pub(super) const RESUME_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The rules for the other items when one fails.
 pub(super) const ON_ERROR: [Choice<OnError>; 2] = [
@@ -33,11 +31,12 @@ pub(super) struct TransferRun<'a> {
     pub(super) from: &'a Collection,
     pub(super) to: &'a Collection,
     pub(super) verb: Verb,
-    pub(super) rules: Rules,
-    /// Checked before a deleted Original is restored, and for the path of the Original of a Copy.
-    pub(super) peers: Peers<'a>,
-    /// Checked before a deletion in a third collection replaces a Copy.
-    pub(super) witnesses: Peers<'a>,
+    /// The holding that a migrated Original leaves.
+    pub(super) leaves: Leaves,
+    /// Only what is behind is brought into line.
+    pub(super) line_up: Option<Authority>,
+    /// Other collections, which may show that an Original is behind.
+    pub(super) others: &'a [Collection],
     pub(super) state: Option<State>,
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
@@ -52,13 +51,6 @@ impl<'a> TransferRun<'a> {
     pub(super) fn carry_out(&self, feed: Box<NameFeed<'_>>) -> Result<Report<'a>, Failure> {
         let context = self.context;
         let mode = context.run_mode();
-        if mode == RunMode::Act {
-            // A copy only reads its source, so it does not act on the records there.
-            if self.verb == Verb::Migrate {
-                finish_first(context, self.from, &[self.to])?;
-            }
-            finish_first(context, self.to, &[self.from])?;
-        }
         let progress = context.progress();
         let listing = self.listing.as_ref().filter(|_| mode == RunMode::Act);
         let transfer = Transfer {
@@ -71,7 +63,8 @@ impl<'a> TransferRun<'a> {
             },
             options: Options {
                 verb: self.verb,
-                rules: self.rules,
+                leaves: self.leaves,
+                line_up: self.line_up,
                 mode,
                 state: self.state,
                 tombstones: self.tombstones,
@@ -79,8 +72,7 @@ impl<'a> TransferRun<'a> {
                 on_error: self.on_error,
                 resume_bytes: RESUME_BYTES,
             },
-            peers: self.peers,
-            witnesses: self.witnesses,
+            others: self.others,
             caller: context.caller(&*progress),
         };
         let mut reporter = report::Reporter::new(self, mode);
@@ -90,7 +82,7 @@ impl<'a> TransferRun<'a> {
             Transfer { caller, ..transfer }.run(feed, |outcomes| reporter.report_all(outcomes))
         };
         let summary: Summary = match self.verb {
-            Verb::Copy | Verb::Refresh => with_scan(&*progress, scan, work),
+            Verb::Copy => with_scan(&*progress, scan, work),
             // A concurrent scan would miss items that have moved.
             Verb::Migrate => {
                 scan_first(&*progress, scan, (&context.clock, &context.interrupt), work)
@@ -106,26 +98,11 @@ impl<'a> TransferRun<'a> {
     }
 }
 
-/// Finishes or withdraws the interrupted hand-overs from `giver`, whatever their receivers, before any other
-/// change of its items. Receivers are searched in `others` first.
-///
-/// An unreachable receiver is a warning. Its hand-over is finished or withdrawn when it comes back.
-///
-/// Returns how many were finished, and how many still are in progress.
-pub(super) fn finish_first(
-    context: &Context,
-    giver: &Collection,
-    others: &[&Collection],
-) -> Result<(u64, u64), Failure> {
-    if !has_pending(giver)? {
-        return Ok((0, 0));
-    }
-    let known = context.known(&[])?;
-    let reach = PeerLookup { named: others, others: known.peers(UnseenRule::Refuse) };
-    let finished = finish_pending(giver, reach, &context.agent, &context.waiter())?;
-    let recover = format!("urepo -c {} recover", shell::word(giver.path()));
-    let pending = report::finished(context, &recover, &finished);
-    Ok((finished.len() as u64 - pending, pending))
+/// The names as a feed.
+pub(super) fn feed_of(names: &[RepositoryName]) -> Box<NameFeed<'_>> {
+    Box::new(|take| {
+        // No reason is needed where nothing is missing.
+        let _ = names.iter().cloned().try_for_each(take);
+        Ok(())
+    })
 }
-
-pub(super) use report::{finish, finished as report_finished};

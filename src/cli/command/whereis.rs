@@ -197,6 +197,6 @@ fn record(known: &Known, found: &Holdings, holding: &Holding) -> records::Holdin
         bytes: read.map(|it| it.payload.bytes),
         digest: read.map(|it| format!("sha256:{}", it.payload.digest)),
         sealed: read.map(|it| it.seal == Seal::Intact),
-        handover: read.and_then(|it| it.handover.as_ref()).map(Into::into),
+        custody: read.map(|it| (&it.rule.custody).into()),
     }
 }

@@ -19,6 +19,8 @@ impl Explain for ExportError {
             Self::GroupFailed => Failure::of(Exit::Failure, self),
             Self::Deleted { name } => Failure::of(Exit::Deleted, self)
                 .hint(format!("`urepo restore {name}` brings it back until it is purged")),
+            Self::Elsewhere { name, .. } => Failure::of(Exit::NoItem, self)
+                .hint(format!("`urepo whereis {name}` looks for it in all known collections")),
             Self::Damaged { name, collection, .. } => {
                 Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
             }

@@ -3,6 +3,7 @@
 mod adopt;
 mod amend;
 mod catalog;
+mod custody;
 mod described;
 mod distributor;
 mod export;

@@ -1,7 +1,6 @@
 //! Why an item does not become an Original, and what to do about it.
 
 use urepo::holdings::OriginalError;
-use urepo::sidecar::Party;
 
 use super::Explain;
 use crate::cli::exit::Exit;
@@ -27,41 +26,8 @@ impl Explain for OriginalError {
             )),
             Self::Unopened { .. } => Failure::of(Exit::Conflict, self)
                 .hint("mount it, and repeat; if it is lost permanently, `--force missing`"),
-            Self::HandoverOpen { party: Party::From(id), .. } => Failure::of(Exit::Conflict, self)
-                .hint(super::transfer::finished_from(id, None, None)),
-            Self::HandoverOpen { party: Party::To(_), .. } => {
-                Failure::of(Exit::Conflict, self).hint(super::transfer::finished_here(None))
-            }
-            Self::HandedOver { path, giver, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "{}; if its other side is lost, promote the item in `{}`",
-                super::transfer::finished_by(giver),
-                path.display()
-            )),
             Self::Unreadable { name, path } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo -c {} verify --quick {name}` says what is wrong",
-                shell::word(path)
-            )),
-            Self::Vanished { name, path } => Failure::of(Exit::Damage, self).hint(format!(
-                "`urepo -c {0} repair {name} --from COLLECTION` brings it back from a collection that has it; \
-                 `urepo -c {0} recover --inventory` gives it up",
-                shell::word(path)
-            )),
-            Self::Unseen { .. } => Failure::of(Exit::Conflict, self).hint(
-                "mount it, and name it with `--with COLLECTION` unless the settings do; if it is lost \
-                 permanently, `--force missing`",
-            ),
-            Self::Untraced { .. } => Failure::of(Exit::Conflict, self).hint(
-                "name all collections that may hold it with `--with COLLECTION`; if none does, \
-                 `--force missing`",
-            ),
-            Self::Departed { name, path, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "`urepo -c {0} recover` ends a migration that was cut short; if the directory was put back by hand, \
-                 `urepo -c {0} demote {name} --to-copy-of COLLECTION`; if this is the Original, `urepo -c {0} \
-                 recover --inventory` records that",
-                shell::word(path)
-            )),
-            Self::CopyInPlace { path, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "put the Original back from a backup; if it is lost, `urepo -c {} recover --inventory` accepts the Copy",
                 shell::word(path)
             )),
         }

@@ -12,7 +12,7 @@ use crate::cli::shell;
 impl Explain for RemovalError {
     fn explain(&self) -> Failure {
         match self {
-            Self::Original(error) => error.explain(),
+            Self::Refused { name, refusal } => super::custody::refused(self, refusal, name, "."),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::AlreadyDeleted { name } => Failure::of(Exit::Deleted, self).hint(format!(

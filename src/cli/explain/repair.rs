@@ -5,7 +5,6 @@ use urepo::repair::RepairError;
 use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::shell;
 
 impl Explain for RepairError {
     fn explain(&self) -> Failure {
@@ -16,36 +15,27 @@ impl Explain for RepairError {
             Self::Disk(error) => error.explain(),
             Self::Lost { .. } => failure
                 .hint("`--from COLLECTION` names more collections; `--partial` repairs the rest"),
-            Self::NoRecord { .. } => failure
-                .hint("`--from COLLECTION` names a collection with a good copy"),
-            Self::Disagreement { .. } => failure
-                .hint("name with `--from` only the collection whose copy is right"),
-            Self::StateUnknown { .. } => failure.hint(
-                "name the collection of the Original with `--from`, or say `--state original` or \
-                 `--state copy`",
+            Self::NoRecord { name, .. } => failure.hint(format!(
+                "`--from COLLECTION` names a collection with a good copy; `urepo meta accept {name}` accepts what \
+                 was edited by hand"
+            )),
+            Self::Outdated { .. } => failure
+                .hint("`--from COLLECTION` names one with a newer copy; `urepo whereis` shows where that is"),
+            Self::CustodyDiffers { .. } => {
+                failure.hint("put `[custody]` of the sidecar back as it was, or repair it from a good copy")
+            }
+            Self::CopyEdited { .. } => failure.hint(
+                "`urepo meta set` changes the Original, `urepo repair ITEM --from COLLECTION` makes the Copy like it again",
             ),
             Self::PerhapsDeleted { .. } => failure
-                .hint("if it was not deleted, say what it was: `--state original` or `--state copy`"),
+                .hint("bring `item.toml` back from a backup; if the item was not deleted, remove the directory and copy it"),
             Self::Deleted { .. } => failure.hint("bring `item.toml` back from a backup"),
-            Self::Handover { .. } => failure
-                .hint(super::transfer::finished_here(None) + "; repair the item then"),
-            Self::SecondOriginal { .. } => {
-                Failure::of(Exit::Conflict, self).hint("repair it with `--state copy`")
+            Self::Migrating { .. } => {
+                failure.hint("`urepo recover` finishes or withdraws it; repair the item then")
             }
             Self::IbipTaken { .. } => {
                 Failure::of(Exit::Conflict, self).hint("remove `ibip` from the edited sidecar, or put its own back")
             }
-            Self::PerhapsElsewhere { .. } => failure.hint("repair the item there first"),
-            Self::LaterElsewhere { name, root } => {
-                failure.hint(format!("`urepo repair {name} --from {}`", shell::word(root)))
-            }
-            Self::Unconfirmed { name } => failure.hint(format!(
-                "`--from COLLECTION` names a collection with a good copy; if you edited the sidecar, `urepo meta accept {name}`"
-            )),
-            Self::Unproven { .. } => failure.hint(
-                "look at both with `urepo show`; `--reseal` keeps this one as it is, and makes the other \
-                 collection's differ from it",
-            ),
             Self::LaterFormat { .. } => failure.hint("use that version, or a later one"),
             Self::Changed { .. } => failure.hint("repeat the command when no program writes to it"),
             Self::NotWholeInPlace { .. } => failure

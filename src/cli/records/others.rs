@@ -12,7 +12,7 @@ use urepo::item::Content;
 use urepo::sidecar::KeyChange;
 
 use super::path::{PathAt, path};
-use super::{ErrorText, Handover, InCollection, is_false};
+use super::{Custody, ErrorText, InCollection, is_false};
 
 /// A collection, and its counts.
 #[derive(Default, Serialize)]
@@ -106,7 +106,7 @@ pub(crate) struct Holding {
     pub(crate) bytes: Option<u64>,
     pub(crate) digest: Option<String>,
     pub(crate) sealed: Option<bool>,
-    pub(crate) handover: Option<Handover>,
+    pub(crate) custody: Option<Custody>,
 }
 
 /// The destination of a persistent URL.

@@ -24,8 +24,8 @@ pub(crate) struct Keys {
 pub(crate) const ITEMS: Keys = Keys {
     what: "an item",
     fixed: "id ibip path path_b64 state files bytes digest created timestamp described target transferable \
-            access access.level access.allow metadata relations origin handover handover.token handover.from \
-            handover.to removal removal.by removal.reason removal.was removal.date metadata.x",
+            access access.level access.allow metadata relations origin custody custody.epoch \
+            custody.id custody.holder custody.ceded removal removal.by removal.reason removal.was removal.date metadata.x",
     free: &["metadata.x.", "relations.", "origin."],
     has_terms: true,
 };
@@ -43,7 +43,7 @@ pub(crate) const EVENTS: Keys = Keys {
 pub(crate) const HOLDINGS: Keys = Keys {
     what: "a holding",
     fixed: "id ibip path path_b64 state standing collection collection_id timestamp files bytes digest sealed \
-            error error.code error.message handover handover.token handover.from handover.to",
+            error error.code error.message custody custody.epoch custody.id custody.holder custody.ceded",
     free: &[],
     has_terms: false,
 };

@@ -8,7 +8,6 @@ pub(super) mod reserve;
 pub(super) mod unlisted;
 pub(super) mod writer;
 
-use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,9 +16,6 @@ use super::{Collection, LockedItem, Writer};
 use crate::disk::{Dir, Kind, PathError, StoredFile, open_at_most};
 use crate::layout;
 use crate::sidecar::NewText;
-
-/// The directory, in a stage, of items that have left the collection.
-const RETIRED: &str = "retired";
 
 /// The number of the next staged file or directory.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -33,32 +29,6 @@ impl Writer {
     /// A new name in the stage.
     pub(super) fn fresh_name(&self) -> PathBuf {
         PathBuf::from(format!("change-{}", NUMBER.fetch_add(1, Ordering::Relaxed)))
-    }
-
-    /// Moves items into the stage, synced, where they wait for [`Writer::remove_retired`].
-    pub(crate) fn retire(&self, items: &[LockedItem<'_>]) -> Result<(), PathError> {
-        if items.is_empty() {
-            return Ok(());
-        }
-        let retired = self.stage().ensure_dir(RETIRED)?;
-        let mut years = BTreeMap::new();
-        for item in items {
-            let (path, leaf) = layout::item_place(item.name());
-            let year = match years.entry(path) {
-                Entry::Occupied(year) => year.into_mut(),
-                Entry::Vacant(place) => {
-                    let year = item.collection().root().open_dir(place.key())?;
-                    place.insert(year)
-                }
-            };
-            year.move_tree(&leaf, &retired, &self.fresh_name())?;
-        }
-        years.values().try_for_each(Dir::sync)
-    }
-
-    /// Removes everything that was retired.
-    pub(crate) fn remove_retired(&self) -> Result<(), PathError> {
-        self.stage().remove_tree(Path::new(RETIRED))
     }
 
     /// Writes the new sidecar of an item into the stage. It is not synced.

@@ -6,8 +6,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::collection::trash::UNLISTED;
-use crate::collection::{Collection, LockedItem, StoredItem};
+use crate::collection::{Collection, StoredItem};
 use crate::disk::copy::{CopyError, digest};
 use crate::disk::{Dir, DirEntry, Kind, Met, PathError};
 use crate::identity::RepositoryName;
@@ -113,34 +112,5 @@ fn is_as_listed(dir: &Dir, found: &DirEntry, content: &Content) -> Result<bool, 
         }
         (Content::Link { target }, Kind::Link) => Ok(dir.read_link(name)?.as_bytes() == target),
         _ => Ok(false),
-    }
-}
-
-impl LockedItem<'_> {
-    /// Moves `unlisted`, paths in the item's directory, into one entry of the trash, synced.
-    pub(crate) fn throw_away_unlisted(&self, unlisted: &[PathBuf]) -> Result<(), PathError> {
-        if unlisted.is_empty() {
-            return Ok(());
-        }
-        let (_, entry) = self.collection().new_entry(self.name())?;
-        let top = entry.ensure_dir(UNLISTED)?;
-        for path in unlisted {
-            let (mut from, mut to) = (self.dir().try_clone()?, top.try_clone()?);
-            for component in path.parent().unwrap_or(Path::new("")) {
-                // A directory may be closed to changes, but its item is leaving.
-                from = from.open_up(Path::new(component))?;
-                if to.stat(component)?.is_none() {
-                    to.make_dir(component)?;
-                    to.sync()?;
-                }
-                to = to.open_dir(component)?;
-            }
-            let name = Path::new(path.file_name().unwrap_or_default());
-            from.move_tree(name, &to, name)?;
-            to.sync()?;
-            from.sync()?;
-        }
-        top.sync()?;
-        entry.sync()
     }
 }

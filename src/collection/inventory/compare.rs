@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::year::{Known, YearInventory};
-use super::{Certainty, Collection, Departure, InventoryChange, InventoryLine, file_of};
+use super::{Certainty, Collection, Departure, Here, InventoryChange, InventoryLine, file_of};
 use crate::clock::Clock;
 use crate::collection::TrashContents;
 use crate::collection::names::list::{Names, years};
@@ -29,12 +29,11 @@ pub enum Discrepancy {
     Missing(RepositoryName, Option<State>, Certainty),
     /// Items that exist, but have no record, or only a record that they left.
     Unrecorded(Vec<RepositoryName>),
-    /// An Original or tombstone whose last line says that it left for another collection, or an Original that was
-    /// given up.
+    /// An Original or tombstone whose last line says that it was deleted as a Copy, or an Original that was given up.
     Returned(RepositoryName, InventoryLine),
-    /// An item in another state than the recorded one, with both states. Finding it takes every sidecar: only
+    /// An item in another state than the recorded one, and not below that line. Finding it takes every sidecar: only
     /// [`Collection::inventory_corrections`] does that.
-    OtherState(RepositoryName, Option<State>, State),
+    OtherState(RepositoryName, Option<State>, Here),
 }
 
 /// Whether other processes may be changing the collection.
@@ -150,12 +149,13 @@ impl Collection {
             found => found?,
         };
         let is_odd = match found {
-            None | Some(InventoryChange::Found(Some(State::Copy))) => false,
-            // Nobody made another Original of a tombstone that was given up.
-            Some(InventoryChange::Found(Some(State::Deleted))) => {
-                line.change != InventoryChange::Left(Departure::Lost)
-            }
-            Some(_) => true,
+            None => false,
+            Some(found) => match found.here().map(|here| here.state) {
+                Some(State::Copy | State::Elsewhere) => false,
+                // Nobody made another Original of a tombstone that was given up.
+                Some(State::Deleted) => line.change != InventoryChange::Left(Departure::Lost),
+                Some(State::Original) | None => true,
+            },
         };
         Ok(is_odd.then_some(line))
     }
@@ -248,9 +248,10 @@ impl ComparedYear<'_> {
                     Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
                     found => found?,
                 };
-                if let Some(InventoryChange::Found(Some(state))) = found
-                    && was != Some(state)
-                    && visit(Discrepancy::OtherState(name, was, state)).is_break()
+                if let Some(here) = found.as_ref().and_then(InventoryChange::here)
+                    && was != Some(here.state)
+                    && self.collection.contradicting_line(&name)?.is_none()
+                    && visit(Discrepancy::OtherState(name, was, here.clone())).is_break()
                 {
                     return Ok(ControlFlow::Break(()));
                 }

@@ -48,9 +48,9 @@ impl fmt::Display for Correction {
         match &self.change {
             InventoryChange::Left(departure) => write!(f, "{departure}, was {was}"),
             InventoryChange::Found(None) => f.write_str("taken in"),
-            InventoryChange::Found(Some(state)) => write!(f, "taken in, is {state}"),
-            InventoryChange::Entered(state) | InventoryChange::Became(state) => {
-                write!(f, "was {was}, is {state}")
+            InventoryChange::Found(Some(here)) => write!(f, "taken in, is {}", here.state),
+            InventoryChange::Entered(here) | InventoryChange::Became(here) => {
+                write!(f, "was {was}, is {}", here.state)
             }
         }
     }
@@ -120,10 +120,8 @@ impl Collection {
                     }
                     Discrepancy::Unrecorded(names) => here = names,
                     Discrepancy::Returned(name, _) => here.push(name),
-                    // The end of its hand-over settles the state, by the present line.
-                    Discrepancy::OtherState(name, ..) if self.is_in_hand(&name) => {}
-                    Discrepancy::OtherState(name, was, state) => {
-                        add(name, was, InventoryChange::Became(state));
+                    Discrepancy::OtherState(name, was, here) => {
+                        add(name, was, InventoryChange::Became(here));
                     }
                 }
                 for name in here {
@@ -139,11 +137,5 @@ impl Collection {
                 ControlFlow::Continue(())
             })?;
         failed.map_or(Ok((corrections, compared)), Err)
-    }
-
-    /// Whether the item has the mark of a hand-over.
-    fn is_in_hand(&self, name: &RepositoryName) -> bool {
-        let read = self.item(name).and_then(|item| item.sidecar());
-        read.is_ok_and(|(sidecar, _)| sidecar.handover.is_some())
     }
 }

@@ -3,16 +3,21 @@
 //! `DATE WHAT NAME DETAILS CHECKSUM`, separated by single spaces:
 //!
 //! ```text
-//! 2026-11-21T02:13:07Z entered example.org/archive/2026/11.21.02.13.07 Original 5a0c3f1e
-//! 2026-11-23T10:00:00Z became example.org/archive/2026/11.21.02.13.07 Copy 77b0c2d4
-//! 2026-11-24T08:30:00Z left example.org/archive/2026/11.21.02.13.07 migrated 60cb73fd… mirror 9d0e11aa
+//! 2026-11-21T02:13:07Z entered example.org/archive/2026/11.21.02.13.07 Original 1:9d0e…:2026-11-21T02:13:07Z:60cb… 5a0c3f1e
+//! 2026-11-23T10:00:00Z became example.org/archive/2026/11.21.02.13.07 Elsewhere 2:77ab…:2026-11-21T02:13:07Z:b1d4… 77b0c2d4
+//! 2026-11-24T08:30:00Z left example.org/archive/2026/11.21.02.13.08 deleted 9d0e11aa
 //! ```
+//!
+//! After the state follows as much of the custody as ranks a holding: epoch, id, the date of the contents, and the holder. So
+//! an item that was put back from a backup is below its line, whatever its sidecar says.
 
 use std::fmt;
 
+use crate::custody::{Custody, Has, Holding};
 use crate::digest::Digest;
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
+use crate::sidecar::Sidecar;
 
 /// Number of hexadecimal digits of the SHA-256 at the end of a line.
 const CHECKSUM: usize = 8;
@@ -23,22 +28,29 @@ pub(super) const TORN: &str = " torn\n";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InventoryChange {
     /// It arrived: deposited, copied, adopted, or restored.
-    Entered(State),
-    /// It was found here without a record of its arrival. The state is `None` if it could not be read.
-    Found(Option<State>),
-    /// Its state changed.
-    Became(State),
+    Entered(Here),
+    /// It was found here without a record of its arrival. `None` if its sidecar could not be read.
+    Found(Option<Here>),
+    /// Its state, its contents or its custody changed.
+    Became(Here),
     /// It left.
     Left(Departure),
+}
+
+/// The state and the rank of an item that is here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Here {
+    /// Its state.
+    pub state: State,
+    /// Its custody, without the ids that it follows.
+    pub custody: Custody,
+    /// The later date of the last change of payload and description.
+    pub changed: Instant,
 }
 
 /// The departure of an item from a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Departure {
-    /// It is in this collection now.
-    Migrated(CollectionRef),
-    /// It was removed, because this collection holds the same Copy, or the other Original.
-    Dropped(CollectionRef),
     /// The Copy was deleted.
     Deleted,
     /// It vanished, and a person accepted that.
@@ -68,11 +80,21 @@ pub struct InventoryLine {
 impl InventoryLine {
     /// The state of the item after it, if known; `None` after it left.
     pub fn state(&self) -> Option<State> {
-        match self.change {
-            InventoryChange::Entered(state) | InventoryChange::Became(state) => Some(state),
-            InventoryChange::Found(state) => state,
-            InventoryChange::Left(_) => None,
+        self.change.here().map(|here| here.state)
+    }
+
+    /// The line as a holding of the collection with the id `at`, below the directory `own` if that is here: it follows what
+    /// that holding follows. `None` after the item left, and for a sidecar that could not be read.
+    pub(crate) fn holding(&self, at: &str, own: Option<&Holding>) -> Option<Holding> {
+        let Here { state, custody, changed } = self.change.here()?;
+        let has = if *state == State::Deleted { Has::LineOfDeletion } else { Has::Line };
+        let mut line =
+            Holding { at: at.to_owned(), has, custody: custody.clone(), changed: *changed };
+        // Whatever was here before the line was followed by it.
+        if let Some(own) = own.filter(|own| own.rank() <= line.rank()) {
+            line.custody = line.custody.following(&own.custody);
         }
+        Some(line)
     }
 
     /// The line, with its end.
@@ -87,10 +109,10 @@ impl InventoryLine {
     pub(crate) fn parse(text: &[u8]) -> Option<InventoryLine> {
         let Fields { date, what, name, details } = Fields::of(text)?;
         let change = match what {
-            "entered" => InventoryChange::Entered(details.parse().ok()?),
+            "entered" => InventoryChange::Entered(Here::parse(details)?),
             "found" if details == UNKNOWN => InventoryChange::Found(None),
-            "found" => InventoryChange::Found(Some(details.parse().ok()?)),
-            "became" => InventoryChange::Became(details.parse().ok()?),
+            "found" => InventoryChange::Found(Some(Here::parse(details)?)),
+            "became" => InventoryChange::Became(Here::parse(details)?),
             "left" => InventoryChange::Left(Departure::parse(details)?),
             _ => return None,
         };
@@ -102,7 +124,52 @@ impl InventoryLine {
 /// The word for a state that could not be read.
 const UNKNOWN: &str = "unknown";
 
+impl Here {
+    /// The line of the item with this sidecar.
+    pub(crate) fn of(sidecar: &Sidecar) -> Here {
+        let changed = sidecar.timestamp.max(sidecar.described.unwrap_or(sidecar.timestamp));
+        Here { state: sidecar.state, custody: sidecar.custody.bare(), changed }
+    }
+
+    fn to_text(&self) -> String {
+        let Here { state, custody, changed } = self;
+        let (epoch, id, holder) = (custody.epoch(), custody.id(), custody.holder());
+        // A Copy of an unknown archive has no holder, and a person may have written one in two words.
+        let holder = holder.replace(char::is_whitespace, "");
+        format!("{state} {epoch} {id} {changed} {holder}")
+    }
+
+    fn parse(text: &str) -> Option<Here> {
+        let [state, epoch, id, changed, holder] = *text.split(' ').collect::<Vec<_>>() else {
+            return None;
+        };
+        let (epoch, id) = (epoch.parse().ok()?, id.parse().ok()?);
+        let custody = Custody::read(epoch, id, Vec::new(), holder.to_owned(), None).ok()?;
+        Some(Here { state: state.parse().ok()?, custody, changed: changed.parse().ok()? })
+    }
+}
+
 impl InventoryChange {
+    /// The arrival of the item with this sidecar.
+    pub(crate) fn entered(sidecar: &Sidecar) -> InventoryChange {
+        InventoryChange::Entered(Here::of(sidecar))
+    }
+
+    /// The change of the item that has this sidecar now.
+    pub(crate) fn became(sidecar: &Sidecar) -> InventoryChange {
+        InventoryChange::Became(Here::of(sidecar))
+    }
+
+    /// The state and the rank of the item, unless it left or could not be read.
+    pub fn here(&self) -> Option<&Here> {
+        match self {
+            InventoryChange::Entered(here)
+            | InventoryChange::Became(here)
+            | InventoryChange::Found(Some(here)) => Some(here),
+            InventoryChange::Found(None) | InventoryChange::Left(_) => None,
+        }
+    }
+
     fn word(&self) -> &'static str {
         match self {
             InventoryChange::Entered(_) => "entered",
@@ -114,9 +181,9 @@ impl InventoryChange {
 
     fn details(&self) -> String {
         match self {
-            InventoryChange::Entered(state)
-            | InventoryChange::Became(state)
-            | InventoryChange::Found(Some(state)) => state.to_string(),
+            InventoryChange::Entered(here)
+            | InventoryChange::Became(here)
+            | InventoryChange::Found(Some(here)) => here.to_text(),
             InventoryChange::Found(None) => UNKNOWN.to_owned(),
             InventoryChange::Left(departure) => departure.to_text(),
         }
@@ -126,22 +193,13 @@ impl InventoryChange {
 impl Departure {
     fn to_text(&self) -> String {
         match self {
-            Departure::Migrated(to) => format!("migrated {}", to.to_text()),
-            Departure::Dropped(to) => format!("dropped {}", to.to_text()),
             Departure::Deleted => "deleted".to_owned(),
             Departure::Lost => "lost".to_owned(),
         }
     }
 
     fn parse(text: &str) -> Option<Departure> {
-        let (how, rest) = text.split_once(' ').unwrap_or((text, ""));
-        let destination = || {
-            let (id, name) = rest.split_once(' ')?;
-            Some(CollectionRef { id: id.to_owned(), name: name.to_owned() })
-        };
-        Some(match how {
-            "migrated" => Departure::Migrated(destination()?),
-            "dropped" => Departure::Dropped(destination()?),
+        Some(match text {
             "deleted" => Departure::Deleted,
             "lost" => Departure::Lost,
             _ => return None,
@@ -157,7 +215,10 @@ impl fmt::Display for InventoryLine {
             InventoryChange::Left(departure) => write!(f, "it was {departure} on {date}"),
             InventoryChange::Entered(_) => write!(f, "it came on {date}"),
             InventoryChange::Found(_) => write!(f, "it was found on {date}"),
-            InventoryChange::Became(state) => write!(f, "it became {state} on {date}"),
+            InventoryChange::Became(Here { state: State::Elsewhere, custody, .. }) => {
+                write!(f, "it migrated to the collection {}", custody.holder())
+            }
+            InventoryChange::Became(here) => write!(f, "it became {} on {date}", here.state),
         }
     }
 }
@@ -166,8 +227,6 @@ impl fmt::Display for InventoryLine {
 impl fmt::Display for Departure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Departure::Migrated(to) => write!(f, "migrated to {to}"),
-            Departure::Dropped(to) => write!(f, "removed, as {to} holds it"),
             Departure::Deleted => f.write_str("deleted"),
             Departure::Lost => f.write_str("given up as lost"),
         }
@@ -177,13 +236,6 @@ impl fmt::Display for Departure {
 impl fmt::Display for CollectionRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the collection `{}` ({})", self.name, self.id)
-    }
-}
-
-impl CollectionRef {
-    fn to_text(&self) -> String {
-        // A person chose the name; the record has to stay one line.
-        format!("{} {}", self.id, self.name.replace(char::is_control, " "))
     }
 }
 
@@ -230,14 +282,19 @@ mod tests {
 
     #[test]
     fn every_line_reads_back_as_it_was_written() {
-        let to = || CollectionRef { id: "60cb73fd".to_owned(), name: "the other house".to_owned() };
+        let here = |state| {
+            let custody = Custody::first("00000000000000aa".parse().unwrap(), "60cb73fd");
+            Here { state, custody, changed: "2026-11-21T02:13:07.5Z".parse().unwrap() }
+        };
+        let unknown = Here {
+            custody: Custody::first("0000000000000001".parse().unwrap(), ""),
+            ..here(State::Copy)
+        };
         for change in [
-            InventoryChange::Entered(State::Original),
-            InventoryChange::Found(Some(State::Copy)),
+            InventoryChange::Entered(here(State::Original)),
+            InventoryChange::Found(Some(unknown)),
             InventoryChange::Found(None),
-            InventoryChange::Became(State::Deleted),
-            InventoryChange::Left(Departure::Migrated(to())),
-            InventoryChange::Left(Departure::Dropped(to())),
+            InventoryChange::Became(here(State::Deleted)),
             InventoryChange::Left(Departure::Deleted),
             InventoryChange::Left(Departure::Lost),
         ] {
@@ -249,7 +306,7 @@ mod tests {
 
     #[test]
     fn no_line_with_one_other_bit_is_believed() {
-        let text = line(InventoryChange::Entered(State::Original)).to_text();
+        let text = line(InventoryChange::Left(Departure::Deleted)).to_text();
         let text = text.trim_end().as_bytes();
         for at in 0..text.len() * 8 {
             let mut rotten = text.to_vec();
@@ -259,13 +316,5 @@ mod tests {
         for length in 0..text.len() {
             assert_eq!(InventoryLine::parse(&text[..length]), None, "{length}");
         }
-    }
-
-    #[test]
-    fn the_name_of_a_collection_does_not_end_a_line() {
-        let to = CollectionRef { id: "1".to_owned(), name: "two\nlines".to_owned() };
-        let text = line(InventoryChange::Left(Departure::Migrated(to))).to_text();
-        assert_eq!(text.matches('\n').count(), 1);
-        assert!(InventoryLine::parse(text.trim_end().as_bytes()).is_some());
     }
 }

@@ -8,10 +8,8 @@
 //!
 //! - An arrival is recorded once the item is durable, before it is reported. A crash between the two leaves
 //!   an item without a record, which `verify` notices and records.
-//! - A departure is recorded before the item is removed. A crash between the two leaves an item that is
-//!   recorded as gone. For a Copy that has no consequence. An Original may also have been put back by a
-//!   person while another collection holds it: it is accepted only if the journal of its migration still
-//!   exists and the destination never received it.
+//! - A departure is recorded before the Copy is removed. A crash between the two leaves a Copy that is
+//!   recorded as gone, which has no consequence.
 //!
 //! So after a crash no existing item looks missing, and a process that recovers after a killed one records
 //! the items that it had published. [`Collection::record`] is durable when it returns: one sync for each year
@@ -61,7 +59,7 @@ pub use compare::Discrepancy;
 pub(crate) use compare::Writers;
 pub use correct::{Corrected, Correction};
 use line::TORN;
-pub use line::{CollectionRef, Departure, InventoryChange, InventoryLine};
+pub use line::{CollectionRef, Departure, Here, InventoryChange, InventoryLine};
 pub use mend::RottenLine;
 pub(super) use reader::InventoryReader;
 pub use recorded::{Certainty, Recorded};
@@ -117,18 +115,6 @@ impl Collection {
         let date = clock.now();
         let line = |(name, change)| InventoryLine { date, name, change };
         self.append_lines(changes.into_iter().map(line), Some(before), clock)
-    }
-
-    /// Records that items stay after they were recorded as leaving.
-    pub(crate) fn record_staying(
-        &self,
-        staying: &[(RepositoryName, InventoryChange)],
-        clock: &dyn Clock,
-    ) -> Result<(), PathError> {
-        if staying.is_empty() {
-            return Ok(());
-        }
-        self.record(staying.iter().cloned(), clock)
     }
 
     /// This collection, as other collections name it.

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::line::InventoryLine;
 use super::recorded::{Certainty, Recorded};
-use super::year::{Known, YearInventory, visit_lines, without_end};
-use super::{CollectionRef, Departure, InventoryChange, MAX_LINE_BYTES, year_file};
+use super::year::{YearInventory, visit_lines, without_end};
+use super::{MAX_LINE_BYTES, year_file};
 use crate::disk::{Dir, FileStat, PathError, StoredFile};
 use crate::identity::RepositoryName;
-use crate::item::State;
 use crate::layout;
 
 /// The part of the inventory that has been read, for lookups of many items: each line is read once, unless
@@ -100,18 +99,6 @@ impl InventoryReader {
             year.known.find(leaf.as_bytes()).is_some() || year.later.contains_key(leaf)
         })
     }
-
-    /// The state of an item, from the lines read so far, without reading from the disk.
-    pub(super) fn state_read(&self, name: &RepositoryName) -> Option<State> {
-        let file_name = year_file(name);
-        let mut years = self.year.iter().chain(&self.earlier);
-        let year = years.find(|year| year.file_name == file_name)?;
-        let leaf = name.components()[3];
-        match year.known.find(leaf.as_bytes()).filter(|_| !year.later.contains_key(leaf))? {
-            (_, Known::Here(state)) => state,
-            (_, Known::Left) => None,
-        }
-    }
 }
 
 /// The file now in the place of one that was opened before.
@@ -179,38 +166,6 @@ impl ReadYear {
         let certainty = Certainty::of(start, self.known.last_rotten);
         Ok(line_at(file, start)?.map(|line| Recorded { line, certainty }))
     }
-
-    pub(super) fn departures(
-        &self,
-        file: &StoredFile,
-        leaf: &str,
-    ) -> Result<Option<Departures>, PathError> {
-        let found = self.known.find(leaf.as_bytes()).map(|(at, _)| at);
-        let mut may_be_home = found.is_some_and(|at| self.known.may_be_home(at));
-        let mut departures = Vec::new();
-        let lines = found.into_iter().flat_map(|at| self.known.departure_lines(at));
-        for start in lines.chain(self.later.get(leaf).into_iter().flatten().copied()) {
-            let Some(line) = line_at(file, start)? else { continue };
-            if line.state() == Some(State::Original) {
-                departures.clear();
-            }
-            match line.change {
-                InventoryChange::Left(Departure::Migrated(to) | Departure::Dropped(to)) => {
-                    departures.push(to);
-                }
-                InventoryChange::Left(_) => {}
-                _ => may_be_home |= line.state() != Some(State::Copy),
-            }
-        }
-        Ok(Some(Departures { may_be_home, to: departures }))
-    }
-}
-
-/// The departures of an item since its Original was last here.
-pub(super) struct Departures {
-    /// Whether it may have been more than a Copy here.
-    pub may_be_home: bool,
-    pub to: Vec<CollectionRef>,
 }
 
 /// The line that begins at `start`.
@@ -232,15 +187,20 @@ fn line_at(file: &StoredFile, start: u64) -> Result<Option<InventoryLine>, PathE
 
 #[cfg(test)]
 mod tests {
+    use super::super::line::{Here, InventoryChange};
+    use super::super::year::Known;
     use super::*;
+    use crate::custody::Custody;
     use crate::disk::Watcher;
+    use crate::item::State;
 
     const FILE: &str = "example.org+a+2026";
 
     fn line(minute: u32, state: State) -> String {
         let name = format!("example.org/a/2026/11.21.02.{minute:02}").parse().unwrap();
         let date = "2026-11-21T03:00:00Z".parse().unwrap();
-        let change = InventoryChange::Entered(state);
+        let custody = Custody::first("00000000000000aa".parse().unwrap(), "60cb");
+        let change = InventoryChange::Entered(Here { state, custody, changed: date });
         InventoryLine { date, name, change }.to_text()
     }
 

@@ -4,19 +4,18 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::line::Here;
 use super::{Collection, InventoryChange, InventoryLine, Writers, year_file};
 use crate::clock::Clock;
-use crate::collection::BuiltInventory;
 use crate::collection::names::list::{Listed, Names};
+use crate::collection::{BuiltInventory, CollectionError};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
-use crate::item::State;
 use crate::layout;
+use crate::sidecar::Seal;
 
 /// The inventory being built.
 const STAGED: &str = "inventory.new";
-/// The state is in the second line of a sidecar.
-const HEAD: usize = 256;
 
 impl Collection {
     /// Builds the missing inventory in `own`.
@@ -97,35 +96,28 @@ impl Collection {
         Ok(changes.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// The record for an item without one, with its state if the second line of its sidecar has it; `None`
-    /// without a sidecar.
+    /// The record for an item without one, with its state if its sidecar is sealed; `None` without a sidecar.
     pub(super) fn found(
         &self,
         name: &RepositoryName,
     ) -> Result<Option<InventoryChange>, PathError> {
-        let item = match self.root().open_dir_if_there(layout::item_directory(name)) {
-            Ok(Some(item)) => item,
-            Ok(None) => return Ok(None),
-            // It is not an item for `verify` either.
-            Err(error) if error.is_link() || error.kind() == ErrorKind::NotADirectory => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
+        let item = match self.item(name) {
+            Ok(item) => item,
+            Err(CollectionError::Disk(error)) if error.is_link() => return Ok(None),
+            Err(CollectionError::Disk(error)) => return Err(error),
+            Err(_) => return Ok(None),
         };
-        if item.stat(layout::SIDECAR)?.is_none() {
-            return Ok(None);
+        match item.read_sidecar() {
+            Ok(read) if read.seal == Seal::Intact => {
+                Ok(Some(InventoryChange::Found(Some(Here::of(&read.sidecar)))))
+            }
+            Err(CollectionError::Disk(error)) => Err(error),
+            // It is not an item for `verify` either.
+            Err(CollectionError::NoSidecar { .. }) => Ok(None),
+            // An item whose sidecar cannot be read exists nevertheless.
+            Ok(_) | Err(_) => Ok(Some(InventoryChange::Found(None))),
         }
-        let mut head = [0; HEAD];
-        // An item whose sidecar cannot be read exists nevertheless.
-        let read = item.open_file(layout::SIDECAR).and_then(|file| file.read_at(&mut head, 0));
-        Ok(Some(InventoryChange::Found(state_in(&head[..read.unwrap_or(0)]))))
     }
-}
-
-fn state_in(head: &[u8]) -> Option<State> {
-    let head = String::from_utf8_lossy(head);
-    let line = head.lines().nth(1)?;
-    line.strip_prefix("state = \"")?.strip_suffix('"')?.parse().ok()
 }
 
 /// A file being built: names come in the order of the listing, year by year.

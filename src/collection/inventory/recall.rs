@@ -5,14 +5,13 @@ use std::ffi::OsStr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::line::InventoryLine;
-use super::reader::{Departures, FileChange, InventoryReader, OpenYear, ReadYear};
+use super::reader::{FileChange, InventoryReader, OpenYear, ReadYear};
 use super::recorded::Recorded;
 use super::year::visit_lines;
-use super::{Collection, CollectionRef, InventoryChange, year_file};
+use super::{Collection, InventoryChange, year_file};
 use crate::collection::CollectionError;
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, Prefix, RepositoryName};
-use crate::item::State;
 
 impl Collection {
     /// The last record of the item `name` in the inventory.
@@ -63,11 +62,6 @@ impl Collection {
         self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state of the item `name` that the inventory last recorded, if that was read before.
-    pub(super) fn state_read(&self, name: &RepositoryName) -> Option<State> {
-        self.inventory_reader().state_read(name)
-    }
-
     /// The last line about the item `name`, if by that line the item left or was given up: its Original may be in
     /// another collection.
     pub(crate) fn departure(
@@ -76,30 +70,6 @@ impl Collection {
     ) -> Result<Option<InventoryLine>, PathError> {
         let line = self.last_record(name)?.map(|recorded| recorded.line);
         Ok(line.filter(|line| matches!(line.change, InventoryChange::Left(_))))
-    }
-
-    /// The collections that the item `name` left for since its Original was last here. Perhaps none of them
-    /// holds it by now, but each has a record of where it went. `None` if it has never been more than a Copy
-    /// here.
-    pub(crate) fn departures(
-        &self,
-        name: &RepositoryName,
-    ) -> Result<Option<Vec<CollectionRef>>, PathError> {
-        let departures = self.recall(name, ReadYear::departures)?;
-        Ok(departures.and_then(|it| it.may_be_home.then_some(it.to)))
-    }
-
-    /// Whether the Original of `name` may have been here, perhaps unrecorded, and have left for another
-    /// collection than `giver`.
-    pub(crate) fn may_have_passed_on(
-        &self,
-        name: &RepositoryName,
-        giver: &str,
-    ) -> Result<bool, PathError> {
-        let departures = self.recall(name, ReadYear::departures)?;
-        Ok(departures.is_some_and(|Departures { may_be_home, to }| {
-            (may_be_home && to.is_empty()) || to.iter().any(|to| to.id != giver)
-        }))
     }
 
     /// The error for an absent item `name`, with the reason from the inventory.

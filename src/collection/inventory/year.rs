@@ -29,8 +29,6 @@ pub(super) struct YearInventory {
     /// The last levels of names, one after another.
     leaves: Vec<u8>,
     spans: Vec<ItemLines>,
-    /// The departures before the last line of each item, since its Original was last here; in order.
-    departures: Vec<ItemLines>,
     /// Number of damaged lines.
     pub rotten: u64,
     /// The beginning of the last damaged line.
@@ -45,8 +43,6 @@ struct ItemLines {
     start: u32,
     length: u16,
     known: Known,
-    /// Whether the item has been more than a Copy here.
-    may_be_home: bool,
     /// The beginning of the line with the record.
     line: u64,
 }
@@ -95,7 +91,9 @@ impl YearInventory {
         let Fields { what, name, details, .. } = Fields::of(text)?;
         let known = match what {
             "left" => Known::Left,
-            "entered" | "found" | "became" => Known::Here(details.parse().ok()),
+            "entered" | "found" | "became" => {
+                Known::Here(details.split(' ').next().and_then(|state| state.parse().ok()))
+            }
             _ => return None,
         };
         let (year, leaf) = name.rsplit_once('/')?;
@@ -135,8 +133,7 @@ impl YearInventory {
             return;
         };
         self.leaves.extend_from_slice(leaf);
-        let may_be_home = !matches!(known, Known::Left | Known::Here(Some(State::Copy)));
-        self.spans.push(ItemLines { start, length, known, may_be_home, line });
+        self.spans.push(ItemLines { start, length, known, line });
     }
 
     /// Sorts the items; the last record of an item stays last.
@@ -151,7 +148,7 @@ impl YearInventory {
         spans.retain(|span| keep(leaf(leaves, span)));
     }
 
-    /// Keeps the last line of each item, and its departures, in order.
+    /// Keeps the last line of each item, in order.
     fn clear(&mut self) {
         if self.is_clear() {
             self.leaves.shrink_to_fit();
@@ -162,45 +159,17 @@ impl YearInventory {
         let YearInventory { leaves, spans, .. } = &*self;
         let mut kept = YearInventory::default();
         for lines in spans.chunk_by(|a, b| leaf(leaves, a) == leaf(leaves, b)) {
-            let Some((last, before)) = lines.split_last() else { continue };
-            let leaf = leaf(leaves, last);
-            kept.push(leaf, last.known, last.line);
-            let Some(span) = kept.spans.last_mut() else { continue };
-            span.may_be_home = lines.iter().any(|line| line.may_be_home);
-            let is_original = |line: &ItemLines| line.known == Known::Here(Some(State::Original));
-            let original = lines.iter().rposition(is_original);
-            let earlier = if original.is_none() { self.departures_of(leaf) } else { &[] };
-            let later = before.iter().skip(original.map_or(0, |at| at + 1));
-            let departures = earlier.iter().chain(later.filter(|line| line.known == Known::Left));
-            kept.departures.extend(departures.map(|line| ItemLines { line: line.line, ..*span }));
+            if let Some(last) = lines.last() {
+                kept.push(leaf(leaves, last), last.known, last.line);
+            }
         }
-        (self.leaves, self.spans, self.departures) = (kept.leaves, kept.spans, kept.departures);
+        (self.leaves, self.spans) = (kept.leaves, kept.spans);
     }
 
     /// Whether each item has one line, in order, as in most years.
     fn is_clear(&self) -> bool {
-        let YearInventory { leaves, spans, departures, .. } = self;
-        departures.is_empty() && spans.is_sorted_by(|a, b| leaf(leaves, a) < leaf(leaves, b))
-    }
-
-    fn departures_of(&self, wanted: &[u8]) -> &[ItemLines] {
-        let name = |span: &ItemLines| leaf(&self.leaves, span);
-        let start = self.departures.partition_point(|span| name(span) < wanted);
-        let end = self.departures.partition_point(|span| name(span) <= wanted);
-        &self.departures[start..end]
-    }
-
-    /// Whether the item of this number may have been more than a Copy here.
-    pub(super) fn may_be_home(&self, at: usize) -> bool {
-        self.last_rotten.is_some() || self.spans.get(at).is_some_and(|span| span.may_be_home)
-    }
-
-    /// The beginnings of the last line of the item of this number, and of its departures since its Original
-    /// was last here.
-    pub(super) fn departure_lines(&self, at: usize) -> impl Iterator<Item = u64> {
-        let last = self.spans.get(at);
-        let earlier = last.map_or(&[][..], |span| self.departures_of(leaf(&self.leaves, span)));
-        earlier.iter().chain(last).map(|span| span.line)
+        let YearInventory { leaves, spans, .. } = self;
+        spans.is_sorted_by(|a, b| leaf(leaves, a) < leaf(leaves, b))
     }
 
     /// The record of the item called `leaf` in this year, and its number.
@@ -320,29 +289,5 @@ mod tests {
         inventory.clear();
         assert_eq!(inventory.len(), minutes.count());
         assert_eq!(inventory.find(b"11.21.02.13"), Some((3, Known::Here(None))));
-    }
-
-    #[test]
-    fn departures_outlast_compaction_until_the_original_is_back() {
-        let mut inventory = YearInventory::default();
-        let mut take = |known, line| {
-            for (leaf, was) in [(b"home", State::Original), (b"copy", State::Copy)] {
-                let known = if known == Known::Here(None) { Known::Here(Some(was)) } else { known };
-                inventory.push(leaf, known, line);
-            }
-            inventory.clear();
-            ["copy", "home"].map(|leaf| {
-                let (at, _) = inventory.find(leaf.as_bytes()).unwrap();
-                let lines: Vec<_> = inventory.departure_lines(at).collect();
-                (inventory.may_be_home(at), lines)
-            })
-        };
-        let copy = Known::Here(Some(State::Copy));
-        take(Known::Here(None), 1);
-        take(Known::Left, 2);
-        take(copy, 3);
-        take(Known::Left, 4);
-        assert_eq!(take(copy, 5), [(false, vec![2, 4, 5]), (true, vec![2, 4, 5])]);
-        assert_eq!(take(Known::Here(None), 6), [(false, vec![2, 4, 6]), (true, vec![6])]);
     }
 }

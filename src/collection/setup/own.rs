@@ -99,12 +99,6 @@ impl Collection {
         Collection { listener: Listener(Some(Arc::new(listener))), ..self }
     }
 
-    /// Shares the listener of `other`, and its count of unlogged events.
-    pub(crate) fn with_listener_of(self, other: &Collection) -> Collection {
-        let unlogged = Arc::clone(&other.unlogged);
-        Collection { listener: other.listener.clone(), unlogged, ..self }
-    }
-
     /// urepo's own directory; `None` while it is lost.
     pub(crate) fn own(&self) -> Result<Option<&Dir>, PathError> {
         if self.own.get().is_none()

@@ -26,8 +26,6 @@ pub(super) const ITEM: &str = "item";
 const COPY: &str = "copy";
 /// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
 pub(super) const REPLACED: &str = "replaced";
-/// The name, in its entry, of the directory with unlisted files.
-pub(super) const UNLISTED: &str = "unlisted";
 /// The file with the item's name, if that is too long for the name of a directory.
 const NAME: &str = "name";
 /// No name is longer.
@@ -75,8 +73,6 @@ pub enum TrashContents {
     SetAside,
     /// A whole item that a repaired one replaced.
     Replaced,
-    /// Files in the directory of an item that left, which its sidecar did not list.
-    Unlisted,
     /// Nothing, or the rest of data that is being purged.
     Remains,
 }
@@ -89,7 +85,6 @@ impl TrashContents {
             TrashContents::Copy => COPY,
             TrashContents::SetAside => ITEM,
             TrashContents::Replaced => REPLACED,
-            TrashContents::Unlisted => UNLISTED,
             TrashContents::Remains => CONDEMNED,
         })
     }
@@ -298,7 +293,7 @@ impl Collection {
                 return Ok(held);
             }
         }
-        for held in [TrashContents::SetAside, TrashContents::Replaced, TrashContents::Unlisted] {
+        for held in [TrashContents::SetAside, TrashContents::Replaced] {
             if entry.stat(held.file_name())?.is_some_and(|stamp| stamp.kind == Kind::Directory) {
                 return Ok(held);
             }
@@ -324,7 +319,7 @@ impl Collection {
         let mut kept = Vec::new();
         for trashed in self.trashed_of(name, Recall::Fresh)? {
             match self.held_if_there(&trashed) {
-                Ok(Some(TrashContents::Replaced | TrashContents::Unlisted)) => {
+                Ok(Some(TrashContents::Replaced)) => {
                     kept.push(trash.join(&trashed.entry));
                 }
                 Ok(_) => {}

@@ -1,7 +1,7 @@
 //! The place of an imported item.
 
 use super::Ledger;
-use crate::collection::{CollectionError, InventoryLine};
+use crate::collection::{CollectionError, InventoryChange, InventoryLine};
 use crate::identity::RepositoryName;
 use crate::import::ImportError;
 use crate::item::State;
@@ -48,9 +48,13 @@ impl Ledger<'_> {
         }
         let error = match self.collection.item(name) {
             Ok(item) => {
-                let state = item.sidecar().ok().map(|(sidecar, _)| sidecar.state);
-                return Ok(Some(match state {
-                    Some(State::Deleted) => ItemPresence::Deleted,
+                return Ok(Some(match item.sidecar() {
+                    Ok((it, _)) if it.state == State::Deleted => ItemPresence::Deleted,
+                    Ok((it, _)) if it.state == State::Elsewhere => {
+                        let (date, name) = (it.timestamp, name.clone());
+                        let change = InventoryChange::became(&it);
+                        ItemPresence::Left(Box::new(InventoryLine { date, name, change }))
+                    }
                     _ => ItemPresence::Here,
                 }));
             }

@@ -74,7 +74,7 @@ impl Judge<'_> {
         if self.roots[..root].iter().any(holds) {
             return None;
         }
-        self.best(&Identifier::Repository(name.clone())).filter(|it| it.state != State::Deleted)
+        self.best(&Identifier::Repository(name.clone())).filter(|it| it.state.has_payload())
     }
 
     /// The sidecar of the Original of an item, or else of another holding.
@@ -87,7 +87,7 @@ impl Judge<'_> {
                 let rank = |sidecar: &Sidecar| match sidecar.state {
                     State::Original => 2,
                     State::Copy => 1,
-                    State::Deleted => 0,
+                    State::Elsewhere | State::Deleted => 0,
                 };
                 if best.as_ref().is_none_or(|best| rank(best) < rank(&sidecar)) {
                     best = Some(sidecar);
@@ -125,7 +125,7 @@ impl Judge<'_> {
             let detail = format!("`{to}` is its {kind}, and it is the {kind} of `{to}`");
             return Some((Code::RelationContested, detail));
         }
-        let expected = EndKind::of(kind).expected().filter(|_| other.state != State::Deleted)?;
+        let expected = EndKind::of(kind).expected().filter(|_| other.state.has_payload())?;
         let back: Vec<_> =
             other.relations.iter().filter(|back| EndKind::of(&back.kind) == expected).collect();
         if back.iter().any(|back| own.contains(&back.to)) {

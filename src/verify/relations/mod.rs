@@ -81,7 +81,7 @@ impl EndKind {
 impl RelationCheck {
     /// Notes the relations of an item that was verified.
     pub fn note(&mut self, item: &ItemReport) {
-        if item.state.is_none_or(|state| state == State::Deleted) {
+        if !item.state.is_some_and(State::has_payload) {
             return;
         }
         let from = hash(&item.name);

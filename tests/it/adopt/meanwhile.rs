@@ -195,16 +195,16 @@ fn a_scan_ends_within_an_item_on_request_or_after_its_time() {
     }
 }
 
-/// Another process that has an item leave for a third collection as soon as it has a sidecar.
-struct Migrates {
+/// Somebody who gives an item up as soon as it has a sidecar.
+struct GivesUp {
     root: PathBuf,
 }
 
-impl Watch for Migrates {
+impl Watch for GivesUp {
     fn before(&self, _: Operation, _: &Path) -> std::io::Result<()> {
         let inventory = inventory_file(&self.root, REPORT);
         if self.root.join(REPORT).join("item.toml").exists() && !inventory.exists() {
-            let left = format!("left {REPORT} migrated 60cb73fd mirror");
+            let left = format!("left {REPORT} lost");
             std::fs::write(inventory, inventory_line("2026-11-21T02:13:00Z", &left))?;
         }
         Ok(())
@@ -215,9 +215,9 @@ impl Watch for Migrates {
 fn what_goes_at_once_stays_gone() {
     let world = World::new();
     world.write(&format!("{REPORT}/doc/a"), "a");
-    let told = world.adopt_watched(&Watcher::new(Arc::new(Migrates { root: world.root() })));
+    let told = world.adopt_watched(&Watcher::new(Arc::new(GivesUp { root: world.root() })));
     assert_eq!(told.taken.len(), 1);
     let collection = world.collection(&Watcher::default());
     let last = collection.last_record(&REPORT.parse().unwrap()).unwrap().unwrap();
-    assert!(last.line.to_string().contains("it was migrated to"), "{}", last.line);
+    assert!(last.line.to_string().contains("given up as lost"), "{}", last.line);
 }

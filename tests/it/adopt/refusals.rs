@@ -114,8 +114,7 @@ fn what_the_collection_has_held_before_is_not_taken_in() {
         std::fs::remove_file(world.root().join(name).join("item.toml")).unwrap();
     }
     let collection = world.collection(&Watcher::default());
-    let line =
-        inventory_line("2026-11-23T10:00:00Z", &format!("left {REPORT} migrated 60cb73fd mirror"));
+    let line = inventory_line("2026-11-23T10:00:00Z", &format!("left {REPORT} lost"));
     append(&inventory_file(&world.root(), REPORT), &line);
     let before = everything(&world.root());
     let agent = agent();
@@ -133,19 +132,4 @@ fn what_the_collection_has_held_before_is_not_taken_in() {
         assert!(matches!(told.refused[PAPER], AdoptError::SidecarLost { .. }));
     }
     assert_eq!(everything(&world.root()), before);
-}
-
-/// Its directory was put back by hand, perhaps from a backup: the Original is where it went.
-#[test]
-fn an_original_that_left_is_not_passed_over() {
-    let world = World::urlib();
-    world.adopt();
-    let collection = world.collection(&Watcher::default());
-    let line =
-        inventory_line("2026-11-23T10:00:00Z", &format!("left {REPORT} migrated 60cb73fd mirror"));
-    append(&inventory_file(&world.root(), REPORT), &line);
-    let mode = Mode::Plan { root: collection.root(), collection: Some(&collection) };
-    let told = run(mode, None, 1, |_| ());
-    assert!(matches!(told.refused[REPORT], AdoptError::Original(OriginalError::Departed { .. })));
-    assert_eq!((told.refused.len(), told.there.len()), (1, 4));
 }

@@ -51,7 +51,7 @@ fn an_edit_is_shown_and_accepted() {
         (Some("Letter".into()), Some("Letters".into()))
     );
     // The Copy is behind now, and follows.
-    world.run("-c mirror refresh --from archive --all").succeeded();
+    world.run("-c mirror copy --all --from archive").succeeded();
     world.run("verify archive mirror").succeeded();
     let again = archive.accept("");
     assert!(again.stderr.contains("is as it was sealed"), "{}", again.stderr);

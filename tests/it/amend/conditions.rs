@@ -38,7 +38,7 @@ fn conditions_are_given_at_the_deposit_and_travel() {
     // The Copy is behind when they change.
     world.run(&format!("-c archive meta set {name} --transferable access=metadata")).succeeded();
     world.run(&format!("-c archive meta unset {name} access.allow=192.0.2.0/24")).succeeded();
-    world.run("-c mirror refresh --from archive --all").succeeded();
+    world.run("-c mirror copy --all --from archive").succeeded();
     let copy = sidecar(&world, "mirror", &name);
     let level = copy.access.level_at("192.0.2.7".parse().unwrap());
     assert_eq!((copy.transferable, level.to_string().as_str()), (true, "metadata"));

@@ -87,7 +87,7 @@ fn few_are_enough_to_migrate_many_items() {
     world.run(&format!("-c archive -q new --each {}", files.join(" "))).succeeded();
     let script = "
         ulimit -n 64
-        count() { echo $($UREPO -c $1 list | wc -l) $($UREPO -c $1 -q verify && echo whole); }
+        count() { echo $($UREPO -c $1 list --state Original | wc -l) $($UREPO -c $1 -q verify && echo whole); }
         $UREPO -c archive -q migrate --all --to mirror; count archive; count mirror
         mount -t tmpfs tmpfs mount; $UREPO -q init mount/far --host far.example.org
         $UREPO -c mirror -q migrate --all --to mount/far; count mirror; count mount/far";

@@ -110,18 +110,19 @@ fn of_transfers() {
     world.run(&format!("-c archive copy {other} --to mirror")).succeeded();
     change_item(&world.path("archive"), &other, |sidecar| {
         sidecar.timestamp = "2050-01-01T00:00:00Z".parse().unwrap();
+        let id = urepo::custody::CustodyId::from(*b"amended!");
+        sidecar.custody = sidecar.custody.amended(id);
     });
     for (line, code) in [
-        ("-c archive copy --all --to mirror".to_owned(), 3),
-        ("-c archive copy --all --refresh --to mirror".to_owned(), 0),
+        ("-c archive copy --all --to mirror".to_owned(), 0),
         (format!("-c archive copy {name} --to mirror"), 0),
-        (format!("-c archive copy {other} --to mirror"), 23),
+        (format!("-c mirror copy {other} --to archive"), 23),
         ("-c archive copy nonsense --to mirror".to_owned(), 21),
         ("-c archive migrate --all --to mirror".to_owned(), 0),
         ("-c archive migrate --all --leave-copy --to mirror".to_owned(), 0),
         ("-c mirror migrate --all --to archive".to_owned(), 3),
-        ("-c mirror refresh --from archive".to_owned(), 0),
-        (format!("-c mirror refresh --from archive {name}"), 21),
+        ("-c mirror copy --all --from archive".to_owned(), 0),
+        (format!("-c mirror copy --from archive {name}"), 0),
         ("-c archive copy --all --to nowhere".to_owned(), 10),
     ] {
         changes_nothing(&world, &line, code);

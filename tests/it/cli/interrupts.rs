@@ -257,12 +257,8 @@ fn a_list_on_stdin_is_not_waited_for() {
         "copy --items-from0 - --to mirror --json",
         "migrate --items-from - --to mirror",
         "export --items-from - --to out",
-        "refresh mirror --items-from -",
     ] {
-        let line = match line.strip_prefix("refresh mirror") {
-            Some(rest) => format!("-c mirror refresh --from archive{rest}"),
-            None => format!("-c archive {line}"),
-        };
+        let line = format!("-c archive {line}");
         let (code, stderr) = interrupted(begin(&world, &line, Stdio::piped()), Signal::TERM, &line);
         assert_eq!(code, 130, "{line}: {stderr}");
         assert!(!stderr.contains("cannot read"), "{line}: {stderr}");

@@ -1,7 +1,6 @@
 //! Records: each has `type` and `version`, an item the same fields wherever it is told of.
 
 use serde_json::{Value, json};
-use urepo::identity::Instant;
 
 use super::{leaf, records, world_with_item};
 use crate::support::World;
@@ -135,29 +134,6 @@ fn of_items_that_can_not_be_read() {
     assert_eq!(&told[0]["id"], &json!(name));
     assert_eq!(told[0]["error"]["code"], 20);
     assert_eq!(&told[1]["id"], &json!(other));
-}
-
-/// Dates of a sidecar are times like all others.
-#[test]
-fn of_a_copy_whose_original_moved_on() {
-    let (world, name) = world_with_item();
-    for other in ["mirror", "heir"] {
-        world.run(&format!("init {other} --host {other}.example.org")).succeeded();
-    }
-    world.run("-c archive copy --all --to mirror").succeeded();
-    world.run("-c archive migrate --all --to heir --leave-copy").succeeded();
-    world.run("-c heir copy --all --to mirror --refresh").succeeded();
-    let is_time = |value: &Value| value.as_str().is_some_and(|it| it.parse::<Instant>().is_ok());
-    for command in [format!("show {name}"), "list".to_owned()] {
-        let record =
-            |root: &str| records(&world.run(&format!("-c {root} {command} --json")))[0].clone();
-        for root in ["mirror", "archive"] {
-            let copied = &record(root)["origin"]["copied"];
-            assert!(is_time(copied), "{root} {command}: {copied}");
-        }
-        let handovers = &record("heir")["origin"]["handovers"];
-        assert!(is_time(&handovers[0]["date"]), "{command}: {handovers}");
-    }
 }
 
 /// stderr has the error alone: programs read it.

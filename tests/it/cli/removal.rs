@@ -262,18 +262,14 @@ fn what_a_repair_replaced_can_be_had() {
 }
 
 #[test]
-fn what_was_replaced_before_the_item_left_can_be_had() {
+fn what_has_migrated_is_not_restored() {
     let (world, name) = world_with_item();
     make_collection(&world.path("other"));
-    world.run(&format!("-c archive copy {name} --to other")).succeeded();
-    std::fs::write(world.path("archive").join(&name).join("doc/a.txt"), "bravo").unwrap();
-    world.run(&format!("-c archive repair {name} --from other")).succeeded();
     world.run(&format!("-c archive migrate {name} --to other")).succeeded();
     for dry in ["", "--dry-run"] {
         let told = world.run(&format!("-c archive restore {name} {dry}"));
-        assert_eq!(told.code, 21, "{}", told.stderr);
-        assert!(told.stderr.contains("it was migrated to the collection"), "{}", told.stderr);
-        assert_eq!(copying(&told.stderr).matches("/trash/").count(), 1);
+        assert_eq!(told.code, 23, "{}", told.stderr);
+        assert!(told.stderr.contains("the item is in collection"), "{}", told.stderr);
     }
 }
 

@@ -54,10 +54,9 @@ impl Three {
 }
 
 /// The commands, and what else they need; with a state that an item has which they report.
-const COMMANDS: [(&str, &str, Option<&str>); 23] = [
+const COMMANDS: [(&str, &str, Option<&str>); 21] = [
     ("copy", "--to third", Some("Original")),
     ("delete", "--force last", Some("Original")),
-    ("demote", "--to-copy-of twin", Some("Original")),
     ("export", "--to exported", Some("Copy")),
     ("links", "", Some("Copy")),
     ("list", "", Some("Deleted")),
@@ -72,7 +71,6 @@ const COMMANDS: [(&str, &str, Option<&str>); 23] = [
     ("path", "", Some("Deleted")),
     ("promote", "--lost mirror --reason test", Some("Copy")),
     ("purge", "", None),
-    ("refresh", "--from twin", None),
     ("repair", "--from twin", None),
     ("restore", "", None),
     ("show", "", Some("Deleted")),

@@ -6,9 +6,10 @@ use serde_json::json;
 use snapbox::data::Inline;
 use snapbox::str;
 use urepo::collection::Collection;
+use urepo::custody::CustodyId;
 use urepo::disk::Watcher;
 use urepo::item::State;
-use urepo::sidecar::{Handover, Party};
+use urepo::sidecar::Sidecar;
 
 use super::records;
 use crate::support::{
@@ -55,9 +56,17 @@ fn copy(world: &World, name: &str) {
     copy_item(&world.path("archive"), &world.path("backup"), name, |_| ());
 }
 
+fn delete_it(sidecar: &mut Sidecar) {
+    let own = sidecar.custody.holder().to_owned();
+    sidecar.custody = sidecar.custody.passed_to(&own, CustodyId::from(*b"deleted!"));
+    sidecar.state = State::Deleted;
+}
+
 fn make_newer(world: &World, name: &str) {
     change_item(&world.path("archive"), name, |sidecar| {
         sidecar.timestamp = "2026-12-24T18:00:00Z".parse().unwrap();
+        sidecar.custody = sidecar.custody.amended(CustodyId::from(*b"amended!"));
+        sidecar.metadata.add("creator", "Ana").unwrap();
     });
 }
 
@@ -117,14 +126,14 @@ fn copies_are_lacking() {
         3,
         str![[r#"
 0 of 2 Copies: example.org/archive/2026/11.21.02.13
-stale Copy in `backup`: example.org/archive/2026/11.21.02.13
+Copy in `backup` is behind: example.org/archive/2026/11.21.02.13
 0 of 2 Copies: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
-error: 2 items with too few Copies, 1 stale Copy
+error: 2 items with too few Copies, 1 item behind a newer state
 hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are missing
 
 "#]],
@@ -134,12 +143,12 @@ hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are
         3,
         str![[r#"
 0 of 2 Copies: example.org/archive/2026/11.21.02.13
-stale Copy in `backup`: example.org/archive/2026/11.21.02.13
+Copy in `backup` is behind: example.org/archive/2026/11.21.02.13
 0 of 2 Copies: example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[r#"
-error: 2 items with too few Copies, 1 stale Copy
+error: 2 items with too few Copies, 1 item behind a newer state
 hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are missing
 
 "#]],
@@ -150,14 +159,14 @@ hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are
         &world.run("status"),
         3,
         str![[r#"
-stale Copy in `backup`: example.org/archive/2026/11.21.02.13
+Copy in `backup` is behind: example.org/archive/2026/11.21.02.13
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
-error: 1 stale Copy
-hint: `urepo -c [WORLD]/backup refresh --from [WORLD]/archive` brings them up to their Originals
+error: 1 item behind a newer state
+hint: `urepo -c [WORLD]/archive copy example.org/archive/2026/11.21.02.13 --to [WORLD]/backup` brings a Copy up to date; an Original that was put back needs `urepo -c [WORLD]/backup recover --with [WORLD]/archive`
 
 "#]],
     );
@@ -166,7 +175,7 @@ hint: `urepo -c [WORLD]/backup refresh --from [WORLD]/archive` brings them up to
         0,
         str![[r#"
 Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
-Copy	stale	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
+Copy	behind	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 
 "#]],
         str![[""]],
@@ -183,13 +192,14 @@ fn two_originals_are_a_conflict() {
         23,
         str![[r#"
 two Originals, in `archive` and `backup`: example.org/archive/2026/11.21.02.13
+Original in `archive` is behind: example.org/archive/2026/11.21.02.13
 0 of 1 Copy: example.org/archive/2026/11.21.02.14
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
 backup   [WORLD]/backup   1 Original  0 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
-error: 1 item with two Originals, 1 item with too few Copies
+error: 1 item with two Originals, 1 item with too few Copies, 1 item behind a newer state
 hint: `urepo whereis example.org/archive/2026/11.21.02.13` shows where they are
 
 "#]],
@@ -198,7 +208,7 @@ hint: `urepo whereis example.org/archive/2026/11.21.02.13` shows where they are
         &world.run(&format!("whereis {NAME}")),
         23,
         str![[r#"
-Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
+Original	behind	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
 Original	original	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 
 "#]],
@@ -215,7 +225,7 @@ hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.2
         &ran,
         23,
         str![[r#"
-Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
+Original	behind	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
 Original	original	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
 
@@ -250,21 +260,21 @@ fn copies_without_an_original_are_a_fault_unless_it_was_deleted() {
     copy(&world, NAME);
     copy(&world, OTHER);
     std::fs::remove_dir_all(world.path("archive").join(NAME)).unwrap();
-    change_item(&world.path("archive"), OTHER, |sidecar| sidecar.state = State::Deleted);
+    change_item(&world.path("archive"), OTHER, delete_it);
     tells(
         &world.run("status"),
         3,
         str![[r#"
 Copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
-Copy in `backup`, no Original anywhere: example.org/archive/2026/11.21.02.13
+lost by `archive`, as `backup` shows: example.org/archive/2026/11.21.02.13
 vanished from `archive`: example.org/archive/2026/11.21.02.13
 archive  [WORLD]/archive  0 Original  0 Copy  1 Deleted        0 B
 backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
-error: 1 Copy without an Original, 1 item vanished
-hint: `--with COLLECTION` names the collection that holds it; `urepo -c [WORLD]/backup promote example.org/archive/2026/11.21.02.13 --lost COLLECTION --reason TEXT` makes a Copy the Original when that is lost
+error: 1 item lost by its holder, 1 item vanished
+hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/backup` brings it back there; if it cannot be, `urepo -c [WORLD]/backup promote example.org/archive/2026/11.21.02.13`
 
 "#]],
     );
@@ -276,7 +286,7 @@ hint: `--with COLLECTION` names the collection that holds it; `urepo -c [WORLD]/
         str![[r#"
 Copy	orphan	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
-Copy	orphan	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
+Copy	behind	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[""]],
@@ -291,70 +301,6 @@ Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
 
 "#]],
         str![[""]],
-    );
-}
-
-#[test]
-fn a_hand_over_under_way_and_damaged_sidecars_are_told() {
-    let world = world();
-    copy(&world, NAME);
-    copy(&world, OTHER);
-    let id = open(&world, "archive").settings().id.clone();
-    change_item(&world.path("backup"), NAME, |sidecar| {
-        sidecar.handover = Some(Handover { token: "t".to_owned(), party: Party::From(id) });
-    });
-    let sidecar = world.path("backup").join(OTHER).join("item.toml");
-    let text = std::fs::read_to_string(&sidecar).unwrap();
-    std::fs::write(&sidecar, text.replace("transferable = true", "transferable = false")).unwrap();
-    tells(
-        &world.run("status"),
-        3,
-        str![[r#"
-hand-over in progress, in `backup`: example.org/archive/2026/11.21.02.13
-broken seal in `backup`: example.org/archive/2026/11.21.02.14
-0 of 1 Copy: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
-backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
-
-"#]],
-        str![[r#"
-error: 1 hand-over in progress, 1 broken seal, 1 item with too few Copies
-hint: `urepo -c COLLECTION recover` finishes the hand-overs of the giver COLLECTION; if there is nothing to finish, add `--inventory`
-
-"#]],
-    );
-    std::fs::write(&sidecar, "format = ?").unwrap();
-    tells(
-        &world.run("status"),
-        3,
-        str![[r#"
-hand-over in progress, in `backup`: example.org/archive/2026/11.21.02.13
-unreadable in `backup`: cannot read the sidecar of `example.org/archive/2026/11.21.02.14`: line 1, column 10: string values must be quoted, expected literal string: example.org/archive/2026/11.21.02.14
-0 of 1 Copy: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
-backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B  1 unreadable
-
-"#]],
-        str![[r#"
-error: 1 hand-over in progress, 1 unreadable sidecar, 1 item with too few Copies
-hint: `urepo -c COLLECTION recover` finishes the hand-overs of the giver COLLECTION; if there is nothing to finish, add `--inventory`
-
-"#]],
-    );
-    tells(
-        &world.run(&format!("whereis {OTHER}")),
-        3,
-        str![[r#"
-Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
-	unreadable	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
-
-"#]],
-        str![[r#"
-error: what `[WORLD]/backup` holds of `example.org/archive/2026/11.21.02.14` cannot be read
-caused by: cannot read the sidecar of `example.org/archive/2026/11.21.02.14`: line 1, column 10: string values must be quoted, expected literal string
-hint: `urepo -c [WORLD]/backup verify --quick example.org/archive/2026/11.21.02.14` lists what is wrong
-
-"#]],
     );
 }
 

@@ -34,6 +34,7 @@ fn world() -> (World, [String; 3]) {
             sidecar.metadata.add("creator", "Lopes, Rui").unwrap();
         });
     }
+    change_item(&world.path("archive"), &names[2], |_| ());
     (world, names)
 }
 

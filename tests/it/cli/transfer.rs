@@ -2,7 +2,6 @@
 //! which exit code.
 
 mod codes;
-mod refreshing;
 mod selection;
 mod telling;
 
@@ -68,6 +67,7 @@ fn states(world: &World, name: &str) -> [Option<State>; 2] {
 fn update(world: &World, root: &str, name: &str) {
     change_item(&world.path(root), name, |sidecar| {
         sidecar.timestamp = sidecar.timestamp.checked_add(SECOND).unwrap();
+        sidecar.custody = sidecar.custody.amended(urepo::custody::CustodyId::from(*b"amended!"));
     });
 }
 
@@ -75,15 +75,6 @@ fn update(world: &World, root: &str, name: &str) {
 #[track_caller]
 fn listed(world: &World, root: &str) -> Vec<String> {
     world.run(&format!("-c {root} list")).succeeded().lines().map(str::to_owned).collect()
-}
-
-/// Names collections in the settings of the user.
-fn settle(world: &World, names: &[&str]) {
-    let mut text = "[collections]\n".to_owned();
-    for name in names {
-        text += &format!("{name} = \"{}\"\n", world.path(name).display());
-    }
-    world.write(".config/urepo/config.toml", text);
 }
 
 /// Both collections are in order, and no run has left anything.

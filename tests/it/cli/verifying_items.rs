@@ -125,10 +125,10 @@ fn what_two_sites_hold_of_an_item_is_found_as_of_all_their_items() {
     };
     let (code, found, _) = both("");
     assert_eq!((code, found.matches("U204").count()), (20, 1), "{found}");
-    // A Copy whose Original is in none of them.
+    // A Copy whose Original was deleted.
     world.run(&format!("-c archive delete {name} --force last --yes")).succeeded();
     let (code, found, _) = both("--quick");
-    assert_eq!((code, found.matches("U402").count()), (0, 1), "{found}");
+    assert_eq!((code, found.matches("U403").count()), (0, 1), "{found}");
     // An item that vanished from one of them.
     std::fs::remove_dir_all(world.path(format!("mirror/{name}"))).unwrap();
     let (code, found, _) = both("--quick");

@@ -113,7 +113,7 @@ fn deposits_copies_and_migrations_at_once() {
         "-c archive copy --all --to third".to_owned(),
         "-c archive migrate --all --leave-copy --to mirror".to_owned(),
         "-c archive migrate --all --to mirror".to_owned(),
-        "-c mirror copy --all --refresh --to third".to_owned(),
+        "-c mirror copy --all --to third".to_owned(),
         "-c mirror migrate --all --to archive".to_owned(),
     ];
     let mut printed = BTreeSet::new();

@@ -153,7 +153,7 @@ fn plain(line: &str) -> String {
         let is_day = token.starts_with("20") && token.split('-').count() == 3;
         match token.len() {
             4 if token.starts_with("20") => Some("YEAR".to_owned()),
-            32 | 64 if is_hex(token) => Some("HEX".to_owned()),
+            16 | 32 | 64 if is_hex(token) => Some("HEX".to_owned()),
             10 if is_day => Some("DAY".to_owned()),
             20.. if is_time => Some("TIME".to_owned()),
             _ => None,

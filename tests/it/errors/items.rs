@@ -42,7 +42,7 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     world.write(&path, whole.replace("Original", "Lost"));
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
-caused by: `state`: `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
+caused by: `state`: `Lost` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`
 hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);

@@ -33,9 +33,7 @@ Commands:
   whereis   Show which collections hold items, and whether their Copies are current
   copy      Copy items to another collection [alias: cp]
   migrate   Move items to another collection, Originals with them [aliases: move, mv]
-  refresh   Update the Copies of a collection from their Originals
   promote   Turn Copies into Originals, because the collection that held those is lost
-  demote    Turn Originals into Copies, where another collection holds the Originals too
   export    Write items out as directories, tar or bags
   delete    Delete items [alias: rm]
   restore   Restore deleted items from the trash
@@ -131,7 +129,7 @@ hint: to pass '-d' as a value, use '-- -d'
         assert!(ran.0.contains("with which it would be removed\nhint: name each"), "{}", ran.0);
     }
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
-error: invalid value 'Lost' for '--state <STATE>': `Lost` is not a state; expected `Original`, `Copy` or `Deleted`
+error: invalid value 'Lost' for '--state <STATE>': `Lost` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`
 
 "#]]);
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use urepo::agent::Agent;
 use urepo::amend::{Amender, Amendment};
 use urepo::collection::{Collection, IssueOptions, Issuer, Names, recover};
+use urepo::custody::Discard;
 use urepo::disk::Watcher;
-use urepo::holdings::{Peers, UnseenRule};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::{PayloadPath, State};
@@ -19,8 +19,8 @@ use urepo::removal::{
 };
 use urepo::repair::{self, LoggedItems, Repairer};
 use urepo::transfer::{
-    NameFeed, OnError, Options, PeerLookup, Rules, RunMode, Tombstones, Transfer, Verb,
-    finish_pending, record_again,
+    self, Authority, NameFeed, OnError, Options, Recovery, RunMode, Tombstones, Transfer, Verb,
+    interrupted,
 };
 use urepo::verify::{self, Depth, Report, Scope, Severity};
 
@@ -35,8 +35,6 @@ pub(super) struct Command<'a> {
     pub(super) own: &'a Path,
     /// The other collections that the settings name and that are in sight.
     pub(super) others: Vec<&'a Path>,
-    /// Those out of sight.
-    pub(super) missing: Vec<String>,
     pub(super) agent: &'a Agent,
     pub(super) clock: &'a TestClock,
     pub(super) watcher: Watcher,
@@ -54,18 +52,6 @@ impl Command<'_> {
     fn known(&self) -> Ended<Vec<Collection>> {
         let own = std::iter::once(self.own);
         own.chain(self.others.iter().copied()).map(|root| self.open(root)).collect()
-    }
-
-    fn peers<'k>(&'k self, known: &'k [Collection]) -> Peers<'k> {
-        Peers { collections: known, missing: &self.missing, unseen: UnseenRule::Refuse }
-    }
-
-    /// What every command does first that changes an item.
-    fn finish_first(&self, giver: &Collection, others: &[&Collection]) -> Ended {
-        let known = self.known()?;
-        let reach = PeerLookup { named: others, others: self.peers(&known) };
-        let waiter = waiter(self.clock);
-        finish_pending(giver, reach, self.agent, &waiter).map(drop).map_err(told)
     }
 
     pub(super) fn new_item(&self, bytes: &'static [u8]) -> Ended<String> {
@@ -95,7 +81,6 @@ impl Command<'_> {
     /// Adds the creator `edit`.
     pub(super) fn meta(&self, name: &RepositoryName, edit: &str) -> Ended {
         let own = self.open(self.own)?;
-        self.finish_first(&own, &[])?;
         let writer = own.writer(self.agent, &waiter(self.clock)).map_err(told)?;
         let interrupt = Interrupt::default();
         let caller = caller(self.agent, self.clock, &interrupt);
@@ -111,50 +96,40 @@ impl Command<'_> {
     /// Copies an item, or all of them with their deletions.
     pub(super) fn copy(&self, to: &Path, name: Option<&RepositoryName>) -> Ended {
         let (from, to) = (self.open(self.own)?, self.open(to)?);
-        self.finish_first(&to, &[&from])?;
-        let known = self.known()?;
-        let rules = Rules { refresh: true, ..Rules::default() };
         let tombstones = if name.is_none() { Tombstones::Bring } else { Tombstones::Refuse };
-        self.transfer(&from, &to, (Verb::Copy, rules, tombstones), self.peers(&known), name)
+        self.transfer((&from, &to), options(Verb::Copy, tombstones), &[], name)
     }
 
     pub(super) fn migrate(&self, to: &Path, name: &RepositoryName, leaves: Leaves) -> Ended {
         let (from, to) = (self.open(self.own)?, self.open(to)?);
-        self.finish_first(&from, &[&to])?;
-        self.finish_first(&to, &[&from])?;
-        let rules = Rules { leave_copy: leaves == Leaves::Copy, ..Rules::default() };
-        let what = (Verb::Migrate, rules, Tombstones::Refuse);
-        self.transfer(&from, &to, what, Peers::default(), Some(name))
+        let leaves = match leaves {
+            Leaves::Copy => transfer::Leaves::Copy,
+            Leaves::Nothing => transfer::Leaves::Stub,
+        };
+        let options = Options { leaves, ..options(Verb::Migrate, Tombstones::Refuse) };
+        let mut others = self.known()?;
+        others.retain(|other| ![from.id(), to.id()].contains(&other.id()));
+        self.transfer((&from, &to), options, &others, Some(name))
     }
 
     fn transfer(
         &self,
-        from: &Collection,
-        to: &Collection,
-        (verb, rules, tombstones): (Verb, Rules, Tombstones),
-        peers: Peers<'_>,
+        (from, to): (&Collection, &Collection),
+        options: Options,
+        others: &[Collection],
         name: Option<&RepositoryName>,
     ) -> Ended {
         let (interrupt, waiter) = (Interrupt::default(), waiter(self.clock));
-        let source_writer =
-            (verb == Verb::Migrate).then(|| from.writer_to_delete(self.agent, &waiter)).transpose();
+        let source_writer = (options.verb == Verb::Migrate)
+            .then(|| from.writer_to_delete(self.agent, &waiter))
+            .transpose();
         let transfer = Transfer {
             from,
             to,
             writer: Some(to.writer(self.agent, &waiter).map_err(told)?),
             source_writer: source_writer.map_err(told)?,
-            options: Options {
-                verb,
-                rules,
-                mode: RunMode::Act,
-                state: None,
-                tombstones,
-                jobs: 1,
-                on_error: OnError::Continue,
-                resume_bytes: u64::MAX,
-            },
-            peers,
-            witnesses: peers,
+            options,
+            others,
             caller: caller(self.agent, self.clock, &interrupt),
         };
         let names = Names::default();
@@ -203,7 +178,7 @@ impl Command<'_> {
         let own = self.open(self.own)?;
         self.finish_removals(&own)?;
         let known = self.known()?;
-        let restoration = Restoration { peers: self.peers(&known), damage: DamageRule::Refuse };
+        let restoration = Restoration { others: &known, damage: DamageRule::Refuse };
         self.remove(&own, |remover| {
             let mut restorer = remover.restorer(std::slice::from_ref(name), &restoration);
             let restored = restorer.restore(name).map(drop);
@@ -212,7 +187,6 @@ impl Command<'_> {
     }
 
     fn remove(&self, own: &Collection, act: impl FnOnce(&Remover<'_>) -> Ended) -> Ended {
-        self.finish_first(own, &[])?;
         let interrupt = Interrupt::default();
         let writer = own.writer_to_delete(self.agent, &waiter(self.clock)).map_err(told)?;
         let caller = caller(self.agent, self.clock, &interrupt);
@@ -223,7 +197,7 @@ impl Command<'_> {
 
     fn finish_removals(&self, own: &Collection) -> Ended {
         let (known, interrupt) = (self.known()?, Interrupt::default());
-        let restoration = Restoration { peers: self.peers(&known), damage: DamageRule::Refuse };
+        let restoration = Restoration { others: &known, damage: DamageRule::Refuse };
         let caller = caller(self.agent, self.clock, &interrupt);
         let finished = removal::finish_pending(own, &restoration, &caller).map_err(told)?;
         finished.failed.first().map_or(Ok(()), |error| Err(told(error)))
@@ -246,12 +220,11 @@ impl Command<'_> {
         let own = self.open(self.own)?;
         let mut others = self.known()?;
         others.remove(0);
-        self.finish_first(&own, &others.iter().collect::<Vec<_>>())?;
         let loss = Loss {
             collections: &[lost.to_owned()],
             reason: "fire",
             others: &others,
-            untraced: UnseenRule::Refuse,
+            discard: Discard::Refuse,
         };
         let (writer, interrupt) =
             (own.writer(self.agent, &waiter(self.clock)), Interrupt::default());
@@ -271,22 +244,27 @@ impl Command<'_> {
     pub(super) fn recover(&self, restored: bool) -> Ended {
         let own = self.open(self.own)?;
         let (known, waiter) = (self.known()?, waiter(self.clock));
-        let others = self.peers(&known);
-        let (givers, mut finished) = if restored {
-            record_again(&own, others, self.agent, &waiter).map_err(told)?
-        } else {
-            Default::default()
-        };
-        let reach = PeerLookup { named: &[&own], others };
-        let besides = givers.into_iter().filter(|giver| giver.id() != own.id());
-        for giver in std::iter::once(&own).chain(besides) {
-            finished.extend(finish_pending(giver, reach, self.agent, &waiter).map_err(told)?);
+        let others: Vec<_> = known[1..].iter().collect();
+        let writer = own.writer(self.agent, &waiter).map_err(told)?;
+        let agent = self.agent;
+        let recovery =
+            Recovery { giver: &own, writer: &writer, others: &others, agent, waiter: &waiter };
+        let mut failed = Vec::new();
+        for open in interrupted(&own).map_err(told)? {
+            failed.extend(recovery.end(&open.name).err().map(told));
         }
+        writer.finish().map_err(told)?;
         self.finish_removals(&own)?;
         if restored {
             own.rebuild(self.agent, &waiter).map_err(told)?;
             let planned = own.inventory_corrections().map_err(told)?;
             own.correct_inventory(&planned.added, self.agent, &waiter).map_err(told)?;
+            // A person believes the others.
+            for other in &known[1..] {
+                let line_up = Some(Authority::Person);
+                let options = Options { line_up, ..options(Verb::Copy, Tombstones::Bring) };
+                failed.extend(self.transfer((other, &own), options, &[], None).err());
+            }
         }
         let recovered = recover(&own, self.agent, &waiter).map_err(told)?;
         let options = IssueOptions {
@@ -296,14 +274,12 @@ impl Command<'_> {
         let issuer = Issuer::new(&own, self.agent, self.clock, &options).map_err(told)?;
         let raised = if restored { issuer.restored(&[]) } else { issuer.catch_up(&[]) };
         raised.map_err(told)?;
-        let open = finished.into_iter().filter_map(|finished| finished.result.err()).map(told);
-        let kept = recovered.failed.into_iter().map(told);
-        open.chain(kept).next().map_or(Ok(()), Err)
+        failed.extend(recovered.failed.into_iter().map(told));
+        failed.into_iter().next().map_or(Ok(()), Err)
     }
 
     pub(super) fn repair(&self, name: &RepositoryName, from: &Path) -> Ended {
         let own = self.open(self.own)?;
-        self.finish_first(&own, &[])?;
         let donors = [self.open(from)?];
         let witnesses = self.known()?;
         let (interrupt, logged) = (Interrupt::default(), LoggedItems::default());
@@ -355,6 +331,20 @@ impl Command<'_> {
             .map_err(told)?;
         }
         Ok((damage, lines))
+    }
+}
+
+fn options(verb: Verb, tombstones: Tombstones) -> Options {
+    Options {
+        verb,
+        leaves: transfer::Leaves::Stub,
+        mode: RunMode::Act,
+        state: None,
+        tombstones,
+        line_up: None,
+        jobs: 1,
+        on_error: OnError::Continue,
+        resume_bytes: u64::MAX,
     }
 }
 

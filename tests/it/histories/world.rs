@@ -276,14 +276,12 @@ impl World {
 
     fn command_at(&self, site: Site, watcher: Watcher) -> Command<'_> {
         let is_other = |(at, place): &(usize, &Place)| *at != site.0 && !place.is_hidden;
-        let others = || self.places.iter().enumerate().filter(is_other);
-        let seen = others().filter(|(_, place)| place.is_mounted);
-        let unseen = others().filter(|(_, place)| !place.is_mounted);
+        let others = self.places.iter().enumerate().filter(is_other);
+        let seen = others.filter(|(_, place)| place.is_mounted);
         let place = self.place(site);
         Command {
             own: &place.root,
             others: seen.map(|(_, place)| &*place.root).collect(),
-            missing: unseen.map(|(at, _)| Site(at).to_string()).collect(),
             agent: &place.agent,
             clock: &place.clock,
             watcher,

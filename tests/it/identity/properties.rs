@@ -1,4 +1,4 @@
-//! Rules that hold for all identifiers.
+//! Leaves that hold for all identifiers.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

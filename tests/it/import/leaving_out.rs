@@ -9,15 +9,15 @@ use crate::support::{between_users, make_collection, scratch};
 
 /// How a run looks at its sources.
 #[derive(Clone, Copy, Debug)]
-struct Rules {
+struct Leaves {
     links: Links,
     patterns: &'static [&'static str],
     reads_files: bool,
 }
 
-const PLAIN: Rules = Rules { links: Links::Keep, patterns: &[], reads_files: false };
+const PLAIN: Leaves = Leaves { links: Links::Keep, patterns: &[], reads_files: false };
 
-impl Rules {
+impl Leaves {
     fn exclusion(self) -> Exclusion {
         let pattern = |text: &&str| Pattern::new(text).unwrap();
         let patterns: Vec<_> = self.patterns.iter().map(pattern).collect();
@@ -58,7 +58,7 @@ fn junk_is_left_out_beside_items_and_in_them() {
     let sources = scratch.path().join("sources");
     make_sources(&sources);
     let collection = make_collection(&scratch.path().join("archive"));
-    let rules = Rules { patterns: JUNK, ..PLAIN };
+    let rules = Leaves { patterns: JUNK, ..PLAIN };
     let (told, summary) = rules.run(&collection, &sources, SourceRule::Keep);
     assert_eq!(
         told,
@@ -81,7 +81,7 @@ fn levels_above_an_item_say_what_is_left_out_of_it() {
     }
     write(&sources, ".urepoignore", "/b/c\n");
     write(&sources, "a/.urepoignore", "/x/*.bak\n");
-    let rules = Rules { reads_files: true, ..PLAIN }.exclusion();
+    let rules = Leaves { reads_files: true, ..PLAIN }.exclusion();
     let watcher = Watcher::default();
     let found = SourceTree::open(&sources, Units::Depth(2), Links::Keep, &rules, &watcher).unwrap();
     let collection = make_collection(&scratch.path().join("archive"));
@@ -109,13 +109,13 @@ fn levels_above_an_item_say_what_is_left_out_of_it() {
 fn other_rules_never_import_twice() {
     let all = [
         PLAIN,
-        Rules { patterns: JUNK, ..PLAIN },
-        Rules { patterns: &["*.txt", "!1.txt"], ..PLAIN },
-        Rules { patterns: &["sub"], reads_files: true, ..PLAIN },
-        Rules { links: Links::Follow, ..PLAIN },
-        Rules { links: Links::Skip, ..PLAIN },
-        Rules { links: Links::AsIs, patterns: JUNK, ..PLAIN },
-        Rules { links: Links::Follow, patterns: JUNK, reads_files: true },
+        Leaves { patterns: JUNK, ..PLAIN },
+        Leaves { patterns: &["*.txt", "!1.txt"], ..PLAIN },
+        Leaves { patterns: &["sub"], reads_files: true, ..PLAIN },
+        Leaves { links: Links::Follow, ..PLAIN },
+        Leaves { links: Links::Skip, ..PLAIN },
+        Leaves { links: Links::AsIs, patterns: JUNK, ..PLAIN },
+        Leaves { links: Links::Follow, patterns: JUNK, reads_files: true },
     ];
     for (first, second) in all.iter().flat_map(|first| all.map(|second| (*first, second))) {
         for loses_ledger in [false, true] {
@@ -158,7 +158,7 @@ fn what_is_named_or_a_bag_is_taken_whole() {
     let manifest = format!("{}  data/.DS_Store\n", Digest::of(b"kept"));
     write(&sources, "bag/manifest-sha256.txt", manifest);
     let collection = make_collection(&scratch.path().join("archive"));
-    let rules = Rules { patterns: JUNK, reads_files: true, ..PLAIN };
+    let rules = Leaves { patterns: JUNK, reads_files: true, ..PLAIN };
     let (told, _) = rules.run(&collection, &sources, SourceRule::Keep);
     assert_eq!(told, ["bag imported"]);
     let item = whole_items(&collection).remove(0);
@@ -172,7 +172,7 @@ fn sources_that_hold_more_than_their_item_stay() {
     let sources = scratch.path().join("sources");
     make_sources(&sources);
     let before = crate::support::tree(&sources);
-    let rules = Rules { patterns: JUNK, ..PLAIN };
+    let rules = Leaves { patterns: JUNK, ..PLAIN };
     let collection = make_collection(&scratch.path().join("archive"));
     let (_, summary) = rules.run(&collection, &sources, SourceRule::Remove);
     assert_eq!((summary.imported, summary.left), (1, 1));
@@ -196,7 +196,7 @@ fn a_rerun_follows_no_link_that_was_not_followed() {
             symlink(&outside, sources.join("dir/outside")).unwrap();
             let collection = make_collection(&scratch.path().join("archive"));
             let run =
-                |links| Rules { links, ..PLAIN }.run(&collection, &sources, SourceRule::Keep).0;
+                |links| Leaves { links, ..PLAIN }.run(&collection, &sources, SourceRule::Keep).0;
             assert_eq!(run(first), ["dir imported"]);
             write(&sources, "dir/1.txt", "changed");
             let closed = outside.join("closed");
@@ -222,7 +222,7 @@ fn patterns_of_directories_match_links_that_are_followed() {
     symlink("../outside/build", sources.join("build")).unwrap();
     symlink("../../outside/build", sources.join("dir/build")).unwrap();
     let collection = make_collection(&scratch.path().join("archive"));
-    let rules = Rules { links: Links::Follow, patterns: &[], reads_files: true };
+    let rules = Leaves { links: Links::Follow, patterns: &[], reads_files: true };
     let (told, _) = rules.run(&collection, &sources, SourceRule::Keep);
     let expected =
         [".urepoignore left out: .urepoignore", "build left out: build/", "dir imported"];
@@ -242,9 +242,9 @@ fn a_source_without_many_files_is_imported_once() {
         write(&sources, &format!("dir/{number}.part"), "");
     }
     let collection = make_collection(&scratch.path().join("archive"));
-    let rules = Rules { patterns: JUNK, ..PLAIN };
+    let rules = Leaves { patterns: JUNK, ..PLAIN };
     rules.run(&collection, &sources, SourceRule::Keep);
-    let rules = Rules { links: Links::Skip, ..rules };
+    let rules = Leaves { links: Links::Skip, ..rules };
     let (told, _) = rules.run(&collection, &sources, SourceRule::Keep);
     assert_eq!(told, ["dir there by other rules"]);
 }
@@ -260,7 +260,7 @@ fn the_rule_of_links_may_change_between_runs() {
     symlink("../nothing", sources.join("b/l")).unwrap();
     symlink("b", sources.join("c")).unwrap();
     let collection = make_collection(&scratch.path().join("archive"));
-    let run = |links| Rules { links, ..PLAIN }.run(&collection, &sources, SourceRule::Keep).0;
+    let run = |links| Leaves { links, ..PLAIN }.run(&collection, &sources, SourceRule::Keep).0;
     let told = run(Links::Keep);
     assert_eq!((told[1].as_str(), told.len()), ("a imported", 3));
     let told = run(Links::Follow);

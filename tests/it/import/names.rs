@@ -52,11 +52,11 @@ fn import_while(act: Option<Act>, name: &str) -> (Vec<String>, Vec<String>, temp
     (words(&told), names, scratch)
 }
 
-/// It was brought here by a copy or an adoption, and migrated away: a second Original would be in the world.
+/// It was brought here by a copy or an adoption, and given up: a second Original would be in the world.
 #[test]
 fn one_that_left_meanwhile_is_not_given_again() {
     let act = |root: &Path| {
-        let lines = ["entered {} original", "left {} migrated 60cb73fd mirror"]
+        let lines = ["entered {} original", "left {} lost"]
             .map(|line| inventory_line("2026-11-21T02:13:00Z", &line.replace("{}", NAME)));
         let file = inventory_file(root, NAME);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -64,7 +64,7 @@ fn one_that_left_meanwhile_is_not_given_again() {
         append(&file, &lines.concat());
     };
     let (told, names, _scratch) = import_while(Some(Box::new(act)), NAME);
-    assert!(told[0].contains("it was migrated to the collection `mirror`"), "{told:?}");
+    assert!(told[0].contains("given up as lost"), "{told:?}");
     assert_eq!(names, [""; 0]);
 }
 
@@ -138,9 +138,13 @@ fn one_that_another_collection_has_or_had_is_not_given_again() {
         (
             &["-c archive migrate {} --to mirror"],
             &["archive"],
-            "it was migrated to the collection `mirror`",
+            "`[WORLD]/archive` has a Copy or a stub of `{}`",
         ),
-        (&["-c archive copy {} --to mirror"], &["mirror"], "`[WORLD]/mirror` has a Copy of `{}`"),
+        (
+            &["-c archive copy {} --to mirror"],
+            &["mirror"],
+            "`[WORLD]/mirror` has a Copy or a stub of `{}`",
+        ),
         (&[], &["gone"], "the collection `gone` may have `{}`, and cannot be opened"),
     ];
     for (before, known, refusal) in rows {

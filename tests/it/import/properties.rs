@@ -1,4 +1,4 @@
-//! Rules that hold for all imports: of any tree, cut short anywhere, of any text in a manifest.
+//! Leaves that hold for all imports: of any tree, cut short anywhere, of any text in a manifest.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -108,7 +108,7 @@ fn copies_and_their_refreshing() {
     world.run("-c archive copy --all --to mirror").succeeded();
     know(&world);
     relate(&world);
-    world.run("-c mirror refresh --from archive").succeeded();
+    world.run("-c mirror copy --all --from archive").succeeded();
     know(&world);
 }
 

@@ -221,8 +221,8 @@ fn counts(items: &Items) -> Counts {
             counts.states.entry(None).or_default().items += 1;
             continue;
         };
-        if sidecar.state == State::Deleted {
-            counts.states.entry(Some(State::Deleted)).or_default().items += 1;
+        if [State::Deleted, State::Elsewhere].contains(&sidecar.state) {
+            counts.states.entry(Some(sidecar.state)).or_default().items += 1;
             continue;
         }
         let lower = name.to_ascii_lowercase();

@@ -14,23 +14,23 @@ use urepo::verify::{Depth, Options, Rounds, verify_in_rounds};
 use super::World;
 use crate::support::{PATIENCE, TestClock, agent, inventory_file, inventory_line, on};
 
-/// What a migration does that begins when verification has seen that nothing recorded the item.
+/// A loss that a person accepts when verification has seen that nothing recorded the item.
 #[test]
-fn what_migrates_meanwhile_is_not_recorded_as_found() {
+fn what_leaves_meanwhile_is_not_recorded_as_found() {
     let world = World::new();
     let (name, item) = (world.names[0].clone(), world.item(0));
     let inventory = inventory_file(&world.root, name.as_str());
     std::fs::remove_file(&inventory).unwrap();
     let has_gone = AtomicBool::new(false);
-    let migrate = on(Operation::Read, &item.join("item.toml"), move || {
+    let delete = on(Operation::Read, &item.join("item.toml"), move || {
         if !has_gone.swap(true, Ordering::SeqCst) {
-            let left = format!("left {name} migrated 60cb73fd mirror");
+            let left = format!("left {name} lost");
             std::fs::write(&inventory, inventory_line("2026-11-23T10:00:00Z", &left))?;
             std::fs::remove_dir_all(&item)?;
         }
         Ok(())
     });
-    let collection = Collection::open(&world.root, &migrate).unwrap();
+    let collection = Collection::open(&world.root, &delete).unwrap();
     let (clock, agent) = (TestClock::at("2027-01-02T00:00:00Z"), agent());
     let rounds = Rounds {
         clock: &clock,
@@ -50,8 +50,7 @@ fn what_migrates_meanwhile_is_not_recorded_as_found() {
     assert!(matches!(last(1), InventoryChange::Found(Some(_))), "{:?}", last(1));
 }
 
-/// A migration that begins when verification has seen that no process writes: it records that the item leaves, and takes
-/// it away later.
+/// A loss that a person accepts when verification has seen that no process writes.
 struct Begins {
     staging: PathBuf,
     inventory: PathBuf,
@@ -81,7 +80,7 @@ fn what_begins_to_leave_meanwhile_has_not_returned() {
     let name = &world.names[0];
     let inventory = inventory_file(&world.root, name.as_str());
     std::fs::write(&inventory, "").unwrap();
-    let left = format!("left {name} migrated 60cb73fd mirror");
+    let left = format!("left {name} lost");
     let begins = Arc::new(Begins {
         staging: world.root.join(".urepo/staging"),
         inventory,

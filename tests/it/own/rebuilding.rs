@@ -64,45 +64,25 @@ fn the_inventory_is_not_built_beside_a_writer() {
     assert_eq!(heard.lock().unwrap().len(), 1);
 }
 
-/// Nothing would know that the item has left, once the inventory is built without it.
+/// Nothing would know that the Copy has left, once the inventory is built without it.
 #[test]
 fn nothing_leaves_while_there_is_no_inventory() {
-    let (world, kept, _) = world();
-    // Migrated by a rename, and by a hand-over to a Copy.
+    let (world, ..) = world();
     world.write("report.txt", "the report");
     let copied = world.run("-c archive new report.txt").line();
     world.run(&format!("-c archive copy {copied} --to mirror")).succeeded();
     let clock = SystemClock;
-    let busy = |root: &str| {
-        let collection = Collection::open(&world.path(root), &Watcher::default()).unwrap();
-        collection.writer(&agent(), &waiter(&clock)).unwrap()
-    };
-    let writers = ["archive", "mirror"].map(busy);
-    for root in ["archive", "mirror"] {
-        std::fs::remove_dir_all(world.path(root).join(".urepo/inventory")).unwrap();
-    }
-    let lines = [
-        (format!("-c archive migrate {kept} --to mirror"), "archive", &kept),
-        (format!("-c archive migrate {copied} --to mirror"), "archive", &copied),
-        (format!("-c mirror delete {copied} --with archive --yes"), "mirror", &copied),
-    ];
-    for (line, root, name) in &lines {
-        let ran = world.run(line);
-        assert_ne!(ran.code, 0, "{line}: {}", ran.stderr);
-        assert!(ran.stderr.contains("repeat when that has ended"), "{line}: {}", ran.stderr);
-        assert!(world.path(root).join(name).join("doc").exists(), "{line}");
-        assert!(!world.path(root).join(".urepo/inventory").exists(), "{line}");
-    }
-    for writer in writers {
-        writer.finish().unwrap();
-    }
-    for (line, ..) in &lines[..2] {
-        world.run(line).succeeded();
-    }
-    for name in [kept, copied] {
-        let ran = world.run(&format!("-c archive show {name}"));
-        assert!(ran.stderr.contains("mirror"), "{}", ran.stderr);
-    }
+    let mirror = Collection::open(&world.path("mirror"), &Watcher::default()).unwrap();
+    let writer = mirror.writer(&agent(), &waiter(&clock)).unwrap();
+    std::fs::remove_dir_all(world.path("mirror/.urepo/inventory")).unwrap();
+    let line = format!("-c mirror delete {copied} --with archive --yes");
+    let ran = world.run(&line);
+    assert_ne!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("repeat when that has ended"), "{}", ran.stderr);
+    assert!(world.path("mirror").join(&copied).join("doc").exists());
+    assert!(!world.path("mirror/.urepo/inventory").exists());
+    writer.finish().unwrap();
+    world.run(&line).succeeded();
 }
 
 /// Whoever is alone builds what was put off, though the writer ended only a moment ago.

@@ -18,9 +18,12 @@ fn leaves_a_tombstone_that_says_all_it_said() {
         state: State::Deleted,
         timestamp: "2027-11-21T02:13:00Z".parse().unwrap(),
         removal: Some(removal),
-        ..before
+        custody: after.custody.clone(),
+        ..before.clone()
     };
     assert_eq!(after, expected);
+    assert!(after.custody.epoch() > before.custody.epoch());
+    assert!(after.custody.covers(&before.custody));
     assert_eq!(tree(&world.item("archive")).len(), 1, "only the sidecar is left");
     assert_eq!(world.trash(), [TrashContents::Payload]);
     assert!(is_whole(&world.open("archive"), &world.name));
@@ -40,7 +43,9 @@ fn comes_back_as_it_was() {
     let mut origin = after.origin.clone();
     assert!(origin.remove("restored").is_some_and(|date| date.is_datetime()), "{after:?}");
     assert_eq!(origin, before.origin);
-    assert_eq!(after, Sidecar { timestamp, origin: after.origin.clone(), ..before });
+    let (origin, custody) = (after.origin.clone(), after.custody.clone());
+    assert!(custody.covers(&before.custody), "its Copies follow it");
+    assert_eq!(after, Sidecar { timestamp, origin, custody, ..before });
     assert_eq!(tree(&payload), files);
     assert!(is_whole(&world.open("archive"), &world.name));
     assert_eq!(world.trash(), []);

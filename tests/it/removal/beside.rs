@@ -12,7 +12,6 @@ use urepo::disk::Watcher;
 use urepo::verify::{self, Report, Scope};
 
 use super::*;
-use crate::support::LockedAt;
 
 /// Does something at the first read of a payload in the trash.
 struct AtRead<F> {
@@ -73,22 +72,6 @@ fn who_is_brought_back_by_another_is_not_brought_back_again() {
     .unwrap();
     assert!(restored.was_here);
     assert!(is_whole(&world.open("archive"), &world.name));
-}
-
-#[test]
-fn no_copy_is_promoted_while_the_original_comes_back() {
-    let world = World::with_copy();
-    world.delete("archive", &forced()).unwrap();
-    let (path, other) = (world.item("archive").join("doc"), world.open("other"));
-    let (name, locked) = (world.name.clone(), AtomicBool::default());
-    let locked_at = Arc::new(LockedAt { path, other, name, locked });
-    let watcher = Watcher::new(Arc::clone(&locked_at) as _);
-    let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
-    let others = [world.open("other")];
-    let peers = Peers { collections: &others, ..Peers::default() };
-    let restoration = Restoration { peers, ..alone() };
-    remover(&collection, &later(), |remover| restore(remover, &world.name, &restoration)).unwrap();
-    assert!(locked_at.locked.load(Ordering::Relaxed));
 }
 
 /// Does something when the first item is locked.

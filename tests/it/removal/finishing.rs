@@ -5,6 +5,7 @@ use urepo::removal::{IntentKind, pending, unpurgeable};
 use super::faults::*;
 use super::*;
 use crate::support::{Faults, Mode, System, between_users, first_user, recovered_whole};
+use urepo::custody::CustodyId;
 
 /// An operation that is interrupted between a tombstone and its payload, and where the bytes are when it is finished.
 struct Interrupted {
@@ -119,22 +120,22 @@ fn what_is_pending_is_named() {
 fn a_restoration_that_must_not_be_completed_stays_on_record() {
     let world = RESTORATION.world();
     copy_tree(&world.root("killed"), &world.root("other"));
-    world.rewrite("other", |sidecar| {
-        sidecar.state = State::Original;
-        sidecar.removal = None;
-    });
     let text = std::fs::read_to_string(world.root("other/urepo.toml")).unwrap();
     let id = world.open("killed").id().to_string();
     assert!(text.contains(&id));
     let text = text.replace(&id, "0123456789abcdef0123456789abcdef");
     std::fs::write(world.root("other/urepo.toml"), text).unwrap();
+    world.rewrite("other", |sidecar| {
+        sidecar.state = State::Original;
+        sidecar.custody = sidecar.custody.passed_to("other", CustodyId::from(*b"restored"));
+        sidecar.removal = None;
+    });
     let (collection, others) = (world.open("killed"), [world.open("other")]);
-    let peers = Peers { collections: &others, ..Peers::default() };
     let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
     let caller = caller(&agent, &clock, &interrupt);
-    let restoration = Restoration { peers, ..alone() };
+    let restoration = Restoration { others: &others, ..alone() };
     let finished = finish_pending(&collection, &restoration, &caller).unwrap();
-    let [RemovalError::Original(_)] = &finished.failed[..] else { panic!("{finished:?}") };
+    let [RemovalError::Refused { .. }] = &finished.failed[..] else { panic!("{finished:?}") };
     assert_eq!(bytes_of(&world.root("killed"), &world.name), Bytes::Left);
     assert_eq!(pending(&collection).unwrap().0.len(), 1);
     let left = |wanted| unpurgeable(&collection, &wanted, &agent, &waiter(&clock)).unwrap();

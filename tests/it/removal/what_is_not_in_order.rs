@@ -3,15 +3,6 @@
 use super::*;
 
 #[test]
-fn a_hand_over_under_way() {
-    let world = World::new();
-    let handover = Handover { token: "t".into(), party: Party::From("0123".into()) };
-    world.rewrite("archive", |sidecar| sidecar.handover = Some(handover));
-    let error = world.delete("archive", &forced()).unwrap_err();
-    assert!(matches!(error, RemovalError::Original(OriginalError::HandoverOpen { .. })), "{error}");
-}
-
-#[test]
 fn a_broken_seal_is_told_by_the_tombstone() {
     let world = World::new();
     let path = world.item("archive").join("item.toml");
@@ -59,18 +50,6 @@ fn rot_in_the_trash_is_noticed() {
     let error = world.restore(&[], DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::TrashDamaged { .. }), "{error}");
     assert_eq!(world.sidecar("archive").state, State::Deleted);
-}
-
-#[test]
-fn a_second_original() {
-    let world = World::with_copy();
-    world.delete("archive", &forced()).unwrap();
-    world.rewrite("other", |sidecar| sidecar.state = State::Original);
-    let others = [world.open("archive"), world.open("other")];
-    let error = world.restore(&others, DamageRule::Refuse).unwrap_err();
-    assert!(matches!(error, RemovalError::Original(OriginalError::Elsewhere { .. })), "{error}");
-    world.rewrite("other", |sidecar| sidecar.state = State::Copy);
-    world.restore(&others, DamageRule::Refuse).unwrap();
 }
 
 #[test]

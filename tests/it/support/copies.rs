@@ -3,6 +3,7 @@
 use std::fs::{File, Metadata as FileMetadata};
 use std::path::{Path, PathBuf};
 
+use urepo::custody::{Custody, CustodyId};
 use urepo::digest::Digest;
 use urepo::identity::RepositoryName;
 use urepo::item::{Entry, State, Totals};
@@ -22,11 +23,8 @@ pub(crate) fn copy_item(from: &Path, to: &Path, name: &str, change: impl FnOnce(
             std::fs::copy(entry.path(), path).unwrap();
         }
     }
-    let settings = std::fs::read_to_string(from.join(layout::SETTINGS)).unwrap();
-    let settings: toml::Table = settings.parse().unwrap();
     change_item(to, name, |sidecar| {
         sidecar.state = State::Copy;
-        sidecar.origin.insert("collection".to_owned(), settings["id"].clone());
         change(sidecar);
     });
 }
@@ -72,6 +70,15 @@ pub(crate) fn change_item(root: &Path, name: &str, change: impl FnOnce(&mut Side
     let (before, _) = Sidecar::read(&std::fs::read(&path).unwrap()).unwrap();
     let mut sidecar = before.clone();
     change(&mut sidecar);
+    // Whoever makes it an Original means a custody that says so.
+    if sidecar.state == State::Original && sidecar.custody == before.custody {
+        let settings = std::fs::read_to_string(root.join(layout::SETTINGS)).unwrap();
+        let settings: toml::Table = settings.parse().unwrap();
+        let own = settings["id"].as_str().unwrap();
+        if before.custody.holder() != own {
+            sidecar.custody = before.custody.passed_to(own, CustodyId::from(*b"promoted"));
+        }
+    }
     // Whoever changes the files means a sidecar that agrees with itself.
     if sidecar.files != before.files && sidecar.payload == before.payload {
         sidecar.payload = Totals::of(&sidecar.files);
@@ -79,12 +86,28 @@ pub(crate) fn change_item(root: &Path, name: &str, change: impl FnOnce(&mut Side
     std::fs::write(path, sidecar.to_text()).unwrap();
 }
 
-/// Takes an item away as a migration does: where it went is recorded first.
+/// Leaves a stub of an item, as a migration does.
 pub(crate) fn send_away(root: &Path, name: &str) {
-    let line =
-        inventory_line("2026-11-23T10:00:00Z", &format!("left {name} migrated 60cb73fd mirror"));
-    append(&inventory_file(root, name), &line);
-    std::fs::remove_dir_all(root.join(item_directory(name))).unwrap();
+    let item = root.join(item_directory(name));
+    let (before, _) = Sidecar::read(&std::fs::read(item.join(layout::SIDECAR)).unwrap()).unwrap();
+    let custody = before.custody.passed_to("60cb73fd", CustodyId::from(*b"received"));
+    let line = format!(
+        "2026-11-23T10:00:00Z became {name} Elsewhere {} {} {} 60cb73fd",
+        custody.epoch(),
+        custody.id(),
+        before.timestamp
+    );
+    append(&inventory_file(root, name), &with_checksum(&line));
+    let stub = Sidecar {
+        state: State::Elsewhere,
+        custody,
+        target: None,
+        files: Vec::new().into(),
+        payload: Totals::of(&[]),
+        ..before
+    };
+    std::fs::remove_dir_all(item.join(layout::PAYLOAD)).unwrap();
+    std::fs::write(item.join(layout::SIDECAR), stub.to_text()).unwrap();
 }
 
 /// The sidecar of an Original of `files`, without a description.
@@ -99,10 +122,10 @@ pub(crate) fn original(name: RepositoryName, files: Vec<Entry>) -> Sidecar {
         target: None,
         transferable: true,
         access: Access::default(),
+        custody: Custody::first(CustodyId::from([1; 8]), "60cb"),
         metadata: Metadata::default(),
         relations: Relations::default(),
         origin: toml::Table::new(),
-        handover: None,
         removal: None,
         payload: Totals::of(&files),
         files: files.into(),
@@ -118,7 +141,14 @@ pub(crate) fn append(path: &Path, text: &str) {
 
 /// A line of an inventory, with its checksum.
 pub(crate) fn inventory_line(date: &str, text: &str) -> String {
-    let text = format!("{date} {text}");
+    let is_state = text.rsplit(' ').next().is_some_and(|word| word.parse::<State>().is_ok());
+    // A custody below any other.
+    let is_here = is_state && !text.starts_with("left ");
+    let custody = if is_here { " 1 00000000000000aa 1990-01-01T00:00:00Z 0" } else { "" };
+    with_checksum(&format!("{date} {text}{custody}"))
+}
+
+fn with_checksum(text: &str) -> String {
     let digest = Digest::of(text.as_bytes()).to_string();
     format!("{text} {}\n", &digest[..8])
 }

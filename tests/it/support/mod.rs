@@ -37,7 +37,7 @@ pub(crate) use program::{Ran, World};
 pub(crate) use terminal::{screen, terminal, wide_terminal};
 pub(crate) use users::{ANNA, BEN, GROUP, between_users, first_user, share};
 pub(crate) use watch::{
-    Faults, FullDisk, LockedAt, Mode, Quicker, QuickerFounder, ReadOnly, System, Trace, mounted, on,
+    Faults, LockedAt, Mode, Quicker, QuickerFounder, ReadOnly, System, Trace, mounted, on,
 };
 
 /// A clock that stands still but for pauses, and ticks a millisecond each time it is asked.
@@ -279,6 +279,9 @@ pub(crate) fn whole_items(collection: &Collection) -> Vec<String> {
             let (sidecar, seal) = item.sidecar().unwrap();
             assert_eq!(seal, Seal::Intact, "{name}");
             assert_eq!(sidecar.repository, name);
+            if sidecar.state == urepo::item::State::Elsewhere {
+                return Ok(std::ops::ControlFlow::Continue(()));
+            }
             for entry in &sidecar.files {
                 let path = item.payload_path().join(entry.path.as_path());
                 match &entry.content {

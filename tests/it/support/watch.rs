@@ -303,31 +303,3 @@ impl Watch for ReadOnly {
         }
     }
 }
-
-/// A disk that is full when something is renamed to `place`, or below it, and has room again after some writes.
-pub(crate) struct FullDisk {
-    place: PathBuf,
-    writes: usize,
-    /// Number of writes that still fail.
-    failing: AtomicUsize,
-}
-
-impl FullDisk {
-    pub(crate) fn new(place: PathBuf, writes: usize) -> Arc<FullDisk> {
-        Arc::new(FullDisk { place, writes, failing: AtomicUsize::new(0) })
-    }
-}
-
-impl Watch for FullDisk {
-    fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        let is_last_straw = operation == Operation::Rename && path.starts_with(&self.place);
-        if is_last_straw {
-            self.failing.store(self.writes, Ordering::SeqCst);
-        }
-        let take_one = |left: usize| left.checked_sub(1);
-        let is_write = operation == Operation::Write;
-        let fails = is_write
-            && self.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take_one).is_ok();
-        if is_last_straw || fails { Err(rustix::io::Errno::NOSPC.into()) } else { Ok(()) }
-    }
-}

@@ -8,9 +8,9 @@ use std::time::Duration;
 use urepo::collection::{Collection, lock_items};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Rules, Verb};
+use urepo::transfer::{Leaves, Verb};
 
-use super::support::{Pair, State, copy_rules};
+use super::support::{Pair, State};
 use crate::support::{TestClock, agent, waiter};
 
 /// Locks the item on both sides whenever a file of its payload is read.
@@ -38,18 +38,18 @@ impl Watch for LocksAtReads {
 
 #[test]
 fn nobody_waits_while_a_payload_is_read() {
-    let leaving = Rules { leave_copy: true, ..Rules::default() };
+    let leaving = Leaves::Copy;
     for (verb, rules, has_copy) in [
-        (Verb::Copy, Rules::default(), false),
-        (Verb::Copy, copy_rules(true, false), true),
-        (Verb::Migrate, Rules::default(), false),
+        (Verb::Copy, Leaves::Stub, false),
+        (Verb::Copy, Leaves::Stub, true),
+        (Verb::Migrate, Leaves::Stub, false),
         (Verb::Migrate, leaving, false),
         (Verb::Migrate, leaving, true),
     ] {
         let pair = Pair::across();
         let name = pair.deposit_tree();
         if has_copy {
-            pair.run(Verb::Copy, Rules::default());
+            pair.run(Verb::Copy, Leaves::Stub);
             pair.edit_source(&name, "sub/b.bin", &vec![9; 200_000]);
         }
         assert_nobody_waits(&pair, &name, verb, rules);
@@ -62,17 +62,17 @@ fn nobody_waits_while_the_copy_that_stays_is_read() {
     let pair = Pair::across();
     let name = pair.deposit_tree();
     let third = pair.third();
-    pair.run_between(&pair.from(), &third, Verb::Copy, Rules::default());
-    pair.run_between(&third, &pair.to(), Verb::Copy, Rules::default());
+    pair.run_between(&pair.from(), &third, Verb::Copy, Leaves::Stub);
+    pair.run_between(&third, &pair.to(), Verb::Copy, Leaves::Stub);
     super::support::rewrite(&pair.from(), &name, |sidecar| {
         sidecar.state = State::Copy;
         sidecar.origin.insert("copied".to_owned(), "2026-11-22T00:00:00Z".into());
     });
-    assert_nobody_waits(&pair, &name, Verb::Migrate, Rules::default());
-    assert!(pair.from().item(&name).is_err());
+    assert_nobody_waits(&pair, &name, Verb::Migrate, Leaves::Stub);
+    assert_eq!(pair.sidecar_at_source(&name).state, State::Elsewhere);
 }
 
-fn assert_nobody_waits(pair: &Pair, name: &RepositoryName, verb: Verb, rules: Rules) {
+fn assert_nobody_waits(pair: &Pair, name: &RepositoryName, verb: Verb, rules: Leaves) {
     let sides = [pair.from(), pair.to()];
     let watch = LocksAtReads { sides, name: name.clone(), reads: AtomicUsize::default() };
     let watch = Arc::new(watch);
@@ -93,7 +93,7 @@ impl Watch for Migration {
     fn before(&self, _: Operation, path: &Path) -> std::io::Result<()> {
         if path.starts_with(self.pair.root(1).join("example.org")) {
             self.done.call_once(|| {
-                for outcome in self.pair.run(Verb::Migrate, Rules::default()) {
+                for outcome in self.pair.run(Verb::Migrate, Leaves::Stub) {
                     outcome.result.unwrap();
                 }
             });
@@ -113,7 +113,7 @@ fn a_plan_takes_an_item_that_migrates_meanwhile_for_one_original() {
     let migration = Arc::new(Migration { pair, done: Once::new() });
     let watcher = Watcher::new(Arc::clone(&migration) as _);
     let [from, to] = roots.map(|root| Collection::open(&root, &watcher).unwrap());
-    let outcomes = planner.run_between(&from, &to, Verb::Copy, Rules::default());
+    let outcomes = planner.run_between(&from, &to, Verb::Copy, Leaves::Stub);
     assert!(migration.done.is_completed());
     let told: Vec<String> =
         outcomes.iter().map(|it| it.result.as_ref().map(|_| ()).unwrap_err().to_string()).collect();

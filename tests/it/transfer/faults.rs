@@ -6,16 +6,14 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
-use urepo::disk::Watcher;
-use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
-use urepo::transfer::{PeerLookup, Rules, Verb, finish_pending};
+use urepo::transfer::{Leaves, Verb, interrupted};
 
-use super::support::{Pair, State, copy_rules, records};
+use super::support::{Pair, State};
 use crate::index::{agrees_after, with_index};
 use crate::inventory::check_inventory;
 use crate::support::{
-    Faults, Mode, System, agent, between_users, first_user, recovered_whole, waiter, whole_items,
+    Faults, Mode, System, between_users, first_user, recovered_whole, whole_items,
 };
 
 /// What is done, and to what.
@@ -23,7 +21,7 @@ use crate::support::{
 #[expect(clippy::struct_excessive_bools, reason = "each says one thing of a case")]
 struct Case {
     verb: Verb,
-    rules: Rules,
+    rules: Leaves,
     /// The destination has a Copy before.
     copied: bool,
     /// The source is changed after that.
@@ -44,7 +42,7 @@ const COPY: Case = Case {
     system: System::Own,
 };
 const MIGRATE: Case = Case { verb: Verb::Migrate, ..COPY };
-const PLAIN: Rules = Rules { refresh: false, revive: false, leave_copy: false };
+const PLAIN: Leaves = Leaves::Stub;
 
 fn every_operation(case: Case, mode: Mode) {
     let mut strikes = 0;
@@ -95,12 +93,12 @@ fn every_operation(case: Case, mode: Mode) {
         let holder = if case.verb == Verb::Migrate { pair.to() } else { pair.from() };
         let original = holder.item(&name).unwrap().sidecar().unwrap().0;
         assert_eq!((original.state, &original.files), (State::Original, &wanted), "{context}");
-        let history = original.origin.get("handovers").and_then(|it| Some(it.as_array()?.len()));
-        assert_eq!(history, (case.verb == Verb::Migrate).then_some(1), "{context}");
+        let epoch = if case.verb == Verb::Migrate { 2 } else { 1 };
+        assert!(original.custody.epoch() >= epoch, "{context}");
         assert!(pair.is_clean(), "{context}");
         check_inventory(holder.path(), std::slice::from_ref(&name), &context);
         (0..2).for_each(|at| check_inventory(pair.root(at), &[], &context));
-        assert_eq!(pair.journals(), 0, "{context}");
+        assert_eq!(pair.open(), 0, "{context}");
         if struck.is_none() {
             assert!(reported && !told, "{context}");
             break;
@@ -128,14 +126,9 @@ fn check(pair: &Pair, name: &RepositoryName, migrated: bool, context: &str) {
     let says = |held: &Option<urepo::sidecar::Sidecar>| {
         held.as_ref().is_some_and(|sidecar| sidecar.state == State::Original)
     };
-    // The rule for readers: a Copy whose mark the giver's Copy has as well is the Original.
-    let token = |held: &Option<urepo::sidecar::Sidecar>| {
-        held.as_ref()
-            .filter(|sidecar| sidecar.state == State::Copy)
-            .and_then(|sidecar| sidecar.handover.as_ref().map(|handover| handover.token.clone()))
-    };
-    let handed_over = token(&here).is_some() && token(&here) == token(&there);
-    let originals = [says(&here), says(&there), handed_over];
+    // While a migration is under way, none says so; the end of it decides.
+    let ceded = here.as_ref().is_some_and(|sidecar| sidecar.custody.ceded().is_some());
+    let originals = [says(&here) || (ceded && !says(&there)), says(&there)];
     let count = originals.iter().filter(|is_original| **is_original).count();
     assert_eq!(count, 1, "{originals:?} {context}");
     if migrated {
@@ -145,57 +138,41 @@ fn check(pair: &Pair, name: &RepositoryName, migrated: bool, context: &str) {
 
 /// The next run finishes what was begun, and then does the rest.
 fn finish(pair: &Pair, case: Case, context: &str) {
-    let (agent, clock) = (agent(), &pair.clock);
     let (from, to) = (pair.from(), pair.to());
     // A process that another test is just starting may have a lock of the first run for a moment longer.
     for _ in 0..10_000 {
-        for finished in finish_pending(
-            &from,
-            PeerLookup { named: &[&to], ..PeerLookup::default() },
-            &agent,
-            &waiter(clock),
-        )
-        .unwrap()
-        {
-            finished.result.unwrap_or_else(|error| panic!("{error:?} {context}"));
-        }
-        if pair.journals() == 0 {
+        if pair.recover(&from, &to).is_ok() {
             break;
         }
         std::thread::yield_now();
     }
-    if from.item(&first(&from, &to)).is_ok() {
+    assert_eq!(pair.open(), 0, "{context}");
+    {
         let summary = pair.try_between(&from, &to, case.verb, case.rules, |_| ());
         assert!(summary.fatal.is_none(), "{summary:?} {context}");
     }
     for collection in [from, to] {
         recovered_whole(collection.path(), context);
-        assert_eq!(records(collection.path()), [""; 0], "{context}");
     }
-}
-
-fn first(from: &Collection, to: &Collection) -> RepositoryName {
-    let names = [from, to].map(whole_items).concat();
-    names[0].parse().unwrap()
 }
 
 #[test]
 fn with_indexes() {
     let (copied, changed, indexed) = (true, true, true);
-    let leaving = Rules { leave_copy: true, ..PLAIN };
+    let leaving = Leaves::Copy;
     every_operation(Case { indexed, ..COPY }, Mode::Killed);
     every_operation(Case { indexed, ..MIGRATE }, Mode::Killed);
     every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Killed);
     every_operation(Case { copied, changed, indexed, ..MIGRATE }, Mode::Killed);
     every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Once(Errno::IO));
-    let rules = copy_rules(true, false);
+    let rules = Leaves::Stub;
     every_operation(Case { rules, copied, changed, indexed, ..COPY }, Mode::Once(Errno::NOSPC));
 }
 
 #[test]
 fn on_systems_that_lack_something() {
-    let refresh = copy_rules(true, false);
-    let leaving = Rules { leave_copy: true, ..PLAIN };
+    let refresh = Leaves::Stub;
+    let leaving = Leaves::Copy;
     for system in System::LACKING {
         let changed = Case { copied: true, changed: true, system, ..COPY };
         let onto_a_copy = Case { verb: Verb::Migrate, ..changed };
@@ -226,7 +203,7 @@ fn migrate_with_errors_across_file_systems() {
 
 #[test]
 fn refresh_killed() {
-    let rules = copy_rules(true, false);
+    let rules = Leaves::Stub;
     every_operation(Case { copied: true, changed: true, rules, ..COPY }, Mode::Killed);
 }
 
@@ -242,7 +219,7 @@ fn migrate_killed_across_file_systems() {
 
 #[test]
 fn migrate_killed_that_leaves_a_copy() {
-    let rules = Rules { leave_copy: true, ..PLAIN };
+    let rules = Leaves::Copy;
     every_operation(Case { rules, ..MIGRATE }, Mode::Killed);
 }
 
@@ -259,7 +236,7 @@ fn copy_with_errors() {
 
 #[test]
 fn refresh_with_errors() {
-    let rules = copy_rules(true, false);
+    let rules = Leaves::Stub;
     let case = Case { copied: true, changed: true, rules, ..COPY };
     every_operation(case, Mode::ANY);
 }
@@ -271,7 +248,7 @@ fn migrate_with_errors_within_a_file_system() {
 
 #[test]
 fn migrate_with_errors_that_leaves_a_copy() {
-    let rules = Rules { leave_copy: true, ..PLAIN };
+    let rules = Leaves::Copy;
     every_operation(Case { rules, ..MIGRATE }, Mode::ANY);
 }
 
@@ -289,7 +266,7 @@ fn recovery_killed_at_any_operation() {
 }
 
 fn recovery_killed(system: System, step: usize) {
-    let rules = Rules { leave_copy: true, ..PLAIN };
+    let rules = Leaves::Copy;
     let template = Pair::new();
     let name = template.deposit_tree();
     let cut_at = |cut| {
@@ -300,8 +277,8 @@ fn recovery_killed(system: System, step: usize) {
         (cut, pair)
     };
     // Every one leaves a record, and the sidecars at another stage.
-    let cuts = (60..290).step_by(12).map(cut_at);
-    let cuts: Vec<_> = cuts.filter(|(_, pair)| pair.journals() > 0).collect();
+    let cuts = (60..290).step_by(6).map(cut_at);
+    let cuts: Vec<_> = cuts.filter(|(_, pair)| pair.open() > 0).collect();
     assert!(cuts.len() > 4, "only {} cuts", cuts.len());
     for (number, (cut, left)) in cuts.iter().enumerate() {
         // Neighbours have the same to finish: what one of them leaves out is the turn of the next.
@@ -311,11 +288,7 @@ fn recovery_killed(system: System, step: usize) {
             let faults = Arc::new(faults);
             first_user(|| {
                 if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
-                    let (peer, waiter) = (
-                        PeerLookup { named: &[&to], ..PeerLookup::default() },
-                        waiter(&pair.clock),
-                    );
-                    let _ = finish_pending(&from, peer, &agent(), &waiter);
+                    let _ = pair.recover(&from, &to);
                 }
             });
             let context = format!("{cut} {at}: {:?}", faults.struck());
@@ -333,8 +306,8 @@ fn recovery_killed(system: System, step: usize) {
 fn between_two_users() {
     for mode in [Mode::Killed, Mode::ANY] {
         let case = Case { copied: true, changed: true, ..COPY };
-        between_users(|| every_operation(Case { rules: copy_rules(true, false), ..case }, mode));
-        let rules = Rules { leave_copy: true, ..PLAIN };
+        between_users(|| every_operation(Case { rules: Leaves::Stub, ..case }, mode));
+        let rules = Leaves::Copy;
         between_users(|| every_operation(Case { rules, ..MIGRATE }, mode));
         between_users(|| every_operation(Case { verb: Verb::Migrate, ..case }, mode));
     }
@@ -344,33 +317,20 @@ fn between_two_users() {
 
 /// Without the receiver nothing is finished, and nothing is lost.
 #[test]
-fn a_receiver_out_of_reach_leaves_the_journal() {
+fn a_receiver_out_of_sight_leaves_the_migration_open() {
     let pair = Pair::new();
     let name = pair.deposit_tree();
-    let rules = Rules { leave_copy: true, ..PLAIN };
     for cut in 60.. {
         let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed));
         let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
-        let _ = pair.try_between(&from, &to, Verb::Migrate, rules, |_| ());
-        if pair.journals() > 0 {
+        let _ = pair.try_between(&from, &to, Verb::Migrate, Leaves::Copy, |_| ());
+        if pair.open() > 0 {
             break;
         }
     }
-    let away = pair.root(1).with_file_name("away");
-    std::fs::rename(pair.root(1), &away).unwrap();
-    let from = pair.from();
-    let finished =
-        finish_pending(&from, PeerLookup::default(), &agent(), &waiter(&pair.clock)).unwrap();
-    assert!(finished[0].result.is_err());
-    assert_eq!(pair.journals(), 1);
-    let moved = Collection::open(&away, &Watcher::default()).unwrap();
-    let moved = [moved];
-    let known = PeerLookup {
-        others: Peers { collections: &moved, ..Peers::default() },
-        ..PeerLookup::default()
-    };
-    let finished = finish_pending(&from, known, &agent(), &waiter(&pair.clock)).unwrap();
-    assert_eq!(finished[0].name, Some(name));
-    assert!(finished[0].result.is_ok(), "{finished:?}");
-    assert_eq!(pair.journals(), 0);
+    let third = pair.third();
+    assert!(pair.recover(&pair.from(), &third).is_err());
+    assert_eq!(interrupted(&pair.from()).unwrap()[0].name, name);
+    pair.recover(&pair.from(), &pair.to()).unwrap();
+    assert_eq!(pair.open(), 0);
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use urepo::disk::Operation;
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Rules, Verb};
+use urepo::transfer::{Leaves, Verb};
 
-use super::support::{Pair, copy_rules};
+use super::support::Pair;
 use crate::power::Disk;
-use crate::support::{Faults, Mode, System, Trace, agent, waiter};
+use crate::support::{Faults, Mode, System, Trace};
 
 type Steps = Vec<(Operation, PathBuf)>;
 
@@ -98,7 +98,7 @@ impl Sides {
 }
 
 /// Transfers the one item there is and returns every step of it.
-fn steps(pair: &Pair, verb: Verb, rules: Rules, system: System) -> Steps {
+fn steps(pair: &Pair, verb: Verb, rules: Leaves, system: System) -> Steps {
     let trace = Arc::new(Trace::on(system));
     let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
     let reported = pair.root(1).join("REPORTED");
@@ -138,7 +138,7 @@ fn check(pair: &Pair, name: &RepositoryName, steps: &Steps, least: usize) {
 fn check_transfer(
     prepare: impl Fn(&Pair, &RepositoryName),
     verb: Verb,
-    rules: Rules,
+    rules: Leaves,
     least: usize,
 ) {
     for system in SYSTEMS {
@@ -153,37 +153,37 @@ const SYSTEMS: [System; 2] = [System::Own, System::Network];
 
 #[test]
 fn of_a_copy() {
-    check_transfer(|_, _| (), Verb::Copy, Rules::default(), 2);
+    check_transfer(|_, _| (), Verb::Copy, Leaves::Stub, 2);
 }
 
 #[test]
 fn of_a_refreshed_copy() {
     let prepare = |pair: &Pair, name: &RepositoryName| {
-        pair.run(Verb::Copy, Rules::default());
+        pair.run(Verb::Copy, Leaves::Stub);
         pair.edit_source(name, "a.txt", b"changed");
     };
     // The directory of the year is synced by the swap, and with the group: either would do.
-    check_transfer(prepare, Verb::Copy, copy_rules(true, false), 1);
+    check_transfer(prepare, Verb::Copy, Leaves::Stub, 1);
 }
 
 #[test]
 fn of_a_rename() {
-    check_transfer(|_, _| (), Verb::Migrate, Rules::default(), 3);
+    check_transfer(|_, _| (), Verb::Migrate, Leaves::Stub, 3);
 }
 
 #[test]
 fn of_a_hand_over() {
-    let rules = Rules { leave_copy: true, ..Rules::default() };
-    check_transfer(|_, _| (), Verb::Migrate, rules, 8);
+    let rules = Leaves::Copy;
+    check_transfer(|_, _| (), Verb::Migrate, rules, 5);
 }
 
 #[test]
 fn of_a_hand_over_onto_a_copy() {
     let prepare = |pair: &Pair, _: &RepositoryName| {
-        pair.run(Verb::Copy, Rules::default());
+        pair.run(Verb::Copy, Leaves::Stub);
     };
     // Where names cannot be swapped, setting the old item aside syncs the year as well.
-    check_transfer(prepare, Verb::Migrate, Rules::default(), 6);
+    check_transfer(prepare, Verb::Migrate, Leaves::Stub, 4);
 }
 
 /// What is told to be there already may have been put there by a run that was killed before it synced it.
@@ -192,8 +192,8 @@ fn of_what_is_there_already() {
     for system in SYSTEMS {
         let pair = Pair::new();
         let name = pair.deposit_tree();
-        pair.run(Verb::Copy, Rules::default());
-        let steps = steps(&pair, Verb::Copy, Rules::default(), system);
+        pair.run(Verb::Copy, Leaves::Stub);
+        let steps = steps(&pair, Verb::Copy, Leaves::Stub, system);
         let sides = Sides::of(&pair, &name);
         let place = pair.root(1).join(&sides.item);
         let killed = place.ancestors().take(4).map(Path::to_path_buf);
@@ -205,8 +205,7 @@ fn of_what_is_there_already() {
 /// What a killed run has renamed may be in memory only: recovery makes sure of it before it relies on it.
 #[test]
 fn of_a_recovery() {
-    use urepo::transfer::{PeerLookup, finish_pending};
-    let rules = Rules { leave_copy: true, ..Rules::default() };
+    let rules = Leaves::Copy;
     let mut recovered = 0;
     for cut in (60..260).step_by(3) {
         let system = SYSTEMS[cut % SYSTEMS.len()];
@@ -215,7 +214,7 @@ fn of_a_recovery() {
         let faults = Arc::new(Faults::new(pair.root(0), cut, Mode::Killed).on(system));
         let (from, to) = pair.watched(Arc::clone(&faults) as _).unwrap();
         let _ = pair.try_between(&from, &to, Verb::Migrate, rules, |_| ());
-        if pair.journals() == 0 {
+        if pair.open() == 0 {
             continue;
         }
         let trace = Arc::new(Trace::on(system));
@@ -224,13 +223,7 @@ fn of_a_recovery() {
         let volatile =
             |root: &Path| Disk::with(Some(root.join(&sides.item)).filter(|item| item.exists()));
         let disks = [volatile(&sides.from), volatile(&sides.to)];
-        finish_pending(
-            &from,
-            PeerLookup { named: &[&to], ..PeerLookup::default() },
-            &agent(),
-            &waiter(&pair.clock),
-        )
-        .unwrap();
+        pair.recover(&from, &to).unwrap();
         sides.replay_on(disks, &trace.0.lock().unwrap(), &mut |wrong| panic!("{cut}: {wrong}"));
         recovered += 1;
     }

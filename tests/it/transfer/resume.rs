@@ -9,9 +9,9 @@ use urepo::collection::recover;
 use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
-use urepo::transfer::{Replaces, Rules, Step, Verb};
+use urepo::transfer::{Leaves, Step, Verb};
 
-use super::support::{Pair, State, copy_rules, step};
+use super::support::{Pair, State, step};
 use crate::support::{Faults, Mode, System, Trace, agent, staged, tree, waiter, whole_items};
 
 /// A pair whose item counts as large.
@@ -24,10 +24,10 @@ fn pair() -> (Pair, RepositoryName) {
 
 /// Copies until the n-th operation, as if the process had been killed there.
 fn cut_short(pair: &Pair, at: usize) -> bool {
-    cut_short_by(pair, at, Rules::default())
+    cut_short_by(pair, at, Leaves::Stub)
 }
 
-fn cut_short_by(pair: &Pair, at: usize, rules: Rules) -> bool {
+fn cut_short_by(pair: &Pair, at: usize, rules: Leaves) -> bool {
     let faults = Arc::new(Faults::new(pair.root(0), at, Mode::Killed));
     if let Some((from, to)) = pair.watched(Arc::clone(&faults) as _) {
         let _ = pair.try_between(&from, &to, Verb::Copy, rules, |_| ());
@@ -54,7 +54,7 @@ fn whole_files_are_taken_over() {
         let inode = |path: &Path| std::fs::metadata(path).unwrap().ino();
         let sizes = |path: &&PathBuf| std::fs::metadata(path).unwrap().len() == 300_000;
         let large = half_copied(pair.root(1)).iter().find(sizes).map(|path| inode(path));
-        pair.run(Verb::Copy, Rules::default());
+        pair.run(Verb::Copy, Leaves::Stub);
         let copied = pair.to().item(&name).unwrap().payload_path().join("sub/b.bin");
         if let Some(large) = large {
             assert_eq!(inode(&copied), large, "{at}: a file that was whole was copied again");
@@ -75,10 +75,10 @@ fn whole_files_are_taken_over() {
 /// Files that did not change were linked from the Copy that goes.
 #[test]
 fn a_refresh_that_was_cut_short_is_taken_up_again() {
-    let refresh = copy_rules(true, false);
+    let refresh = Leaves::Stub;
     for at in 1.. {
         let (pair, name) = pair();
-        pair.run(Verb::Copy, Rules::default());
+        pair.run(Verb::Copy, Leaves::Stub);
         pair.edit_source(&name, "a.txt", b"edited");
         let struck = cut_short_by(&pair, at, refresh);
         let outcomes = pair.run(Verb::Copy, refresh);
@@ -111,8 +111,8 @@ fn what_does_not_prove_itself_is_copied_again() {
         }
         std::fs::write(&path, bytes).unwrap();
     }
-    let outcomes = pair.run(Verb::Copy, Rules::default());
-    assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Nothing));
+    let outcomes = pair.run(Verb::Copy, Leaves::Stub);
+    assert_eq!(step(&outcomes[0]), Step::Copy);
     assert_eq!(whole_items(&pair.to()), [name.to_string()]);
 }
 
@@ -121,7 +121,7 @@ fn an_original_is_handed_over_from_what_was_taken_up() {
     let (pair, name) = pair();
     cut_short(&pair, 90);
     assert_ne!(tree(&partial(pair.root(1))), [""; 0]);
-    let rules = Rules { leave_copy: true, ..Rules::default() };
+    let rules = Leaves::Copy;
     pair.run(Verb::Migrate, rules);
     assert_eq!(pair.sidecar_at_destination(&name).state, State::Original);
     assert!(pair.is_clean());
@@ -139,7 +139,7 @@ fn recovery_gives_up_what_was_half_copied() {
         "{removed:?}"
     );
     assert!(!partial(pair.root(1)).exists());
-    assert!(pair.run(Verb::Copy, Rules::default())[0].result.is_ok());
+    assert!(pair.run(Verb::Copy, Leaves::Stub)[0].result.is_ok());
 }
 
 /// Starts a second copy of the same item at a certain operation of the first one.
@@ -152,8 +152,8 @@ impl Watch for SecondRun {
     fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
         let is_file = operation == Operation::CreateFile && path.ends_with("sub/b.bin");
         if is_file && !self.begun.swap(true, Ordering::Relaxed) {
-            let outcomes = self.pair.run(Verb::Copy, Rules::default());
-            assert_eq!(step(&outcomes[0]), Step::Copy(Replaces::Nothing), "it is first");
+            let outcomes = self.pair.run(Verb::Copy, Leaves::Stub);
+            assert_eq!(step(&outcomes[0]), Step::Copy, "it is first");
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ fn two_runs_do_not_meddle_with_each_other() {
     let second = SecondRun { pair: Arc::clone(&pair), begun: false.into() };
     let (from, to) = pair.watched(Arc::new(second)).unwrap();
     let mut failed = 0;
-    pair.try_between(&from, &to, Verb::Copy, Rules::default(), |outcome| {
+    pair.try_between(&from, &to, Verb::Copy, Leaves::Stub, |outcome| {
         failed += u32::from(outcome.result.is_err());
     });
     assert_eq!(failed, 0, "the name was taken meanwhile: there is nothing left to do");
@@ -199,13 +199,13 @@ fn an_item_that_was_whole_at_a_stop_is_not_read_again() {
         *pair.interrupt.lock().unwrap() = interrupt.clone();
         let (from, to) = pair.watched(Arc::new(StopAt(second.clone(), interrupt.clone()))).unwrap();
         let mut stopped = false;
-        pair.try_between(&from, &to, verb, Rules::default(), |it| stopped |= it.result.is_err());
+        pair.try_between(&from, &to, verb, Leaves::Stub, |it| stopped |= it.result.is_err());
         assert!(interrupt.requested() && stopped, "{verb:?}");
 
         *pair.interrupt.lock().unwrap() = Interrupt::default();
         let trace = Arc::new(Trace::on(System::Own));
         let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
-        pair.run_between(&from, &to, verb, Rules::default());
+        pair.run_between(&from, &to, verb, Leaves::Stub);
         let trace = trace.0.lock().unwrap();
         let is_read = |payload: &Path| {
             trace.iter().any(|(done, path)| *done == Operation::Read && path.starts_with(payload))

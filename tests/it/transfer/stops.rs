@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
-use urepo::transfer::{NameFeed, Outcome, Rules, Summary, TransferError, Verb};
+use urepo::transfer::{Leaves, NameFeed, Outcome, Summary, TransferError, Verb};
 
 use super::support::Pair;
 use crate::support::{System, Trace, deposit, options, request_of_stream, staged, whole_items};
@@ -42,7 +42,7 @@ fn run(pair: &Pair, verb: Verb, names: &[RepositoryName]) -> (Summary, Vec<Outco
         outcomes.push(outcome);
     };
     let (from, to) = (pair.from(), pair.to());
-    let summary = pair.transfer(&from, &to, verb, Rules::default(), feed, &mut each).unwrap();
+    let summary = pair.transfer(&from, &to, verb, Leaves::Stub, feed, &mut each).unwrap();
     assert!(summary.fatal.is_none(), "{summary:?}");
     (summary, outcomes, taken.into_inner())
 }
@@ -67,12 +67,12 @@ fn at_the_first_failure_or_not() {
                 let mut there = vec![names[0].to_string(), names[2].to_string()];
                 there.truncate(if stops { 1 } else { 2 });
                 assert_eq!(whole_items(&pair.to()), there, "{context}");
-                assert_eq!(pair.journals(), 0, "{context}");
+                assert_eq!(pair.open(), 0, "{context}");
 
                 // Mended, the same run goes on where it stopped.
                 std::fs::write(sidecar(&pair, &names[1]), good).unwrap();
                 let (from, to) = (pair.from(), pair.to());
-                let rules = Rules::default();
+                let rules = Leaves::Stub;
                 let summary = pair.try_between(&from, &to, verb, rules, |_| ());
                 assert!(summary.fatal.is_none() && summary.failed == 0, "{summary:?}");
                 let all: Vec<_> = names.iter().map(ToString::to_string).collect();
@@ -128,7 +128,7 @@ fn the_giver_is_cleared_group_by_group() {
         assert!(outcome.result.is_ok(), "{outcome:?}");
         told.store(true, Ordering::SeqCst);
     };
-    pair.transfer(&from, &to, Verb::Migrate, Rules::default(), feed, &mut each).unwrap();
+    pair.transfer(&from, &to, Verb::Migrate, Leaves::Stub, feed, &mut each).unwrap();
     assert_eq!(arrival.left.lock().unwrap().as_deref(), Some(&[][..]));
     assert_eq!(whole_items(&pair.to()), names.map(|name| name.to_string()));
 }
@@ -149,11 +149,11 @@ fn items_that_migrate_share_their_syncs() {
         let pair = Pair::across();
         deposit_many(&pair);
         if has_copies {
-            pair.run(Verb::Copy, Rules::default());
+            pair.run(Verb::Copy, Leaves::Stub);
         }
         let trace = Arc::new(Trace::on(System::Own));
         let (from, to) = pair.watched(Arc::clone(&trace) as _).unwrap();
-        pair.run_between(&from, &to, Verb::Migrate, Rules::default());
+        pair.run_between(&from, &to, Verb::Migrate, Leaves::Stub);
         let is_sync = |operation: &Operation| {
             use Operation::{SyncDirectory, SyncFile, SyncFileSystem};
             matches!(operation, SyncDirectory | SyncFile | SyncFileSystem)
@@ -165,14 +165,19 @@ fn items_that_migrate_share_their_syncs() {
     }
 }
 
-/// Requests a stop when the first hand-over is recorded.
-struct StopAtFirst(Interrupt);
+/// Requests a stop when the first Original is ceded.
+struct StopAtFirst {
+    interrupt: Interrupt,
+    giver: std::path::PathBuf,
+}
 
 impl Watch for StopAtFirst {
     fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
-        let name = path.file_name().map(|name| name.to_string_lossy());
-        if operation == Operation::Rename && name.is_some_and(|it| it.starts_with("handover-")) {
-            self.0.request();
+        if operation == Operation::Rename
+            && path.starts_with(&self.giver)
+            && path.ends_with("item.toml")
+        {
+            self.interrupt.request();
         }
         Ok(())
     }
@@ -186,18 +191,17 @@ fn a_request_to_stop_ends_a_migration_between_two_groups() {
         deposit_many(&pair);
         let interrupt = Interrupt::default();
         *pair.interrupt.lock().unwrap() = interrupt.clone();
-        let (from, to) = pair.watched(Arc::new(StopAtFirst(interrupt))).unwrap();
+        let (from, to) =
+            pair.watched(Arc::new(StopAtFirst { interrupt, giver: pair.root(0).into() })).unwrap();
         let (mut moved, mut stopped) = (0, 0);
-        pair.try_between(&from, &to, Verb::Migrate, Rules::default(), |outcome| {
-            match outcome.result {
-                Ok(_) => moved += 1,
-                Err(TransferError::Interrupted) => stopped += 1,
-                Err(error) => panic!("{error:?}"),
-            }
+        pair.try_between(&from, &to, Verb::Migrate, Leaves::Stub, |outcome| match outcome.result {
+            Ok(_) => moved += 1,
+            Err(TransferError::Interrupted) => stopped += 1,
+            Err(error) => panic!("{error:?}"),
         });
         assert!(moved > 0 && stopped > 0, "{moved} moved, {stopped} stopped");
         assert_eq!((moved, stopped), (whole_items(&pair.to()).len(), MANY - moved));
-        assert_eq!(pair.journals(), 0);
+        assert_eq!(pair.open(), 0);
         assert!(pair.is_clean());
     }
 }

@@ -6,17 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use urepo::collection::{Collection, Names, Subsystem};
+use urepo::custody::CustodyId;
 use urepo::disk::{Watch, Watcher};
-use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
-use urepo::repair::{self, LoggedItems, RepairError, Repairer};
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    NameFeed, OnError, Options, Outcome, Rules, RunMode, Step, Summary, Tombstones, Transfer,
-    TransferError, Verb,
+    self, Leaves, NameFeed, OnError, Options, Outcome, Recovery, RunMode, Step, Summary,
+    Tombstones, Transfer, TransferError, Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -43,10 +42,6 @@ pub(super) struct Pair {
     pub clock: TestClock,
     /// Stops the next run, when it is requested.
     pub interrupt: Mutex<Interrupt>,
-}
-
-pub(super) fn copy_rules(refresh: bool, revive: bool) -> Rules {
-    Rules { refresh, revive, ..Rules::default() }
 }
 
 pub(super) fn step(outcome: &Outcome) -> Step {
@@ -107,16 +102,16 @@ impl Pair {
         &self.roots[at ^ usize::from(self.turned.load(Ordering::Relaxed))]
     }
 
-    fn open(&self, at: usize) -> Collection {
+    fn opened(&self, at: usize) -> Collection {
         Collection::open(self.root(at), &Watcher::default()).unwrap()
     }
 
     pub(super) fn from(&self) -> Collection {
-        self.open(0)
+        self.opened(0)
     }
 
     pub(super) fn to(&self) -> Collection {
-        self.open(1)
+        self.opened(1)
     }
 
     pub(super) fn third(&self) -> Collection {
@@ -131,17 +126,6 @@ impl Pair {
     /// Source and destination change places.
     pub(super) fn turn(&self) {
         self.turned.fetch_xor(true, Ordering::Relaxed);
-    }
-
-    /// The items at the source.
-    pub(super) fn names(&self) -> Vec<RepositoryName> {
-        let mut names = Vec::new();
-        let visited = self.from().visit_names(&Names::default(), |name| {
-            names.push(name);
-            Ok::<_, urepo::disk::PathError>(ControlFlow::Continue(()))
-        });
-        visited.unwrap();
-        names
     }
 
     /// Deposits a directory with everything that is kept.
@@ -166,15 +150,15 @@ impl Pair {
     }
 
     /// What a dry run says.
-    pub(super) fn plan(&self, verb: Verb, rules: Rules) -> Vec<Outcome> {
+    pub(super) fn plan(&self, verb: Verb, leaves: Leaves) -> Vec<Outcome> {
         self.plans.store(true, Ordering::Relaxed);
-        let outcomes = self.run(verb, rules);
+        let outcomes = self.run(verb, leaves);
         self.plans.store(false, Ordering::Relaxed);
         outcomes
     }
 
-    pub(super) fn run(&self, verb: Verb, rules: Rules) -> Vec<Outcome> {
-        self.run_between(&self.from(), &self.to(), verb, rules)
+    pub(super) fn run(&self, verb: Verb, leaves: Leaves) -> Vec<Outcome> {
+        self.run_between(&self.from(), &self.to(), verb, leaves)
     }
 
     /// Transfers everything, with nothing wrong beyond single items.
@@ -183,10 +167,10 @@ impl Pair {
         from: &Collection,
         to: &Collection,
         verb: Verb,
-        rules: Rules,
+        leaves: Leaves,
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
-        let summary = self.try_between(from, to, verb, rules, |outcome| outcomes.push(outcome));
+        let summary = self.try_between(from, to, verb, leaves, |outcome| outcomes.push(outcome));
         assert!(summary.fatal.is_none(), "{summary:?}");
         outcomes
     }
@@ -204,7 +188,7 @@ impl Pair {
         });
         let mut outcomes = Vec::new();
         let mut each = |outcome| outcomes.push(outcome);
-        self.transfer(from, to, Verb::Migrate, Rules::default(), feed, &mut each).unwrap();
+        self.transfer(from, to, Verb::Migrate, Leaves::Stub, feed, &mut each).unwrap();
         outcomes.remove(0)
     }
 
@@ -213,11 +197,11 @@ impl Pair {
         from: &Collection,
         to: &Collection,
         verb: Verb,
-        rules: Rules,
+        leaves: Leaves,
         mut each: impl FnMut(Outcome),
     ) -> Summary {
         let listing = urepo::collection::Names::default();
-        match self.transfer(from, to, verb, rules, listing.feed(from), &mut each) {
+        match self.transfer(from, to, verb, leaves, listing.feed(from), &mut each) {
             Ok(summary) => summary,
             Err(error) => Summary { fatal: Some(error), ..Summary::default() },
         }
@@ -228,20 +212,7 @@ impl Pair {
         from: &Collection,
         to: &Collection,
         verb: Verb,
-        rules: Rules,
-        feed: Box<NameFeed<'_>>,
-        each: &mut impl FnMut(Outcome),
-    ) -> Result<Summary, TransferError> {
-        self.transfer_asking(Peers::default(), from, to, (verb, rules), feed, each)
-    }
-
-    /// The same; `peers` are asked before a deleted Original comes back.
-    pub(super) fn transfer_asking(
-        &self,
-        peers: Peers<'_>,
-        from: &Collection,
-        to: &Collection,
-        (verb, rules): (Verb, Rules),
+        leaves: Leaves,
         feed: Box<NameFeed<'_>>,
         each: &mut impl FnMut(Outcome),
     ) -> Result<Summary, TransferError> {
@@ -256,7 +227,8 @@ impl Pair {
                 .transpose()?,
             options: Options {
                 verb,
-                rules,
+                leaves,
+                line_up: None,
                 mode: if plans { RunMode::Plan } else { RunMode::Act },
                 state: None,
                 tombstones: *self.tombstones.lock().unwrap(),
@@ -268,8 +240,7 @@ impl Pair {
                 },
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
-            peers,
-            witnesses: Peers::default(),
+            others: &[],
             caller: caller(&agent, &self.clock, &interrupt),
         };
         Ok(transfer.run(feed, |outcomes| {
@@ -290,19 +261,22 @@ impl Pair {
         [self.from(), self.to()].iter().all(|collection| findings(collection).is_empty())
     }
 
-    /// How many hand-overs are recorded as unfinished, on either side.
-    pub(super) fn journals(&self) -> usize {
-        let is_whole = |name: &&String| !name.contains(".new");
-        let count = |root: &PathBuf| records(root).iter().filter(is_whole).count();
-        self.roots.iter().map(count).sum()
+    /// How many migrations are under way, from either side.
+    pub(super) fn open(&self) -> usize {
+        [self.from(), self.to()].iter().map(|it| transfer::interrupted(it).unwrap().len()).sum()
     }
-}
 
-/// What is in the journal of the collection at `root`.
-pub(super) fn records(root: &Path) -> Vec<String> {
-    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
-    let Ok(entries) = std::fs::read_dir(root.join(".urepo/journal")) else { return Vec::new() };
-    entries.map(|entry| name(entry).into_string().unwrap()).collect()
+    /// Ends the migrations from the source that were interrupted.
+    pub(super) fn recover(&self, from: &Collection, to: &Collection) -> Result<(), TransferError> {
+        let (agent, waiter) = (agent(), waiter(&self.clock));
+        let writer = from.writer(&agent, &waiter)?;
+        let (giver, others) = (from, &[to][..]);
+        let recovery = Recovery { giver, writer: &writer, others, agent: &agent, waiter: &waiter };
+        for open in transfer::interrupted(from)? {
+            recovery.end(&open.name)?;
+        }
+        Ok(writer.finish()?)
+    }
 }
 
 /// What verification finds, as lines.
@@ -323,27 +297,6 @@ pub(super) fn findings(collection: &Collection) -> Vec<String> {
     })
     .unwrap();
     found
-}
-
-/// Repairs an item of `collection` with what `donor` has of it.
-pub(super) fn repair_from(
-    pair: &Pair,
-    collection: &Collection,
-    donor: Collection,
-    name: &RepositoryName,
-) -> Result<repair::Outcome, RepairError> {
-    let donors = [donor];
-    let (agent, interrupt, logged) = (agent(), Interrupt::default(), LoggedItems::default());
-    let repairer = Repairer {
-        collection,
-        donors: &donors,
-        witnesses: &[],
-        options: repair::Options::default(),
-        logged: &logged,
-        caller: caller(&agent, &pair.clock, &interrupt),
-    };
-    let writer = collection.writer(&agent, &waiter(&pair.clock)).unwrap();
-    repairer.repair(name, &writer)
 }
 
 fn make_sources(sources: &Path) {
@@ -375,7 +328,23 @@ pub(crate) fn edit(collection: &Collection, name: &RepositoryName, path: &str, b
         }
         sidecar.payload = Totals::of(&sidecar.files);
         sidecar.timestamp = sidecar.timestamp.checked_add(urepo::identity::SECOND).unwrap();
+        sidecar.custody = sidecar.custody.amended(fresh());
     });
+}
+
+/// Changes the description of an item, and nothing else.
+pub(super) fn edit_description(collection: &Collection, name: &RepositoryName) {
+    rewrite(collection, name, |sidecar| {
+        sidecar.metadata.add("creator", "Somebody").unwrap();
+        sidecar.described = sidecar.timestamp.checked_add(urepo::identity::SECOND);
+        sidecar.custody = sidecar.custody.amended(fresh());
+    });
+}
+
+/// A custody id that no other item has.
+fn fresh() -> CustodyId {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
+    CustodyId::from(NUMBER.fetch_add(1, Ordering::Relaxed).to_be_bytes())
 }
 
 /// Changes the sidecar of an item, sealed.

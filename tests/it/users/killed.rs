@@ -114,8 +114,7 @@ impl Shared {
         assert!([0, row.done].contains(&ran.code), "{context}: {}{}", ran.code, ran.stderr);
         if is_lost {
             fs::rename(&away, self.0.path("archive")).unwrap();
-            let demote = line("-c archive demote {} --to-copy-of other -y");
-            self.run(BEN, &demote).succeeded();
+            self.run(BEN, "-c archive recover --with other -y").succeeded();
         }
         if row.line.contains("import") {
             let again = self.run(BEN, row.line);

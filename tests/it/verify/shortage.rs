@@ -2,6 +2,7 @@
 
 use rustix::io::Errno;
 use urepo::collection::CollectionError;
+use urepo::custody::{Custody, CustodyId};
 
 use super::*;
 
@@ -77,7 +78,12 @@ fn an_item_that_can_not_be_read_for_it_is_not_called_damaged() {
 fn an_original_that_can_not_be_read_for_it_is_not_missing() {
     let (one, other) = (World::with_item(), World::new());
     other.item(NAME);
-    other.seal(NAME, |sidecar| sidecar.state = State::Copy);
+    let holder = Collection::open(&one.root(), &Watcher::default()).unwrap().id().to_owned();
+    let custody = Custody::first(CustodyId::from([1; 8]), &holder);
+    one.seal(NAME, |sidecar| sidecar.custody = custody.clone());
+    other.seal(NAME, |sidecar| {
+        (sidecar.state, sidecar.custody) = (State::Copy, custody.clone());
+    });
     let copies = Collection::open(&other.root(), &Watcher::default()).unwrap();
     fail_at_every_operation(&one.root(), |watcher, case| {
         let Ok(originals) = Collection::open(&one.root(), watcher) else { return };

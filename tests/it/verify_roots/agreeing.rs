@@ -4,73 +4,71 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use urepo::collection::{Collection, Names};
+use urepo::custody::{Custody, CustodyId};
 use urepo::holdings::{Concern, Holdings, Report, Standing, Survey, holdings};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
-use urepo::sidecar::{Handover, Party};
 use urepo::verify::{Code, compare};
 
 use super::{NAME, Roots, hour};
 
 const ROOTS: [&str; 3] = ["a", "b", "c"];
 
-/// What one root holds: a state, an hour, a content, and a hand-over with its token, whether it goes to
-/// the other one, and which root that is.
+/// The item in one root: the root with its Original, how often that changed, by whom, whether it was deleted, an hour
+/// and a content.
 #[derive(Clone, Debug)]
 struct Held {
-    state: State,
+    holder: usize,
+    amended: u64,
+    by: u8,
+    is_deleted: bool,
     hour: i64,
     content: u8,
-    handover: Option<(u8, bool, usize)>,
 }
 
 fn held() -> impl Strategy<Value = Option<Held>> {
-    let state =
-        prop_oneof![1 => Just(State::Original), 3 => Just(State::Copy), 1 => Just(State::Deleted)];
-    let handover = prop::option::weighted(0.6, (0_u8..2, any::<bool>(), 0_usize..2));
-    let held = (state, 0_i64..2, 0_u8..2, handover);
-    let held =
-        held.prop_map(|(state, hour, content, handover)| Held { state, hour, content, handover });
+    let parts = (0..ROOTS.len(), 0_u64..3, 0_u8..2, prop::bool::weighted(0.2), 0_i64..2, 0_u8..2);
+    let held = parts.prop_map(|(holder, amended, by, is_deleted, hour, content)| Held {
+        holder,
+        amended,
+        by,
+        is_deleted,
+        hour,
+        content,
+    });
     prop::option::weighted(0.8, held)
 }
 
-/// The roots that have the Original by the reader rule, as it is written.
-fn originals(model: &[Option<Held>]) -> Vec<usize> {
-    let is_given = |giver: usize, token: u8, receiver: usize| {
-        model[giver].as_ref().is_some_and(|it| {
-            it.state == State::Copy
-                && it.handover.is_some_and(|(theirs, gives, other)| {
-                    theirs == token && gives && root_of(giver, other) == receiver
-                })
-        })
-    };
-    let has_it = |at: &usize| match &model[*at] {
-        Some(Held { state: State::Original, .. }) => true,
-        Some(Held { state: State::Copy, handover: Some((token, false, other)), .. }) => {
-            is_given(root_of(*at, *other), *token, *at)
+impl Held {
+    fn custody(&self, roots: &Roots) -> Custody {
+        let mut custody = Custody::first(CustodyId::from([1; 8]), &roots.id(ROOTS[self.holder]));
+        for change in 0..self.amended {
+            custody = custody
+                .amended(CustodyId::from((change * 2 + u64::from(self.by) + 9).to_be_bytes()));
         }
-        _ => false,
-    };
-    (0..model.len()).filter(has_it).collect()
+        custody
+    }
 }
 
-/// The first or the second of the roots that are not `own`.
-fn root_of(own: usize, other: usize) -> usize {
-    (0..ROOTS.len()).filter(|at| *at != own).nth(other).unwrap()
+/// The roots that say that they have the Original.
+fn originals(model: &[Option<Held>]) -> Vec<usize> {
+    let says_so =
+        |at: &usize| model[*at].as_ref().is_some_and(|it| !it.is_deleted && it.holder == *at);
+    (0..model.len()).filter(says_so).collect()
 }
 
 fn write(roots: &Roots, model: &[Option<Held>]) {
     for (at, held) in model.iter().enumerate() {
         let Some(held) = held else { continue };
-        let handover = held.handover.map(|(token, gives, other)| {
-            let id = roots.id(ROOTS[root_of(at, other)]);
-            let party = if gives { Party::To(id) } else { Party::From(id) };
-            Handover { token: token.to_string(), party }
-        });
         roots.item(ROOTS[at], NAME, &held.content.to_string(), |sidecar| {
-            (sidecar.state, sidecar.timestamp) = (held.state, hour(held.hour));
-            sidecar.handover = handover;
+            sidecar.timestamp = hour(held.hour);
+            sidecar.custody = held.custody(roots);
+            sidecar.state = match (held.is_deleted, held.holder == at) {
+                (true, _) => State::Deleted,
+                (false, true) => State::Original,
+                (false, false) => State::Copy,
+            };
         });
     }
 }
@@ -124,9 +122,15 @@ proptest! {
         prop_assert_eq!(whereis.originals(), originals.clone());
         let others = originals.get(1..).unwrap_or_default();
         prop_assert_eq!(verified(&collections, Code::TwoOriginals), others);
-        let stale = standing(&whereis, Standing::Stale);
-        prop_assert_eq!(verified(&collections, Code::StaleCopy), stale.clone());
+        let stale = standing(&whereis, Standing::Behind);
+        let codes = [Code::StaleCopy, Code::ItemPutBack, Code::DeletedElsewhere];
+        let mut behind: Vec<_> =
+            codes.into_iter().flat_map(|code| verified(&collections, code)).collect();
+        behind.sort_unstable();
+        prop_assert_eq!(behind, stale.clone());
+        let lost = |at: &usize| whereis.all.iter().any(|it| it.collection == *at && it.relies_on.is_some());
         let orphans = standing(&whereis, Standing::Orphan);
+        let orphans: Vec<_> = orphans.into_iter().filter(|at| !lost(at)).collect();
         prop_assert_eq!(verified(&collections, Code::NoOriginal), orphans);
 
         let status = surveyed(&collections);
@@ -140,7 +144,7 @@ proptest! {
             });
             prop_assert_eq!(two, (originals.len() > 1).then(|| originals.clone()));
             let behind = concerns.iter().filter_map(|concern| match concern {
-                Concern::Stale(at) => Some(*at),
+                Concern::Behind(at) | Concern::Left { copy: at, .. } => Some(*at),
                 _ => None,
             });
             prop_assert_eq!(behind.collect::<Vec<_>>(), stale.clone());

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use urepo::collection::{Collection, Names};
+use urepo::custody::{Custody, CustodyId};
 use urepo::disk::Operation;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
-use urepo::sidecar::{Handover, Party, Sidecar};
 use urepo::verify::{
     Code, Comparison, Depth, Disagreement, Options, Report, Scope, Severity, compare, verify,
 };
@@ -100,27 +100,32 @@ fn u401_two_originals() {
 fn u402_no_original() {
     let roots = Roots::new(["a", "b"]);
     roots.copy("a");
-    assert_eq!(roots.tell([(0, Code::NoOriginal)]), [""]);
+    let far = "its holder is the collection 60cb";
+    assert_eq!(roots.tell([(0, Code::NoOriginal)]), [far]);
     // One root alone has nothing to be compared with.
     let told = compared(&roots.open()[..1]);
     assert_eq!((told.found, told.summary), (vec![], Comparison::default()));
     roots.item("b", NAME, "content", |sidecar| sidecar.state = State::Deleted);
     let details = roots.tell([(0, Code::NoOriginal)]);
-    assert_eq!(details, [format!("`{}` says that it was deleted", roots.path("b").display())]);
+    let b = roots.path("b");
+    assert_eq!(details, [format!("`{}` says that it was deleted; {far}", b.display())]);
 }
 
 #[test]
 fn u402_where_not_all_is_known() {
     let roots = Roots::new(["a", "b"]);
-    roots.copy("a");
     roots.original("b");
+    roots.copy("a");
     let sidecar = roots.path("b").join(NAME).join("item.toml");
     let whole = std::fs::read(&sidecar).unwrap();
     std::fs::write(&sidecar, "format = ?").unwrap();
     let told = compared(&roots.open());
     assert_eq!(told.found, [(0, Some(NAME.to_owned()), Code::NoOriginal)]);
     let b = roots.path("b").display().to_string();
-    assert_eq!(told.details, [format!("its sidecar in `{b}` cannot be read")]);
+    let holder = roots.id("b");
+    let detail =
+        format!("its sidecar in `{b}` cannot be read; its holder is the collection {holder}");
+    assert_eq!(told.details, [detail]);
     std::fs::write(&sidecar, whole).unwrap();
     let watcher = on(Operation::List, &roots.path("b/example.org/archive"), || {
         Err(io::ErrorKind::PermissionDenied.into())
@@ -133,50 +138,30 @@ fn u402_where_not_all_is_known() {
     let second = Collection::open(&roots.path("b"), &watcher).unwrap();
     let first = roots.open().swap_remove(0);
     let told = compared(&[first, second]);
-    assert_eq!(told.details, [format!("not all of `{b}` can be listed")]);
+    assert_eq!(told.found, [(0, Some(NAME.to_owned()), Code::HolderLacks)]);
 }
 
 #[test]
 fn u403_stale_copy() {
     let roots = Roots::new(["a", "b"]);
-    roots.item("a", NAME, "changed", |sidecar| sidecar.timestamp = hour(2));
+    let before = Custody::first(CustodyId::from([1; 8]), &roots.id("a"));
+    let after = before.amended(CustodyId::from([2; 8]));
+    roots.item("a", NAME, "changed", |sidecar| {
+        (sidecar.timestamp, sidecar.custody) = (hour(2), after);
+    });
     roots.item("b", NAME, "content", |sidecar| {
-        (sidecar.state, sidecar.timestamp) = (State::Copy, hour(1));
+        (sidecar.state, sidecar.timestamp, sidecar.custody) = (State::Copy, hour(1), before);
     });
     let details = roots.tell([(1, Code::StaleCopy)]);
     let (a, one, two) = (roots.path("a"), hour(1), hour(2));
-    assert_eq!(details, [format!("of {one}, the Original in `{}` of {two}", a.display())]);
-}
-
-#[test]
-fn u404_hand_over_pending() {
-    let roots = Roots::new(["a", "b", "c"]);
-    let token = |party| Some(Handover { token: "0123".to_owned(), party });
-    let (a, b) = (roots.id("a"), roots.id("b"));
-    roots.item("a", NAME, "content", |sidecar| {
-        (sidecar.state, sidecar.handover) = (State::Copy, token(Party::To(b)));
-    });
-    roots.item("b", NAME, "content", |sidecar| {
-        (sidecar.state, sidecar.handover) = (State::Copy, token(Party::From(a)));
-    });
-    roots.copy("c");
-    let collections = roots.open();
-    // Past the commit point the receiver has the Original, for all of them.
-    assert_eq!(compared(&collections).found, []);
-    // It is a fact of each of the two sidecars.
-    let codes: Vec<_> = collections.iter().map(codes_of_one).collect();
-    assert_eq!(codes, [vec![Code::HandoverPending], vec![Code::HandoverPending], vec![]]);
-    // Without the giver nobody knows.
-    let told = compared(&collections[1..]);
-    let copies = [0, 1].map(|root| (root, Some(NAME.to_owned()), Code::NoOriginal));
-    assert_eq!(told.found, copies);
+    assert_eq!(details, [format!("of {one}, the one in `{}` of {two}", a.display())]);
 }
 
 #[test]
 fn u405_copy_differs() {
     let roots = Roots::new(["a", "b"]);
-    roots.item("a", NAME, "altered", |sidecar| sidecar.state = State::Copy);
     roots.original("b");
+    roots.item("a", NAME, "altered", |sidecar| sidecar.state = State::Copy);
     let details = roots.tell([(0, Code::CopyDiffers)]);
     assert!(details[0].contains("its manifest has the digest "), "{details:?}");
 }
@@ -239,7 +224,9 @@ fn an_item_that_moves_meanwhile_is_looked_at_again() {
     roots.original("a");
     let later = "example.org/archive/2026/11.21.02.14";
     roots.item("a", later, "other", |_| {});
-    roots.original("b");
+    let custody = Custody::first(CustodyId::from([1; 8]), &roots.id("a"));
+    let custody = custody.passed_to(&roots.id("b"), CustodyId::from([2; 8]));
+    roots.item("b", NAME, "content", |sidecar| sidecar.custody = custody);
     let was_read = Arc::new(AtomicBool::new(false));
     let tell = Arc::clone(&was_read);
     let first = on(Operation::Read, &roots.path("a").join(later).join("item.toml"), move || {
@@ -260,8 +247,8 @@ fn an_item_that_moves_meanwhile_is_looked_at_again() {
     assert_eq!(compared(&[open("a", &first), open("b", &second)]).found, []);
 }
 
-/// What a root holds of each name: nothing, or a state, an hour and a content.
-type Model = BTreeMap<usize, Vec<Option<(State, i64, u8)>>>;
+/// The roots that hold the Original of each name.
+type Model = BTreeMap<usize, Vec<bool>>;
 
 /// Names in the order in which they are listed, each in a spelling for each root.
 const NAMES: [[&str; 3]; 6] = [
@@ -280,32 +267,18 @@ fn spelling(name: usize, root: usize) -> &'static str {
     }
 }
 
-/// The findings by the rules as they are written, all names in memory.
+/// The findings by the rule as it is written, all names in memory.
 fn naive(model: &Model) -> Vec<(usize, Option<String>, Code)> {
     let mut found = Vec::new();
     for (name, held) in model {
-        let held: Vec<_> =
-            held.iter().enumerate().filter_map(|(root, held)| Some((root, (*held)?))).collect();
-        let originals: Vec<_> =
-            held.iter().filter(|(_, (state, ..))| *state == State::Original).collect();
-        for (root, (state, hour, content)) in &held {
-            let code = match (state, originals.as_slice()) {
-                (State::Original, [first, _, ..]) if first.0 != *root => Code::TwoOriginals,
-                (State::Deleted, [_, ..]) => Code::DeletedElsewhere,
-                (State::Copy, []) => Code::NoOriginal,
-                (State::Copy, [(_, (_, of, _))]) if hour < of => Code::StaleCopy,
-                (State::Copy, [(_, (_, _, is))]) if content != is => Code::CopyDiffers,
-                _ => continue,
-            };
-            found.push((*root, Some(spelling(*name, *root).to_owned()), code));
-        }
+        let originals = held.iter().enumerate().filter(|(_, is_held)| **is_held);
+        found.extend(
+            originals.skip(1).map(|(root, _)| {
+                (root, Some(spelling(*name, root).to_owned()), Code::TwoOriginals)
+            }),
+        );
     }
     found
-}
-
-fn held() -> impl Strategy<Value = Option<(State, i64, u8)>> {
-    let state = prop_oneof![Just(State::Original), Just(State::Copy), Just(State::Deleted)];
-    prop::option::weighted(0.7, (state, 0_i64..2, 0_u8..2))
 }
 
 proptest! {
@@ -313,23 +286,18 @@ proptest! {
 
     #[test]
     fn merging_finds_what_comparing_in_memory_does(
-        holdings in prop::collection::vec(prop::collection::vec(held(), 3), NAMES.len())
+        holdings in prop::collection::vec(prop::collection::vec(any::<bool>(), 3), NAMES.len())
     ) {
         let model: Model = holdings.into_iter().enumerate().collect();
         let roots = Roots::new(["a", "b", "c"]);
         for (name, held) in &model {
-            for (root, held) in held.iter().enumerate() {
-                let Some((state, at, content)) = held else { continue };
-                let change = |sidecar: &mut Sidecar| {
-                    (sidecar.state, sidecar.timestamp) = (*state, hour(*at));
-                };
-                let content = content.to_string();
-                roots.item(roots.names[root], spelling(*name, root), &content, change);
+            for (root, _) in held.iter().enumerate().filter(|(_, is_held)| **is_held) {
+                roots.item(roots.names[root], spelling(*name, root), "content", |_| {});
             }
         }
         let told = compared(&roots.open());
         prop_assert_eq!(told.found, naive(&model));
-        let names = model.values().filter(|held| held.iter().any(Option::is_some)).count();
+        let names = model.values().filter(|held| held.contains(&true)).count();
         prop_assert_eq!(told.summary.names, names as u64);
     }
 }
@@ -338,9 +306,14 @@ proptest! {
 fn u408_deleted_elsewhere() {
     let roots = Roots::new(["a", "b"]);
     roots.original("a");
-    roots.item("b", NAME, "content", |sidecar| sidecar.state = State::Deleted);
-    let details = roots.tell([(1, Code::DeletedElsewhere)]);
-    assert_eq!(details, [format!("the Original is in `{}`", roots.path("a").display())]);
+    let own = roots.id("a");
+    roots.item("b", NAME, "content", |sidecar| {
+        let custody = Custody::first(CustodyId::from([1; 8]), &own);
+        sidecar.custody = custody.passed_to(&own, CustodyId::from([2; 8]));
+        sidecar.state = State::Deleted;
+    });
+    let details = roots.tell([(0, Code::DeletedElsewhere)]);
+    assert_eq!(details, [format!("the tombstone is in `{}`", roots.path("b").display())]);
 }
 
 #[test]

@@ -12,7 +12,6 @@ use urepo::repair::{
 use urepo::sidecar::{KeyChange, Seal};
 
 use super::report::{AmendReporter, line, present};
-use crate::cli::command::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -55,9 +54,6 @@ impl Accept {
         let collection = context.collection()?;
         let donors = context.known_besides(&collection, &self.from)?.collections;
         let is_dry = context.global.dry_run;
-        if !is_dry {
-            finish_first(context, &collection, &[])?;
-        }
         let progress = context.progress();
         let mut report = Report::new(context, "accepted", self.selection.is_single());
         let names = context.selected_names(&self.selection, &collection, &mut report)?;
@@ -144,7 +140,7 @@ fn edited(
     }
     if sidecar.state != State::Original {
         let reporter = AmendReporter::new(context, collection, true);
-        let holder = sidecar.made_of().map(str::to_owned);
+        let holder = Some(sidecar.custody.holder().to_owned());
         let name = name.clone();
         let is_copy = sidecar.state == State::Copy;
         return Err(if is_copy {

@@ -8,7 +8,6 @@ use urepo::collection::discover::check_outside;
 use urepo::disk::NewFile;
 use urepo::export::metadata::{Document, DocumentFormat, MetadataFormat, Row, RowColumns};
 use urepo::identity::RepositoryName;
-use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
 use crate::cli::choice::{Choice, one_of};
@@ -195,7 +194,7 @@ impl Export {
         name: &RepositoryName,
     ) -> Result<Option<Sidecar>, Failure> {
         let (sidecar, _) = collection.named_item(name)?.sidecar()?;
-        if sidecar.state == State::Deleted {
+        if !sidecar.state.has_payload() {
             if self.selection.names_items() {
                 return Err(urepo::amend::AmendError::Deleted { name: name.clone() }.into());
             }

@@ -12,7 +12,6 @@ use urepo::import::described::DescribedError;
 use urepo::item::State;
 use urepo::sidecar::KeyChange;
 
-use crate::cli::command::transfer::finish_first;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -76,9 +75,6 @@ pub(in crate::cli::command) fn with_amender(
     work: impl FnOnce(&Amender<'_>) -> Done,
 ) -> Done {
     let is_dry = context.global.dry_run;
-    if !is_dry {
-        finish_first(context, collection, &[])?;
-    }
     let writer = if is_dry { None } else { Some(context.writer(collection)?) };
     let progress = context.progress();
     let caller = context.caller(&*progress);

@@ -92,9 +92,9 @@ fn tell(context: &Context, collection: &Collection, correction: &Correction) -> 
     let Correction { name, was, change } = correction;
     let (outcome, state) = match change {
         InventoryChange::Left(_) => ("given_up", None),
-        InventoryChange::Found(state) => ("recorded", *state),
-        InventoryChange::Entered(state) | InventoryChange::Became(state) => {
-            ("state_changed", Some(*state))
+        InventoryChange::Found(here) => ("recorded", here.as_ref().map(|here| here.state)),
+        InventoryChange::Entered(here) | InventoryChange::Became(here) => {
+            ("state_changed", Some(here.state))
         }
     };
     context.printer.record(&Item {
@@ -111,9 +111,9 @@ fn line(Correction { name, was, change }: &Correction) -> String {
     match change {
         InventoryChange::Left(_) => format!("given up: {name}, was {was}"),
         InventoryChange::Found(None) => format!("taken in: {name}"),
-        InventoryChange::Found(Some(state)) => format!("taken in: {name}, {state}"),
-        InventoryChange::Entered(state) | InventoryChange::Became(state) => {
-            format!("changed: {name}, was {was}, is {state}")
+        InventoryChange::Found(Some(here)) => format!("taken in: {name}, {}", here.state),
+        InventoryChange::Entered(here) | InventoryChange::Became(here) => {
+            format!("changed: {name}, was {was}, is {}", here.state)
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use urepo::identity::RepositoryName;
 use urepo::repair::{Damage, EntrySource, Outcome, Plan, SidecarAction};
+use urepo::sidecar::KeyChange;
 use urepo::verify::{Finding, Severity};
 
 use crate::cli::context::Context;
@@ -189,9 +190,6 @@ fn summary(plan: &Plan) -> String {
     let root = |at: usize| escape::one_line(&plan.donors[at].display().to_string());
     match &plan.action {
         SidecarAction::Keep => {}
-        SidecarAction::Restore { from } => {
-            parts.push(format!("sidecar restored from {}, proven by its seal", root(*from)));
-        }
         SidecarAction::Reseal { confirmed_by: None, .. } => {
             parts.push("sidecar sealed again".to_owned());
         }
@@ -199,8 +197,11 @@ fn summary(plan: &Plan) -> String {
             let agrees = if differs.is_empty() { "confirmed by" } else { "with the same files as" };
             parts.push(format!("sidecar sealed again, {agrees} {}", root(*donor)));
         }
-        SidecarAction::Rebuild { from, state } => {
-            parts.push(format!("sidecar built from {}, state {state}", root(*from)));
+        SidecarAction::Rebuild { from, state, changes } => {
+            let keys: Vec<_> = changes.iter().map(change_text).collect();
+            let changes =
+                if keys.is_empty() { String::new() } else { format!(", with {}", keys.join(", ")) };
+            parts.push(format!("sidecar built from {}, state {state}{changes}", root(*from)));
         }
     }
     for donor in 0..plan.donors.len() {
@@ -231,12 +232,11 @@ fn details(plan: &Plan) -> Repair {
     let step = |action, from| RepairStep { action, from, ..RepairStep::default() };
     let sidecar = match &plan.action {
         SidecarAction::Keep => step("keep", None),
-        SidecarAction::Restore { from: at } => step("restore", from(*at)),
         SidecarAction::Reseal { confirmed_by, differs } => {
             let differs = differs.clone();
             RepairStep { differs, ..step("reseal", confirmed_by.and_then(from)) }
         }
-        SidecarAction::Rebuild { from: at, state } => {
+        SidecarAction::Rebuild { from: at, state, .. } => {
             RepairStep { state: Some(state.to_string()), ..step("rebuild", from(*at)) }
         }
     };
@@ -255,4 +255,12 @@ fn details(plan: &Plan) -> Repair {
         removed: plan.dropped.iter().map(|path| records::path(Path::new(path))).collect(),
         vanished: plan.damage == Damage::Vanished,
     }
+}
+
+/// A value that is taken back.
+fn change_text(KeyChange { key, before, after }: &KeyChange) -> String {
+    let value = |value: &Option<toml::Value>| {
+        escape::one_line(&value.as_ref().map_or("nothing".to_owned(), ToString::to_string))
+    };
+    format!("{key} {} in place of {}", value(after), value(before))
 }

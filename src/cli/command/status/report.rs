@@ -1,6 +1,5 @@
 //! The lines and records of `urepo status`.
 
-use urepo::collection::{Departure, InventoryChange};
 use urepo::holdings::{Concern, Holdings, Weight};
 use urepo::identity::RepositoryName;
 
@@ -22,7 +21,10 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
     let places = |all: &[usize]| all.iter().map(|at| place(*at)).collect::<Vec<_>>().join(" and ");
     match concern {
         Concern::TwoOriginals(all) => format!("two Originals, in {}", places(all)),
-        Concern::Handover(all) => format!("hand-over in progress, in {}", places(all)),
+        Concern::Migration(at) => format!("unfinished migration from {}", place(*at)),
+        Concern::Lost { at, holder } => {
+            format!("lost by {}, as {} shows", place(*holder), place(*at))
+        }
         Concern::Unreadable(at) => {
             let reason = reason(holdings, *at);
             format!("unreadable in {}: {}", place(*at), escape::one_line(&reason))
@@ -32,39 +34,22 @@ fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
             1 => format!("{current} of 1 Copy"),
             _ => format!("{current} of {wanted} Copies"),
         },
-        Concern::Stale(at) => format!("stale Copy in {}", place(*at)),
-        Concern::Different(at) => format!("different Copy in {}", place(*at)),
-        Concern::Orphan(at) => match migrated(known, &holdings.name) {
-            Some((from, to)) => {
-                let to = escape::one_line(&to);
-                format!(
-                    "Copy in {}, its Original migrated from {} to `{to}`",
-                    place(*at),
-                    place(from)
-                )
-            }
-            None => format!("Copy in {}, no Original anywhere", place(*at)),
-        },
-        Concern::Deleted { original, deleted } => {
-            format!("Original in {}, deleted in {}", place(*original), place(*deleted))
+        Concern::Behind(at) => format!("{} in {} is behind", state(holdings, *at), place(*at)),
+        Concern::Fork(at) => {
+            format!("{} in {} is a line of its own", state(holdings, *at), place(*at))
         }
+        Concern::Orphan(at) => format!("Copy in {}, no Original anywhere", place(*at)),
         Concern::Left { copy, deleted } => {
             format!("Copy in {}, deleted in {}", place(*copy), place(*deleted))
         }
     }
 }
 
-/// The known collection that handed the Original of `name` over to one that is not known, and its name.
-fn migrated(known: &Known, name: &RepositoryName) -> Option<(usize, String)> {
-    let is_known = |id: &str| known.collections.iter().any(|it| it.id() == id);
-    known.collections.iter().enumerate().find_map(|(at, collection)| {
-        match collection.last_record(name).ok()??.line.change {
-            InventoryChange::Left(Departure::Migrated(to)) if !is_known(&to.id) => {
-                Some((at, to.name))
-            }
-            _ => None,
-        }
-    })
+/// The state of the holding in a collection.
+fn state(holdings: &Holdings, at: usize) -> String {
+    let holding = holdings.all.iter().find(|holding| holding.collection == at);
+    let record = holding.and_then(|holding| holding.record.as_ref().ok());
+    record.map_or("item".to_owned(), |record| record.state.to_string())
 }
 
 pub(super) fn contradiction_record(
@@ -88,8 +73,7 @@ pub(super) fn contradiction_record(
 pub(super) fn contradiction_message(known: &Known, at: usize, what: Contradiction) -> String {
     let collection = place(known, at);
     match what {
-        Contradiction::Returned => format!("left {collection}, and is back there"),
-        Contradiction::State => format!("in another state than {collection} recorded"),
+        Contradiction::Returned => format!("given up in {collection}, and back there"),
         Contradiction::Vanished => format!("vanished from {collection}"),
     }
 }

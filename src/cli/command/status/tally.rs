@@ -20,9 +20,9 @@ pub(super) struct Tally {
     /// Collections that could not be opened or listed, and their outcomes.
     unseen: Vec<String>,
     /// Number of concerns of each kind that is more than a notice, in order of urgency.
-    pub(super) concerns: [(ConcernKind, u64); 12],
+    pub(super) concerns: [(ConcernKind, u64); 11],
     /// Number of named concerns of each kind.
-    named: [u64; 12],
+    named: [u64; 11],
     pub(super) notices: u64,
     /// The rank of the most urgent concern, and what to type next if it is the only one of its kind, and if not.
     first: Option<(usize, [String; 2])>,
@@ -52,7 +52,7 @@ pub(super) struct ConcernKind {
 }
 
 /// In order of urgency.
-const KINDS: [ConcernKind; 12] = [
+const KINDS: [ConcernKind; 11] = [
     ConcernKind {
         name: "two-originals",
         one: "item with two Originals",
@@ -61,22 +61,21 @@ const KINDS: [ConcernKind; 12] = [
     },
     ConcernKind {
         name: "returned",
-        one: "item returned after it had left",
-        many: "items returned after they had left",
-        hint: "`urepo -c PATH verify NAME` says where it went, and what to do",
+        one: "item back after it was given up",
+        many: "items back after they were given up",
+        hint: "`urepo -c PATH verify NAME` says when, and what to do",
     },
     ConcernKind {
-        name: "contradicted",
-        one: "item in another state than recorded",
-        many: "items in another state than recorded",
-        hint: "`urepo -c PATH verify NAME` says what is recorded, and what to do",
+        name: "lost",
+        one: "item lost by its holder",
+        many: "items lost by their holder",
+        hint: "`urepo -c OTHER repair NAME --from PATH` brings it back there; if it cannot be, `urepo -c PATH promote NAME`",
     },
     ConcernKind {
-        name: "handover",
-        one: "hand-over in progress",
-        many: "hand-overs in progress",
-        hint: "`urepo -c COLLECTION recover` finishes the hand-overs of the giver COLLECTION; if there is nothing \
-               to finish, add `--inventory`",
+        name: "migration",
+        one: "unfinished migration",
+        many: "unfinished migrations",
+        hint: "`urepo -c PATH recover` finishes or withdraws them",
     },
     ConcernKind {
         name: "unreadable",
@@ -91,29 +90,23 @@ const KINDS: [ConcernKind; 12] = [
         hint: "`urepo -c PATH verify NAME` lists what is wrong",
     },
     ConcernKind {
-        name: "deleted-elsewhere",
-        one: "item deleted elsewhere",
-        many: "items deleted elsewhere",
-        hint: "`urepo -c PATH copy NAME --revive --to OTHER` makes a Copy of it again; if it is to stay deleted, `urepo \
-               -c PATH delete NAME --force last`",
-    },
-    ConcernKind {
         name: "few-copies",
         one: "item with too few Copies",
         many: "items with too few Copies",
         hint: "`urepo -c PATH copy --all --to COLLECTION` makes those that are missing",
     },
     ConcernKind {
-        name: "stale",
-        one: "stale Copy",
-        many: "stale Copies",
-        hint: "`urepo -c PATH refresh --from OTHER` brings them up to their Originals",
+        name: "behind",
+        one: "item behind a newer state",
+        many: "items behind a newer state",
+        hint: "`urepo -c OTHER copy NAME --to PATH` brings a Copy up to date; an Original that was put back needs `urepo -c \
+               PATH recover --with OTHER`",
     },
     ConcernKind {
-        name: "different",
-        one: "different Copy",
-        many: "different Copies",
-        hint: "`urepo whereis NAME` shows both; `urepo -c PATH verify NAME` says whether one is damaged",
+        name: "fork",
+        one: "item changed in two collections",
+        many: "items changed in two collections",
+        hint: "`urepo whereis NAME` shows both; `urepo promote NAME` in the collection whose line goes on ends it",
     },
     ConcernKind {
         name: "orphan",
@@ -141,10 +134,8 @@ const CONFLICT: usize = 0;
 /// A difference between the inventory of a collection and its items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contradiction {
-    /// An Original or a tombstone is here that left for another collection.
+    /// An Original or a tombstone is here that was given up.
     Returned,
-    /// The sidecar of an item and the inventory contradict each other about its state.
-    State,
     /// An item is missing that did not leave.
     Vanished,
 }
@@ -154,7 +145,6 @@ impl Contradiction {
     pub(super) fn kind(self) -> &'static str {
         match self {
             Contradiction::Returned => "returned",
-            Contradiction::State => "contradicted",
             Contradiction::Vanished => "vanished",
         }
     }
@@ -167,7 +157,7 @@ impl Tally {
             collections: vec![Counts::default(); known.collections.len()],
             unseen: known.missing_names.iter().map(|it| format!("`{it}` not opened")).collect(),
             concerns: KINDS.map(|kind| (kind, 0)),
-            named: [0; 12],
+            named: [0; 11],
             notices: 0,
             first: None,
         }
@@ -184,7 +174,7 @@ impl Tally {
                 continue;
             };
             let mut about = concern.collections();
-            if let Concern::Stale(copy) = concern {
+            if let Concern::Behind(copy) = concern {
                 let copy = holdings.all.iter().find(|holding| holding.collection == *copy);
                 about.extend(copy.and_then(|copy| copy.against));
             }
@@ -283,9 +273,10 @@ impl Counts {
         match record.state {
             State::Original => self.originals += 1,
             State::Copy => self.copies += 1,
+            State::Elsewhere => {}
             State::Deleted => self.deleted += 1,
         }
-        if record.state != State::Deleted {
+        if record.state.has_payload() {
             // A hostile sidecar may give any size.
             self.bytes = self.bytes.saturating_add(record.payload.bytes);
         }

@@ -1,15 +1,9 @@
 //! Reports the outcome of each item and the end of the run.
 
-use urepo::holdings::OriginalError;
-use urepo::transfer::{
-    Finished, HandoverEnd, Outcome, Refusal, Replaces, RunMode, Step, Summary, TransferError,
-    Transferred, Verb,
-};
+use urepo::item::State;
+use urepo::transfer::{Outcome, RunMode, Step, Summary, TransferError, Transferred, Verb};
 
 use super::TransferRun;
-use crate::cli::context::Context;
-use crate::cli::exit::Exit;
-use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
 use crate::cli::printer::{Output, Verbosity};
 use crate::cli::records::{self, Counts, Item};
@@ -60,10 +54,10 @@ impl<'r, 'a> Reporter<'r, 'a> {
             RunMode::Act => verbose,
         };
         let size = || human::size(done.files, done.bytes);
-        let (would, did, _) = words_of(done.step);
+        let (would, did, _) = words_of(done);
         let verb = if self.mode == RunMode::Plan { would } else { did };
         wanted.then(|| match done.step {
-            Step::Skip | Step::Bury(_) => format!("{verb} {name}"),
+            Step::Nothing | Step::Bury => format!("{verb} {name}"),
             _ => format!("{verb} {name} ({})", size()),
         })
     }
@@ -88,20 +82,15 @@ impl<'r, 'a> Reporter<'r, 'a> {
     }
 
     fn record(&self, name: &str, done: &Transferred) -> Item<'_> {
-        let state = match (self.run.verb, done.step) {
-            (_, Step::HandOver(_) | Step::Revive) => Some("Original"),
-            (_, Step::Skip) => None,
-            (_, Step::Bury(_)) => Some("Deleted"),
-            _ => Some("Copy"),
-        };
+        let state = Some(done.state).filter(|_| done.is_change());
         Item {
             path: Some(records::path(&done.place)),
-            state: state.map(str::to_owned),
+            state: state.as_ref().map(ToString::to_string),
             dry_run: self.mode == RunMode::Plan,
             files: Some(done.files),
             bytes: Some(done.bytes),
             unlisted: done.unlisted.iter().map(|path| records::path(path)).collect(),
-            ..Item::became(name, words_of(done.step).2)
+            ..Item::became(name, words_of(done).2)
         }
     }
 
@@ -142,11 +131,9 @@ pub(in crate::cli::command) fn finish(report: Report<'_>, verb: Verb) -> Done {
 fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
     let counts = &report.summary.counts;
     let (present, past) = words(verb);
-    let there = match (counts.skipped.unwrap_or_default(), verb) {
-        (0, _) => None,
-        (1, Verb::Refresh) => Some("1 Copy up to date".to_owned()),
-        (count, Verb::Refresh) => Some(format!("{count} Copies up to date")),
-        (count, _) => Some(format!("{count} there already")),
+    let there = match counts.skipped.unwrap_or_default() {
+        0 => None,
+        count => Some(format!("{count} there already")),
     };
     let done = match counts.items {
         0 if counts.failed > 0 => return there,
@@ -175,88 +162,22 @@ fn words(verb: Verb) -> (&'static str, &'static str) {
     match verb {
         Verb::Copy => ("copy", "copied"),
         Verb::Migrate => ("migrate", "migrated"),
-        Verb::Refresh => ("refresh", "refreshed"),
     }
 }
 
 /// The words for a step in a plan, after the run, and in a record.
-fn words_of(step: Step) -> (&'static str, &'static str, &'static str) {
-    match step {
-        Step::Skip => ("is there already:", "was there already:", "skipped"),
-        Step::Copy(Replaces::Nothing) => ("would copy", "copied", "copied"),
-        Step::Copy(Replaces::Copy) => ("would refresh", "refreshed", "refreshed"),
-        Step::Copy(Replaces::Tombstone) | Step::Revive => ("would revive", "revived", "restored"),
-        Step::Bury(_) => ("would record the deletion of", "recorded the deletion of", "deleted"),
-        Step::HandOver(_) => ("would migrate", "migrated", "migrated"),
-        Step::MoveCopy => ("would move the Copy", "moved the Copy", "moved"),
-        Step::DropCopy => (
-            "would remove the Copy that is there already:",
-            "removed the Copy that is there already:",
-            "removed",
-        ),
-    }
-}
-
-/// Reports unfinished hand-overs, which the command `recover` ends. Returns how many are still open.
-pub(in crate::cli::command) fn finished(
-    context: &Context,
-    recover: &str,
-    finished: &[Finished],
-) -> u64 {
-    let mut left = 0;
-    let printer = &context.printer;
-    for Finished { name, result } in finished {
-        let hand_over = match name {
-            Some(name) => format!("the hand-over of {name}"),
-            None => "a hand-over".to_owned(),
-        };
-        match result {
-            Ok(HandoverEnd::HandedOver) => printer.note(&format!("finished {hand_over}")),
-            Ok(HandoverEnd::Withdrawn) => {
-                printer.note(&format!("withdrew {hand_over}: it had not begun"));
-            }
-            Ok(HandoverEnd::TakenBack) => printer.note(&format!(
-                "withdrew {hand_over}: the other collection does not have it, and the Original is here again"
-            )),
-            Ok(HandoverEnd::Vanished) => {
-                left += 1;
-                let text = format!("{hand_over} cannot be finished: its Original is in neither collection any more");
-                let failure = Failure::new(Exit::Damage, text).hint(
-                    "`urepo repair ITEM --from COLLECTION` brings it back from a Copy; if the other collection gets \
-                     it back from a later backup, `urepo recover --inventory` gives it up here",
-                );
-                printer.warning(&failure.in_one_line());
-                failure.hint.iter().for_each(|hint| printer.hint(hint));
-            }
-            Err(error) => {
-                left += 1;
-                let reason = Failure::of(Exit::Failure, error).in_one_line();
-                printer.warning(&format!("{hand_over} is not finished: {reason}"));
-                if let TransferError::Returned { .. }
-                | TransferError::PassedOn { .. }
-                | TransferError::Refused { refusal: Refusal::TwoOriginals, .. }
-                | TransferError::Damaged { .. }
-                | TransferError::Original(OriginalError::HandedOver { .. })
-                | TransferError::OtherSideUnknown { .. }
-                | TransferError::ReceivedDamaged { .. }
-                | TransferError::GivenDamaged { .. }
-                | TransferError::ReceivedVanished { .. } = error
-                    && let Some(hint) = error.explain().hint
-                {
-                    printer.hint(&hint);
-                }
-                let missing = match error {
-                    TransferError::Original(OriginalError::Unseen { .. }) => {
-                        "mount it, and repeat; if it is lost permanently"
-                    }
-                    TransferError::Original(OriginalError::Untraced { .. }) => {
-                        "name all collections that may hold it with `--with COLLECTION`; if none does"
-                    }
-                    _ => continue,
-                };
-                printer.hint(&format!("{missing}, `{recover} --force missing`"));
-            }
+fn words_of(done: &Transferred) -> (&'static str, &'static str, &'static str) {
+    match (done.step, done.replaced) {
+        (Step::Nothing, _) => ("is there already:", "was there already:", "skipped"),
+        (Step::Copy, Some(State::Original | State::Copy)) => {
+            ("would refresh", "refreshed", "refreshed")
+        }
+        (Step::Copy, Some(State::Deleted)) => ("would bring back", "brought back", "restored"),
+        (Step::Copy, _) => ("would copy", "copied", "copied"),
+        (Step::Bury, _) => ("would record the deletion of", "recorded the deletion of", "deleted"),
+        (Step::MoveCopy, _) => ("would move the Copy", "moved the Copy", "moved"),
+        (Step::HandOver | Step::Delete | Step::Drop, _) => {
+            ("would migrate", "migrated", "migrated")
         }
     }
-    left
 }

@@ -164,22 +164,15 @@ impl<'a> Ending<'a> {
             self.seen.iter().filter(|code| code.severity() == Severity::Damage).all(is_it)
         };
         let is_only = |code: Code| has(code) && is_all_damage(&|it| *it == code);
-        let is_second = |code: &Code| {
-            [Code::ItemReturned, Code::StateContradicted, Code::TwoOriginals].contains(code)
-        };
-        let one_gives_way = "`urepo -c COLLECTION demote ITEM --to-copy-of COLLECTION` makes one Original a Copy of the other; \
-             nothing here was changed";
-        let is_put_back = has(Code::StateContradicted) && is_all_damage(&is_second);
-        if is_put_back && has(Code::TwoOriginals) {
-            one_gives_way
-        } else if is_put_back {
-            "`urepo demote ITEM --to-copy-of COLLECTION` makes an Original a Copy again, `urepo delete ITEM` a \
-             tombstone; where a Copy is in the place of the Original, put the Original back from a backup; `urepo \
-             recover --inventory` accepts what is there"
-        } else if has(Code::ItemReturned) && is_all_damage(&is_second) {
-            "`urepo recover` ends a migration that was cut short; `urepo demote ITEM --to-copy-of COLLECTION` \
-             makes an Original a Copy again; remove a tombstone by hand; `urepo recover --inventory` accepts \
-             either"
+        let is_second = |code: &Code| [Code::ItemPutBack, Code::TwoOriginals].contains(code);
+        if (has(Code::ItemPutBack) || has(Code::TwoOriginals)) && is_all_damage(&is_second) {
+            "`urepo whereis ITEM` shows which collection has the newer state; `urepo recover --with COLLECTION` brings this \
+             one into line with it"
+        } else if is_only(Code::HolderLacks) {
+            "`urepo -c HOLDER repair ITEM --from COLLECTION` brings it back to its holder; if that is lost, `urepo promote \
+             ITEM --lost HOLDER`"
+        } else if is_only(Code::ItemReturned) {
+            "`urepo recover --inventory` accepts what is there"
         } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
             "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
              `urepo recover --inventory` gives it up"
@@ -198,8 +191,6 @@ impl<'a> Ending<'a> {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "urepo(7) says what the codes mean; nothing here was changed"
-        } else if has(Code::TwoOriginals) {
-            one_gives_way
         } else {
             // They cannot be both right, and only a person knows which one is.
             "`urepo show -c COLLECTION ITEM` shows what each of them holds; `urepo -c COLLECTION delete ITEM` \

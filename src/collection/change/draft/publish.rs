@@ -29,8 +29,8 @@ pub(crate) trait Arriving {
     /// Its place in the stage.
     fn staged(&self) -> &StagedItem;
 
-    /// The change that the inventory records, if there is one.
-    fn change(&self) -> Option<InventoryChange>;
+    /// The change that the inventory records.
+    fn change(&self) -> InventoryChange;
 }
 
 /// The outcome of publishing: every item is in exactly one of the three lists.
@@ -92,21 +92,6 @@ impl Collection {
 }
 
 impl Year<'_> {
-    /// Whether an entry `leaf` exists here.
-    pub(crate) fn holds(&self, leaf: &Path) -> Result<bool, PathError> {
-        Ok(self.dir.stat(leaf)?.is_some())
-    }
-
-    /// Moves the unchanged item `leaf` to `place` in `to`, which must be free. Neither year is synced.
-    pub(crate) fn move_item(
-        &self,
-        leaf: &Path,
-        to: &Year<'_>,
-        place: &Path,
-    ) -> Result<(), PathError> {
-        self.dir.rename_new(leaf, &to.dir, place)
-    }
-
     /// Syncs the arrivals and departures of items here.
     pub(crate) fn sync(&self) -> Result<(), PathError> {
         self.dir.sync()
@@ -158,7 +143,7 @@ impl Writer {
         let left: BTreeSet<_> =
             placed.iter().filter_map(|item| item.staged().at.parent()).collect();
         left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())?;
-        let changes = placed.iter().filter_map(|item| Some((item.name().clone(), item.change()?)));
+        let changes = placed.iter().map(|item| (item.name().clone(), item.change()));
         year.collection.record_arrivals(before, changes, clock)
     }
 

@@ -162,18 +162,7 @@ const ROWS: &[Row] = &[
             ("-c archive migrate NONE --to mirror", 21),
         ],
         json: Run,
-        purpose: Work(|world| items(world, "mirror") == 2 && items(world, "archive") == 0),
-    },
-    Row {
-        command: "refresh",
-        before: &["-c archive copy --all --to mirror -q"],
-        well: "-c mirror refresh --from archive -v",
-        bad: &[
-            ("-c mirror refresh A NONE --from archive", 3),
-            ("-c mirror refresh NONE --from archive", 21),
-        ],
-        json: Run,
-        purpose: Work(|world| items(world, "mirror") == 2),
+        purpose: Work(|world| originals(world, "mirror") == 2 && originals(world, "archive") == 0),
     },
     Row {
         command: "export",
@@ -239,22 +228,6 @@ const ROWS: &[Row] = &[
         ],
         json: Run,
         purpose: Work(|world| originals(world, "mirror") == 2),
-    },
-    Row {
-        command: "demote",
-        before: &[
-            "-c archive copy --all --to mirror -q",
-            "lose",
-            "-c mirror promote --all --lost ./archive --reason fire -q -y",
-            "find",
-        ],
-        well: "-c archive demote A B --to-copy-of mirror -y",
-        bad: &[
-            ("-c archive demote A NONE --to-copy-of mirror -y", 3),
-            ("-c archive demote NONE --to-copy-of mirror -y", 21),
-        ],
-        json: Run,
-        purpose: Work(|world| originals(world, "archive") == 0),
     },
     Row {
         command: "stats",

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use urepo::clock::SystemClock;
 use urepo::collection::{Collection, lock_items};
+use urepo::custody::CustodyId;
 use urepo::disk::Watcher;
 use urepo::item::State;
+use urepo::sidecar::Sidecar;
 
 use super::super::records;
-use super::{archive_and_mirror, is_clean, make, sidecar, states, tells, update};
+use super::{archive_and_mirror, is_clean, states, update};
 use crate::support::{World, agent, change_item, copy_item, tree, waiter};
 
 /// Runs a line that has to end with `code`, in words and with records, and to change no item.
@@ -37,23 +39,14 @@ fn of_states_that_do_not_go_together() {
         }
     };
     let (archive, mirror) = (world.path("archive"), world.path("mirror"));
-    // Two Originals.
-    copy_item(&archive, &mirror, name, |sidecar| sidecar.state = State::Original);
+    // A newer one, an Original, a tombstone, and nothing.
+    let newer = |sidecar: &mut Sidecar| {
+        sidecar.custody = sidecar.custody.amended(CustodyId::from(*b"amended!"));
+    };
+    copy_item(&archive, &mirror, name, newer);
     both(&world, 23);
-    // A Copy that goes to where its Original is.
-    change_item(&archive, name, |sidecar| sidecar.state = State::Copy);
-    ends(&world, &format!("-c archive migrate {name} --to mirror"), 23);
-    // One Copy behind another.
-    change_item(&mirror, name, |sidecar| sidecar.state = State::Copy);
-    update(&world, "archive", name);
+    change_item(&mirror, name, |sidecar| sidecar.state = State::Original);
     both(&world, 23);
-    // Other content under the name.
-    change_item(&mirror, name, |sidecar| {
-        sidecar.timestamp = "2050-01-01T00:00:00Z".parse().unwrap();
-        sidecar.files.clear();
-    });
-    both(&world, 23);
-    // A tombstone.
     change_item(&mirror, name, |sidecar| sidecar.state = State::Deleted);
     both(&world, 23);
     std::fs::remove_dir_all(mirror.join("example.org")).unwrap();
@@ -126,14 +119,14 @@ fn of_locks_of_others() {
     }
     let wait = Duration::from_secs(10);
     let lock = lock_items([(&mirror, &name)], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
-    let line = format!("--lock-wait 0 -c archive copy --refresh {} --to mirror", names[0]);
+    let line = format!("--lock-wait 0 -c archive copy {} --to mirror", names[0]);
     ends(&world, &line, 11);
     // The others do not wait for it.
-    let ran = world.run("--lock-wait 0 -c mirror refresh --from archive");
+    let ran = world.run("--lock-wait 0 -c mirror copy --all --from archive");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("\nrefreshed 1 item, 1 file, 6 B\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\ncopied 1 item, 1 file, 6 B\n"), "{}", ran.stderr);
     drop(lock);
-    world.run("-c mirror refresh --from archive").succeeded();
+    world.run("-c mirror copy --all --from archive").succeeded();
     is_clean(&world);
 }
 
@@ -157,39 +150,4 @@ fn of_a_lock_on_one_of_many() {
         assert_eq!(back.code, 0, "{}", back.stderr);
     }
     is_clean(&world);
-}
-
-/// One file system moves an item as it is; two copy it, prove it, and hand it over.
-#[test]
-fn of_migrations_within_a_file_system_and_across() {
-    use std::os::unix::fs::MetadataExt;
-    let (world, names) = archive_and_mirror(2);
-    let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    std::fs::remove_dir_all(world.path("mirror")).unwrap();
-    std::os::unix::fs::symlink(elsewhere.path().join("mirror"), world.path("mirror")).unwrap();
-    let far = make_at(&elsewhere.path().join("mirror"));
-    make(&world, "near");
-    let inode = |root: &str, name: &str| {
-        std::fs::metadata(world.path(root).join(name).join("doc")).unwrap().ino()
-    };
-    let before = inode("archive", &names[0]);
-    let ran = world.run(&format!("-c archive migrate {} --to near", names[0]));
-    tells(&ran, 0, "", "migrated 1 item, 1 file, 6 B\n");
-    assert_eq!(inode("near", &names[0]), before);
-    assert!(sidecar(&world, "near", &names[0]).unwrap().handover.is_none());
-    for name in &names {
-        let from = if *name == names[0] { "near" } else { "archive" };
-        let ran = world.run(&format!("-c {from} migrate {name} --to mirror"));
-        tells(&ran, 0, "", "migrated 1 item, 1 file, 6 B\n");
-        let there = far.item(&name.parse().unwrap()).unwrap().sidecar().unwrap().0;
-        assert_eq!((there.state, there.handover), (State::Original, None));
-        assert_eq!(sidecar(&world, from, name), None);
-    }
-    is_clean(&world);
-}
-
-fn make_at(root: &std::path::Path) -> Collection {
-    let host = "mirror.example.org".parse().unwrap();
-    let subsystem = urepo::collection::Subsystem::new(host);
-    crate::support::init(root, "mirror", subsystem, &Watcher::default()).unwrap()
 }

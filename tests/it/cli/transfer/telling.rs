@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::{bytes_below, leaf, records};
 use super::{archive_and_mirror, is_clean, states, tells};
+use crate::support::change_item;
 use urepo::item::State;
 
 #[test]
@@ -40,8 +41,8 @@ fn that_an_earlier_run_has_done_it() {
             let again = world.run(&line);
             tells(&again, 0, "", "nothing to migrate; 1 there already\n");
         }
-        let left = (!rest.is_empty()).then_some(State::Copy);
-        assert_eq!(states(&world, &names[0]), [left, Some(State::Original)]);
+        let left = if rest.is_empty() { State::Elsewhere } else { State::Copy };
+        assert_eq!(states(&world, &names[0]), [Some(left), Some(State::Original)]);
         is_clean(&world);
     }
 }
@@ -53,7 +54,7 @@ fn that_what_was_migrated_is_deleted_now() {
     let line = format!("-c archive migrate {} --to mirror", names[0]);
     world.run(&line).succeeded();
     world.run(&format!("-c mirror delete --force last {}", names[0])).succeeded();
-    assert_eq!(world.run(&line).code, 21);
+    assert_eq!(world.run(&line).code, 23);
 }
 
 #[test]
@@ -120,30 +121,28 @@ fn in_records() {
     assert_eq!((&told["type"], &told["exit_code"]), (&json!("error"), &json!(3)));
 }
 
-/// A hand-over that was cut short, and a part of a large item: told before anything is done about them.
+/// A migration that was cut short, and a part of a large item: named before anything is done about them.
 #[test]
 fn what_recovery_would_do() {
     let (world, names) = archive_and_mirror(1);
-    let id = urepo::collection::Collection::open(
-        &world.path("mirror"),
-        &urepo::disk::Watcher::default(),
-    )
-    .unwrap()
-    .id()
-    .to_owned();
-    let record = format!(
-        "format = 1\ntoken = \"77\"\nto = \"{id}\"\nto_path = \"{}\"\nleave_copy = false\n\
-         items = [\"{}\"]\n",
-        world.path("mirror").display(),
-        names[0]
-    );
-    world.write("archive/.urepo/journal/handover-77.toml", record);
+    let mirror = world.path("mirror");
+    let known = format!("[collections]\nmirror = \"{}\"\n", mirror.display());
+    world.write(".config/urepo/config.toml", known);
+    let mirror =
+        urepo::collection::Collection::open(&mirror, &urepo::disk::Watcher::default()).unwrap();
+    change_item(&world.path("archive"), &names[0], |sidecar| {
+        let id = urepo::custody::CustodyId::from(*b"received");
+        let offered = sidecar.custody.passed_to(mirror.id(), id);
+        sidecar.custody = sidecar.custody.ceded_to(&offered, urepo::custody::Leaves::Stub);
+        sidecar.state = State::Copy;
+    });
     world.write("archive/.urepo/partial/of-something/doc/a.txt", "al");
     let before = bytes_below(&world.path(""));
     let told = format!(
-        "would finish or withdraw the hand-over of {}\n\
+        "would finish or withdraw the migration of {} to {}\n\
          would remove [WORLD]/archive/.urepo/partial/of-something\n",
-        names[0]
+        names[0],
+        mirror.id()
     );
     tells(&world.run("-c archive recover -n"), 0, &told, "");
     let told = records(&world.run("-c archive recover -n --json"));

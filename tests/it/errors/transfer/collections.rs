@@ -37,30 +37,9 @@ error: `[WORLD]/nowhere` is not a collection
 hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
-    refuses(&world, "-c mirror refresh --from nowhere", 10).tells(str![[r#"
+    refuses(&world, "-c mirror copy --all --from nowhere", 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
 hint: is it mounted? `findmnt` lists mounted file systems
-
-"#]]);
-    refuses(&world, "-c mirror refresh", 1).tells(str![[r#"
-error: no collection is known that may hold Originals
-hint: name one with `--from PATH`
-
-"#]]);
-    refuses(&world, "-c mirror refresh 11.21.02.13 --from archive", 21).tells(str![[r#"
-error: no item `11.21.02.13` in `[WORLD]/mirror`
-hint: `urepo -c mirror list` lists the identifiers
-
-"#]]);
-}
-
-#[test]
-fn with_a_copy_whose_original_is_far() {
-    let world = with_copy(|_| ());
-    change(&world, "archive", |sidecar| sidecar.state = State::Copy);
-    refuses(&world, "-c mirror refresh 11.21.02.13 --from archive", 21).tells(str![[r#"
-error: no known collection has the Original of `example.org/archive/2026/11.21.02.13`
-hint: name the one that has it with `--from PATH`
 
 "#]]);
 }

@@ -1,20 +1,31 @@
-//! Transfers that the states refuse.
+//! Transfers that the rule of custody refuses.
 
 use super::*;
+use urepo::custody::{Custody, CustodyId};
+
+const COPY: &str = "-c archive copy 11.21.02.13 --to mirror";
+const MIGRATE: &str = "-c archive migrate 11.21.02.13 --to mirror";
+
+fn newer(sidecar: &mut Sidecar) {
+    sidecar.custody = sidecar.custody.amended(CustodyId::from(*b"amended!"));
+    sidecar.timestamp = sidecar.timestamp.checked_add(SECOND).unwrap();
+}
 
 #[test]
-fn of_two_originals() {
-    let world = with_copy(|sidecar| sidecar.state = State::Original);
-    refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: both collections say that they hold the Original
-  source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
-  destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: `urepo verify [WORLD]/archive [WORLD]/mirror` says whether they are the same
+fn of_two_lines() {
+    let world = with_copy(|sidecar| {
+        sidecar.custody = Custody::first(CustodyId::from(*b"another!"), "60cb");
+    });
+    refuses(&world, COPY, 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has another line of the item
+  source:      [WORLD]/archive
+  destination: [WORLD]/mirror
+hint: the item was changed in two collections: compare them with `urepo -c archive show example.org/archive/2026/11.21.02.13`, and `urepo -c archive promote example.org/archive/2026/11.21.02.13` in the one whose line goes on
 
 "#]]);
     refuses(&world, "-c archive migrate --all --to mirror", 3).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: both collections say that they hold the Original
-hint: `urepo verify [WORLD]/archive [WORLD]/mirror` says whether they are the same
+error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has another line of the item
+hint: the item was changed in two collections: compare them with `urepo -c archive show example.org/archive/2026/11.21.02.13`, and `urepo -c archive promote example.org/archive/2026/11.21.02.13` in the one whose line goes on
 error: 1 of 1 item could not be migrated
 hint: each is named above, with its reason
 
@@ -22,47 +33,33 @@ hint: each is named above, with its reason
 }
 
 #[test]
-fn of_copies_that_are_behind() {
-    let world = with_copy(|_| ());
-    change(&world, "archive", later);
-    refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the Copy at the destination is older than its Original
-  source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
-  destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: repeat with `--refresh` to bring it up to date
+fn of_what_is_newer_there() {
+    let world = with_copy(newer);
+    refuses(&world, COPY, 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has a newer state of the item
+  source:      [WORLD]/archive
+  destination: [WORLD]/mirror
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows it; `urepo -c [WORLD]/archive recover --with COLLECTION` brings this one into line with it
 
 "#]]);
     change(&world, "archive", |sidecar| sidecar.state = State::Copy);
-    refuses(&world, "-c archive copy 11.21.02.13 --refresh --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the Copy at the destination is older, but a Copy is refreshed from its Original only
-  source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
-  destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: `urepo -c [WORLD]/mirror refresh example.org/archive/2026/11.21.02.13 --from PATH`, where its Original is
-
-"#]]);
-}
-
-#[test]
-fn of_other_content() {
-    let world = with_copy(|sidecar| sidecar.files.clear());
-    refuses(&world, "-c archive copy 11.21.02.13 --refresh --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the destination has other content, or another description, under this identifier
-  source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
-  destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: `urepo verify [WORLD]/archive [WORLD]/mirror` says which of them is not as it was
+    refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has the Original, which is behind
+  source:      [WORLD]/mirror
+  destination: [WORLD]/archive
+hint: `urepo -c mirror recover --with [WORLD]/mirror` there, if it was put back from a backup; if it is lost, `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --lost COLLECTION`
 
 "#]]);
 }
 
 #[test]
 fn of_a_copy_that_goes_to_its_original() {
-    let world = with_copy(|sidecar| sidecar.state = State::Original);
-    change(&world, "archive", |sidecar| sidecar.state = State::Copy);
-    refuses(&world, "-c archive migrate 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the destination holds the Original
-  source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
-  destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: `urepo -c [WORLD]/archive delete example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror` removes the Copy here
+    let world = with_copy(|_| ());
+    refuses(&world, "-c mirror migrate 11.21.02.13 --to archive", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: the item is a Copy; collection `[WORLD]/archive` has the Original
+  source:      [WORLD]/mirror
+  destination: [WORLD]/archive
+hint: `urepo -c mirror whereis example.org/archive/2026/11.21.02.13` shows where its Original is; change that, then copy it here
 
 "#]]);
 }
@@ -71,68 +68,88 @@ hint: `urepo -c [WORLD]/archive delete example.org/archive/2026/11.21.02.13 --wi
 fn of_what_does_not_migrate() {
     let world = with_mirror();
     change(&world, "archive", |sidecar| sidecar.transferable = false);
-    refuses(&world, "-c archive migrate 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: it is marked as not transferable
+    refuses(&world, MIGRATE, 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13` is marked as not transferable
 hint: `urepo -c archive copy` makes a Copy there; the Original stays
 
 "#]]);
 }
 
 #[test]
-fn of_what_is_deleted() {
-    let world = with_copy(|sidecar| sidecar.state = State::Deleted);
-    refuses(&world, "-c archive migrate 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: it was deleted at the destination
-  source:      [WORLD]/archive/example.org/archive/2026/11.21.02.13
-  destination: [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-hint: repeat with `--revive` to bring it back there
-
-"#]]);
-    refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 22).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: it is deleted
-  source:      [WORLD]/mirror/example.org/archive/2026/11.21.02.13
-  destination: [WORLD]/archive/example.org/archive/2026/11.21.02.13
+fn of_what_is_deleted_or_elsewhere() {
+    let world = with_mirror();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run("-c archive delete 11.21.02.13 --with mirror").succeeded();
+    refuses(&world, MIGRATE, 22).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: the item is deleted
+  source:      [WORLD]/archive
+  destination: [WORLD]/mirror
 hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` says when and why
 
 "#]]);
-    change(&world, "archive", |sidecar| sidecar.state = State::Copy);
-    refuses(&world, "-c archive refresh 11.21.02.13 --from mirror", 22).tells(str![[r#"
-error: the Original of `example.org/archive/2026/11.21.02.13` was deleted
-hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` says when and why
+    refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has a newer state of the item
+  source:      [WORLD]/mirror
+  destination: [WORLD]/archive
+hint: `urepo -c mirror whereis example.org/archive/2026/11.21.02.13` shows it; `urepo -c [WORLD]/mirror recover --with COLLECTION` brings this one into line with it
 
 "#]]);
+    world.run("-c archive restore 11.21.02.13").succeeded();
+    world.run("init third --host third.example.org").succeeded();
+    world.run(MIGRATE).succeeded();
+    refuses(&world, "-c archive copy 11.21.02.13 --to third", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: the item is in collection [..]
+  source:      [WORLD]/archive
+  destination: [WORLD]/third
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows where its Original is
+
+"#]]);
+    world.run(MIGRATE).succeeded();
 }
 
-/// The hint names the collection that gives the item away: only there it can be finished.
 #[test]
-fn of_what_is_in_hand() {
+fn of_what_is_ceded() {
     let world = with_mirror();
     change(&world, "archive", |sidecar| {
+        let offered = sidecar.custody.passed_to("60cb", CustodyId::from(*b"received"));
+        sidecar.custody = sidecar.custody.ceded_to(&offered, urepo::custody::Leaves::Stub);
         sidecar.state = State::Copy;
-        marked(sidecar, Party::To);
     });
-    refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
-hint: `urepo -c [WORLD]/archive recover` finishes it; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` ends it
+    refuses(&world, COPY, 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: a migration from collection `[WORLD]/archive` is under way
+  source:      [WORLD]/archive
+  destination: [WORLD]/mirror
+hint: `urepo -c archive recover` there finishes or withdraws it
 
 "#]]);
-    change(&world, "archive", |sidecar| marked(sidecar, Party::From));
-    refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
-hint: `urepo -c PATH recover` finishes it, where PATH is the collection `0123456789abcdef`; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` ends it
+    refuses(&world, MIGRATE, 23).tells(str![[r#"
+error: a migration of `example.org/archive/2026/11.21.02.13` is under way, and collection 60cb is not in sight
+hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive recover --withdraw` keeps the Original here
 
 "#]]);
-    let mirror = std::fs::read_to_string(world.path("mirror/urepo.toml")).unwrap();
-    let id = mirror.parse::<toml::Table>().unwrap()["id"].as_str().unwrap().to_owned();
-    change(&world, "archive", |sidecar| marked(sidecar, |_| Party::From(id)));
-    refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a hand-over of it has begun and is not finished
-hint: `urepo -c [WORLD]/mirror recover` finishes it; if there is nothing to finish, `urepo -c [WORLD]/archive recover --inventory` ends it
+    refuses(&world, "-c archive meta set 11.21.02.13 title=New", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: a migration from collection 60cb is under way
+hint: `urepo -c archive recover` there finishes or withdraws it
 
 "#]]);
+    refuses(&world, "-c archive delete 11.21.02.13 --force last", 23).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: a migration from collection 60cb is under way
+hint: `urepo -c archive recover` there finishes or withdraws it
+
+"#]]);
+    refuses(&world, "-c archive recover", 3).tells(str![[r#"
+warning: the migration of example.org/archive/2026/11.21.02.13 is not finished: a migration of `example.org/archive/2026/11.21.02.13` is under way, and collection 60cb is not in sight
+hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive recover --withdraw` keeps the Original here
+there is nothing to remove
+error: interrupted changes to 1 item could not be completed
+hint: repeat the command when the items named above are repaired or reachable
+
+"#]]);
+    world.run("-c archive recover --withdraw").succeeded();
+    world.run(MIGRATE).succeeded();
 }
 
-/// A mirror that nobody refreshes has as many as the archive has items.
+/// Those of one kind are counted after the first five.
 #[test]
 fn of_one_kind_are_named_up_to_five_times() {
     let world = with_mirror();
@@ -142,19 +159,18 @@ fn of_one_kind_are_named_up_to_five_times() {
     let told = world.run("-c archive import in").succeeded().to_owned();
     world.run("-c archive copy --all --to mirror").succeeded();
     for line in told.lines() {
-        change_item(&world.path("archive"), line.split('\t').next().unwrap(), later);
+        change_item(&world.path("mirror"), line.split('\t').next().unwrap(), newer);
     }
     let named = |line: &str| {
         let ran = world.run(line);
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        let older = "the Copy at the destination is older than its Original";
-        (ran.stderr.matches(older).count(), ran)
+        (ran.stderr.matches("has a newer state of the item").count(), ran)
     };
-    let more = "error: 2 more older at the destination; `-v` names each\n";
+    let more = "error: 2 more with a newer state elsewhere; `-v` names each\n";
     let (count, ran) = named("-c archive copy --all --to mirror");
     assert!(count == 5 && ran.stderr.contains(more), "{}", ran.stderr);
     let (count, ran) = named("-c archive copy --all --to mirror -v");
-    assert!(count == 7 && !ran.stderr.contains("more older"), "{}", ran.stderr);
+    assert!(count == 7 && !ran.stderr.contains("more with"), "{}", ran.stderr);
     let (_, ran) = named("-c archive copy --all --to mirror --json");
     assert_eq!(ran.stdout.matches("\"outcome\":\"failed\"").count(), 7, "{}", ran.stdout);
 }

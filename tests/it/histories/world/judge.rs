@@ -90,7 +90,13 @@ impl World {
                     item.deleted.extend(held.living());
                 }
             }
-            Deed::Restore(_, it) if is_it(it) && is_done => item.deleted.clear(),
+            Deed::Restore(site, it)
+                if is_it(it)
+                    && is_done
+                    && after.holdings[site.0].as_ref().is_some_and(Holding::is_original) =>
+            {
+                item.deleted.clear();
+            }
             Deed::Purge(_) => {
                 item.lost.extend(before.kept.difference(&after.kept));
             }
@@ -136,6 +142,10 @@ impl World {
             Deed::Meta(..) => {
                 here.as_ref().is_some_and(|it| it.is_original() && it.edits.contains(&self.edits))
             }
+            // A deletion travels.
+            Deed::Copy(..) if here.as_ref().is_some_and(|it| it.state == "Deleted") => {
+                there.as_ref().is_some_and(|it| it.state == "Deleted")
+            }
             Deed::Copy(..) => is_living(&there) && has_all(&there),
             Deed::Migrate(..) => {
                 let was_original = source.as_ref().is_some_and(Holding::is_original);
@@ -145,9 +155,10 @@ impl World {
                     && !here.as_ref().is_some_and(Holding::is_original)
             }
             Deed::Delete(..) => !is_living(&here),
-            // A tombstone may be in order as well.
+            // A tombstone and a stub may be in order as well.
             Deed::Repair(..) => {
-                is_living(&here) || here.as_ref().is_some_and(|it| it.state == "Deleted")
+                let states = ["Deleted", "Elsewhere"];
+                is_living(&here) || here.as_ref().is_some_and(|it| states.contains(&&*it.state))
             }
             Deed::Promote(..) => {
                 is_living(&here) && here.as_ref().is_some_and(Holding::is_original)

@@ -1,0 +1,160 @@
+//! `urepo recover`: interrupted migrations, and holdings that a person brings into line with another collection.
+
+use urepo::collection::{Collection, Names};
+use urepo::identity::RepositoryName;
+use urepo::transfer::{
+    Authority, Ending, Interrupted, Leaves, OnError, Options, Outcome, Recovery, RunMode,
+    Tombstones, Transfer, TransferError, Verb, interrupted,
+};
+
+use super::Recover;
+use crate::cli::command::transfer::RESUME_BYTES;
+use crate::cli::confirm::confirm_listed;
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::{human, shell};
+
+impl Recover {
+    /// Ends the interrupted migrations from `collection`. Returns how many have ended, and how many are still open.
+    pub(super) fn end_migrations(
+        &self,
+        context: &Context,
+        collection: &Collection,
+    ) -> Result<(u64, u64), Failure> {
+        let found = interrupted(collection)?;
+        if found.is_empty() {
+            return Ok((0, 0));
+        }
+        let known = context.known_besides(collection, &self.others)?;
+        let others: Vec<_> = known.collections.iter().collect();
+        let writer = context.writer(collection)?;
+        let (giver, agent, waiter) = (collection, &context.agent, &context.waiter());
+        let recovery = Recovery { giver, writer: &writer, others: &others, agent, waiter };
+        let (mut ended, mut open) = (0, 0);
+        for Interrupted { name, receiver } in found {
+            let ending = match recovery.end(&name) {
+                Err(TransferError::OutOfSight { .. }) if self.withdraw => {
+                    recovery.withdraw_unseen(&name)
+                }
+                ending => ending,
+            };
+            let printer = &context.printer;
+            match ending {
+                Ok(Ending::Nothing) => {}
+                Ok(Ending::HandedOver) => {
+                    ended += 1;
+                    printer.note(&format!("finished the migration of {name} to {receiver}"));
+                }
+                Ok(Ending::Withdrawn) => {
+                    ended += 1;
+                    printer.note(&format!("withdrew the migration of {name} to {receiver}"));
+                }
+                Err(error) => {
+                    open += 1;
+                    let failure = Failure::from(error);
+                    let reason = failure.in_one_line();
+                    printer.warning(&format!("the migration of {name} is not finished: {reason}"));
+                    failure.hint.iter().for_each(|hint| printer.hint(hint));
+                }
+            }
+        }
+        writer.finish()?;
+        Ok((ended, open))
+    }
+
+    /// Brings the holdings of `collection` that are behind those of the collections of `--with` into line, after a person has
+    /// seen which. Returns how many were, and how many could not be.
+    pub(super) fn line_up(
+        &self,
+        context: &Context,
+        collection: &Collection,
+    ) -> Result<(u64, u64), Failure> {
+        let (mut done, mut failed) = (0, 0);
+        let others = self.others.iter().map(|other| context.open_named(other));
+        let others: Vec<_> = others.collect::<Result<_, _>>()?;
+        for other in others.iter().filter(|it| it.id() != collection.id()) {
+            let (behind, errors) = lined_up(context, (other, collection), RunMode::Plan, &[])?;
+            failed += tell(context, errors);
+            if behind.is_empty() {
+                continue;
+            }
+            let root = shell::word(other.path());
+            if context.global.dry_run {
+                for (name, what) in behind {
+                    let line = format!("would bring {name} into line with {root}: {what}");
+                    context.printer.line(&line)?;
+                }
+                continue;
+            }
+            let lines = behind.iter().map(|(name, what)| format!("behind {root}: {name}: {what}"));
+            let items = human::count(behind.len() as u64, "item");
+            let question =
+                format!("bring {items} into line with {root}? What is here goes to the trash");
+            confirm_listed(context, self.yes, lines, &question)?;
+            let names: Vec<_> = behind.into_iter().map(|(name, _)| name).collect();
+            let (changed, errors) = lined_up(context, (other, collection), RunMode::Act, &names)?;
+            for (name, what) in &changed {
+                context.printer.detail(&format!("brought {name} into line with {root}: {what}"));
+            }
+            done += changed.len() as u64;
+            failed += tell(context, errors);
+        }
+        Ok((done, failed))
+    }
+}
+
+type LinedUp = (Vec<(RepositoryName, String)>, Vec<(RepositoryName, TransferError)>);
+
+/// Brings holdings of `to` into line with those of `from`: the items `names`, or in a plan all of them.
+fn lined_up(
+    context: &Context,
+    (from, to): (&Collection, &Collection),
+    mode: RunMode,
+    names: &[RepositoryName],
+) -> Result<LinedUp, Failure> {
+    let progress = context.progress();
+    let options = Options {
+        verb: Verb::Copy,
+        leaves: Leaves::Copy,
+        mode,
+        state: None,
+        tombstones: Tombstones::Bring,
+        line_up: Some(Authority::Person),
+        jobs: context.config.jobs.value,
+        on_error: OnError::Continue,
+        resume_bytes: RESUME_BYTES,
+    };
+    let writer = (mode == RunMode::Act).then(|| context.writer(to)).transpose()?;
+    let caller = context.caller(&*progress);
+    let transfer = Transfer { from, to, writer, source_writer: None, options, others: &[], caller };
+    let all = Names::default();
+    let feed = match mode {
+        RunMode::Plan => all.feed(from),
+        RunMode::Act => super::super::transfer::feed_of(names),
+    };
+    let (mut changed, mut errors) = (Vec::new(), Vec::new());
+    let mut summary = transfer.run(feed, |outcomes| {
+        for Outcome { name, result } in outcomes {
+            match result {
+                Ok(done) if done.is_change() => {
+                    let was = done.replaced.as_ref().map_or(String::new(), ToString::to_string);
+                    changed.push((name, format!("{was} here, to be {}", done.state)));
+                }
+                Ok(_) => {}
+                Err(error) => errors.push((name, error)),
+            }
+        }
+        Ok(())
+    });
+    summary.fatal.take().map_or(Ok((changed, errors)), |error| Err(error.into()))
+}
+
+fn tell(context: &Context, errors: Vec<(RepositoryName, TransferError)>) -> u64 {
+    let count = errors.len() as u64;
+    for (name, error) in errors {
+        let reason = Failure::of(Exit::Failure, &error).in_one_line();
+        context.printer.warning(&format!("{name} stays as it is: {reason}"));
+    }
+    count
+}
