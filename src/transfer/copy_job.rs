@@ -62,6 +62,8 @@ impl<'a> Shared<'a> {
                 && there.payload == source.sidecar.payload
                 && there.files == source.sidecar.files
         });
+        let custody = source.sidecar.custody.id();
+        let is_same = there.is_some_and(|there| there.custody.id() == custody);
         let ready = match staged.step {
             Step::Nothing | Step::Delete | Step::Drop => Some(Prepared::Planned(staged.clone())),
             Step::Bury => {
@@ -70,7 +72,7 @@ impl<'a> Shared<'a> {
                 staged.item = Some(self.writer().stage_tombstone(&text)?);
                 Some(Prepared::Staged(staged.clone(), None))
             }
-            Step::MoveCopy if has_payload => Some(Prepared::Drop(staged.clone())),
+            Step::MoveCopy if has_payload && is_same => Some(Prepared::Drop(staged.clone())),
             Step::Copy if has_payload => Some(Prepared::Describe(staged.clone())),
             Step::Copy | Step::HandOver | Step::MoveCopy => None,
         };

@@ -74,6 +74,15 @@ const REGRESSIONS: &[(&str, &str)] = &[
          promote B x lost B is done",
     ),
     (
+        "a Copy that moved onto an older one was dropped, and its description with it",
+        "new A
+         migrate A C x
+         copy C B x
+         meta C x
+         migrate C A x leave-copy
+         migrate C B x",
+    ),
+    (
         "a Copy that was deleted by order counted as an Original that its collection had lost",
         "new C
          new B
