@@ -148,6 +148,8 @@ impl Recovery<'_> {
             return Ok(());
         };
         let item = collection.item(name)?;
+        // A killed run may have put it there without a sync.
+        collection.confirm_names([item.name().as_str()])?;
         let proof = verify::prove(&item, Depth::FromDisk, &NoProgress, &self.waiter.interrupt);
         proof.map_err(|error| match error {
             ProofError::Damaged { path, summary } => TransferError::Damaged {
