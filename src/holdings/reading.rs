@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use super::sight::line_below;
 use super::{Holding, HoldingRecord, Holdings, Standing};
-use crate::collection::{Collection, CollectionError, InventoryChange, Lookup};
+use crate::collection::{Collection, CollectionError, Departure, InventoryChange, Lookup};
 use crate::custody::{self, Custody, CustodyId, Has};
 use crate::disk::Version;
 use crate::identity::Instant;
@@ -115,7 +115,7 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
     // A Copy that was deleted by order, after the Original had gone on, is no loss.
     let left = |collection: &Collection| {
         let recorded = collection.last_record(name).ok().flatten();
-        recorded.is_some_and(|it| matches!(it.line.change, InventoryChange::Left(_)))
+        recorded.is_some_and(|it| it.line.change == InventoryChange::Left(Departure::Deleted))
     };
     for (at, holding) in all.iter_mut().enumerate() {
         (holding.standing, holding.against) = match verdict.standings[at] {

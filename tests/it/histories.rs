@@ -225,6 +225,11 @@ fn with_kills_clocks_and_unmounted_collections() {
 }
 
 #[test]
+fn with_backups_put_back() {
+    tell_random(100, Disturbances { restores: true, promotions: false });
+}
+
+#[test]
 fn known_ones_still_break() {
     for (promise, why, script) in KNOWN {
         let told = tell_all(&parse(script));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use urepo::agent::Agent;
 use urepo::amend::{Amender, Amendment};
-use urepo::collection::{Collection, IssueOptions, Issuer, Names, recover};
+use urepo::collection::{Collection, InventoryChange, IssueOptions, Issuer, Names, recover};
 use urepo::custody::Discard;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
@@ -257,7 +257,9 @@ impl Command<'_> {
         self.finish_removals(&own)?;
         if restored {
             own.rebuild(self.agent, &waiter).map_err(told)?;
-            let planned = own.inventory_corrections().map_err(told)?;
+            let mut planned = own.inventory_corrections().map_err(told)?;
+            // Nobody accepts a loss.
+            planned.added.retain(|it| !matches!(it.change, InventoryChange::Left(_)));
             own.correct_inventory(&planned.added, self.agent, &waiter).map_err(told)?;
             // A person believes the others.
             for other in &known[1..] {
