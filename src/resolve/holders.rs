@@ -129,6 +129,10 @@ impl<'a> Holders<'a> {
         let best = (0..found.all.len()).min_by_key(|at| rank(&found.all[*at], required));
         let Some(best) = best else { return Ok(None) };
         let holding = found.all.swap_remove(best);
+        // A stub is no holding that could answer.
+        if holding.standing == Standing::Elsewhere {
+            return Ok(None);
+        }
         let seal = holding.record?.seal;
         let Some(sidecar) = sidecars.swap_remove(best) else {
             return Err(CollectionError::NoSidecar { name: name.clone() });

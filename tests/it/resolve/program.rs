@@ -126,6 +126,21 @@ fn a_file_is_opened_by_the_desktop() {
     assert!(ran.stderr.contains("is not a file"), "{}", ran.stderr);
 }
 
+/// A stub answers nothing: the item is not here, and is not deleted either.
+#[test]
+fn an_item_that_migrated_is_not_here() {
+    let world = World::with_collection();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    world.run(&format!("-c archive migrate {name} --to mirror")).succeeded();
+    let ran = world.run(&format!("-c archive resolve {name}"));
+    assert_eq!(ran.code, 21, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("deleted"), "{}", ran.stderr);
+    let found = world.run(&format!("-c archive resolve --with mirror {name}"));
+    assert_eq!(found.line(), format!("[WORLD]/mirror/{name}/doc/a.txt"));
+}
+
 #[test]
 fn two_originals_are_a_warning_unless_the_original_is_wanted() {
     let world = family();
