@@ -18,6 +18,8 @@ pub const LOCK: &str = "lock";
 pub const STAGING: &str = "staging";
 /// The holder of a stage, in the stage.
 pub const HOLDER: &str = "holder";
+/// The items that a run is about to change, in its stage.
+pub const CHANGING: &str = "changing";
 /// Space reserved for deleting on a full disk and for migrating away from it, in [`OWN`].
 pub const RESERVE: &str = "reserve";
 /// Large items that are partly copied, in [`OWN`].
@@ -26,8 +28,6 @@ pub const PARTIAL: &str = "partial";
 pub const ITEM_LOCKS: &str = "locks";
 /// The lock on relations, in [`ITEM_LOCKS`].
 pub const RELATIONS_LOCK: &str = "relations";
-/// Hand-overs in progress, in [`OWN`].
-pub const JOURNAL: &str = "journal";
 /// The event log, in [`OWN`].
 pub const LOG: &str = "log";
 /// Deleted and replaced data, in [`OWN`].

@@ -11,16 +11,14 @@
 //! - **collection**: a root directory with `urepo.toml`, which holds items.
 //! - **identifier**: the name of an item; `name` in code. **IBIp**: its opaque form.
 //! - **prefix**: the beginning of identifiers. **subsystem**: the issuer of the identifiers of a prefix.
-//! - **Original**, **Copy**, **tombstone**: the three states of an item. A tombstone is the sidecar that
-//!   remains of a deleted one.
+//! - **Original**, **Copy**, **stub**, **tombstone**: the four states of an item. A stub is the sidecar of an item that is
+//!   elsewhere, a tombstone that of a deleted one.
 //! - **stage**: build beside the destination; also the directory for that. **draft**: an item being built there.
 //!   **publish**: make visible in one step.
-//! - **hand-over**: the protocol that moves an Original. **journal**: the record of hand-overs, deletions and
-//!   restorations in progress.
 //! - **fixity**: being unchanged. **manifest**: the digests of a payload as text. **seal**: the digest of a
 //!   sidecar, at its end.
-//! - **inventory**: the record of what a collection should hold. **trash**: deleted and replaced data, until
-//!   it is purged.
+//! - **inventory**: the record of what a collection should hold. **trash**: deleted and replaced items, whole, until they
+//!   are purged.
 //! - **memory**: the last date that a subsystem issued. **index**: a database of all items, derived from the
 //!   sidecars.
 //! - **version**: an opaque value that changes when a file or directory does.
@@ -74,10 +72,9 @@
 //!     staging/<run>/                        items being built; locked while the run lives
 //!     reserve/                              freed to delete on a full disk; may be removed
 //!     partial/                              large items that are partly copied
-//!     journal/                              hand-overs, deletions and restorations in progress
-//!     trash/                                deleted and replaced data, until it is purged
+//!     trash/                                deleted and replaced items, until they are purged
 //!     import/ledger                         which source became which item
-//!     inventory/<prefix>+<year>             what should be here, and where the rest went
+//!     inventory/<prefix>+<year>             what should be here, and what was given up
 //!     log/YYYY-MM.jsonl                     the events; may be removed
 //!     index.sqlite                          the index; may be removed
 //!     index.lock  index.making              locks for using and building the index

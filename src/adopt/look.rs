@@ -120,7 +120,7 @@ pub(super) fn check_inventory(
         }
         (Look::Adopted { state: State::Original, .. }, Some(collection)) => {
             let path = || collection.path().to_path_buf();
-            let left = |line| CollectionError::Left { line: Box::new(line), path: path() };
+            let left = |line| CollectionError::GivenUp { line: Box::new(line), path: path() };
             collection.contradicting_line(name)?.map_or(Ok(()), |line| Err(left(line).into()))
         }
         (Look::Adopted { .. } | Look::NoItem(_), _) => Ok(()),

@@ -190,7 +190,7 @@ impl Known {
         let failure = self.collections.iter().fold(failure, |failure, collection| match collection
             .find(text)
         {
-            Err(error @ (CollectionError::Left { .. } | CollectionError::Vanished { .. })) => {
+            Err(error @ (CollectionError::GivenUp { .. } | CollectionError::Vanished { .. })) => {
                 failure.caused_by(error.to_string())
             }
             _ => failure,

@@ -115,10 +115,10 @@ pub enum CollectionError {
         /// The identifiers.
         names: Vec<RepositoryName>,
     },
-    /// The item was here and left, by the inventory.
+    /// The item was here and was given up as lost, by the inventory.
     #[error("no item `{}` in `{}`: {line}", line.name, path.display())]
-    Left {
-        /// The record of its departure.
+    GivenUp {
+        /// The record of its loss.
         line: Box<InventoryLine>,
         /// The root.
         path: PathBuf,
@@ -227,7 +227,7 @@ impl CollectionError {
         matches!(
             self,
             CollectionError::NoSuchItem { .. }
-                | CollectionError::Left { .. }
+                | CollectionError::GivenUp { .. }
                 | CollectionError::Vanished { .. }
         )
     }

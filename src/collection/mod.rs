@@ -48,7 +48,7 @@ pub use error::{CollectionError, SettingsError};
 use index::file::OpenIndex;
 pub(crate) use index::update::IndexUpdate;
 pub use inventory::{
-    Certainty, CollectionRef, Corrected, Correction, Departure, Discrepancy, Here, InventoryChange,
+    Certainty, CollectionRef, Corrected, Correction, Discrepancy, Here, InventoryChange,
     InventoryLine, Recorded, RottenLine,
 };
 pub(crate) use inventory::{InventoryEnd, Writers, year_file};

@@ -233,16 +233,19 @@ fn travel(gone: &Holding, there: Option<&Holding>) -> Result<Step, Refusal> {
     }
 }
 
-/// Decides about the deletion of the holding `own`.
+/// Decides about the deletion of the holding `own`: an Original leaves a tombstone, a Copy a stub. The caller makes sure
+/// that the contents of a Copy are elsewhere.
 pub fn delete(own: &Holding, seen: &[Holding]) -> Result<Step, Refusal> {
-    if own.has_payload() && !own.is_own() && own.custody.ceded().is_none() {
-        let is_there = seen
-            .iter()
-            .any(|it| it.has_payload() && it.at == own.custody.holder() && it.covers(own));
-        let holder = own.custody.holder().to_owned();
-        return if is_there { Ok(Step::Drop) } else { Err(Refusal::HolderUnseen { holder }) };
+    if !own.has_payload() || own.is_own() || own.custody.ceded().is_some() {
+        return may_change(own, seen).map(|()| Step::Delete);
     }
-    may_change(own, seen).map(|()| Step::Delete)
+    match highest(seen) {
+        // This is the place of the Original: without the Copy, nothing shows that the Original is lost.
+        Some(top) if top.rank() > own.rank() && top.custody.holder() == own.at => {
+            Err(Refusal::Newer { at: own.at.clone() })
+        }
+        _ => Ok(Step::Drop),
+    }
 }
 
 /// Makes sure that the tombstone `own` may become the Original again: it is this collection's own deletion, and nothing in
@@ -467,10 +470,9 @@ mod tests {
         assert_eq!(may_change(&copy, &[]), Err(Refusal::Copy { holder: "A".to_owned() }));
         assert_eq!(delete(&own, std::slice::from_ref(&own)), Ok(Step::Delete));
         assert_eq!(delete(&copy, std::slice::from_ref(&own)), Ok(Step::Drop));
-        assert_eq!(delete(&copy, &[]), Err(Refusal::HolderUnseen { holder: "A".to_owned() }));
-        let newer = holding("B", Has::Payload, two);
-        let unseen = Err(Refusal::HolderUnseen { holder: "A".to_owned() });
-        assert_eq!(delete(&newer, std::slice::from_ref(&own)), unseen, "the Original was put back");
+        let back = holding("A", Has::Line, at_b);
+        let newer = Err(Refusal::Newer { at: "B".to_owned() });
+        assert_eq!(delete(&copy, &[copy.clone(), back]), newer, "the Original was put back");
         let grave = holding("A", Has::Tombstone, gone);
         assert_eq!(delete(&grave, &[]), Err(Refusal::Deleted));
         assert_eq!(restore(&grave, &[grave.clone(), own.clone()]), Ok(()));

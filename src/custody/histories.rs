@@ -186,7 +186,13 @@ impl World {
 
     fn delete(&mut self, c: usize, sight: &[usize]) {
         let Some(Item { holding, edits }) = self.items[c].clone() else { return };
+        // The engine proves the bytes before it drops a Copy.
+        let is_elsewhere = sight.iter().any(|other| {
+            let there = self.items[*other].as_ref().filter(|_| *other != c);
+            there.is_some_and(|it| it.holding.has_payload() && it.edits & edits == edits)
+        });
         match delete(&holding, &self.with(c, sight)) {
+            Ok(Step::Drop) if !is_elsewhere => {}
             Ok(Step::Drop) => self.place(c, Has::Stub, holding.custody, holding.changed, edits),
             Ok(_) => {
                 let (id, changed) = (self.id(), self.later(holding.changed));

@@ -72,8 +72,9 @@ pub fn interrupted<'a>(
         };
     }
     let holder = at(there.custody.holder());
-    if there.has == Has::Tombstone {
-        Interrupted::Finish(there, Leaves::Stub)
+    let is_grave = |it: &&Holding| it.has == Has::Tombstone && it.covers(giver);
+    if let Some(grave) = [Some(there), holder].into_iter().flatten().find(is_grave) {
+        Interrupted::Finish(grave, Leaves::Stub)
     } else if there.has_payload() || holder.is_some_and(|it| it.has_payload() && it.covers(giver)) {
         Interrupted::Finish(there, ceded.leaves)
     } else {
@@ -164,6 +165,7 @@ mod tests {
         let giver = holding("A", Payload, &own.ceded_to(&offered, Leaves::Copy), 1);
         let b = |has, custody: &Custody, changed| holding("B", has, custody, changed);
         let c = holding("C", Payload, &at_c, 2);
+        let gone_at_c = holding("C", Tombstone, &at_c.passed_to("C", id(8)), 4);
         let out_of_sight = |id: &str| Interrupted::OutOfSight(id.to_owned());
         let of = |there: &Holding, leaves| format!("{:?}", Interrupted::Finish(there, leaves));
         for (there, expected) in [
@@ -174,6 +176,7 @@ mod tests {
             (vec![b(Payload, &changed, 2)], of(&b(Payload, &changed, 2), Leaves::Copy)),
             (vec![b(Stub, &at_c, 2), c.clone()], of(&b(Stub, &at_c, 2), Leaves::Copy)),
             (vec![b(Stub, &at_c, 2)], format!("{:?}", out_of_sight("C"))),
+            (vec![b(Stub, &at_c, 2), gone_at_c.clone()], of(&gone_at_c, Leaves::Stub)),
             (vec![b(Tombstone, &gone, 4)], of(&b(Tombstone, &gone, 4), Leaves::Stub)),
             (vec![b(Stub, &back, 1)], format!("{:?}", Interrupted::KeepAbove(&b(Stub, &back, 1)))),
             (vec![b(Stub, &changed_back, 2)], format!("{:?}", out_of_sight("A"))),

@@ -140,12 +140,6 @@ impl Lock {
         Ok(locked.then(|| Lock { file }))
     }
 
-    /// Whether `file` is locked exclusively. Concurrent callers do not disturb each other.
-    pub(crate) fn is_held(file: StoredFile) -> Result<bool, PathError> {
-        let locked = try_flock(&file, LockMode::Shared)?;
-        Ok(locked.then(|| Lock { file }).is_none())
-    }
-
     /// Turns an exclusive lock into a shared one. Other processes may take it in between.
     pub fn share(self, waiter: &Waiter<'_>) -> Result<Lock, LockError> {
         wait_for_flock(&self.file, LockMode::Shared, waiter)?;

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
@@ -21,6 +22,8 @@ pub(crate) struct Stage {
     dir: Dir,
     above: Dir,
     name: String,
+    /// Whether it is left, as by a killed process.
+    is_left: AtomicBool,
     _lock: Option<DirLock>,
 }
 
@@ -51,7 +54,8 @@ impl Stage {
             }
             let locked = lock_new(&above, &name);
             if let Ok(Some((dir, lock))) = locked {
-                return Ok(Stage { dir, above, name, _lock: lock });
+                let is_left = AtomicBool::new(false);
+                return Ok(Stage { dir, above, name, is_left, _lock: lock });
             }
             let _ = above.remove_dir(Path::new(&name));
             // Otherwise another process removed it in the moment before it was locked.
@@ -81,8 +85,16 @@ impl Stage {
         &self.name
     }
 
-    /// Removes the stage, and returns an error.
+    /// Leaves the stage behind, as a killed process would.
+    pub(crate) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
+    /// Removes the stage, unless it is left, and returns an error.
     pub(crate) fn remove(&self) -> Result<(), PathError> {
+        if self.is_left.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         self.above.remove_tree(Path::new(&self.name))
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use super::sight::line_below;
 use super::{Holding, HoldingRecord, Holdings, Standing};
-use crate::collection::{Collection, CollectionError, Departure, InventoryChange, Lookup};
+use crate::collection::{Collection, CollectionError, Lookup};
 use crate::custody::{self, Custody, CustodyId, Has};
 use crate::disk::Version;
 use crate::identity::Instant;
@@ -112,11 +112,6 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
     let is_copy = |it: &Holding| it.record.as_ref().is_ok_and(|it| it.state == State::Copy);
     let at_of = |place: Option<usize>| place.map(|at| all[at].collection);
     let (against, against_original) = (at_of(highest), at_of(first));
-    // A Copy that was deleted by order, after the Original had gone on, is no loss.
-    let left = |collection: &Collection| {
-        let recorded = collection.last_record(name).ok().flatten();
-        recorded.is_some_and(|it| it.line.change == InventoryChange::Left(Departure::Deleted))
-    };
     for (at, holding) in all.iter_mut().enumerate() {
         (holding.standing, holding.against) = match verdict.standings[at] {
             // One custody has one contents: somebody has changed them, and sealed them again.
@@ -138,7 +133,7 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
         let holder = (0..collections.len()).find(|other| id(*other) == named);
         holding.relies_on = holder.filter(|holder| {
             let there = seen.iter().find(|it| it.is_in_place() && it.at == id(*holder));
-            seen[at].lacks_its_holder(there) && !(there.is_none() && left(collections[*holder]))
+            seen[at].lacks_its_holder(there)
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a name is free in every known collection, before an Original gets it.
 
 use super::{OriginalError, read};
-use crate::collection::{Collection, CollectionError, Departure, InventoryChange};
+use crate::collection::{Collection, CollectionError};
 use crate::identity::RepositoryName;
 use crate::item::State;
 
@@ -68,10 +68,8 @@ impl Peers<'_> {
                 },
                 Some(Err(_)) => return Err(OriginalError::Unreadable { name, path }),
                 None => match other.absent(&name) {
-                    CollectionError::NoSuchItem { .. } => {}
-                    // A person has given it up.
-                    CollectionError::Left { line, .. }
-                        if line.change == InventoryChange::Left(Departure::Lost) => {}
+                    // Or a person has given it up.
+                    CollectionError::NoSuchItem { .. } | CollectionError::GivenUp { .. } => {}
                     error => return Err(OriginalError::Collection(Box::new(error))),
                 },
             }

@@ -1,124 +1,211 @@
-//! Deleting: a tombstone first, then the payload into the trash; a Copy in one step.
+//! Deleting: groups of items are swapped with their tombstones and stubs.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::intent::{Intent, IntentKind};
 use super::plan::Planned;
 use super::proof::Proof;
 use super::{Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
-use crate::clock::Clock;
 use crate::collection::{
-    Collection, CollectionError, Departure, Event, EventKind, InventoryChange, ItemLocks,
-    LockedItem, Lookup, ReadSidecar, lock_items_with,
+    Collection, CollectionError, Event, EventKind, Here, InventoryChange, ItemLocks, LockedItem,
+    Lookup, StagedItem, items_at_a_time, lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
-use crate::sidecar::{Removal, Seal, Sidecar};
+use crate::sidecar::{NewText, Removal, Seal};
 
-/// A run that deletes some items.
-pub struct Deletion<'r, 'o> {
-    remover: &'r Remover<'r>,
-    order: &'r Order<'o>,
-    intent: Intent<'r>,
-}
+/// Limit on the files of the items of one group: the lists of their files are in memory.
+const MOST_FILES: u64 = 1 << 16;
+
+/// The outcome of an item.
+type Outcome<'o> = Result<Plan<'o>, RemovalError>;
+
+/// An item to be deleted, and its plan, or why it stays.
+type Ready<'o> = (RepositoryName, Result<Planned<'o>, RemovalError>);
 
 impl Remover<'_> {
-    /// Begins to delete `names`.
-    pub fn deletion<'r, 'o>(
-        &'r self,
-        names: &'r [RepositoryName],
-        order: &'r Order<'o>,
-    ) -> Deletion<'r, 'o> {
-        Deletion { remover: self, order, intent: Intent::new(self, IntentKind::Deletion, names) }
-    }
-}
-
-impl<'o> Deletion<'_, 'o> {
-    /// Deletes one of the announced items, on a full disk with the reserve.
-    pub fn delete(&mut self, name: &RepositoryName) -> Result<Plan<'o>, RemovalError> {
-        let before = self.intent.is_unfinished();
-        let collection = self.remover.collection;
-        let deleted = collection.with_reserve(|| self.try_to_delete(name));
-        if deleted.is_ok() {
-            self.intent.settle(before);
-        }
-        self.remover.caller.progress.finish_item(name.as_str());
-        deleted
-    }
-
-    fn try_to_delete(&mut self, name: &RepositoryName) -> Result<Plan<'o>, RemovalError> {
-        let Remover { collection, caller, .. } = *self.remover;
-        let Caller { progress, interrupt, .. } = caller;
-        if interrupt.requested() {
-            return Err(RemovalError::Interrupted);
-        }
-        let item = collection.named_item(name)?;
-        let planned = Planned::of(collection, &item, self.order, progress, interrupt)?;
-        let locks = self.lock_both(&planned)?;
-        let item = as_planned(collection, &locks, &planned)?;
-        if planned.plan.step == Step::Bury {
-            self.intent.begin()?;
-        }
-        let changing = self.remover.writer.changing(collection, vec![name.clone()]);
-        let done = match planned.plan.step {
-            Step::Bury => self.bury(&item, &planned.record),
-            Step::FinishBurial => {
-                record_burial(collection, &planned.record.sidecar, self.remover.caller.clock)
-                    .and_then(|()| bury_payload(&item))
+    /// Deletes `names`, in groups that share their syncs, and passes each outcome to `note`, in order, until that ends
+    /// the run. On a full disk it uses the reserve.
+    pub fn delete<'o>(
+        &self,
+        names: &[RepositoryName],
+        order: &Order<'o>,
+        note: &mut dyn FnMut(&RepositoryName, Outcome<'o>) -> ControlFlow<()>,
+    ) {
+        let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = self;
+        let mut group: Vec<Ready<'o>> = Vec::new();
+        let mut files = 0;
+        for (at, name) in names.iter().enumerate() {
+            let planned = if interrupt.requested() {
+                Err(RemovalError::Interrupted)
+            } else {
+                let item = collection.named_item(name).map_err(RemovalError::from);
+                item.and_then(|item| Planned::of(collection, &item, order, *progress, interrupt))
+            };
+            let ends = planned.is_err();
+            files += planned.as_ref().map_or(0, |planned| planned.plan.files);
+            group.push((name.clone(), planned));
+            let is_full = group.len() >= items_at_a_time() || files >= MOST_FILES;
+            if is_full || ends || at + 1 == names.len() {
+                for (name, outcome) in self.delete_group(std::mem::take(&mut group), order) {
+                    progress.finish_item(name.as_str());
+                    if note(&name, outcome).is_break() {
+                        return;
+                    }
+                }
+                files = 0;
             }
-            Step::TakeAway => {
-                let left = InventoryChange::Left(Departure::Deleted);
-                collection.record([(item.name().clone(), left)], self.remover.caller.clock)?;
-                Ok(item.throw_away()?)
+        }
+    }
+
+    fn delete_group<'o>(
+        &self,
+        group: Vec<Ready<'o>>,
+        order: &Order<'_>,
+    ) -> Vec<(RepositoryName, Outcome<'o>)> {
+        let ready: Vec<_> = group.iter().filter_map(|(_, planned)| planned.as_ref().ok()).collect();
+        let alone = |one: &&Planned<'_>| self.delete_alone(one, order);
+        let outcomes = match &*ready {
+            [one] => vec![alone(one)],
+            // One by one, each error is that of its item, and the disk need not have room for all of them.
+            all => self.replace(all, order).unwrap_or_else(|_| all.iter().map(alone).collect()),
+        };
+        let mut outcomes = outcomes.into_iter();
+        let mut outcome_of = |planned: Planned<'o>| {
+            let outcome = outcomes.next().unwrap_or(Err(RemovalError::Interrupted));
+            outcome.map(|()| planned.plan)
+        };
+        group.into_iter().map(|(name, planned)| (name, planned.and_then(&mut outcome_of))).collect()
+    }
+
+    fn delete_alone(&self, planned: &Planned<'_>, order: &Order<'_>) -> Result<(), RemovalError> {
+        let replaced = self.collection.with_reserve(|| self.replace(&[planned], order))?;
+        replaced.into_iter().collect()
+    }
+
+    /// Swaps the items with their tombstones and stubs, and returns the outcome of each. An error of all of them left
+    /// every item in place.
+    fn replace(
+        &self,
+        group: &[&Planned<'_>],
+        order: &Order<'_>,
+    ) -> Result<Vec<Result<(), RemovalError>>, RemovalError> {
+        let Remover { collection, writer, caller } = self;
+        if group.is_empty() {
+            return Ok(Vec::new());
+        }
+        if caller.interrupt.requested() {
+            return Ok(group.iter().map(|_| Err(RemovalError::Interrupted)).collect());
+        }
+        let locks = self.lock(group)?;
+        let _changing =
+            writer.changing(collection, group.iter().map(|it| it.plan.name.clone()).collect());
+        let mut outcomes = Vec::with_capacity(group.len());
+        let mut replacing = Vec::new();
+        for (at, planned) in group.iter().enumerate() {
+            let after = self.remaining(planned, order);
+            outcomes.push(match (as_planned(collection, &locks, planned), after) {
+                (Ok(item), Ok((text, change))) => {
+                    replacing.push((at, item, text, change));
+                    Ok(())
+                }
+                (Err(error), _) | (_, Err(error)) => Err(error),
+            });
+        }
+        let mut staged: Vec<StagedItem> = Vec::with_capacity(replacing.len());
+        for (.., text, _) in &replacing {
+            match writer.stage_tombstone(text) {
+                Ok(tombstone) => staged.push(tombstone),
+                Err(error) => {
+                    for tombstone in &staged {
+                        writer.discard(tombstone);
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        let items: Vec<_> =
+            staged.iter().zip(&replacing).map(|(staged, (_, item, ..))| (staged, item)).collect();
+        let mut changes = Vec::with_capacity(replacing.len());
+        let mut events = Vec::new();
+        let now = caller.clock.now();
+        let announced = writer.announce(replacing.iter().map(|(_, item, ..)| item.name()))?;
+        let replaced = match writer.replace_items(&items) {
+            Ok(replaced) => replaced,
+            Err(error) => {
+                announced.settle();
+                return Err(error.into());
             }
         };
-        drop(changing);
-        if done.is_ok() {
-            self.note(&planned);
+        let is_known = replaced.iter().all(Result::is_ok);
+        for (replaced, (at, item, _, change)) in replaced.into_iter().zip(&replacing) {
+            match replaced {
+                Ok(()) => {
+                    let event = Event::new(EventKind::Deletion, item.name(), now, caller.agent);
+                    let before = group[*at].record.sidecar.payload.digest;
+                    let note = order.reason.clone();
+                    events.push(Event { note, ..event.with_digest_before(before) });
+                    changes.push((item.name().clone(), change.clone()));
+                }
+                Err(error) => outcomes[*at] = Err(error.into()),
+            }
         }
-        done.map(|()| planned.plan)
+        // Deleted they are, even if that cannot be recorded now.
+        let recorded =
+            collection.with_reserve(|| collection.record(changes.iter().cloned(), caller.clock));
+        match recorded {
+            Ok(()) if is_known => announced.settle(),
+            Ok(()) => {}
+            Err(error) => {
+                for (at, ..) in &replacing {
+                    if outcomes[*at].is_ok() {
+                        outcomes[*at] = Err(error.repeated("record in").into());
+                    }
+                }
+            }
+        }
+        collection.note(&events);
+        Ok(outcomes)
     }
 
-    fn note(&self, planned: &Planned<'_>) {
-        let Remover { collection, caller, .. } = *self.remover;
-        let Caller { agent, clock, .. } = caller;
-        let before = planned.record.sidecar.payload.digest;
-        let event = Event::new(EventKind::Deletion, &planned.plan.name, clock.now(), agent);
-        let note = self.order.reason.clone();
-        collection.note(&[Event { note, ..event.with_digest_before(before) }]);
-    }
-
-    /// Ends the run. Unfinished items stay recorded.
-    pub fn finish(self) -> Result<(), RemovalError> {
-        Ok(self.intent.finish()?)
-    }
-
-    /// Locks the item, and the other holding that proves its bytes.
-    fn lock_both(&self, planned: &Planned<'_>) -> Result<ItemLocks, CollectionError> {
-        let Remover { collection, caller: Caller { agent, .. }, .. } = *self.remover;
-        let name = &planned.plan.name;
-        let theirs = planned.proof.as_ref().map(|proof| (proof.holding.collection, name));
-        lock_items_with([(collection, name)], theirs, agent, &self.remover.caller.waiter())
-    }
-
-    fn bury(&self, item: &LockedItem<'_>, record: &ReadSidecar) -> Result<(), RemovalError> {
-        let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
-        let before = &record.sidecar;
-        let mut after = before.clone();
-        after.state = State::Deleted;
-        after.timestamp = clock.now().floor(SECOND).max(before.timestamp);
-        after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
-        after.removal = Some(Removal {
-            by: self.order.by.clone(),
-            reason: reason(self.order.reason.as_deref(), record.seal),
-            was: before.state,
-            updated: Some(before.timestamp),
+    /// Locks the items, and the other holdings that prove their bytes.
+    fn lock(&self, group: &[&Planned<'_>]) -> Result<ItemLocks, CollectionError> {
+        let Remover { collection, caller, .. } = self;
+        let ours = group.iter().map(|it| (*collection, &it.plan.name));
+        let theirs = group.iter().filter_map(|it| {
+            it.proof.as_ref().map(|proof| (proof.holding.collection, &it.plan.name))
         });
-        let text = record.rewritten(item.name(), &after)?;
-        writer.replace_sidecar(item, &text)?;
-        record_burial(collection, &after, *clock)?;
-        bury_payload(item)
+        lock_items_with(ours, theirs, caller.agent, &caller.waiter())
+    }
+
+    /// The sidecar of what remains of an item, and its line in the inventory.
+    fn remaining(
+        &self,
+        planned: &Planned<'_>,
+        order: &Order<'_>,
+    ) -> Result<(NewText, InventoryChange), RemovalError> {
+        let (collection, record) = (self.collection, &planned.record);
+        let before = &record.sidecar;
+        if planned.plan.step == Step::Drop {
+            let stub = before.stub(before.custody.clone());
+            let text = NewText::Held(stub.to_text().into_bytes());
+            return Ok((text, InventoryChange::Became(Here::of(&stub))));
+        }
+        let mut after = before.clone();
+        if planned.plan.step == Step::Bury {
+            after.state = State::Deleted;
+            after.timestamp = self.caller.clock.now().floor(SECOND).max(before.timestamp);
+            after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
+            after.removal = Some(Removal {
+                by: order.by.clone(),
+                reason: reason(order.reason.as_deref(), record.seal),
+                was: State::Original,
+                updated: Some(before.timestamp),
+            });
+        }
+        let text = record.rewritten(&planned.plan.name, &after)?;
+        Ok((text, InventoryChange::became(&after)))
     }
 }
 
@@ -138,7 +225,6 @@ fn as_planned<'l>(
         }
     }
     let Some(item) = locks.item(&Lookup::new(collection), name)? else {
-        // Another run has deleted the Copy.
         return Err(collection.absent(name).into());
     };
     if item.sidecar_text()? == planned.record.text {
@@ -161,19 +247,4 @@ fn reason(given: Option<&str>, seal: Seal) -> Option<String> {
         (None, _) => Some(CHANGED.to_owned()),
         (Some(given), _) => Some(format!("{given} ({CHANGED})")),
     }
-}
-
-/// Records that an item is a tombstone.
-pub(super) fn record_burial(
-    collection: &Collection,
-    tombstone: &Sidecar,
-    clock: &dyn Clock,
-) -> Result<(), RemovalError> {
-    let became = InventoryChange::became(tombstone);
-    Ok(collection.record([(tombstone.repository.clone(), became)], clock)?)
-}
-
-/// Moves the payload of a tombstone into the trash.
-pub(super) fn bury_payload(item: &LockedItem<'_>) -> Result<(), RemovalError> {
-    item.bury().map_err(|source| RemovalError::NotMoved { name: item.name().clone(), source })
 }

@@ -47,7 +47,7 @@ pub enum RemovalError {
     NotInTrash {
         /// The item.
         name: RepositoryName,
-        /// Entries of the trash with files that a repair replaced or that its sidecar did not list.
+        /// Entries of the trash with the item as it was before.
         kept: Vec<PathBuf>,
     },
     /// It is not here, but was not deleted.
@@ -55,7 +55,7 @@ pub enum RemovalError {
     NotDeleted {
         /// Why it is not here.
         absence: Box<CollectionError>,
-        /// Entries of the trash with files that a repair replaced or that its sidecar did not list.
+        /// Entries of the trash with the item as it was before.
         kept: Vec<PathBuf>,
     },
     /// The trash holds the only bytes of the item in place.
@@ -66,30 +66,11 @@ pub enum RemovalError {
         /// Its state.
         state: State,
     },
-    /// The tombstone is in place, but the payload is not in the trash yet.
-    #[error("`{name}` is deleted, but its files are still in place")]
-    NotMoved {
+    /// The tombstone is in place, and somebody has put a payload beside it.
+    #[error("`{name}` is deleted, but there are files beside its tombstone")]
+    Beside {
         /// The item.
         name: RepositoryName,
-        /// The failure.
-        #[source]
-        source: PathError,
-    },
-    /// The tombstone is in place, and the payload lies beside it.
-    #[error(
-        "`{name}` is deleted, but its files are still in place: a deletion or restoration was interrupted"
-    )]
-    Unfinished {
-        /// The item.
-        name: RepositoryName,
-    },
-    /// An intent of an earlier run cannot be read.
-    #[error("`{}` is not as urepo wrote it: {reason}", path.display())]
-    Intent {
-        /// The file.
-        path: PathBuf,
-        /// The fault.
-        reason: String,
     },
     /// The Original is not transferable.
     #[error("`{name}` is marked as not transferable")]

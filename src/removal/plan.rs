@@ -9,6 +9,7 @@ use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
+use crate::sidecar::Seal;
 use crate::verify::{Depth, ProofError, prove};
 
 /// Options of a deletion.
@@ -72,12 +73,12 @@ pub struct Restoration<'a> {
 /// The step for an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// An Original becomes a tombstone, its payload goes to the trash.
+    /// An Original becomes a tombstone.
     Bury,
-    /// The payload of a tombstone goes to the trash: an earlier run was killed before that.
-    FinishBurial,
-    /// The whole Copy goes to the trash.
-    TakeAway,
+    /// A Copy becomes a stub.
+    Drop,
+    /// The payload beside a tombstone goes to the trash: somebody has put it there.
+    Clear,
 }
 
 /// The plan for deleting an item.
@@ -123,24 +124,17 @@ impl<'a> Planned<'a> {
         interrupt: &Interrupt,
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
-        let step = step(&record, item.has_payload()?)?;
-        check_custody(collection, item, &record, step, order.others)?;
+        let step = step(collection, item, &record, order.others)?;
         let is_permanent = step == Step::Bury && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {
             return Err(RemovalError::NotTransferable { name: item.name().clone() });
         }
-        if step != Step::FinishBurial && order.damage == DamageRule::Refuse {
-            prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {
-                ProofError::Damaged { summary: detail, .. } => {
-                    RemovalError::Damaged { name: item.name().clone(), detail }
-                }
-                ProofError::Disk(error) => error.into(),
-                ProofError::Interrupted => RemovalError::Interrupted,
-            })?;
+        if order.damage == DamageRule::Refuse {
+            check_whole(item, &record, step, progress, interrupt)?;
         }
         let proof = match (step, order.last) {
-            (Step::FinishBurial, _) | (_, LastRule::Remove) => None,
-            (Step::Bury | Step::TakeAway, LastRule::Keep) => {
+            (Step::Clear, _) | (_, LastRule::Remove) => None,
+            (Step::Bury | Step::Drop, LastRule::Keep) => {
                 let (others, depth) = (order.others, order.depth);
                 let own = (item, &record.sidecar);
                 Some(proof::find(collection, own, others, depth, progress, interrupt)?)
@@ -157,56 +151,66 @@ impl<'a> Planned<'a> {
     }
 }
 
-/// The step for the state of an item [resolution standard 5.2].
-fn step(record: &ReadSidecar, has_payload: bool) -> Result<Step, RemovalError> {
-    let sidecar = &record.sidecar;
-    let name = || sidecar.repository.clone();
-    match (sidecar.state, has_payload) {
-        (State::Original, _) => Ok(Step::Bury),
-        (State::Copy, _) => Ok(Step::TakeAway),
-        (State::Deleted, true) => Ok(Step::FinishBurial),
-        (State::Deleted, false) => Err(RemovalError::AlreadyDeleted { name: name() }),
-        (State::Elsewhere, _) => {
-            let holder = sidecar.custody.holder().to_owned();
-            Err(RemovalError::refused(&name(), Refusal::Elsewhere { holder }))
-        }
-    }
-}
-
-/// Makes sure that the item may be deleted by the rule of custody. Whether its bytes are elsewhere, and whether they are
-/// damaged here, is checked apart.
-fn check_custody(
+/// The step for an item [resolution standard 5.2], if the rule of custody allows its deletion. Whether its bytes are
+/// elsewhere, and whether they are damaged here, is checked apart.
+fn step(
     collection: &Collection,
     item: &StoredItem,
     record: &ReadSidecar,
-    step: Step,
     others: &[Collection],
-) -> Result<(), RemovalError> {
-    let refused = |refusal| Err(RemovalError::refused(item.name(), refusal));
-    let mut own = item.holding(record, collection.id())?;
-    if let Some(ceded) = own.custody.ceded() {
-        return refused(Refusal::Ceded { at: ceded.to.clone() });
+) -> Result<Step, RemovalError> {
+    let name = item.name();
+    match (record.sidecar.state, item.has_payload()?) {
+        (State::Deleted, true) => return Ok(Step::Clear),
+        (State::Deleted, false) => {
+            return Err(RemovalError::AlreadyDeleted { name: name.clone() });
+        }
+        (State::Elsewhere, _) => {
+            let holder = record.sidecar.custody.holder().to_owned();
+            return Err(RemovalError::refused(name, Refusal::Elsewhere { holder }));
+        }
+        (State::Original | State::Copy, _) => {}
     }
+    let mut own = item.holding(record, collection.id())?;
     if own.has == Has::Damaged {
         own.has = Has::Payload;
     }
-    let mut seen = with_line(collection, item.name(), &own)?;
-    match step {
-        Step::FinishBurial => Ok(()),
-        // It lies in the place of the Original, and without it nothing shows that the Original is lost.
-        Step::TakeAway => match custody::highest(&seen) {
-            Some(top) if top.rank() > own.rank() && top.custody.holder() == own.at => {
-                refused(Refusal::Newer { at: own.at.clone() })
+    let mut seen = with_line(collection, name, &own)?;
+    if own.is_own() {
+        for other in others {
+            if !collection.is_same(other)? {
+                seen.extend(Sight::of(name, &[other]).whole()?);
             }
-            _ => Ok(()),
-        },
-        Step::Bury => {
-            for other in others {
-                if !collection.is_same(other)? {
-                    seen.extend(Sight::of(item.name(), &[other]).whole()?);
-                }
-            }
-            custody::may_change(&own, &seen).or_else(refused)
         }
     }
+    match custody::delete(&own, &seen) {
+        Ok(custody::Step::Drop) => Ok(Step::Drop),
+        Ok(_) => Ok(Step::Bury),
+        Err(refusal) => Err(RemovalError::refused(name, refusal)),
+    }
 }
+
+/// Makes sure that an item is not visibly damaged: a person should inspect it first.
+fn check_whole(
+    item: &StoredItem,
+    record: &ReadSidecar,
+    step: Step,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<(), RemovalError> {
+    let damaged = |detail| RemovalError::Damaged { name: item.name().clone(), detail };
+    if step == Step::Clear {
+        return match record.seal {
+            Seal::Intact => Ok(()),
+            _ => Err(damaged(BROKEN_SEAL.to_owned())),
+        };
+    }
+    prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {
+        ProofError::Damaged { summary, .. } => damaged(summary),
+        ProofError::Disk(error) => error.into(),
+        ProofError::Interrupted => RemovalError::Interrupted,
+    })
+}
+
+/// The damage of a tombstone.
+pub(super) const BROKEN_SEAL: &str = "its tombstone does not match its seal";

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::RemovalError;
-use super::finish::pending;
-use super::remains::tombstone_with_payload;
 use crate::agent::Agent;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, lock_items,
@@ -12,7 +10,6 @@ use crate::collection::{
 use crate::disk::{Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
-use crate::item::State;
 use crate::wait::Waiter;
 
 /// The selection of a purge.
@@ -98,8 +95,9 @@ fn look_at(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         outcome => outcome?,
     };
-    // An entry without a file was left by an interrupted run, and recovery removes it.
-    if held == TrashContents::SetAside || (held == TrashContents::Remains && size.files == 0) {
+    // An entry that a killed run left, or one without a file: recovery puts it back or removes it.
+    let is_left = matches!(held, TrashContents::SetAside | TrashContents::Draft);
+    if is_left || (held == TrashContents::Remains && size.files == 0) {
         return Ok(None);
     }
     // The rest of a partly purged entry is purged as well.
@@ -109,41 +107,6 @@ fn look_at(
         return Ok(Some(Purgeable { name, held, files, bytes, freed, since, trashed }));
     }
     Ok(None)
-}
-
-/// Why a purge leaves bytes in place: each wanted item with a tombstone and its payload beside it, because a
-/// deletion or a restoration could not be finished.
-pub fn unpurgeable(
-    collection: &Collection,
-    wanted: &Wanted,
-    agent: &Agent,
-    waiter: &Waiter<'_>,
-) -> Result<Vec<(RepositoryName, RemovalError)>, RemovalError> {
-    let names = match &wanted.names {
-        Some(names) => names.clone(),
-        None => pending(collection)?.0.into_iter().map(|pending| pending.name).collect(),
-    };
-    let is_left = |name: &RepositoryName| -> Result<bool, RemovalError> {
-        let tombstone = match tombstone_with_payload(collection, name) {
-            // Data of an item that is not deleted is purged without its sidecar. The age is that of a
-            // tombstone.
-            Err(_) if wanted.before.is_none() => None,
-            outcome => outcome?,
-        };
-        Ok(tombstone.is_some_and(|it| wanted.before.is_none_or(|before| it.timestamp < before)))
-    };
-    let check = |name: &RepositoryName| {
-        if is_left(name)? {
-            // Another run may be moving it.
-            let _locks = lock_items([(collection, name)], agent, waiter)?;
-            if is_left(name)? {
-                return Err(RemovalError::Unfinished { name: name.clone() });
-            }
-        }
-        Ok(())
-    };
-    let names = names.into_iter().filter(|name| wanted.among.contains(name));
-    Ok(names.filter_map(|name| check(&name).err().map(|error| (name, error))).collect())
 }
 
 /// Empties the trash of one collection. It creates nothing, so it works on a full disk.
@@ -197,9 +160,9 @@ impl<'a> Purger<'a> {
         collection.condemn(trashed, *held)?;
         collection.remove_trashed(trashed)?;
         let what = match held {
-            TrashContents::Payload => "the files of the deleted item",
-            TrashContents::Copy => "the deleted Copy",
-            TrashContents::SetAside | TrashContents::Replaced => "the item as it was before",
+            TrashContents::Item | TrashContents::SetAside | TrashContents::Draft => {
+                "the item as it was before"
+            }
             TrashContents::Remains => "what was left of an earlier purge",
         };
         let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);
@@ -210,15 +173,18 @@ impl<'a> Purger<'a> {
 
     /// An Original without a payload, perhaps restored by hand: the bytes in the trash may be the only ones.
     fn refuse_if_needed(&self, entry: &Purgeable) -> Result<(), RemovalError> {
-        if entry.held != TrashContents::Payload {
+        if entry.held != TrashContents::Item {
             return Ok(());
         }
         let item = match self.collection.item(&entry.name) {
             Err(CollectionError::NoSuchItem { .. }) => return Ok(()),
             outcome => outcome?,
         };
+        if item.has_payload()? {
+            return Ok(());
+        }
         let (sidecar, _) = item.sidecar()?;
-        if sidecar.state != State::Deleted && !item.has_payload()? {
+        if sidecar.state.has_payload() {
             let (name, state) = (entry.name.clone(), sidecar.state);
             return Err(RemovalError::Needed { name, state });
         }

@@ -1,12 +1,16 @@
 //! The remains of a deleted item: found, read and compared, without changing them.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use super::plan::BROKEN_SEAL;
 use super::{DamageRule, RemovalError, Restoration};
-use crate::collection::{Collection, CollectionError, ReadSidecar, Recall, StoredItem, Trashed};
+use crate::collection::{
+    Collection, CollectionError, Names, ReadSidecar, Recall, StoredItem, Trashed,
+};
 use crate::custody::{self, Refusal};
-use crate::disk::Dir;
+use crate::disk::{Dir, PathError};
 use crate::holdings::{Sight, with_line};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -26,27 +30,66 @@ pub(super) struct Search<'a> {
 
 /// Deleted data that can be restored.
 pub(super) enum DeletedItem {
-    /// A tombstone, and the place of its payload: in the trash, or already beside it.
-    Tombstone { record: ReadSidecar, trashed: Option<Trashed> },
-    /// Nothing: the item is not deleted. The trash may hold files that were replaced in it.
+    /// A tombstone or a stub, the item in the trash, and other entries of that name.
+    InTrash { record: ReadSidecar, trashed: Trashed, kept: Vec<PathBuf> },
+    /// Nothing: the item is not deleted. The trash may hold what was replaced in it.
     Empty { item: StoredItem, sidecar: Sidecar, kept: Vec<PathBuf> },
-    /// A whole Copy in the trash, which may hold others of the item.
-    Copy { sidecar: Sidecar, trashed: Trashed, kept: Vec<PathBuf> },
+}
+
+/// What an item in the trash is of a deleted one.
+enum Candidate {
+    /// It is the one, whole.
+    Whole,
+    /// It may be the one; with its damage.
+    Damaged(String),
+    /// It is an older one.
+    Other,
+}
+
+impl Candidate {
+    fn of(damage: Option<String>) -> Candidate {
+        damage.map_or(Candidate::Whole, Candidate::Damaged)
+    }
 }
 
 impl Search<'_> {
     pub(super) fn find(&self, name: &RepositoryName) -> Result<DeletedItem, RemovalError> {
-        match self.collection.item(name) {
-            Ok(item) => self.below_tombstone(item),
-            Err(CollectionError::NoSuchItem { .. }) => match self.copy(name)? {
-                Some(deleted) => Ok(deleted),
-                None => Err(self.not_deleted(name)?),
-            },
-            Err(error) => Err(error.into()),
+        let item = match self.collection.item(name) {
+            Err(CollectionError::NoSuchItem { .. }) => return Err(self.not_deleted(name)?),
+            outcome => outcome?,
+        };
+        let name = item.name();
+        let record = item.read_sidecar()?;
+        match record.sidecar.state {
+            State::Original | State::Copy => {
+                let kept = self.collection.kept_in_trash(name)?;
+                return Ok(DeletedItem::Empty { item, sidecar: record.sidecar, kept });
+            }
+            State::Deleted if item.has_payload()? => {
+                return Err(RemovalError::Beside { name: name.clone() });
+            }
+            State::Deleted | State::Elsewhere => {}
         }
+        if record.seal != Seal::Intact && self.restoration.damage == DamageRule::Refuse {
+            let detail = BROKEN_SEAL.to_owned();
+            return Err(RemovalError::Damaged { name: name.clone(), detail });
+        }
+        self.check_custody(&item, &record)?;
+        let chosen = self.choose(name, &record)?;
+        let mut kept = self.collection.kept_in_trash(name)?;
+        let Some(trashed) = chosen else {
+            return Err(if record.sidecar.state == State::Elsewhere {
+                let holder = record.sidecar.custody.holder().to_owned();
+                RemovalError::refused(name, Refusal::Elsewhere { holder })
+            } else {
+                RemovalError::NotInTrash { name: name.clone(), kept }
+            });
+        };
+        kept.retain(|entry| *entry != self.collection.path_of_trashed(&trashed));
+        Ok(DeletedItem::InTrash { record, trashed, kept })
     }
 
-    /// The error for an absent item without deleted data.
+    /// The error for an absent item.
     fn not_deleted(&self, name: &RepositoryName) -> Result<RemovalError, RemovalError> {
         let absence = self.collection.absent(name);
         let kept = self.collection.kept_in_trash(name)?;
@@ -56,83 +99,28 @@ impl Search<'_> {
         Ok(RemovalError::NotDeleted { absence: Box::new(absence), kept })
     }
 
-    /// The same under the lock of the item, unless another run has changed it since it was found.
-    pub(super) fn unchanged(
+    /// Whether the same would be restored now, under the lock of the item.
+    pub(super) fn is_unchanged(
         &self,
         name: &RepositoryName,
-        deleted: DeletedItem,
-    ) -> Result<Option<DeletedItem>, RemovalError> {
-        let now = match self.collection.item(name) {
-            Err(CollectionError::NoSuchItem { .. }) => None,
-            outcome => Some(outcome?),
-        };
-        match (deleted, now) {
-            (DeletedItem::Tombstone { record, trashed }, Some(item)) => {
-                let is_there = match &trashed {
-                    Some(trashed) => self.collection.trashed_payload(trashed)?.is_some(),
-                    None => true,
-                };
-                let is_same = item.sidecar_text()? == record.text
-                    && is_there
-                    && item.has_payload()? == trashed.is_none();
-                if is_same && state_before(&record.sidecar) == State::Original {
-                    self.check_custody(&item, &record)?;
-                }
-                Ok(is_same.then_some(DeletedItem::Tombstone { record, trashed }))
-            }
-            (DeletedItem::Copy { sidecar, trashed, kept }, None) => {
-                let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
-                let is_same = item.sidecar()?.0 == sidecar;
-                Ok(is_same.then_some(DeletedItem::Copy { sidecar, trashed, kept }))
-            }
-            _ => Ok(None),
+        deleted: &DeletedItem,
+    ) -> Result<bool, RemovalError> {
+        let DeletedItem::InTrash { record, trashed, .. } = deleted else { return Ok(false) };
+        let item = self.collection.item(name)?;
+        let is_same = item.sidecar_text()? == record.text
+            && self.collection.trashed_item(trashed)?.is_some()
+            && !item.has_payload()?;
+        if is_same {
+            self.check_custody(&item, record)?;
         }
+        Ok(is_same)
     }
 
-    fn below_tombstone(&self, item: StoredItem) -> Result<DeletedItem, RemovalError> {
-        let record = item.read_sidecar()?;
-        let name = item.name();
-        if record.sidecar.state == State::Elsewhere {
-            let holder = record.sidecar.custody.holder().to_owned();
-            return Err(RemovalError::refused(name, Refusal::Elsewhere { holder }));
-        }
-        if record.sidecar.state != State::Deleted {
-            let kept = self.collection.kept_in_trash(name)?;
-            return Ok(DeletedItem::Empty { item, sidecar: record.sidecar, kept });
-        }
-        if record.seal != Seal::Intact && self.restoration.damage == DamageRule::Refuse {
-            let detail = "its tombstone does not match its seal".to_owned();
-            return Err(RemovalError::Damaged { name: name.clone(), detail });
-        }
-        if state_before(&record.sidecar) == State::Original {
-            self.check_custody(&item, &record)?;
-        }
-        // An earlier run was killed after it moved the payload here, or before it moved the payload away.
-        let trashed = if item.has_payload()? {
-            let doc = item.dir().open_dir(Path::new(layout::PAYLOAD))?;
-            match self.damage_of(doc, &record.sidecar)? {
-                Some(detail) if self.restoration.damage == DamageRule::Refuse => {
-                    return Err(RemovalError::Damaged { name: name.clone(), detail });
-                }
-                _ => None,
-            }
-        } else {
-            let chosen =
-                self.choose(name, |trashed| match self.collection.trashed_payload(trashed)? {
-                    Some(doc) => self.damage_of(doc, &record.sidecar).map(Some),
-                    None => Ok(None),
-                })?;
-            if chosen.is_none() {
-                let kept = self.collection.kept_in_trash(name)?;
-                return Err(RemovalError::NotInTrash { name: name.clone(), kept });
-            }
-            chosen
-        };
-        Ok(DeletedItem::Tombstone { record, trashed })
-    }
-
-    /// Makes sure that nothing in sight is newer than the tombstone.
+    /// Makes sure that nothing in sight is newer than the tombstone. A Copy may come back at any time.
     fn check_custody(&self, item: &StoredItem, record: &ReadSidecar) -> Result<(), RemovalError> {
+        if record.sidecar.state != State::Deleted {
+            return Ok(());
+        }
         let mut own = item.holding(record, self.collection.id())?;
         own.has = custody::Has::Tombstone;
         let mut seen = with_line(self.collection, item.name(), &own)?;
@@ -152,65 +140,57 @@ impl Search<'_> {
         Ok(summarize_damage(&findings))
     }
 
-    fn copy(&self, name: &RepositoryName) -> Result<Option<DeletedItem>, RemovalError> {
-        let chosen = self.choose(name, |trashed| {
-            let Some(item) = self.collection.trashed_copy(trashed)? else { return Ok(None) };
-            match item.sidecar() {
-                // It gave way to another one.
-                Ok((sidecar, _)) if sidecar.state != State::Copy => return Ok(None),
-                Err(CollectionError::Disk(error)) => return Err(error.into()),
-                // The next check finds an unusable sidecar damaged.
-                Ok(_) | Err(_) => {}
-            }
-            let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
-            let report = report.ok_or(RemovalError::Interrupted)?;
-            report.findings.check_shortage()?;
-            Ok(Some(summarize_damage(&report.findings)))
-        })?;
-        let Some(trashed) = chosen else { return Ok(None) };
-        let Some(item) = self.collection.trashed_copy(&trashed)? else { return Ok(None) };
-        let (sidecar, _) = item.sidecar()?;
-        let mut kept = Vec::new();
-        for other in self.collection.trashed_of(name, Recall::Fresh)? {
-            if other != trashed && self.collection.trashed_copy(&other)?.is_some() {
-                kept.push(self.collection.trashed_dir(&other)?.path().to_path_buf());
-            }
+    /// What the item in an entry is of the deleted one.
+    fn examine(&self, trashed: &Trashed, record: &ReadSidecar) -> Result<Candidate, RemovalError> {
+        let Some(item) = self.collection.trashed_item(trashed)? else {
+            return Ok(Candidate::Other);
+        };
+        if record.sidecar.state == State::Deleted {
+            let Some(doc) = item.dir().open_dir_if_there(layout::PAYLOAD)? else {
+                return Ok(Candidate::Other);
+            };
+            return self.damage_of(doc, &record.sidecar).map(Candidate::of);
         }
-        kept.sort();
-        Ok(Some(DeletedItem::Copy { sidecar, trashed, kept }))
+        match item.sidecar() {
+            Ok((copy, _)) if copy.custody.id() != record.sidecar.custody.id() => {
+                return Ok(Candidate::Other);
+            }
+            Err(CollectionError::Disk(error)) => return Err(error.into()),
+            // The next check finds an unusable sidecar damaged.
+            Ok(_) | Err(_) => {}
+        }
+        let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
+        let report = report.ok_or(RemovalError::Interrupted)?;
+        report.findings.check_shortage()?;
+        Ok(Candidate::of(summarize_damage(&report.findings)))
     }
 
-    /// The last update of the Copy in an entry, if readable, and when the entry went to the trash.
-    fn age(&self, trashed: &Trashed) -> (Option<Instant>, Option<Instant>) {
-        let copy = self.collection.trashed_copy(trashed).ok().flatten();
-        let updated =
-            copy.and_then(|copy| copy.sidecar().ok()).map(|(sidecar, _)| sidecar.timestamp);
+    /// When the entry went to the trash.
+    fn age(&self, trashed: &Trashed) -> Option<Instant> {
         let entry = self.collection.trashed_dir(trashed).and_then(|entry| entry.own_stat());
-        (updated, entry.ok().map(|entry| entry.modified))
+        entry.ok().map(|entry| entry.modified)
     }
 
-    /// The newest entry of the trash that `examine` finds to be whole, or the newest damaged one by the rule.
+    /// The newest entry of the trash that has the deleted item whole, or the newest damaged one by the rule.
     fn choose(
         &self,
         name: &RepositoryName,
-        examine: impl Fn(&Trashed) -> Result<Option<Option<String>>, RemovalError>,
+        record: &ReadSidecar,
     ) -> Result<Option<Trashed>, RemovalError> {
         let mut damaged = None;
         // Another run may have deleted the item since the trash was listed.
         let mut examined = Vec::new();
         for recall in [Recall::Listed, Recall::Fresh] {
             let mut entries = self.collection.trashed_of(name, recall)?;
+            entries.retain(|trashed| !examined.contains(trashed));
             entries.sort_by_cached_key(|trashed| Reverse(self.age(trashed)));
             for trashed in entries {
-                if examined.contains(&trashed) {
-                    continue;
-                }
-                match examine(&trashed)? {
-                    Some(None) => return Ok(Some(trashed)),
-                    Some(Some(detail)) => {
+                match self.examine(&trashed, record)? {
+                    Candidate::Whole => return Ok(Some(trashed)),
+                    Candidate::Damaged(detail) => {
                         damaged.get_or_insert((trashed.clone(), detail));
                     }
-                    None => {}
+                    Candidate::Other => {}
                 }
                 examined.push(trashed);
             }
@@ -225,24 +205,38 @@ impl Search<'_> {
     }
 }
 
-/// The state of the item before its tombstone. A deleted Copy leaves none, so a tombstone without the state
-/// was an Original.
-pub(super) fn state_before(tombstone: &Sidecar) -> State {
-    tombstone.removal.as_ref().map_or(State::Original, |removal| removal.was)
+/// The deleted items among `names` that are in the trash, in order, and why an entry cannot be read.
+pub fn restorable(
+    collection: &Collection,
+    names: &Names,
+) -> Result<(Vec<RepositoryName>, Vec<RemovalError>), PathError> {
+    let (mut found, mut failed) = (BTreeSet::new(), Vec::new());
+    collection.visit_trash(|trashed| {
+        let checked = trashed.map_err(RemovalError::from).and_then(|trashed| {
+            let is_wanted = names.contains(&trashed.name) && !found.contains(&trashed.name);
+            Ok((is_wanted && is_deleted(collection, &trashed)?).then_some(trashed.name))
+        });
+        match checked {
+            Ok(name) => found.extend(name),
+            Err(error) => failed.push(error),
+        }
+        Ok::<_, PathError>(())
+    })?;
+    Ok((found.into_iter().collect(), failed))
 }
 
-/// The tombstone of an item whose payload lies beside it.
-pub(super) fn tombstone_with_payload(
-    collection: &Collection,
-    name: &RepositoryName,
-) -> Result<Option<Sidecar>, CollectionError> {
-    let item = match collection.item(name) {
-        Err(CollectionError::NoSuchItem { .. }) => return Ok(None),
-        outcome => outcome?,
+/// Whether the item of an entry is deleted, and is not only an older state of another one.
+fn is_deleted(collection: &Collection, trashed: &Trashed) -> Result<bool, RemovalError> {
+    let Some(item) = collection.trashed_item(trashed)? else { return Ok(false) };
+    let present = match collection.item(&trashed.name) {
+        Err(error) if error.is_absence() => return Ok(false),
+        present => present?.sidecar()?.0,
     };
-    if !item.has_payload()? {
-        return Ok(None);
-    }
-    let (sidecar, _) = item.sidecar()?;
-    Ok((sidecar.state == State::Deleted).then_some(sidecar))
+    Ok(match present.state {
+        State::Original | State::Copy => false,
+        State::Deleted => item.has_payload()?,
+        State::Elsewhere => {
+            item.sidecar().is_ok_and(|(copy, _)| copy.custody.id() == present.custody.id())
+        }
+    })
 }

@@ -2,19 +2,18 @@
 
 use std::path::PathBuf;
 
-use super::intent::{Intent, IntentKind, may_be_listed};
-use super::remains::{DeletedItem, Search, state_before, tombstone_with_payload};
+use super::remains::{DeletedItem, Search};
 use super::{RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, Event, EventKind, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar,
-    Recall, Trashed, lock_items,
+    Collection, Event, EventKind, Here, InventoryChange, ItemLocks, Lookup, ReadSidecar, Trashed,
+    lock_items,
 };
-use crate::disk::Dir;
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
+use crate::sidecar::Sidecar;
 
 /// A restored item, also of a dry run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,27 +34,37 @@ pub struct Restored {
 }
 
 impl Restored {
-    fn of(deleted: &DeletedItem) -> Restored {
-        let (sidecar, state) = match deleted {
-            DeletedItem::Tombstone { record, .. } => {
-                (&record.sidecar, state_before(&record.sidecar))
+    fn of(collection: &Collection, deleted: &DeletedItem) -> Result<Restored, RemovalError> {
+        let copy;
+        let (sidecar, kept) = match deleted {
+            DeletedItem::Empty { sidecar, kept, .. } => (sidecar, kept),
+            DeletedItem::InTrash { record, kept, .. } if record.sidecar.state == State::Deleted => {
+                (&record.sidecar, kept)
             }
-            DeletedItem::Copy { sidecar, .. } | DeletedItem::Empty { sidecar, .. } => {
-                (sidecar, sidecar.state)
+            DeletedItem::InTrash { trashed, kept, .. } => {
+                copy = copy_in(collection, trashed)?;
+                (&copy, kept)
             }
         };
-        Restored {
+        let state = match sidecar.state {
+            State::Deleted => State::Original,
+            state => state,
+        };
+        Ok(Restored {
             name: sidecar.repository.clone(),
             state,
             was_here: matches!(deleted, DeletedItem::Empty { .. }),
-            kept: match deleted {
-                DeletedItem::Empty { kept, .. } | DeletedItem::Copy { kept, .. } => kept.clone(),
-                DeletedItem::Tombstone { .. } => Vec::new(),
-            },
+            kept: kept.clone(),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
-        }
+        })
     }
+}
+
+/// The sidecar of the Copy in an entry of the trash.
+fn copy_in(collection: &Collection, trashed: &Trashed) -> Result<Sidecar, RemovalError> {
+    let item = collection.trashed_item(trashed)?;
+    Ok(item.ok_or_else(|| collection.absent(&trashed.name))?.sidecar()?.0)
 }
 
 /// Plans the restoration of the item `name` of `collection`.
@@ -67,169 +76,95 @@ pub fn plan_restoration(
     interrupt: &Interrupt,
 ) -> Result<Restored, RemovalError> {
     let deleted = Search { collection, restoration, progress, interrupt }.find(name)?;
-    Ok(Restored::of(&deleted))
-}
-
-/// A run that restores some items.
-pub struct Restorer<'r, 'o> {
-    remover: &'r Remover<'r>,
-    restoration: &'o Restoration<'o>,
-    intent: Intent<'r>,
+    Restored::of(collection, &deleted)
 }
 
 impl Remover<'_> {
-    /// Begins to restore `names`.
-    pub fn restorer<'r, 'o>(
-        &'r self,
-        names: &'r [RepositoryName],
-        restoration: &'o Restoration<'o>,
-    ) -> Restorer<'r, 'o> {
-        Restorer::new(restoration, Intent::new(self, IntentKind::Restoration, names))
-    }
-}
-
-impl<'r, 'o> Restorer<'r, 'o> {
-    pub(super) fn new(restoration: &'o Restoration<'o>, intent: Intent<'r>) -> Restorer<'r, 'o> {
-        Restorer { remover: intent.remover(), restoration, intent }
-    }
-
     /// Restores the item `name`, after comparing every byte in the trash with its sidecar. An item that is
     /// not deleted stays unchanged.
     ///
     /// An Original is not restored while a collection in sight has a newer state.
     ///
     /// On a full disk it uses the reserve for deleting: a restoration needs as little room.
-    pub fn restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
-        let before = self.intent.is_unfinished();
-        let restored = self.try_to_restore(name);
-        if restored.is_ok() {
-            self.intent.settle(before);
-        }
-        self.remover.caller.progress.finish_item(name.as_str());
+    pub fn restore(
+        &self,
+        name: &RepositoryName,
+        restoration: &Restoration<'_>,
+    ) -> Result<Restored, RemovalError> {
+        let restored = self.try_to_restore(name, restoration);
+        self.caller.progress.finish_item(name.as_str());
         restored
     }
 
-    fn try_to_restore(&mut self, name: &RepositoryName) -> Result<Restored, RemovalError> {
-        let search = self.search()?;
+    fn try_to_restore(
+        &self,
+        name: &RepositoryName,
+        restoration: &Restoration<'_>,
+    ) -> Result<Restored, RemovalError> {
+        let Remover { collection, caller, .. } = *self;
+        let Caller { progress, interrupt, .. } = caller;
+        let search = Search { collection, restoration, progress, interrupt };
         // Other processes need not wait while every byte is read; their changes are taken into account
         // afterwards.
-        let (deleted, locks) = loop {
+        loop {
+            if interrupt.requested() {
+                return Err(RemovalError::Interrupted);
+            }
             let deleted = search.find(name)?;
             if let DeletedItem::Empty { item, .. } = &deleted {
                 // A killed run may have moved it there without a sync.
-                search.collection.confirm_names([item.name().as_str()])?;
-                return Ok(Restored::of(&deleted));
+                collection.confirm_names([item.name().as_str()])?;
+                return Restored::of(collection, &deleted);
             }
-            let locks = self.lock(name)?;
-            if let Some(deleted) = search.unchanged(name, deleted)? {
-                break (deleted, locks);
+            let locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;
+            if let DeletedItem::InTrash { record, trashed, .. } = &deleted
+                && search.is_unchanged(name, &deleted)?
+            {
+                let restored = Restored::of(collection, &deleted)?;
+                return self.bring_back(name, (record, trashed), &locks).map(|()| restored);
             }
-        };
-        self.bring_back(name, &deleted, &locks)?;
-        Ok(Restored::of(&deleted))
-    }
-
-    fn search(&self) -> Result<Search<'r>, RemovalError>
-    where
-        'o: 'r,
-    {
-        let Remover { collection, caller, .. } = self.remover;
-        let Caller { progress, interrupt, .. } = *caller;
-        if interrupt.requested() {
-            return Err(RemovalError::Interrupted);
         }
-        Ok(Search { collection, restoration: self.restoration, progress, interrupt })
     }
 
-    fn lock(&self, name: &RepositoryName) -> Result<ItemLocks, RemovalError> {
-        let Remover { collection, caller, .. } = *self.remover;
-        Ok(lock_items([(collection, name)], caller.agent, &caller.waiter())?)
-    }
-
-    /// Restores the data found, which is unchanged under these locks.
+    /// Swaps the tombstone or the stub with the item in the trash, which is unchanged under these locks.
     fn bring_back(
-        &mut self,
+        &self,
         name: &RepositoryName,
-        deleted: &DeletedItem,
+        (record, trashed): (&ReadSidecar, &Trashed),
         locks: &ItemLocks,
     ) -> Result<(), RemovalError> {
-        let Remover { collection, writer, caller } = self.remover;
-        let (collection, Caller { agent, clock, .. }) = (*collection, *caller);
+        let Remover { collection, writer, caller } = self;
+        let (collection, clock) = (*collection, caller.clock);
+        let item = locks.item(&Lookup::new(collection), name)?;
+        let item = item.ok_or_else(|| collection.absent(name))?;
+        let here = if record.sidecar.state == State::Deleted {
+            let after = self.restored(&record.sidecar)?;
+            let text = record.rewritten(name, &after)?;
+            let coming = collection.trashed_item(trashed)?;
+            let coming = coming.ok_or_else(|| collection.absent(name))?;
+            collection.with_reserve(|| writer.replace_trashed_sidecar(&coming, &text))?;
+            Here::of(&after)
+        } else {
+            Here::of(&copy_in(collection, trashed)?)
+        };
         let _changing = writer.changing(collection, vec![name.clone()]);
-        match deleted {
-            DeletedItem::Tombstone { record, trashed } => {
-                let item = locks.item(&Lookup::new(collection), name)?;
-                let item = item.ok_or_else(|| collection.absent(name))?;
-                collection.with_reserve(|| self.intent.begin())?;
-                self.unbury(&item, record, trashed.as_ref())?;
-            }
-            DeletedItem::Copy { trashed, .. } => self.put_copy_back(trashed)?,
-            DeletedItem::Empty { .. } => {}
-        }
-        let event = Event::new(EventKind::Recovery, name, clock.now(), agent);
+        let announced = collection.with_reserve(|| writer.announce([name]))?;
+        let trashed = collection.with_reserve(|| item.swap_with_trash(trashed))?;
+        collection.sync_swapped([name].into_iter(), std::slice::from_ref(&trashed))?;
+        let change = [(name.clone(), InventoryChange::Became(here))];
+        collection.with_reserve(|| collection.record(change.clone(), clock))?;
+        announced.settle();
+        collection.remove_trashed(&trashed)?;
+        let event = Event::new(EventKind::Recovery, name, clock.now(), caller.agent);
         collection.note(&[Event { note: Some("restored".to_owned()), ..event }]);
         Ok(())
     }
 
-    /// Completes the restoration of an item that was interrupted, and returns whether there was something to do. An item
-    /// that an intent in `journal` lists as being deleted is left alone: its payload may be on its way into the trash.
-    ///
-    /// Nothing is to be done if the payload is in the trash: the item was deleted since.
-    pub(super) fn complete(
-        &mut self,
-        journal: &Dir,
-        name: &RepositoryName,
-    ) -> Result<bool, RemovalError> {
-        let Remover { collection, caller, .. } = *self.remover;
-        let refuse_if_deleted = || {
-            if may_be_listed(journal, IntentKind::Deletion, name)? {
-                return Err(RemovalError::Unfinished { name: name.clone() });
-            }
-            Ok(())
-        };
-        while tombstone_with_payload(collection, name)?.is_some() {
-            let locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;
-            // The holder of the lock has completed its deletion or restoration.
-            if tombstone_with_payload(collection, name)?.is_none() {
-                break;
-            }
-            refuse_if_deleted()?;
-            drop(locks);
-            let search = self.search()?;
-            let deleted = search.find(name)?;
-            if !matches!(deleted, DeletedItem::Tombstone { trashed: None, .. }) {
-                continue;
-            }
-            let locks = self.lock(name)?;
-            let Some(deleted) = search.unchanged(name, deleted)? else { continue };
-            refuse_if_deleted()?;
-            let before = self.intent.is_unfinished();
-            self.bring_back(name, &deleted, &locks)?;
-            self.intent.settle(before);
-            return Ok(true);
-        }
-        if !collection.trashed_of(name, Recall::Listed)?.is_empty() {
-            let _locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;
-            collection.remove_empty_entries(name)?;
-        }
-        Ok(false)
-    }
-
-    /// Ends the run. Unfinished items stay recorded.
-    pub fn finish(self) -> Result<(), RemovalError> {
-        Ok(self.intent.finish()?)
-    }
-
-    fn unbury(
-        &self,
-        item: &LockedItem<'_>,
-        record: &ReadSidecar,
-        trashed: Option<&Trashed>,
-    ) -> Result<(), RemovalError> {
-        let Remover { collection, writer, caller: Caller { clock, .. } } = self.remover;
-        let before = &record.sidecar;
+    /// The sidecar of the Original whose tombstone is `before`.
+    fn restored(&self, before: &Sidecar) -> Result<Sidecar, RemovalError> {
+        let Remover { collection, caller: Caller { clock, .. }, .. } = self;
         let mut after = before.clone();
-        after.state = state_before(before);
+        after.state = State::Original;
         // It has not changed, so its Copies stay current.
         let updated = before.removal.as_ref().and_then(|removal| removal.updated);
         after.timestamp =
@@ -237,29 +172,6 @@ impl<'r, 'o> Restorer<'r, 'o> {
         after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
         after.removal = None;
         after.note_restored(clock.now());
-        let text = record.rewritten(item.name(), &after)?;
-        collection.with_reserve(|| item.unbury(trashed))?;
-        collection.with_reserve(|| writer.replace_sidecar(item, &text))?;
-        self.record(item.name(), &InventoryChange::became(&after))?;
-        match trashed {
-            Some(trashed) => collection.remove_trashed(trashed)?,
-            // That run did not reach it.
-            None => collection.remove_empty_entries(item.name())?,
-        }
-        Ok(())
-    }
-
-    fn put_copy_back(&self, trashed: &Trashed) -> Result<(), RemovalError> {
-        let (collection, name) = (self.remover.collection, &trashed.name);
-        collection.with_reserve(|| collection.put_copy_back(trashed))?;
-        let sidecar = collection.item(name)?.read_sidecar()?.sidecar;
-        self.record(name, &InventoryChange::entered(&sidecar))?;
-        Ok(collection.remove_trashed(trashed)?)
-    }
-
-    fn record(&self, name: &RepositoryName, change: &InventoryChange) -> Result<(), RemovalError> {
-        let Remover { collection, caller, .. } = self.remover;
-        let record = || collection.record([(name.clone(), change.clone())], caller.clock);
-        Ok(collection.with_reserve(record)?)
+        Ok(after)
     }
 }

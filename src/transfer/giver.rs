@@ -18,6 +18,8 @@ pub(super) struct Giver<'a> {
     pub collection: &'a Collection,
     pub writer: &'a Writer,
     pub clock: &'a dyn Clock,
+    /// Whether items that leave a stub go to the trash: nothing in sight has their payload.
+    pub is_last: bool,
 }
 
 impl Giver<'_> {
@@ -38,6 +40,7 @@ impl Giver<'_> {
                 (item.name().clone(), InventoryChange::Became(left))
             })
             .collect();
+        let announced = self.writer.announce(items.iter().map(|(item, ..)| item.name()))?;
         match leaves {
             Leaves::Stub => self.leave_stubs(&items)?,
             Leaves::Copy => {
@@ -50,7 +53,9 @@ impl Giver<'_> {
                 self.writer.replace_sidecars(&texts)?;
             }
         }
-        Ok(self.collection.record(changes, self.clock)?)
+        self.collection.record(changes, self.clock)?;
+        announced.settle();
+        Ok(())
     }
 
     fn leave_stubs(&self, items: &[Leaving<'_>]) -> Result<(), TransferError> {
@@ -64,10 +69,10 @@ impl Giver<'_> {
         self.writer.sync_staged(self.collection, places)?;
         for ((item, read, _), (_, stub)) in items.iter().zip(&staged) {
             // It has to be finished: half of it is no better than none.
-            if item.unlisted(read.listed(), &Interrupt::default())?.is_empty() {
-                self.writer.swap_item(stub, item)?;
-            } else {
+            if self.is_last || !item.unlisted(read.listed(), &Interrupt::default())?.is_empty() {
                 self.writer.replace_item(stub, item)?;
+            } else {
+                self.writer.swap_item(stub, item)?;
             }
         }
         self.collection.confirm_names(items.iter().map(|(item, ..)| item.name().as_str()))?;

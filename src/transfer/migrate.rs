@@ -145,7 +145,8 @@ impl Shared<'_> {
             let custody = staged.received.as_ref().unwrap_or(&read.sidecar.custody).elsewhere();
             leaving.push((item, read, custody));
         }
-        let giver = Giver { collection: self.from, writer: giver, clock: self.caller.clock };
+        let (collection, clock) = (self.from, self.caller.clock);
+        let giver = Giver { collection, writer: giver, clock, is_last: false };
         giver.leave(leaving, self.options.leaves)
     }
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::TransferError;
-use super::giver::{Giver, Leaving};
+use super::giver::Giver;
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{
@@ -88,7 +88,10 @@ impl Recovery<'_> {
                         // Its contents are those that were offered.
                         Leaves::Copy => own.custody.elsewhere().passed_to(&ceded.to, ceded.id),
                     };
-                    self.finish((item, read, custody), leaves)?;
+                    let is_last = there.has == Has::Tombstone;
+                    let (collection, writer, clock) = (self.giver, self.writer, self.waiter.clock);
+                    let giver = Giver { collection, writer, clock, is_last };
+                    giver.leave(vec![(item, read, custody)], leaves)?;
                     Ok(Ending::HandedOver)
                 }
                 custody::Interrupted::KeepAbove(there) => {
@@ -162,11 +165,6 @@ impl Recovery<'_> {
             ProofError::Disk(error) => error.into(),
             ProofError::Interrupted => TransferError::Interrupted,
         })
-    }
-
-    fn finish(&self, item: Leaving<'_>, leaves: Leaves) -> Result<(), TransferError> {
-        let clock = self.waiter.clock;
-        Giver { collection: self.giver, writer: self.writer, clock }.leave(vec![item], leaves)
     }
 
     fn withdraw(&self, item: &LockedItem<'_>, read: &ReadSidecar) -> Result<Ending, TransferError> {

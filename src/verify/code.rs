@@ -75,7 +75,7 @@ codes! {
     Unrecorded = 109, Warning, "an item is here whose arrival was never recorded";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
-    ItemReturned = 112, Damage, "an item is here as the Original or a tombstone, though it was given up";
+    ItemReturned = 112, Damage, "an item is here as the Original, though it was given up";
     // It was put back from a backup: another collection may have the Original.
     ItemPutBack = 113, Damage, "an item is older than what the inventory, or another collection, says of it";
 

@@ -98,7 +98,7 @@ fn unrecorded(name: &RepositoryName, detail: &str) -> Report {
     Report::Tree(Finding::new(Code::Unrecorded, place, detail))
 }
 
-/// The finding for a requested item that is here, though it left for another collection.
+/// The finding for a requested item that is here, though it was given up.
 pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
     match collection.returned(name) {
         Ok(line) => line.map(|line| item_returned(Place::Item, &line)),
@@ -126,7 +126,7 @@ fn item_returned(place: Place, line: &InventoryLine) -> Finding {
 pub(super) fn absent(collection: &Collection, name: &RepositoryName) -> ItemReport {
     let (code, detail) = match collection.last_record(name) {
         Ok(Some(Recorded { line, certainty })) => match &line.change {
-            InventoryChange::Left(_) => (Code::ItemMissing, line.to_string()),
+            InventoryChange::Lost => (Code::ItemMissing, line.to_string()),
             _ => return missing(name.clone(), line.state(), certainty),
         },
         Ok(None) => (Code::ItemMissing, "no directory has this name".to_owned()),

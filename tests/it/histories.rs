@@ -30,6 +30,22 @@ const KNOWN: &[(&str, &str, &str)] = &[(
 /// Histories that once broke a promise, and how.
 const REGRESSIONS: &[(&str, &str)] = &[
     (
+        "the receiver of an open migration passed the item on, and it was deleted there",
+        "new B
+         migrate B C x leave-copy
+         migrate C B x killed anywhere
+         migrate B A x
+         delete A x",
+    ),
+    (
+        "the giver of an open migration discarded bytes that a deletion at the receiver had not",
+        "new B
+         new C
+         migrate C A y leave-copy killed anywhere
+         delete A y
+         purge A",
+    ),
+    (
         "the clocks of two machines decide whether a giver takes an Original back",
         "new A
          hide C

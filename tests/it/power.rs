@@ -45,8 +45,8 @@ impl Disk {
                 self.volatile.retain(|volatile| volatile != path);
             }
             Operation::SyncFileSystem => self.volatile.clear(),
-            Operation::Remove
-            | Operation::Open
+            Operation::Remove => self.volatile.retain(|volatile| !volatile.starts_with(path)),
+            Operation::Open
             | Operation::List
             | Operation::Inspect
             | Operation::Read

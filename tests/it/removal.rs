@@ -3,7 +3,6 @@
 mod an_original;
 mod beside;
 mod faults;
-mod finishing;
 mod full_disk;
 mod interrupted;
 mod listing;
@@ -13,6 +12,7 @@ mod the_last_holding;
 mod what_is_not_in_order;
 
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -24,9 +24,8 @@ use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
-    DamageRule, Finished, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError,
-    Remover, Restoration, Restored, Step, Wanted, finish_pending, plan, plan_restoration,
-    purgeable,
+    DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError, Remover,
+    Restoration, Restored, Step, Wanted, plan, plan_restoration, purgeable,
 };
 use urepo::sidecar::{Removal, Seal, Sidecar};
 use urepo::verify::{Depth, verify_item, verify_payload};
@@ -147,7 +146,7 @@ fn remover<T>(
         caller: caller(&agent, clock, &interrupt),
     };
     let outcome = act(&remover)?;
-    remover.writer.finish()?;
+    remover.finish()?;
     Ok(outcome)
 }
 
@@ -156,12 +155,20 @@ fn delete(
     name: &RepositoryName,
     order: &Order<'_>,
 ) -> Result<Step, RemovalError> {
-    remover(collection, &later(), |remover| {
-        let mut deletion = remover.deletion(std::slice::from_ref(name), order);
-        let step = deletion.delete(name).map(|plan| plan.step);
-        deletion.finish()?;
-        step
-    })
+    remover(collection, &later(), |remover| delete_one(remover, name, order).map(|plan| plan.step))
+}
+
+fn delete_one<'o>(
+    remover: &Remover<'_>,
+    name: &RepositoryName,
+    order: &Order<'o>,
+) -> Result<Plan<'o>, RemovalError> {
+    let mut outcome = None;
+    remover.delete(std::slice::from_ref(name), order, &mut |_, deleted| {
+        outcome = Some(deleted);
+        ControlFlow::Continue(())
+    });
+    outcome.unwrap()
 }
 
 fn restore(
@@ -169,16 +176,7 @@ fn restore(
     name: &RepositoryName,
     restoration: &Restoration<'_>,
 ) -> Result<Restored, RemovalError> {
-    let mut restorer = remover.restorer(std::slice::from_ref(name), restoration);
-    let restored = restorer.restore(name);
-    restorer.finish()?;
-    restored
-}
-
-/// Finishes what interrupted runs left.
-fn finish(collection: &Collection) -> Result<Finished, RemovalError> {
-    let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
-    finish_pending(collection, &alone(), &caller(&agent, &clock, &interrupt))
+    remover.restore(name, restoration)
 }
 
 fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {
@@ -236,37 +234,26 @@ mod a_copy {
     }
 
     #[test]
-    fn leaves_nothing_and_comes_back_whole() {
+    fn leaves_a_stub_and_comes_back_whole() {
         let world = world();
         let files = tree(&world.item("archive"));
         let before = world.sidecar("archive");
         let others = [world.open("original")];
         world.delete("archive", &relying_on(&others)).unwrap();
-        assert!(!world.item("archive").exists());
-        assert_eq!(world.trash(), [TrashContents::Copy]);
+        assert!(!world.item("archive").join("doc").exists());
+        let stub = world.sidecar("archive");
+        assert_eq!((stub.state, &stub.custody), (State::Elsewhere, &before.custody));
+        assert_eq!(world.trash(), [TrashContents::Item]);
         // Recovery does not take it for something that has to be put back.
         let collection = world.open("archive");
         recover(&collection, &agent(), &waiter(&later())).unwrap();
-        assert!(!world.item("archive").exists());
-        assert_eq!(world.trash(), [TrashContents::Copy]);
-        let last_level = world.name.as_str().rsplit('/').next().unwrap();
-        for text in [world.name.as_str(), last_level] {
-            assert_eq!(collection.find_with_trash(text).unwrap(), world.name);
-        }
+        assert_eq!(world.sidecar("archive"), stub);
+        assert_eq!(world.trash(), [TrashContents::Item]);
         let revived = world.restore(&others, DamageRule::Refuse).unwrap();
         assert_eq!(revived.state, State::Copy);
         assert_eq!(tree(&world.item("archive")), files);
         assert_eq!(world.sidecar("archive"), before);
         assert_eq!(world.trash(), []);
-    }
-
-    #[test]
-    fn comes_back_even_where_the_year_is_gone() {
-        let world = world();
-        world.delete("archive", &forced()).unwrap();
-        std::fs::remove_dir_all(world.root("archive/example.org")).unwrap();
-        world.restore(&[], DamageRule::Refuse).unwrap();
-        assert!(is_whole(&world.open("archive"), &world.name));
     }
 
     #[test]
@@ -292,12 +279,8 @@ mod plans {
         let planned =
             plan(&collection, &world.name, &order, &NoProgress, &Interrupt::default()).unwrap();
         assert_eq!(tree(&world.root("")), before);
-        let done = remover(&collection, &later(), |remover| {
-            let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
-            let done = deletion.delete(&world.name)?;
-            deletion.finish()?;
-            Ok(done)
-        });
+        let done =
+            remover(&collection, &later(), |remover| delete_one(remover, &world.name, &order));
         let told = |plan: &Plan<'_>| {
             let proof = plan.proven_by.map(|it| (it.collection.path().to_path_buf(), it.state));
             (plan.name.clone(), plan.step, plan.files, plan.bytes, proof)
@@ -323,7 +306,7 @@ mod purging {
         world.delete("archive", &forced()).unwrap();
         let purged = world.purge().unwrap();
         assert_eq!(purged.len(), 1);
-        assert_eq!((purged[0].files, purged[0].held), (3, TrashContents::Payload));
+        assert_eq!((purged[0].files, purged[0].held), (4, TrashContents::Item));
         assert!(purged[0].bytes >= 200_005);
         assert_eq!(world.trash(), []);
         assert_eq!(world.sidecar("archive").state, State::Deleted);
@@ -374,7 +357,7 @@ mod purging {
         std::fs::write(world.item("archive").join("item.toml"), sidecar).unwrap();
         let error = world.purge().unwrap_err();
         assert!(matches!(error, RemovalError::Needed { .. }), "{error}");
-        assert_eq!(world.trash(), [TrashContents::Payload]);
+        assert_eq!(world.trash(), [TrashContents::Item]);
     }
 }
 
@@ -389,6 +372,6 @@ fn files_beside_a_sidecar_that_can_not_be_read_are_not_purged() {
     let collection = world.open("archive");
     for before in [None, Some("2030-01-01T00:00:00Z".parse().unwrap())] {
         purge(&collection, &Wanted { before, ..Wanted::default() }).unwrap_err();
-        assert_eq!(world.trash(), [TrashContents::Payload]);
+        assert_eq!(world.trash(), [TrashContents::Item]);
     }
 }

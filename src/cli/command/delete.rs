@@ -5,12 +5,10 @@ use std::ffi::OsString;
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::removal::{
-    DamageRule, IntentKind, LastRule, Order, Pending, PermanentRule, RemovalError, plan,
-};
+use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
 use urepo::verify::Depth;
 
-use super::removal::{ItemReport, RemovalRun, finish_removals, is_reported_with, unfinished};
+use super::removal::{ItemReport, RemovalRun};
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::force::Force;
@@ -21,8 +19,8 @@ use crate::cli::{Done, agent};
 /// Delete items
 ///
 /// An Original leaves a tombstone: its identifier is never issued again, and `urepo show` says who deleted
-/// it, when and why. A Copy leaves nothing. The files go to the trash of the collection, where
-/// `urepo restore` finds them until `urepo purge`. Only the purge frees room.
+/// it, when and why. A Copy leaves a stub, which says where its Original is. The items as they were go to the
+/// trash of the collection, where `urepo restore` finds them until `urepo purge`. Only the purge frees room.
 ///
 /// An item is deleted only if another collection holds the same files, which are read and compared
 /// now: one named with --with, or one of the settings.
@@ -69,52 +67,18 @@ impl Delete {
         let collection = context.collection()?;
         let others = context.known_besides(&collection, &self.others)?.collections;
         let order = self.order(context, &others);
-        finish_removals(context, &collection, is_reported_with(context, &self.selection))?;
         let mut report = Report::new(context, "deleted", self.selection.is_single());
-        let mut names = context.selected_names(&self.selection, &collection, &mut report)?;
-        if !self.selection.names_items() {
-            self.select_unfinished(context, &collection, &mut names, &mut report)?;
-        }
+        let names = context.selected_names(&self.selection, &collection, &mut report)?;
         let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
         let plan = |name: &RepositoryName, progress: &dyn Progress| {
             let plan = plan(&collection, name, &order, progress, &context.interrupt);
             plan.map(|plan| ItemReport::of_plan(&plan))
         };
         run.carry_out(&names, report, plan, |remover, note| {
-            let mut deletion = remover.deletion(&names, &order);
-            let _ = names.iter().try_for_each(|name| {
-                note(name, deletion.delete(name).map(|plan| ItemReport::of_plan(&plan)))
+            remover.delete(&names, &order, &mut |name, outcome| {
+                note(name, outcome.map(|plan| ItemReport::of_plan(&plan)))
             });
-            deletion.finish()
         })
-    }
-
-    /// Adds the items whose deletion could not be finished, unless a state is given. An item that may be half
-    /// restored is deleted only by its identifier.
-    fn select_unfinished(
-        &self,
-        context: &Context,
-        collection: &Collection,
-        names: &mut Vec<RepositoryName>,
-        report: &mut Report<'_>,
-    ) -> Done {
-        let (filter, is_any_state) =
-            (self.selection.filter(context), self.selection.flags.state.is_none());
-        for Pending { name, kind, .. } in unfinished(collection, report)? {
-            let is_listed = names.contains(&name);
-            if !(is_listed || is_any_state && filter.contains(&name)) {
-                continue;
-            }
-            names.retain(|it| *it != name);
-            // In a dry run, items that the run would first restore and then delete are not restored yet.
-            if kind == IntentKind::Deletion || context.global.dry_run {
-                names.push(name);
-            } else {
-                let error = RemovalError::Unfinished { name: name.clone() };
-                let _ = report.failed(name.as_str(), error.into());
-            }
-        }
-        Ok(())
     }
 
     fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {

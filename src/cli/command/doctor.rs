@@ -4,19 +4,14 @@ use urepo::clock::Clock as _;
 use urepo::collection::{Issuer, Memory, left_overs};
 use urepo::distributor::ClockTrust;
 use urepo::identity::SECOND;
-use urepo::removal::pending;
 
-use super::removal::described;
 use crate::cli::Done;
 use crate::cli::context::Context;
-use crate::cli::failure::Failure;
 use crate::cli::human;
 use crate::cli::records::{self, Distributor};
 use crate::cli::shell;
 
 /// Show the identifier distributors, the clock and temporary files
-///
-/// Items whose deletion or restoration was interrupted are named; `urepo recover` completes it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -30,18 +25,11 @@ impl Doctor {
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         let memories = issuer.look()?;
         let left = left_overs(&collection)?.len();
-        let (mut unfinished, failed) = pending(&collection)?;
-        unfinished.retain(|item| !item.is_at_work);
-        for error in failed {
-            context.printer.warning(&Failure::from(error).in_one_line());
-        }
-
         if context.printer.json {
             context.printer.record(&records::Doctor {
                 clock: context.clock.now().to_string(),
                 machine: context.agent.machine_id.clone(),
                 temporary_files: left as u64,
-                unfinished: unfinished.iter().map(|item| item.name.to_string()).collect(),
                 distributors: memories.iter().map(distributor).collect(),
             })
         } else {
@@ -61,10 +49,6 @@ impl Doctor {
                     human::count(left as u64, "file")
                 )),
             };
-            for item in &unfinished {
-                let (removal, recover) = (described(item), shell::pasted("`urepo recover`"));
-                text += &format!("unfinished   {removal}; {recover} finishes it\n");
-            }
             context.printer.lines(&text)
         }
     }

@@ -122,8 +122,8 @@ struct Meant {
 
 impl Meant {
     fn find(collection: &Collection, text: &str) -> Result<Meant, Failure> {
-        let (name, absent) = match collection.find_with_trash(text).map_err(Failure::from) {
-            Ok(name) => (name.to_string(), None),
+        let (name, absent) = match collection.find(text).map_err(Failure::from) {
+            Ok(item) => (item.name().to_string(), None),
             Err(failure) if failure.exit != Exit::NoItem => return Err(failure),
             Err(failure) => (text.trim_matches('/').to_owned(), Some((text.to_owned(), failure))),
         };

@@ -5,11 +5,9 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::TrashContents;
 use urepo::identity::SECOND;
-use urepo::removal::{
-    PurgePlan, Purgeable, Purger, RemovalError, Wanted, pending, purgeable, unpurgeable,
-};
+use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 
-use super::removal::{finish_removals, is_reported_with, named};
+use super::removal::named;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -18,18 +16,15 @@ use crate::cli::report::{End, Report};
 use crate::cli::select::{NameFlags, Selection};
 use crate::cli::{Done, human};
 
-/// Remove the files of deleted items permanently
+/// Remove deleted and replaced items permanently
 ///
-/// Until a purge, deleted items keep their files in the trash of the collection. The command lists the files
+/// Until a purge, deleted items, and items as they were before a repair, stay in the trash of the collection. The command lists the files
 /// to remove and asks; if it cannot ask, it needs --yes. Tombstones stay. --since and --until use the date in
 /// the identifier, --older-than the time at which files went to this trash, whenever their Original was
 /// deleted.
 ///
 /// The freed room is the room on the disk, as `df` shows it: a file shared with another item or with the
 /// repaired item frees nothing. A purge works without a free block or inode.
-///
-/// Interrupted deletions and restorations are completed first. An item for which that fails keeps its files
-/// in place, and is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -53,35 +48,16 @@ impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
-        let is_reported = is_reported_with(context, &selection);
-        // A recent item is skipped.
-        let is_reported = |error: &RemovalError| self.older_than.is_none() && is_reported(error);
-        finish_removals(context, &collection, is_reported)?;
         let mut report = Report::new(context, "purged", selection.is_single());
         let names = named(&collection, &selection, &mut report)?;
         let among = selection.filter(context);
         let wanted = Wanted { names, among, before: self.before(context) };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
-        // A dry run finishes nothing, and a run would finish these first.
-        let left = if context.global.dry_run {
-            Vec::new()
-        } else {
-            unpurgeable(&collection, &wanted, &context.agent, &context.waiter())?
-        };
-        let (_, unknown) = pending(&collection)?;
         if !selection.names_items() {
-            let count = entries.len() + failed.len() + left.len() + unknown.len();
-            report = Report::new(context, "purged", count == 1);
-        }
-        // The items of an unreadable intent may have files in place.
-        for error in unknown {
-            let _ = report.failed("", error.into());
+            report = Report::new(context, "purged", entries.len() + failed.len() == 1);
         }
         for error in failed {
             let _ = report.failed("", error.into());
-        }
-        for (name, error) in left {
-            let _ = report.failed(name.as_str(), error.into());
         }
         if context.global.dry_run {
             for entry in &entries {
@@ -94,7 +70,7 @@ impl Purge {
         if !entries.is_empty() && !self.yes {
             let lines = entries.iter().map(|entry| line(entry, "to be purged:"));
             let total = Total::of(&entries);
-            let (what, bytes) = (total.counted("deleted item"), human::bytes(total.bytes));
+            let (what, bytes) = (total.counted(), human::bytes(total.bytes));
             let question = format!("remove {what}, {bytes}, permanently?");
             confirm_listed(context, self.yes, lines, &question)?;
         }
@@ -137,8 +113,6 @@ impl Purge {
 #[derive(Default)]
 struct Total {
     entries: u64,
-    /// Entries of items that still exist.
-    of_living: u64,
     bytes: u64,
     freed: u64,
 }
@@ -152,40 +126,23 @@ impl Total {
         total
     }
 
-    /// Their number, as `items` if all are deleted items.
-    fn counted(&self, item: &str) -> String {
-        match self.of_living {
-            0 => human::count(self.entries, item),
-            _ => format!("{} of the trash", human::count(self.entries, "entry")),
-        }
+    fn counted(&self) -> String {
+        format!("{} of the trash", human::count(self.entries, "entry"))
     }
 
     fn add(&mut self, entry: &Purgeable) {
         self.entries += 1;
-        let is_of_living = entry.held == TrashContents::Replaced;
-        self.of_living += u64::from(is_of_living);
         self.bytes += entry.bytes;
         self.freed += entry.freed;
     }
 }
 
-/// The words for an entry in a record and in a line, and for how it came here.
-fn words(entry: &Purgeable) -> (&'static str, &'static str, &'static str) {
-    match entry.held {
-        TrashContents::Payload => ("payload", "", "deleted"),
-        TrashContents::Copy => ("copy", ", a Copy", "deleted"),
-        TrashContents::SetAside => ("item", "", "deleted"),
-        TrashContents::Replaced => ("replaced", ", as it was before", "in the trash since"),
-        TrashContents::Remains => ("remains", ", what is left of it", "deleted"),
-    }
-}
-
 fn line(entry: &Purgeable, verb: &str) -> String {
     let Purgeable { name, files, bytes, since, .. } = entry;
-    let (_, what, went) = words(entry);
+    let what = if entry.held == TrashContents::Remains { ", what is left of it" } else { "" };
     let files = human::count(*files, "file");
     let since = since.floor(SECOND);
-    format!("{verb} {name}{what}: {files}, {}, {went} {since}", human::bytes(*bytes))
+    format!("{verb} {name}{what}: {files}, {}, in the trash since {since}", human::bytes(*bytes))
 }
 
 fn record(entry: &Purgeable) -> Item<'static> {
@@ -193,7 +150,10 @@ fn record(entry: &Purgeable) -> Item<'static> {
         files: Some(entry.files),
         bytes: Some(entry.bytes),
         trash: Some(Trash {
-            held: words(entry).0,
+            held: match entry.held {
+                TrashContents::Remains => "remains",
+                _ => "item",
+            },
             since: entry.since.to_string(),
             freed: entry.freed,
         }),
@@ -204,7 +164,7 @@ fn record(entry: &Purgeable) -> Item<'static> {
 fn finish(done: &Total, mut report: Report<'_>) -> Done {
     report.summary.counts.bytes = Some(done.bytes);
     report.count("freed", done.freed);
-    let items = done.counted("item");
+    let items = done.counted();
     let (bytes, freed) = (human::bytes(done.bytes), human::bytes(done.freed));
     let closing = match (done.entries, report.is_dry()) {
         (0, _) => "there is nothing to purge".to_owned(),

@@ -10,10 +10,8 @@ use urepo::collection::{
 };
 use urepo::disk::LockError;
 use urepo::distributor::{ClockTrust, DistributorError, Notice};
-use urepo::removal::pending as pending_removals;
 use urepo::transfer::interrupted;
 
-use super::removal::{described, finish_removals};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -27,8 +25,7 @@ use crate::cli::{Done, human};
 /// for that. This command removes them now, and fails while other processes are writing. Interrupted
 /// migrations are ended first, by a look at the other collections: an item that the receiver has, whole, leaves here;
 /// otherwise the Original stays here. A receiver that cannot be opened leaves the migration open; `--withdraw` keeps the
-/// Original here nevertheless. Interrupted deletions and restorations are completed. You can repeat or kill the command at
-/// any time.
+/// Original here nevertheless. You can repeat or kill the command at any time.
 ///
 /// After a backup was restored in place, the inventory may be older or newer than the items. `--inventory`
 /// corrects it: missing items are given up, so that `urepo verify` no longer reports them as damage; items
@@ -85,9 +82,6 @@ impl Recover {
         let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
         let (lined_up, failed) = self.line_up(context, &collection)?;
         (finished, pending) = (finished + lined_up, pending + failed);
-        let removals = finish_removals(context, &collection, |_| false)?;
-        finished += removals.items.len() as u64;
-        pending += removals.failed.len() as u64;
         let mirrors = context.opened(&self.names_from)?;
         let corrected = self.inventory.then(|| inventory::correct(context, &collection, self.yes));
         let corrected = corrected.transpose()?;
@@ -179,27 +173,15 @@ fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> 
     let printer = &context.printer;
     let mirrors = context.opened(mirrors)?;
     let (migrations, left) = (interrupted(collection)?, left_overs(collection)?);
-    let (removals, failed) = pending_removals(collection)?;
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {
         let mut report = Report::new(context, "finished", false);
-        let removals = removals.iter().filter(|item| !item.is_at_work).count();
-        report.summary.counts.items = (migrations.len() + removals) as u64;
+        report.summary.counts.items = migrations.len() as u64;
         report.count("removed", removed as u64);
         return report.finish(End::default());
     }
     let migrations = migrations.into_iter().map(|open| {
         format!("would finish or withdraw the migration of {} to {}", open.name, open.receiver)
-    });
-    let removals = removals.into_iter().map(|item| match (item.is_at_work, described(&item)) {
-        (false, removal) => format!("would finish {removal}"),
-        (true, removal) => format!("would not finish {removal}: that run is at work"),
-    });
-    let failed = failed.into_iter().map(|error| {
-        format!(
-            "could not finish a deletion or restoration: {}",
-            Failure::from(error).in_one_line()
-        )
     });
     let left_overs = left.into_iter().map(|found| {
         let path = found.path.display();
@@ -217,7 +199,7 @@ fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> 
         let paths = paths.join(", ");
         format!("would raise the memory of `{prefix}` to the newest identifier in {paths}, unless it is later")
     });
-    let lines = migrations.chain(removals).chain(failed).chain(left_overs).chain(raised);
+    let lines = migrations.chain(left_overs).chain(raised);
     let lines: Vec<_> = lines.collect();
     if lines.is_empty() {
         printer.note(NOTHING);

@@ -2,20 +2,14 @@
 
 use std::ffi::OsString;
 
-use urepo::collection::{Collection, Names, TrashContents};
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
-use urepo::removal::{
-    DamageRule, Pending, PurgePlan, Purgeable, Restoration, Wanted, plan_restoration, purgeable,
-};
+use urepo::removal::{DamageRule, Restoration, plan_restoration, restorable};
 
-use super::removal::{
-    ItemReport, RemovalRun, finish_removals, is_reported_with, named, unfinished,
-};
+use super::removal::{ItemReport, RemovalRun, named};
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
-use crate::cli::failure::Failure;
 use crate::cli::force::Force;
 use crate::cli::known::Known;
 use crate::cli::report::Report;
@@ -24,9 +18,8 @@ use crate::cli::select::{NameFlags, Selection};
 /// Restore deleted items from the trash
 ///
 /// Every byte in the trash is compared with the sidecar first. The item gets its former state: Original or
-/// Copy. If the trash has several Copies of an item, the one that was updated last is restored; the others
-/// are named. Files that `urepo purge` has removed cannot be restored. Files that
-/// `urepo repair` replaced are not restored: the command that copies them out of the trash is printed.
+/// Copy. Files that `urepo purge` has removed cannot be restored. If the trash has an item several times, such as
+/// before a repair, the one that was deleted is restored; the command that copies the others out of the trash is printed.
 /// `urepo export ITEM --name source --to DIR` writes an item to a directory, as it was deposited.
 ///
 /// --since and --until use the date in the identifier, not the date of the deletion.
@@ -67,12 +60,15 @@ impl Restore {
         let collection = context.collection()?;
         let others = context.known_besides(&collection, &self.others)?;
         let restoration = self.restoration(&others);
-        finish_removals(context, &collection, is_reported_with(context, &selection))?;
         let mut report = Report::new(context, "restored", selection.is_single());
-        let unfinished = unfinished(&collection, &mut report)?;
-        let names = match named(&collection, &selection, &mut report)? {
-            Some(names) => names,
-            None => restorable(&collection, selection.filter(context), unfinished, &mut report)?,
+        let names = if let Some(names) = named(&collection, &selection, &mut report)? {
+            names
+        } else {
+            let (names, failed) = restorable(&collection, &selection.filter(context))?;
+            for error in failed {
+                let _ = report.failed("", error.into());
+            }
+            names
         };
         let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
         let plan = |name: &RepositoryName, progress: &dyn Progress| {
@@ -81,11 +77,10 @@ impl Restore {
             plan.map(|it| ItemReport::of_restored(&it))
         };
         run.carry_out(&names, report, plan, |remover, note| {
-            let mut restorer = remover.restorer(&names, &restoration);
             let _ = names.iter().try_for_each(|name| {
-                note(name, restorer.restore(name).map(|it| ItemReport::of_restored(&it)))
+                let restored = remover.restore(name, &restoration);
+                note(name, restored.map(|it| ItemReport::of_restored(&it)))
             });
-            restorer.finish()
         })
     }
 
@@ -95,26 +90,4 @@ impl Restore {
             damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
         }
     }
-}
-
-/// The items among `names` whose files are in the trash, or beside a tombstone.
-fn restorable(
-    collection: &Collection,
-    names: Names,
-    unfinished: Vec<Pending>,
-    report: &mut Report<'_>,
-) -> Result<Vec<RepositoryName>, Failure> {
-    let unfinished = unfinished.into_iter().map(|item| item.name);
-    let unfinished: Vec<_> = unfinished.filter(|name| names.contains(name)).collect();
-    let wanted = Wanted { among: names, ..Wanted::default() };
-    let PurgePlan { entries, failed } = purgeable(collection, &wanted)?;
-    for error in failed {
-        let _ = report.failed("", error.into());
-    }
-    let is_item = |it: &Purgeable| matches!(it.held, TrashContents::Payload | TrashContents::Copy);
-    let mut names: Vec<_> = entries.into_iter().filter(is_item).map(|it| it.name).collect();
-    names.extend(unfinished);
-    names.sort();
-    names.dedup();
-    Ok(names)
 }

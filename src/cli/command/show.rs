@@ -272,7 +272,7 @@ pub(super) fn gone(collection: &Collection, item: &StoredItem, sidecar: &Sidecar
             .hint(format!("`urepo whereis {name}` looks for it in all known collections"));
     }
     let failure = Failure::new(Exit::Deleted, format!("`{name}` is deleted"));
-    match collection.is_restorable(item) {
+    match collection.is_in_trash(name) {
         Ok(false) => failure
             .caused_by("its files are not in the trash")
             .hint(format!("`urepo whereis {name}` looks for a Copy in all known collections")),

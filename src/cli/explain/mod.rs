@@ -206,7 +206,7 @@ impl Explain for CollectionError {
                 failure.excerpt = Some(names.join("\n"));
                 failure
             }
-            Self::Left { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
+            Self::GivenUp { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
                 "`urepo whereis {}` looks for it in all known collections; `--with COLLECTION` adds one",
                 line.name
             )),

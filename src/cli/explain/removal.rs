@@ -49,13 +49,8 @@ impl Explain for RemovalError {
             Self::Needed { name, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "move `doc` from `.urepo/trash` back to where `urepo path {name}` says, and verify it"
             )),
-            Self::NotMoved { name, .. } => Failure::of(Exit::Failure, self)
-                .hint(format!("repeat `urepo delete {name}`, which finishes it")),
-            Self::Unfinished { name } => Failure::of(Exit::Failure, self).hint(format!(
-                "`urepo restore {name}` restores it, `urepo delete {name}` moves its files to the trash"
-            )),
-            Self::Intent { .. } => Failure::of(Exit::Damage, self)
-                .hint("look at the items it names, then remove the file"),
+            Self::Beside { name } => Failure::of(Exit::Damage, self)
+                .hint(format!("`urepo delete {name}` moves them to the trash; then repeat")),
             Self::NotTransferable { .. } => Failure::of(Exit::Conflict, self)
                 .hint("it belongs to this collection; `--force permanent` deletes it all the same"),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),

@@ -252,7 +252,6 @@ pub(crate) struct Doctor {
     pub(crate) clock: String,
     pub(crate) machine: String,
     pub(crate) temporary_files: u64,
-    pub(crate) unfinished: Vec<String>,
     pub(crate) distributors: Vec<Distributor>,
 }
 

@@ -128,26 +128,20 @@ impl Collection {
             Err(error) if error.is_full() => Ok(()),
             outcome => outcome,
         };
+        let owed = match self.write_owed_lines(staging, clock) {
+            Err(error) if error.is_full() => Ok(()),
+            outcome => outcome,
+        };
         let outcomes = [
             recorded,
+            owed,
             remove_each(staging, |_| true, &mut failed),
             self.root().remove_file_if_there(Path::new(&new_settings)),
-            self.remove_unfinished_records(&mut failed),
             self.remove_unplaced(&mut failed),
             staging.sync(),
         ];
         failed.extend(outcomes.into_iter().filter_map(Result::err).map(CollectionError::from));
         failed
-    }
-
-    /// Removes records that never reached the journal: their changes had not begun.
-    fn remove_unfinished_records(
-        &self,
-        failed: &mut Vec<CollectionError>,
-    ) -> Result<(), PathError> {
-        let Some(journal) = self.own_dir(layout::JOURNAL)? else { return Ok(()) };
-        let is_new = |name: &Path| name.extension().is_some_and(|extension| extension == "new");
-        remove_each(&journal, is_new, failed)
     }
 
     /// Removes unpublished files of killed runs, unless a run is at work on them.
@@ -185,7 +179,9 @@ pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
         if entry.kind == Kind::Directory
             && let Ok(Some(dead)) = StageLock::try_take(staging, Path::new(&entry.name))
         {
-            remove_each(&dead.dir, |name| name != Path::new(layout::HOLDER), &mut Vec::new())?;
+            let is_note =
+                |name: &Path| [layout::HOLDER, layout::CHANGING].map(Path::new).contains(&name);
+            remove_each(&dead.dir, |name| !is_note(name), &mut Vec::new())?;
         }
     }
     Ok(())

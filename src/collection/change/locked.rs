@@ -1,11 +1,9 @@
 //! Existing items with their locks held: the only form in which they are changed.
 
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::collection::{
-    Collection, CollectionError, ItemLocks, Lookup, StoredItem, TrashContents, Trashed,
-};
+use crate::collection::{Collection, CollectionError, ItemLocks, Lookup, StoredItem};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -34,30 +32,6 @@ impl ItemLocks {
 }
 
 impl LockedItem<'_> {
-    /// Moves the payload, if there is one, into the trash, synced.
-    pub(crate) fn bury(&self) -> Result<(), PathError> {
-        if self.has_payload()? {
-            let (payload, contents) = (Path::new(layout::PAYLOAD), TrashContents::Payload);
-            self.collection.move_in(self.name(), self.dir(), payload, contents)?;
-        }
-        Ok(())
-    }
-
-    /// Moves the payload out of the trash again, synced. Without an entry, an earlier run has done that, and
-    /// may have been killed before the sync.
-    pub(crate) fn unbury(&self, trashed: Option<&Trashed>) -> Result<(), PathError> {
-        let Some(trashed) = trashed else { return self.dir().sync() };
-        let (payload, contents) = (Path::new(layout::PAYLOAD), TrashContents::Payload);
-        self.collection.take_back(trashed, contents, self.dir(), payload)
-    }
-
-    /// Moves the whole item, a Copy, into the trash, synced. It stays there until it is purged or put back.
-    pub(crate) fn throw_away(self) -> Result<(), PathError> {
-        let (year, leaf) = self.place()?;
-        self.collection.move_in(self.name(), &year, &leaf, TrashContents::Copy)?;
-        Ok(())
-    }
-
     pub(super) fn collection(&self) -> &Collection {
         self.collection
     }
@@ -79,6 +53,8 @@ impl Deref for LockedItem<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::agent::Agent;
     use crate::collection::{init_without_names, lock_items};

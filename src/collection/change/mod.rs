@@ -4,6 +4,7 @@ pub(super) mod draft;
 pub(super) mod item_locks;
 pub(super) mod left_overs;
 pub(super) mod locked;
+pub(super) mod owed;
 pub(super) mod reserve;
 pub(super) mod unlisted;
 pub(super) mod writer;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Collection, LockedItem, Writer};
+use super::{Collection, LockedItem, StoredItem, Writer};
 use crate::disk::{Dir, Kind, PathError, StoredFile, open_at_most};
 use crate::layout;
 use crate::sidecar::NewText;
@@ -83,6 +84,17 @@ impl Writer {
         item: &LockedItem<'_>,
     ) -> Result<(), PathError> {
         self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))
+    }
+
+    /// Replaces the sidecar of `item`, which is in the trash, durably.
+    pub(crate) fn replace_trashed_sidecar(
+        &self,
+        item: &StoredItem,
+        text: &NewText,
+    ) -> Result<(), PathError> {
+        let staged = self.stage_sidecars([text])?;
+        self.stage().rename_over(&staged[0], item.dir(), Path::new(layout::SIDECAR))?;
+        item.dir().sync()
     }
 
     /// Makes the new sidecars of `items` durable, with one sync.

@@ -25,7 +25,7 @@ pub struct Writer {
     // Before the stage: NFS keeps names of files that are open.
     pub(super) dropper: PageCacheDropper,
     pub(super) buckets: Buckets,
-    stage: Stage,
+    pub(super) stage: Stage,
     agent: Agent,
     _lock: Lock,
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::year::{Known, YearInventory};
-use super::{Certainty, Collection, Departure, Here, InventoryChange, InventoryLine, file_of};
+use super::{Certainty, Collection, Here, InventoryChange, InventoryLine, file_of};
 use crate::clock::Clock;
 use crate::collection::TrashContents;
 use crate::collection::names::list::{Names, years};
@@ -25,11 +25,11 @@ pub enum Discrepancy {
     NoInventory,
     /// Damaged lines of a file, by its path; their meaning is lost.
     Rotten(PathBuf, u64),
-    /// A recorded item is missing; with its state, if known, and whether it may have left after all.
+    /// A recorded item is missing; with its state, if known, and whether it may have been given up.
     Missing(RepositoryName, Option<State>, Certainty),
-    /// Items that exist, but have no record, or only a record that they left.
+    /// Items that exist, but have no record, or were given up.
     Unrecorded(Vec<RepositoryName>),
-    /// An Original or tombstone whose last line says that it was deleted as a Copy, or an Original that was given up.
+    /// An Original that was given up as lost.
     Returned(RepositoryName, InventoryLine),
     /// An item in another state than the recorded one, and not below that line. Finding it takes every sidecar: only
     /// [`Collection::inventory_corrections`] does that.
@@ -67,9 +67,8 @@ impl Collection {
 
     /// Records the items that killed processes had published. No other process writes.
     ///
-    /// An Original that left for another collection or was given up, and is here, is not recorded: a person may
-    /// have put it back, and another collection may hold it. If a killed migration recorded the departure without
-    /// removing the item, the journal has a record of it.
+    /// An Original that was given up, and is here, is not recorded: a person may have put it back, and another collection
+    /// may hold it.
     pub(in crate::collection) fn record_what_is_there(
         &self,
         clock: &dyn Clock,
@@ -118,11 +117,9 @@ impl Collection {
         failed.map_or(Ok(ControlFlow::Continue(())), Err)
     }
 
-    /// The line by which the item `name` left for another collection or was given up, if it is nevertheless here
-    /// as an Original or a tombstone.
+    /// The line by which the item `name` was given up, if it is nevertheless here as an Original.
     ///
-    /// `None` while other processes may be changing the collection: a run records a departure before it
-    /// removes the item, and an arrival after it published the item.
+    /// `None` while other processes may be changing the collection: a run records an arrival after it published the item.
     pub(crate) fn returned(
         &self,
         name: &RepositoryName,
@@ -141,7 +138,7 @@ impl Collection {
         &self,
         name: &RepositoryName,
     ) -> Result<Option<InventoryLine>, PathError> {
-        let Some(line) = self.departure(name)? else { return Ok(None) };
+        let Some(line) = self.loss(name)? else { return Ok(None) };
         let found = match self.found(name) {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 Some(InventoryChange::Found(None))
@@ -150,12 +147,8 @@ impl Collection {
         };
         let is_odd = match found {
             None => false,
-            Some(found) => match found.here().map(|here| here.state) {
-                Some(State::Copy | State::Elsewhere) => false,
-                // Nobody made another Original of a tombstone that was given up.
-                Some(State::Deleted) => line.change != InventoryChange::Left(Departure::Lost),
-                Some(State::Original) | None => true,
-            },
+            // Nobody made another Original of a tombstone that was given up.
+            Some(found) => found.here().is_none_or(|here| here.state == State::Original),
         };
         Ok(is_odd.then_some(line))
     }
@@ -321,7 +314,7 @@ impl YearScan {
             match self.recorded.find(leaf.as_bytes()) {
                 Some((at, Known::Here(_))) => self.is_there[at] = true,
                 // A directory without a sidecar was never an item; `verify` reports it.
-                Some((_, Known::Left)) | None => {
+                Some((_, Known::Lost)) | None => {
                     // One item that cannot be read must not hide the losses of a year.
                     if let Ok(Some(_)) = dir.stat(Path::new(leaf).join(layout::SIDECAR)) {
                         unrecorded.push(leaf.as_bytes(), Known::Here(None), 0);
@@ -344,7 +337,7 @@ impl YearScan {
         let absent = (0..self.recorded.len()).filter(|at| !self.is_there[*at]);
         absent.filter_map(|at| match self.recorded.item(at)? {
             (name, Known::Here(state)) => Some((name, state, self.recorded.certainty(at))),
-            (_, Known::Left) => None,
+            (_, Known::Lost) => None,
         })
     }
 
@@ -353,7 +346,7 @@ impl YearScan {
         let present = (0..self.recorded.len()).filter(|at| self.is_there[*at]);
         present.filter_map(|at| match self.recorded.item(at)? {
             (name, Known::Here(state)) => Some((name, state)),
-            (_, Known::Left) => None,
+            (_, Known::Lost) => None,
         })
     }
 
@@ -362,7 +355,7 @@ impl YearScan {
         for at in 0..later.recorded.len() {
             let was_missing = later.recorded.leaf(at).and_then(|leaf| self.recorded.find(leaf));
             later.is_there[at] |=
-                !was_missing.is_some_and(|(at, known)| known != Known::Left && !self.is_there[at]);
+                !was_missing.is_some_and(|(at, known)| known != Known::Lost && !self.is_there[at]);
         }
         for (found, before) in later.unrecorded.iter_mut().zip(&self.unrecorded) {
             found.retain(|leaf| before.find(leaf).is_some());

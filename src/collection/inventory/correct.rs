@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::compare::{States, Writers};
-use super::{Collection, Departure, Discrepancy, InventoryChange, RottenLine};
+use super::{Collection, Discrepancy, InventoryChange, RottenLine};
 use crate::agent::Agent;
 use crate::collection::{CollectionError, Event, EventKind, Names};
 use crate::disk::{Lock, LockMode, PathError};
@@ -23,7 +23,7 @@ pub struct Correction {
     pub name: RepositoryName,
     /// The recorded state, if any.
     pub was: Option<State>,
-    /// [`InventoryChange::Left`] with [`Departure::Lost`] for an item that is gone,
+    /// [`InventoryChange::Lost`] for an item that is gone,
     /// [`InventoryChange::Found`] for one that was not recorded, [`InventoryChange::Became`] for one
     /// with another state.
     pub change: InventoryChange,
@@ -46,7 +46,7 @@ impl fmt::Display for Correction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let was = self.was.as_ref().map_or("unknown".to_owned(), ToString::to_string);
         match &self.change {
-            InventoryChange::Left(departure) => write!(f, "{departure}, was {was}"),
+            InventoryChange::Lost => write!(f, "given up as lost, was {was}"),
             InventoryChange::Found(None) => f.write_str("taken in"),
             InventoryChange::Found(Some(here)) => write!(f, "taken in, is {}", here.state),
             InventoryChange::Entered(here) | InventoryChange::Became(here) => {
@@ -116,7 +116,7 @@ impl Collection {
                     Discrepancy::NoInventory => {}
                     Discrepancy::Rotten(file, _) => drop(compared.insert(file)),
                     Discrepancy::Missing(name, was, _) => {
-                        add(name, was, InventoryChange::Left(Departure::Lost));
+                        add(name, was, InventoryChange::Lost);
                     }
                     Discrepancy::Unrecorded(names) => here = names,
                     Discrepancy::Returned(name, _) => here.push(name),

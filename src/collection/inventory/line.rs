@@ -5,7 +5,7 @@
 //! ```text
 //! 2026-11-21T02:13:07Z entered example.org/archive/2026/11.21.02.13.07 Original 1:9d0e…:2026-11-21T02:13:07Z:60cb… 5a0c3f1e
 //! 2026-11-23T10:00:00Z became example.org/archive/2026/11.21.02.13.07 Elsewhere 2:77ab…:2026-11-21T02:13:07Z:b1d4… 77b0c2d4
-//! 2026-11-24T08:30:00Z left example.org/archive/2026/11.21.02.13.08 deleted 9d0e11aa
+//! 2026-11-24T08:30:00Z left example.org/archive/2026/11.21.02.13.08 lost 9d0e11aa
 //! ```
 //!
 //! After the state follows as much of the custody as ranks a holding: epoch, id, the date of the contents, and the holder. So
@@ -33,8 +33,8 @@ pub enum InventoryChange {
     Found(Option<Here>),
     /// Its state, its contents or its custody changed.
     Became(Here),
-    /// It left.
-    Left(Departure),
+    /// It vanished, and a person accepted that.
+    Lost,
 }
 
 /// The state and the rank of an item that is here.
@@ -46,15 +46,6 @@ pub struct Here {
     pub custody: Custody,
     /// The later date of the last change of payload and description.
     pub changed: Instant,
-}
-
-/// The departure of an item from a collection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Departure {
-    /// The Copy was deleted.
-    Deleted,
-    /// It vanished, and a person accepted that.
-    Lost,
 }
 
 /// A collection, perhaps a remote one, as the inventory and the log name it.
@@ -78,13 +69,13 @@ pub struct InventoryLine {
 }
 
 impl InventoryLine {
-    /// The state of the item after it, if known; `None` after it left.
+    /// The state of the item after it, if known; `None` after it was lost.
     pub fn state(&self) -> Option<State> {
         self.change.here().map(|here| here.state)
     }
 
     /// The line as a holding of the collection with the id `at`, below the directory `own` if that is here: it follows what
-    /// that holding follows. `None` after the item left, and for a sidecar that could not be read.
+    /// that holding follows. `None` for a lost item, and for a sidecar that could not be read.
     pub(crate) fn holding(&self, at: &str, own: Option<&Holding>) -> Option<Holding> {
         let Here { state, custody, changed } = self.change.here()?;
         let has = if *state == State::Deleted { Has::LineOfDeletion } else { Has::Line };
@@ -113,7 +104,7 @@ impl InventoryLine {
             "found" if details == UNKNOWN => InventoryChange::Found(None),
             "found" => InventoryChange::Found(Some(Here::parse(details)?)),
             "became" => InventoryChange::Became(Here::parse(details)?),
-            "left" => InventoryChange::Left(Departure::parse(details)?),
+            "left" if details == LOST => InventoryChange::Lost,
             _ => return None,
         };
         let (name, _) = RepositoryName::parse_as_found(name).ok()?;
@@ -123,6 +114,8 @@ impl InventoryLine {
 
 /// The word for a state that could not be read.
 const UNKNOWN: &str = "unknown";
+/// The word for a loss that a person accepted.
+const LOST: &str = "lost";
 
 impl Here {
     /// The line of the item with this sidecar.
@@ -160,13 +153,13 @@ impl InventoryChange {
         InventoryChange::Became(Here::of(sidecar))
     }
 
-    /// The state and the rank of the item, unless it left or could not be read.
+    /// The state and the rank of the item, unless it was lost or could not be read.
     pub fn here(&self) -> Option<&Here> {
         match self {
             InventoryChange::Entered(here)
             | InventoryChange::Became(here)
             | InventoryChange::Found(Some(here)) => Some(here),
-            InventoryChange::Found(None) | InventoryChange::Left(_) => None,
+            InventoryChange::Found(None) | InventoryChange::Lost => None,
         }
     }
 
@@ -175,7 +168,7 @@ impl InventoryChange {
             InventoryChange::Entered(_) => "entered",
             InventoryChange::Found(_) => "found",
             InventoryChange::Became(_) => "became",
-            InventoryChange::Left(_) => "left",
+            InventoryChange::Lost => "left",
         }
     }
 
@@ -185,25 +178,8 @@ impl InventoryChange {
             | InventoryChange::Became(here)
             | InventoryChange::Found(Some(here)) => here.to_text(),
             InventoryChange::Found(None) => UNKNOWN.to_owned(),
-            InventoryChange::Left(departure) => departure.to_text(),
+            InventoryChange::Lost => LOST.to_owned(),
         }
-    }
-}
-
-impl Departure {
-    fn to_text(&self) -> String {
-        match self {
-            Departure::Deleted => "deleted".to_owned(),
-            Departure::Lost => "lost".to_owned(),
-        }
-    }
-
-    fn parse(text: &str) -> Option<Departure> {
-        Some(match text {
-            "deleted" => Departure::Deleted,
-            "lost" => Departure::Lost,
-            _ => return None,
-        })
     }
 }
 
@@ -212,23 +188,13 @@ impl fmt::Display for InventoryLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let date = self.date.floor(SECOND);
         match &self.change {
-            InventoryChange::Left(departure) => write!(f, "it was {departure} on {date}"),
+            InventoryChange::Lost => write!(f, "it was given up as lost on {date}"),
             InventoryChange::Entered(_) => write!(f, "it came on {date}"),
             InventoryChange::Found(_) => write!(f, "it was found on {date}"),
             InventoryChange::Became(Here { state: State::Elsewhere, custody, .. }) => {
-                write!(f, "it migrated to the collection {}", custody.holder())
+                write!(f, "its Original is in the collection {}", custody.holder())
             }
             InventoryChange::Became(here) => write!(f, "it became {} on {date}", here.state),
-        }
-    }
-}
-
-/// In words.
-impl fmt::Display for Departure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Departure::Deleted => f.write_str("deleted"),
-            Departure::Lost => f.write_str("given up as lost"),
         }
     }
 }
@@ -295,8 +261,7 @@ mod tests {
             InventoryChange::Found(Some(unknown)),
             InventoryChange::Found(None),
             InventoryChange::Became(here(State::Deleted)),
-            InventoryChange::Left(Departure::Deleted),
-            InventoryChange::Left(Departure::Lost),
+            InventoryChange::Lost,
         ] {
             let line = line(change);
             let text = line.to_text();
@@ -306,7 +271,7 @@ mod tests {
 
     #[test]
     fn no_line_with_one_other_bit_is_believed() {
-        let text = line(InventoryChange::Left(Departure::Deleted)).to_text();
+        let text = line(InventoryChange::Lost).to_text();
         let text = text.trim_end().as_bytes();
         for at in 0..text.len() * 8 {
             let mut rotten = text.to_vec();

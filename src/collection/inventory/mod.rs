@@ -1,4 +1,4 @@
-//! The inventory: the items that a collection should hold, and where departed items went [protocol: P11].
+//! The inventory: the items that a collection should hold, and those that were given up as lost [protocol: P11].
 //!
 //! `.urepo/inventory` has one text file for each year of a prefix, to which lines are only appended (`line`);
 //! the last line of an item counts. No other record shows that an item vanished: everything else is derived
@@ -8,8 +8,8 @@
 //!
 //! - An arrival is recorded once the item is durable, before it is reported. A crash between the two leaves
 //!   an item without a record, which `verify` notices and records.
-//! - A departure is recorded before the Copy is removed. A crash between the two leaves a Copy that is
-//!   recorded as gone, which has no consequence.
+//! - Any other change is recorded once it is durable as well. The lines that a killed run owes are written by the next
+//!   writer (`collection::change::owed`).
 //!
 //! So after a crash no existing item looks missing, and a process that recovers after a killed one records
 //! the items that it had published. [`Collection::record`] is durable when it returns: one sync for each year
@@ -17,8 +17,8 @@
 //!
 //! # When it is damaged or lost
 //!
-//! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). It may have been
-//! the departure of any item with an earlier line. So if such an item is missing, it is not reported as
+//! A line without the right checksum is counted and not believed ([`Discrepancy::Rotten`]). It may have given up
+//! any item with an earlier line. So if such an item is missing, it is not reported as
 //! vanished but as [`Certainty::Doubtful`], which is damage as well. When a person gives up missing items,
 //! such lines are removed ([`Collection::correct_inventory`]).
 //!
@@ -59,7 +59,7 @@ pub use compare::Discrepancy;
 pub(crate) use compare::Writers;
 pub use correct::{Corrected, Correction};
 use line::TORN;
-pub use line::{CollectionRef, Departure, Here, InventoryChange, InventoryLine};
+pub use line::{CollectionRef, Here, InventoryChange, InventoryLine};
 pub use mend::RottenLine;
 pub(super) use reader::InventoryReader;
 pub use recorded::{Certainty, Recorded};
@@ -88,9 +88,8 @@ impl Collection {
     /// Appends changes of items, dated now, to the inventory and syncs it.
     ///
     /// Every change of the holdings of a collection calls this: with [`InventoryChange::Entered`] or
-    /// [`InventoryChange::Became`] once the change is durable and before it is reported, with
-    /// [`InventoryChange::Left`] before the item is removed. A lost inventory stays lost until it is rebuilt.
-    /// The rebuild finds new arrivals, and no item may leave before it ([`Collection::confirm_inventory`]).
+    /// [`InventoryChange::Became`] once the change is durable and before it is reported. A lost inventory stays lost until
+    /// it is rebuilt, and no item is given up before that.
     pub(crate) fn record(
         &self,
         changes: impl IntoIterator<Item = (RepositoryName, InventoryChange)>,
@@ -131,7 +130,7 @@ impl Collection {
         let mut files: BTreeMap<String, String> = BTreeMap::new();
         let mut leave = false;
         for line in lines {
-            leave |= matches!(line.change, InventoryChange::Left(_));
+            leave |= line.change == InventoryChange::Lost;
             files.entry(year_file(&line.name)).or_default().push_str(&line.to_text());
         }
         if files.is_empty() {

@@ -239,7 +239,7 @@ mod tests {
             let read = reader.year(&file, year, stat).unwrap();
             assert_eq!(read.file_name, year);
             let year = reader.year.as_mut().unwrap();
-            (0..EARLIER_LINES).for_each(|line| year.known.push(b"11.21", Known::Left, line as u64));
+            (0..EARLIER_LINES).for_each(|line| year.known.push(b"11.21", Known::Lost, line as u64));
         }
         reader.year(&file, "2002", stat).unwrap();
         let kept: Vec<_> = reader.earlier.iter().map(|year| year.file_name.as_str()).collect();

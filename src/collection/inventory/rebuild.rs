@@ -97,7 +97,7 @@ impl Collection {
     }
 
     /// The record for an item without one, with its state if its sidecar is sealed; `None` without a sidecar.
-    pub(super) fn found(
+    pub(in crate::collection) fn found(
         &self,
         name: &RepositoryName,
     ) -> Result<Option<InventoryChange>, PathError> {

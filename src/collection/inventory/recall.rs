@@ -62,14 +62,11 @@ impl Collection {
         self.inventory_reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last line about the item `name`, if by that line the item left or was given up: its Original may be in
-    /// another collection.
-    pub(crate) fn departure(
-        &self,
-        name: &RepositoryName,
-    ) -> Result<Option<InventoryLine>, PathError> {
+    /// The last line about the item `name`, if by that line the item was given up as lost: its Original may be in another
+    /// collection.
+    pub(crate) fn loss(&self, name: &RepositoryName) -> Result<Option<InventoryLine>, PathError> {
         let line = self.last_record(name)?.map(|recorded| recorded.line);
-        Ok(line.filter(|line| matches!(line.change, InventoryChange::Left(_))))
+        Ok(line.filter(|line| line.change == InventoryChange::Lost))
     }
 
     /// The error for an absent item `name`, with the reason from the inventory.
@@ -80,8 +77,8 @@ impl Collection {
             Ok(None) => return CollectionError::NoSuchItem { name: name.to_string(), path },
             Err(error) => return error.into(),
         };
-        if matches!(recorded.line.change, InventoryChange::Left(_)) {
-            return CollectionError::Left { line: Box::new(recorded.line), path };
+        if recorded.line.change == InventoryChange::Lost {
+            return CollectionError::GivenUp { line: Box::new(recorded.line), path };
         }
         // It may have arrived, or been displaced, since the lookup.
         match self.item(name) {

@@ -26,10 +26,10 @@ pub enum Certainty {
 impl fmt::Display for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.certainty {
-            _ if matches!(self.line.change, InventoryChange::Left(_)) => self.line.fmt(f),
+            _ if self.line.change == InventoryChange::Lost => self.line.fmt(f),
             Certainty::Certain => f.write_str("it should be here, and is missing"),
             Certainty::Doubtful => f.write_str(
-                "it is missing, or it left: a line of the inventory after its last one is damaged",
+                "it is missing, or it was given up: a line of the inventory after its last one is damaged",
             ),
         }
     }

@@ -17,8 +17,8 @@ const FEWEST_TO_CLEAR: usize = 1 << 16;
 pub(super) enum Known {
     /// It should, in this state if known.
     Here(Option<State>),
-    /// It left.
-    Left,
+    /// It was given up as lost.
+    Lost,
 }
 
 /// The last record of each item of one year of a prefix, in order.
@@ -90,7 +90,7 @@ impl YearInventory {
     fn judge<'t>(&mut self, file: &str, text: &'t [u8]) -> Option<(&'t str, Known)> {
         let Fields { what, name, details, .. } = Fields::of(text)?;
         let known = match what {
-            "left" => Known::Left,
+            "left" => Known::Lost,
             "entered" | "found" | "became" => {
                 Known::Here(details.split(' ').next().and_then(|state| state.parse().ok()))
             }
@@ -279,12 +279,12 @@ mod tests {
         let mut inventory = YearInventory::default();
         let minutes = 10_u64..60;
         minutes.clone().for_each(|minute| {
-            inventory.push(format!("11.21.02.{minute}").as_bytes(), Known::Left, minute);
+            inventory.push(format!("11.21.02.{minute}").as_bytes(), Known::Lost, minute);
         });
         inventory.clear();
         let YearInventory { leaves, spans, .. } = &inventory;
         assert_eq!((leaves.len(), spans.len()), (leaves.capacity(), spans.capacity()));
-        assert_eq!(inventory.find(b"11.21.02.13"), Some((3, Known::Left)));
+        assert_eq!(inventory.find(b"11.21.02.13"), Some((3, Known::Lost)));
         inventory.push(b"11.21.02.13", Known::Here(None), 61);
         inventory.clear();
         assert_eq!(inventory.len(), minutes.count());

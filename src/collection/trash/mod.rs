@@ -1,11 +1,8 @@
-//! The trash: deleted and replaced data, kept in `.urepo/trash` until it is purged.
+//! The trash: whole items that were deleted or replaced, kept in `.urepo/trash` until they are purged.
 //!
-//! Each entry is a directory named after its item, with one thing in it ([`TrashContents`]): the payload of a
-//! deleted item, `doc`; a deleted Copy, whole, `copy`; an item that a repaired one replaced, `replaced`;
-//! files that the sidecar did not list when their item left, `unlisted`; or an item that is set aside,
-//! `item`. Recovery puts the last one back if nothing replaced it: then the process that moved it was killed.
-//! Deleted and replaced data stays until it is purged; `condemned` data is being purged, and is never
-//! restored.
+//! Each entry is a directory named after its item, with one thing in it ([`TrashContents`]): the directory of the item,
+//! `replaced`; or an item that is set aside while it is replaced, `item`, which recovery puts back if nothing replaced it.
+//! `condemned` data is being purged, and is never restored.
 
 mod set_aside;
 
@@ -17,13 +14,12 @@ use std::sync::PoisonError;
 use super::{Collection, CollectionError, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, FileStat, IoContext, Kind, PathError, TreeSize, Version, random_hex};
-use crate::identity::{Identifier, Instant, RepositoryName};
+use crate::identity::{Instant, RepositoryName};
 use crate::layout;
+use crate::sidecar::Seal;
 
 /// The name of a whole item in its entry.
 pub(super) const ITEM: &str = "item";
-/// The name of a deleted Copy in its entry.
-const COPY: &str = "copy";
 /// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
 pub(super) const REPLACED: &str = "replaced";
 /// The file with the item's name, if that is too long for the name of a directory.
@@ -65,14 +61,12 @@ pub(super) struct ListedTrash {
 /// The contents of an entry of the trash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrashContents {
-    /// The payload of a deleted item.
-    Payload,
-    /// A deleted Copy: its directory.
-    Copy,
+    /// A whole item that was deleted or replaced.
+    Item,
     /// A whole item that was set aside and is put back by recovery.
     SetAside,
-    /// A whole item that a repaired one replaced.
-    Replaced,
+    /// A tombstone or a stub that a killed run was about to swap with an item, or had swapped back: recovery removes it.
+    Draft,
     /// Nothing, or the rest of data that is being purged.
     Remains,
 }
@@ -81,10 +75,8 @@ impl TrashContents {
     /// The name of the thing in its entry.
     fn file_name(self) -> &'static Path {
         Path::new(match self {
-            TrashContents::Payload => layout::PAYLOAD,
-            TrashContents::Copy => COPY,
+            TrashContents::Item | TrashContents::Draft => REPLACED,
             TrashContents::SetAside => ITEM,
-            TrashContents::Replaced => REPLACED,
             TrashContents::Remains => CONDEMNED,
         })
     }
@@ -145,63 +137,6 @@ impl Collection {
         Ok(found)
     }
 
-    /// The item that `text` refers to, in place or only in the trash.
-    pub fn find_with_trash(&self, text: &str) -> Result<RepositoryName, CollectionError> {
-        let error = match self.find(text) {
-            Ok(item) => return Ok(item.name().clone()),
-            Err(
-                error @ (CollectionError::Ambiguous { .. }
-                | CollectionError::OtherCollection { .. }),
-            ) => return Err(error),
-            Err(error) => error,
-        };
-        let end = format!("/{}", text.trim_matches('/').to_ascii_lowercase());
-        let read = Identifier::read(text);
-        if let Ok(Identifier::Repository(name)) = &read {
-            for recall in [Recall::Listed, Recall::Fresh] {
-                for trashed in self.trashed_of(name, recall)? {
-                    if self.held_if_there(&trashed)?.is_some() {
-                        return Ok(trashed.name);
-                    }
-                }
-            }
-            return Err(error);
-        }
-        let mut names = Vec::new();
-        let mut unreadable = None;
-        self.visit_trash(|trashed| {
-            let meant = trashed.map_err(CollectionError::from).and_then(|trashed| {
-                let is_meant = match &read {
-                    Ok(Identifier::Ibip(ibip)) => self.is_labelled(&trashed, ibip.as_str())?,
-                    _ => trashed.name.as_str().to_ascii_lowercase().ends_with(&end),
-                };
-                Ok(is_meant.then_some(trashed.name))
-            });
-            match meant {
-                Ok(Some(name)) if !names.contains(&name) => names.push(name),
-                Ok(_) => {}
-                // It matters only if `text` refers to no other entry.
-                Err(error) => unreadable = Some(error),
-            }
-            Ok::<_, CollectionError>(())
-        })?;
-        match names.len() {
-            0 => Err(unreadable.unwrap_or(error)),
-            1 => Ok(names.swap_remove(0)),
-            _ => Err(CollectionError::Ambiguous { text: text.to_owned(), names }),
-        }
-    }
-
-    fn is_labelled(&self, trashed: &Trashed, label: &str) -> Result<bool, CollectionError> {
-        let Some(copy) = self.trashed_copy(trashed)? else { return Ok(false) };
-        match copy.sidecar() {
-            Ok((sidecar, _)) => Ok(sidecar.is_labelled(label)),
-            Err(CollectionError::Disk(error)) => Err(error.into()),
-            // An item whose sidecar cannot be read counts as one without the label.
-            Err(_) => Ok(false),
-        }
-    }
-
     /// The contents of an entry that may be gone by now.
     fn held_if_there(&self, trashed: &Trashed) -> Result<Option<TrashContents>, PathError> {
         match self.held(trashed) {
@@ -210,48 +145,14 @@ impl Collection {
         }
     }
 
-    /// Moves `what` from the directory `from` of the item `name` into the trash, synced.
-    pub(super) fn move_in(
-        &self,
-        name: &RepositoryName,
-        from: &Dir,
-        what: &Path,
-        held: TrashContents,
-    ) -> Result<(Trashed, Dir), PathError> {
-        let (trashed, entry) = self.new_entry(name)?;
-        from.move_tree(what, &entry, held.file_name())?;
-        if let Err(error) = entry.sync().and_then(|()| from.sync()) {
-            // The caller stops here, and no other process knows that the data is in the trash.
-            entry.move_tree(held.file_name(), from, what)?;
-            return Err(error);
-        }
-        Ok((trashed, entry))
+    /// The trash, which is created if needed.
+    pub(super) fn ensure_trash(&self) -> Result<Dir, PathError> {
+        self.ensure_own()?.ensure_lasting_dir(layout::TRASH)
     }
 
-    /// Puts a deleted Copy back in its free place, synced.
-    pub(crate) fn put_copy_back(&self, trashed: &Trashed) -> Result<(), PathError> {
-        let (year, leaf) = layout::item_place(&trashed.name);
-        let year = self.ensure_directory(&year)?;
-        self.take_back(trashed, TrashContents::Copy, &year, &leaf)
-    }
-
-    /// Moves the contents of `trashed` out of the trash, to `name` in `to`, synced.
-    pub(super) fn take_back(
-        &self,
-        trashed: &Trashed,
-        held: TrashContents,
-        to: &Dir,
-        name: &Path,
-    ) -> Result<(), PathError> {
-        let entry = self.trashed_dir(trashed)?;
-        entry.move_tree(held.file_name(), to, name)?;
-        to.sync()?;
-        entry.sync()
-    }
-
-    /// Creates an empty, synced entry.
+    /// Creates an empty entry, which is not synced.
     pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
-        let trash = self.ensure_own()?.ensure_lasting_dir(layout::TRASH)?;
+        let trash = self.ensure_trash()?;
         let random = random_hex::<8>().on("make the directory", trash.path())?;
         // `+` occurs in no name, and `~` neither.
         let text = name.as_str().replace('/', "+");
@@ -262,7 +163,6 @@ impl Collection {
             format!("{text}~{random}")
         };
         trash.make_dir(&entry)?;
-        trash.sync()?;
         let dir = trash.open_dir(&entry)?;
         if is_long {
             let mut file = dir.create_file(NAME)?;
@@ -272,55 +172,49 @@ impl Collection {
         Ok((Trashed { name: name.clone(), entry: entry.into() }, dir))
     }
 
-    /// The payload in the trash, if the entry holds one.
-    pub fn trashed_payload(&self, trashed: &Trashed) -> Result<Option<Dir>, PathError> {
+    /// The whole item in an entry, if there is one.
+    pub(crate) fn trashed_item(&self, trashed: &Trashed) -> Result<Option<StoredItem>, PathError> {
         let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
-        trash.open_dir_if_there(trashed.entry.join(layout::PAYLOAD))
-    }
-
-    /// The deleted Copy in the trash, if the entry holds one.
-    pub fn trashed_copy(&self, trashed: &Trashed) -> Result<Option<StoredItem>, PathError> {
-        let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
-        let dir = trash.open_dir_if_there(trashed.entry.join(COPY))?;
+        let dir = trash.open_dir_if_there(trashed.item_path())?;
         Ok(dir.map(|dir| StoredItem::at(trashed.name.clone(), dir)))
     }
 
     /// The contents of an entry.
     pub fn held(&self, trashed: &Trashed) -> Result<TrashContents, PathError> {
-        let entry = self.trashed_dir(trashed)?;
-        for held in [TrashContents::Payload, TrashContents::Copy] {
-            if entry.stat(held.file_name())?.is_some() {
-                return Ok(held);
-            }
+        let is_aside = self.trashed_dir(trashed)?.stat(ITEM)?;
+        if is_aside.is_some_and(|stamp| stamp.kind == Kind::Directory) {
+            return Ok(TrashContents::SetAside);
         }
-        for held in [TrashContents::SetAside, TrashContents::Replaced] {
-            if entry.stat(held.file_name())?.is_some_and(|stamp| stamp.kind == Kind::Directory) {
-                return Ok(held);
-            }
-        }
-        Ok(TrashContents::Remains)
+        Ok(match self.trashed_item(trashed)? {
+            None => TrashContents::Remains,
+            Some(item) if item.has_payload()? || !item.strays()?.is_empty() => TrashContents::Item,
+            Some(item) => match item.sidecar() {
+                Ok((sidecar, Seal::Intact)) if !sidecar.state.has_payload() => TrashContents::Draft,
+                Err(CollectionError::NoSidecar { .. }) => TrashContents::Draft,
+                Err(CollectionError::Disk(error)) => return Err(error),
+                _ => TrashContents::Item,
+            },
+        })
     }
 
-    /// Whether the files of the tombstone `item` can come back: from the trash, or from where an interrupted run left
-    /// them.
-    pub fn is_restorable(&self, item: &StoredItem) -> Result<bool, PathError> {
-        for trashed in self.trashed_of(item.name(), Recall::Fresh)? {
-            if self.held_if_there(&trashed)? == Some(TrashContents::Payload) {
+    /// Whether the trash has a whole item called `name`.
+    pub fn is_in_trash(&self, name: &RepositoryName) -> Result<bool, PathError> {
+        for trashed in self.trashed_of(name, Recall::Fresh)? {
+            if self.held_if_there(&trashed)? == Some(TrashContents::Item) {
                 return Ok(true);
             }
         }
-        item.has_payload()
+        Ok(false)
     }
 
-    /// The entries of the trash with data that a repair replaced in the item `name`, or files that its
-    /// sidecar did not list. They stay until they are purged, and are not restored.
+    /// The entries of the trash with the item `name`, as it was before a deletion or a replacement.
+    /// An entry that came since the trash was listed is left out.
     pub(crate) fn kept_in_trash(&self, name: &RepositoryName) -> Result<Vec<PathBuf>, PathError> {
-        let trash = self.root().path_of(Path::new(layout::OWN).join(layout::TRASH));
         let mut kept = Vec::new();
-        for trashed in self.trashed_of(name, Recall::Fresh)? {
+        for trashed in self.trashed_of(name, Recall::Listed)? {
             match self.held_if_there(&trashed) {
-                Ok(Some(TrashContents::Replaced)) => {
-                    kept.push(trash.join(&trashed.entry));
+                Ok(Some(TrashContents::Item)) => {
+                    kept.push(self.path_of_trashed(&trashed));
                 }
                 Ok(_) => {}
                 // Closed by another user.
@@ -330,6 +224,12 @@ impl Collection {
         }
         kept.sort();
         Ok(kept)
+    }
+
+    /// The path of an entry, for people.
+    pub(crate) fn path_of_trashed(&self, trashed: &Trashed) -> PathBuf {
+        let trash = Path::new(layout::OWN).join(layout::TRASH);
+        self.root().path_of(trash.join(&trashed.entry))
     }
 
     /// The size of an entry, and when it was last changed.
@@ -357,20 +257,6 @@ impl Collection {
         entry.sync()
     }
 
-    /// Removes the entries of an item, which is locked, that hold nothing or the rest of what is being purged.
-    pub(crate) fn remove_empty_entries(&self, name: &RepositoryName) -> Result<(), PathError> {
-        for trashed in self.trashed_of(name, Recall::Fresh)? {
-            match self.held_if_there(&trashed) {
-                Ok(Some(TrashContents::Remains)) => self.remove_trashed(&trashed)?,
-                Ok(_) => {}
-                // Closed by another user.
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
     /// Removes an entry permanently.
     pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
         self.ensure_own()?.open_dir(layout::TRASH)?.remove_tree(&trashed.entry)
@@ -378,6 +264,16 @@ impl Collection {
 }
 
 impl Trashed {
+    /// Its directory, relative to the trash.
+    pub(super) fn path(&self) -> &Path {
+        &self.entry
+    }
+
+    /// The place of its whole item, relative to the trash.
+    pub(super) fn item_path(&self) -> PathBuf {
+        self.entry.join(REPLACED)
+    }
+
     fn of(trash: &Dir, entry: &std::ffi::OsStr) -> Result<Option<Trashed>, PathError> {
         let Some((text, _)) = entry.to_str().and_then(|entry| entry.rsplit_once('~')) else {
             return Ok(None);

@@ -21,7 +21,15 @@ impl Collection {
         year: &Dir,
         leaf: &Path,
     ) -> Result<(Trashed, Dir), PathError> {
-        self.move_in(name, year, leaf, TrashContents::SetAside)
+        let (trashed, entry) = self.new_entry(name)?;
+        self.ensure_trash()?.sync()?;
+        year.move_tree(leaf, &entry, Path::new(ITEM))?;
+        if let Err(error) = entry.sync().and_then(|()| year.sync()) {
+            // The caller stops here, and no other process knows that the item is in the trash.
+            entry.move_tree(Path::new(ITEM), year, leaf)?;
+            return Err(error);
+        }
+        Ok((trashed, entry))
     }
 
     /// Puts an item back that was set aside.
@@ -117,8 +125,8 @@ impl Collection {
             // that name is empty.
             entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
         }
-        let keeps = entry.stat(REPLACED)?.is_some();
-        if matches!(held, TrashContents::SetAside | TrashContents::Remains) && !keeps {
+        let keeps = held == TrashContents::Item || entry.stat(REPLACED)?.is_some();
+        if held == TrashContents::Draft || !keeps {
             self.remove_trashed(trashed)?;
         }
         Ok(())

@@ -63,7 +63,7 @@ impl Ledger<'_> {
         };
         match error {
             CollectionError::NoSuchItem { .. } => Ok(None),
-            CollectionError::Left { line, .. } => Ok(Some(ItemPresence::Left(line))),
+            CollectionError::GivenUp { line, .. } => Ok(Some(ItemPresence::Left(line))),
             CollectionError::Vanished { .. } => Ok(Some(ItemPresence::Vanished(Box::new(error)))),
             error => Err(error.into()),
         }

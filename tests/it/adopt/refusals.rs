@@ -127,7 +127,7 @@ fn what_the_collection_has_held_before_is_not_taken_in() {
         assert_eq!(told.taken.len(), 0);
         assert!(matches!(
             told.refused[REPORT],
-            AdoptError::Collection(CollectionError::Left { .. })
+            AdoptError::Collection(CollectionError::GivenUp { .. })
         ));
         assert!(matches!(told.refused[PAPER], AdoptError::SidecarLost { .. }));
     }

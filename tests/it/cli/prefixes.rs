@@ -206,14 +206,14 @@ fn a_lost_collection_is_followed_above_what_its_mirror_holds() {
     assert!(date_of(&name) > newest && date_of(&name) > newer, "{name}");
 }
 
-/// What has left the mirror, or was deleted there, is in its inventory.
+/// What the mirror has lost is in its inventory.
 #[test]
 fn names_count_that_a_mirror_no_longer_holds() {
     let world = world();
     let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
     let name = format!("example.org/archive/{}", date.suffix());
     let file = inventory_file(&world.path("mirror"), &name);
-    let line = inventory_line("2026-11-23T10:00:00Z", &format!("left {name} deleted"));
+    let line = inventory_line("2026-11-23T10:00:00Z", &format!("left {name} lost"));
     std::fs::write(&file, &line).unwrap();
     let ran = world.run("-c archive recover --names-from mirror");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -221,7 +221,7 @@ fn names_count_that_a_mirror_no_longer_holds() {
     std::fs::remove_dir_all(world.path("archive")).unwrap();
     let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
     let name = format!("example.org/archive/{}", date.suffix());
-    append(&file, &inventory_line("2026-11-23T10:00:00Z", &format!("left {name} deleted")));
+    append(&file, &inventory_line("2026-11-23T10:00:00Z", &format!("left {name} lost")));
     world.run("init archive --host archive.example.org --names-from mirror").succeeded();
     assert!(date_of(&world.run("-c archive mint").line()) > date);
 }

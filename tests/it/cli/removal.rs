@@ -78,12 +78,13 @@ fn collections_of_the_settings_count() {
 }
 
 #[test]
-fn a_copy_leaves_nothing_and_is_found_in_the_trash() {
+fn a_copy_leaves_a_stub_and_comes_back() {
     let (world, name) = world_with_item();
     copy_to(&world, "other", &name);
     world.run(&format!("-c other delete --with archive {name}")).succeeded();
-    assert_eq!(world.run("-c other list").succeeded(), "");
-    assert_eq!(world.run(&format!("-c other show {name}")).code, 21);
+    assert_eq!(world.run("-c other list --state Copy").succeeded(), "");
+    let ran = world.run(&format!("-c other cat {name}"));
+    assert_eq!((ran.code, ran.stderr.contains("is in collection")), (21, true), "{}", ran.stderr);
     let ran = world.run(&format!("-c other restore {}", leaf(&name)));
     ran.succeeded();
     assert_eq!(ran.stderr, format!("restored {name} as Copy\n"));
@@ -132,14 +133,16 @@ fn purging_frees_what_it_says() {
     assert_eq!(world.run("-c archive purge").stderr, "there is nothing to purge\n");
     world.run(&format!("-c archive delete --force last {name}")).succeeded();
     let planned = world.run("-c archive purge --dry-run");
-    assert!(planned.succeeded().starts_with(&format!("would purge {name}: 1 file, 5 B, deleted ")));
+    assert!(planned.succeeded().starts_with(&format!("would purge {name}: 2 files, ")));
     // Nothing is that old.
     let ran = world.run("-c archive purge -y --older-than 30d");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "there is nothing to purge\n"));
     let ran = world.run(&format!("-c archive purge -y --json {}", leaf(&name)));
     let told = records(&ran);
-    assert_eq!((&told[0]["id"], &told[0]["bytes"]), (&json!(name), &json!(5)));
-    assert_eq!((&told[1]["counts"]["bytes"], &told[1]["exit_code"]), (&json!(5), &json!(0)));
+    // The sidecar goes with the payload.
+    assert_eq!((&told[0]["id"], &told[0]["files"]), (&json!(name), &json!(2)));
+    assert_eq!(told[1]["counts"]["bytes"], told[0]["bytes"]);
+    assert_eq!(told[1]["exit_code"], json!(0));
     assert_eq!(tree(&world.path("archive/.urepo/trash")), [""; 0]);
     assert_eq!(world.run(&format!("-c archive show {name}")).code, 0);
     assert_eq!(world.run("-c archive verify").code, 0);
@@ -175,12 +178,13 @@ fn a_person_is_asked() {
     let (world, name) = world_with_item();
     world.run(&format!("-c archive delete --force last {name}")).succeeded();
     let Some(told) = typed(&world, "-c archive purge", "n\n") else { return };
-    assert!(told.contains("remove 1 deleted item, 5 B, permanently? [y/N]"), "{told}");
+    assert!(told.contains("remove 1 entry of the trash, "), "{told}");
+    assert!(told.contains(" permanently? [y/N]"), "{told}");
     assert!(told.contains("nothing was done"), "{told}");
     let entries = || tree(&world.path("archive/.urepo/trash")).len();
-    assert_eq!(entries(), 3);
+    assert_eq!(entries(), 5);
     let told = typed(&world, "-c archive purge", "y\n").unwrap();
-    assert!(told.contains("purged 1 item, 5 B; ") && told.contains(" freed"), "{told}");
+    assert!(told.contains("purged 1 entry of the trash, ") && told.contains(" freed"), "{told}");
     assert_eq!(entries(), 0);
     assert!(open(&world).item(&name.parse().unwrap()).is_ok());
 }
@@ -245,17 +249,17 @@ fn what_a_repair_replaced_can_be_had() {
     assert!(entries.iter().all(|it| it["path"].as_str().unwrap().contains("/trash/")), "{record}");
     assert_eq!(entries.len(), 2);
 
-    // Deleted, and its files purged by hand: nothing is there but what was replaced.
+    // Deleted, and purged by hand: nothing is there but what was replaced.
     world.run(&format!("-c archive delete {name} --with other")).succeeded();
     for entry in std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap() {
-        let payload = entry.unwrap().path().join("doc");
-        if payload.exists() {
-            std::fs::remove_dir_all(payload).unwrap();
+        let entry = entry.unwrap().path();
+        if std::fs::read_to_string(entry.join("replaced/doc/a.txt")).unwrap() != "bravo" {
+            std::fs::remove_dir_all(entry).unwrap();
         }
     }
     let told = world.run(&restore);
-    assert_eq!(told.code, 22, "{}", told.stderr);
-    assert_eq!(copying(&told.stderr).matches("/trash/").count(), 2);
+    assert_eq!(told.code, 20, "{}", told.stderr);
+    assert!(told.stderr.contains("--force damaged"), "{}", told.stderr);
     world.run("-c archive purge -y").succeeded();
     let told = world.run(&restore);
     assert_eq!((told.code, told.stderr.contains("cp -a")), (22, false), "{}", told.stderr);
@@ -281,7 +285,7 @@ fn a_purge_of_replaced_files_names_no_deleted_items() {
     world.write(&format!("archive/{name}/doc/a.txt"), "rot");
     world.run("-c archive repair --from other").succeeded();
     let planned = world.run("-c archive purge -n");
-    assert!(planned.succeeded().contains(", as it was before: "), "{}", planned.stdout);
+    assert!(planned.succeeded().contains(", in the trash since "), "{}", planned.stdout);
     assert!(planned.stderr.starts_with("would purge 1 entry of the trash, "), "{}", planned.stderr);
     let sidecar = world.path("archive").join(&name).join("item.toml");
     let text = std::fs::read(&sidecar).unwrap();
@@ -292,49 +296,6 @@ fn a_purge_of_replaced_files_names_no_deleted_items() {
     assert!(purged.stderr.starts_with("purged 1 entry of the trash, "), "{}", purged.stderr);
     std::fs::write(&sidecar, text).unwrap();
     assert_eq!(world.run("-c archive verify").code, 0);
-}
-
-#[test]
-fn doctor_warns_of_an_intent_that_cannot_be_read() {
-    let (world, _) = world_with_item();
-    world.write("archive/.urepo/journal/delete-00.toml", "items = [");
-    let ran = world.run("-c archive doctor");
-    ran.succeeded();
-    assert!(ran.stderr.starts_with("warning: "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("/delete-00.toml`"), "{}", ran.stderr);
-}
-
-/// An item that both a deletion and a restoration may have left half done is named once, and so is an intent that
-/// cannot be read.
-#[test]
-fn an_item_between_two_states_is_named_once() {
-    let (world, name) = world_with_item();
-    world.run(&format!("-c archive delete --force last {name}")).succeeded();
-    let trash = std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap();
-    let entry = trash.map(|entry| entry.unwrap().path()).next().unwrap();
-    let doc = world.path("archive").join(&name).join("doc");
-    std::fs::rename(entry.join("doc"), &doc).unwrap();
-    for kind in ["delete", "restore"] {
-        let intent = format!("archive/.urepo/journal/{kind}-00.toml");
-        world.write(&intent, format!("items = [\"{name}\"]\n"));
-    }
-    let told = format!("`{name}` is deleted, but its files are still in place");
-    for line in [
-        "delete --force last --yes --all",
-        "delete --yes 2020/01.01.01.01",
-        "purge --yes",
-        "recover",
-    ] {
-        let ran = world.run(&format!("-c archive {line}"));
-        assert_eq!(ran.stderr.matches(&told).count(), 1, "{line}: {}", ran.stderr);
-    }
-    world.write("archive/.urepo/journal/delete-00.toml", "items = [");
-    let ran = world.run("-c archive purge --yes");
-    assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert_eq!(ran.stderr.matches("/delete-00.toml`").count(), 1, "{}", ran.stderr);
-    let ran = world.run("-c archive restore --yes --all");
-    assert_eq!(ran.stderr.matches(&told).count(), 0, "{}", ran.stderr);
-    assert!(doc.exists());
 }
 
 /// A question about a thousand items must not scroll away what stands above it.

@@ -37,7 +37,7 @@ Commands:
   export    Write items out as directories, tar or bags
   delete    Delete items [alias: rm]
   restore   Restore deleted items from the trash
-  purge     Remove the files of deleted items permanently
+  purge     Remove deleted and replaced items permanently
   repair    Repair damaged or missing items from good copies
   stats     Count items, files and bytes by state, prefix, year and format
   log       Show what happened to items, when, and by whom

@@ -14,8 +14,7 @@ use urepo::item::{PayloadPath, State};
 use urepo::progress::NoProgress;
 use urepo::promotion::{Loss, Registrar};
 use urepo::removal::{
-    self, DamageRule, LastRule, Order, PermanentRule, Purger, Remover, Restoration, Wanted,
-    purgeable,
+    DamageRule, LastRule, Order, PermanentRule, Purger, Remover, Restoration, Wanted, purgeable,
 };
 use urepo::repair::{self, LoggedItems, Repairer};
 use urepo::transfer::{
@@ -156,7 +155,6 @@ impl Command<'_> {
         let own = self.open(self.own)?;
         let others: Vec<_> =
             self.others.iter().map(|root| self.open(root)).collect::<Ended<_>>()?;
-        self.finish_removals(&own)?;
         let state = own.named_item(name).and_then(|item| item.sidecar()).map_err(told)?.0.state;
         let order = Order {
             by: "ann@vault".into(),
@@ -168,22 +166,20 @@ impl Command<'_> {
             permanent: PermanentRule::Refuse,
         };
         self.remove(&own, |remover| {
-            let mut deletion = remover.deletion(std::slice::from_ref(name), &order);
-            let deleted = deletion.delete(name).map(drop);
-            deletion.finish().and(deleted).map_err(told)
+            let mut outcome = Ok(());
+            remover.delete(std::slice::from_ref(name), &order, &mut |_, deleted| {
+                outcome = deleted.map(drop).map_err(told);
+                ControlFlow::Continue(())
+            });
+            outcome
         })
     }
 
     pub(super) fn restore(&self, name: &RepositoryName) -> Ended {
         let own = self.open(self.own)?;
-        self.finish_removals(&own)?;
         let known = self.known()?;
         let restoration = Restoration { others: &known, damage: DamageRule::Refuse };
-        self.remove(&own, |remover| {
-            let mut restorer = remover.restorer(std::slice::from_ref(name), &restoration);
-            let restored = restorer.restore(name).map(drop);
-            restorer.finish().and(restored).map_err(told)
-        })
+        self.remove(&own, |remover| remover.restore(name, &restoration).map(drop).map_err(told))
     }
 
     fn remove(&self, own: &Collection, act: impl FnOnce(&Remover<'_>) -> Ended) -> Ended {
@@ -192,20 +188,11 @@ impl Command<'_> {
         let caller = caller(self.agent, self.clock, &interrupt);
         let remover = Remover { collection: own, writer, caller };
         act(&remover)?;
-        remover.writer.finish().map_err(told)
-    }
-
-    fn finish_removals(&self, own: &Collection) -> Ended {
-        let (known, interrupt) = (self.known()?, Interrupt::default());
-        let restoration = Restoration { others: &known, damage: DamageRule::Refuse };
-        let caller = caller(self.agent, self.clock, &interrupt);
-        let finished = removal::finish_pending(own, &restoration, &caller).map_err(told)?;
-        finished.failed.first().map_or(Ok(()), |error| Err(told(error)))
+        remover.finish().map_err(told)
     }
 
     pub(super) fn purge(&self) -> Ended {
         let own = self.open(self.own)?;
-        self.finish_removals(&own)?;
         let plan = purgeable(&own, &Wanted::default()).map_err(told)?;
         let (waiter, interrupt) = (waiter(self.clock), Interrupt::default());
         let purger = Purger::new(&own, self.agent, waiter, &interrupt).map_err(told)?;
@@ -254,12 +241,11 @@ impl Command<'_> {
             failed.extend(recovery.end(&open.name).err().map(told));
         }
         writer.finish().map_err(told)?;
-        self.finish_removals(&own)?;
         if restored {
             own.rebuild(self.agent, &waiter).map_err(told)?;
             let mut planned = own.inventory_corrections().map_err(told)?;
             // Nobody accepts a loss.
-            planned.added.retain(|it| !matches!(it.change, InventoryChange::Left(_)));
+            planned.added.retain(|it| it.change != InventoryChange::Lost);
             own.correct_inventory(&planned.added, self.agent, &waiter).map_err(told)?;
             // A person believes the others.
             for other in &known[1..] {
@@ -358,9 +344,4 @@ pub(super) fn files(part: Part) -> &'static [&'static str] {
         Part::Urepo => &[".urepo"],
         Part::Root | Part::Tree | Part::Item(_) => &[],
     }
-}
-
-/// Whether a collection has begun something that only another run can end.
-pub(super) fn is_open(root: &Path) -> bool {
-    std::fs::read_dir(root.join(".urepo/journal")).is_ok_and(|mut found| found.next().is_some())
 }

@@ -45,6 +45,11 @@ impl Holding {
         if !self.whole || !matches!(&*self.state, "Original" | "Copy") {
             return Edits::new();
         }
+        self.named()
+    }
+
+    /// The edits that its sidecar names, with the payload, whatever is left of that.
+    pub(super) fn named(&self) -> Edits {
         self.edits.iter().copied().chain([0]).collect()
     }
 }

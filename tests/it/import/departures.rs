@@ -49,7 +49,7 @@ impl World {
     }
 }
 
-const MIGRATED: &str = "a.txt left: it migrated to the collection 60cb73fd";
+const MIGRATED: &str = "a.txt left: its Original is in the collection 60cb73fd";
 
 #[test]
 fn what_migrated_away_counts_as_imported() {

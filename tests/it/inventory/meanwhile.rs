@@ -46,7 +46,7 @@ fn what_leaves_meanwhile_is_not_recorded_as_found() {
         .unwrap();
     let last =
         |at: usize| world.collection().last_record(&world.names[at]).unwrap().unwrap().line.change;
-    assert!(matches!(last(0), InventoryChange::Left(_)), "{:?}", last(0));
+    assert_eq!(last(0), InventoryChange::Lost);
     assert!(matches!(last(1), InventoryChange::Found(Some(_))), "{:?}", last(1));
 }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use rustix::io::Errno;
-use urepo::clock::SystemClock;
 use urepo::collection::Collection;
 use urepo::disk::Watcher;
 
@@ -62,27 +61,6 @@ fn the_inventory_is_not_built_beside_a_writer() {
     other.writer(&agent(), &waiter(&clock)).unwrap().finish().unwrap();
     assert!(inventory.exists());
     assert_eq!(heard.lock().unwrap().len(), 1);
-}
-
-/// Nothing would know that the Copy has left, once the inventory is built without it.
-#[test]
-fn nothing_leaves_while_there_is_no_inventory() {
-    let (world, ..) = world();
-    world.write("report.txt", "the report");
-    let copied = world.run("-c archive new report.txt").line();
-    world.run(&format!("-c archive copy {copied} --to mirror")).succeeded();
-    let clock = SystemClock;
-    let mirror = Collection::open(&world.path("mirror"), &Watcher::default()).unwrap();
-    let writer = mirror.writer(&agent(), &waiter(&clock)).unwrap();
-    std::fs::remove_dir_all(world.path("mirror/.urepo/inventory")).unwrap();
-    let line = format!("-c mirror delete {copied} --with archive --yes");
-    let ran = world.run(&line);
-    assert_ne!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("repeat when that has ended"), "{}", ran.stderr);
-    assert!(world.path("mirror").join(&copied).join("doc").exists());
-    assert!(!world.path("mirror/.urepo/inventory").exists());
-    writer.finish().unwrap();
-    world.run(&line).succeeded();
 }
 
 /// Whoever is alone builds what was put off, though the writer ended only a moment ago.

@@ -25,9 +25,8 @@ fn leaves_a_tombstone_that_says_all_it_said() {
     assert!(after.custody.epoch() > before.custody.epoch());
     assert!(after.custody.covers(&before.custody));
     assert_eq!(tree(&world.item("archive")).len(), 1, "only the sidecar is left");
-    assert_eq!(world.trash(), [TrashContents::Payload]);
+    assert_eq!(world.trash(), [TrashContents::Item]);
     assert!(is_whole(&world.open("archive"), &world.name));
-    assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
 }
 
 #[test]
@@ -83,7 +82,7 @@ fn is_not_deleted_twice() {
     world.delete("archive", &forced()).unwrap();
     let error = world.delete("archive", &forced()).unwrap_err();
     assert!(matches!(error, RemovalError::AlreadyDeleted { .. }), "{error}");
-    assert_eq!(world.trash(), [TrashContents::Payload]);
+    assert_eq!(world.trash(), [TrashContents::Item]);
 }
 
 #[test]
@@ -92,8 +91,8 @@ fn is_put_away_to_the_end_when_its_files_were_left() {
     world.rewrite("archive", |sidecar| sidecar.state = State::Deleted);
     // Nobody is asked: it is deleted already.
     let step = delete(&world.open("archive"), &world.name, &relying_on(&[])).unwrap();
-    assert_eq!(step, Step::FinishBurial);
-    assert_eq!(world.trash(), [TrashContents::Payload]);
+    assert_eq!(step, Step::Clear);
+    assert_eq!(world.trash(), [TrashContents::Item]);
     world.restore(&[], DamageRule::Refuse).unwrap();
     assert_eq!(world.sidecar("archive").state, State::Original);
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use snapbox::str;
-use urepo::collection::{Departure, InventoryChange, Unlogged, lock_items};
+use urepo::collection::{Unlogged, lock_items};
 use urepo::disk::{Operation, Watch};
 
 use super::*;
@@ -51,7 +51,7 @@ fn what_is_deleted_and_purged_there() {
 exit 0
 deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
-purged 1 item, 1 B; [..] freed
+purged 1 entry of the trash, [..]; [..] freed
 exit 0
 verified 3 items, 2 files, 2 B: no damage
 
@@ -85,7 +85,7 @@ error: cannot make the directory `[WORLD]/mount/archive/.urepo/staging/[..]`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h [WORLD]/mount/archive` shows how much there is, and repeat the command
 exit 0
-purged 2 items, 2 B; [..] freed
+purged 2 entries of the trash, [..]; [..] freed
 exit 0
 verified 3 items, 1 file, 1 B: no damage
 
@@ -115,10 +115,16 @@ exit 0
 warning: `[WORLD]/mount/archive/.urepo/inventory` was missing and has been rebuilt; the inventory lists the 3 items found, and no item lost before
 deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
-purged 1 item, [..]; [..] freed
-exit 21
-error: no item `example.org/archive/[..]` in `[WORLD]/mount/archive`: it was deleted on [..]
-hint: `urepo -c mount/archive whereis example.org/archive/[..]` looks for it in all known collections; `--with COLLECTION` adds one
+purged 1 entry of the trash, [..]; [..] freed
+identifier   example.org/archive/[..]
+state        Elsewhere
+created      [..]
+timestamp    [..]
+path         [WORLD]/mount/archive/example.org/archive/[..]
+holder       [..]
+payload      0 files, 0 B
+sha256       e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+exit 0
 
 "#]]
     );
@@ -140,26 +146,14 @@ impl Watch for NoInventory {
 #[test]
 fn an_inventory_for_which_there_is_no_room() {
     let world = World::with_copy();
-    let sites = ["archive", "other"];
-    for site in sites {
-        std::fs::remove_dir_all(world.root(site).join(".urepo/inventory")).unwrap();
+    for site in ["archive", "other"] {
+        let root = world.root(site);
+        std::fs::remove_dir_all(root.join(".urepo/inventory")).unwrap();
+        let collection =
+            Collection::open(&root, &Watcher::new(Arc::new(NoInventory) as _)).unwrap();
+        delete(&collection, &world.name, &forced()).unwrap();
+        assert!(!root.join(".urepo/inventory.new").exists());
     }
-    let [archive, other] = sites.map(|site| {
-        Collection::open(&world.root(site), &Watcher::new(Arc::new(NoInventory) as _)).unwrap()
-    });
-    let others = [world.open("archive")];
-    for _ in 0..2 {
-        let error = delete(&other, &world.name, &relying_on(&others)).unwrap_err();
-        let RemovalError::Disk(error) = error else { panic!("{error:?}") };
-        assert!(error.is_full(), "{error:?}");
-        assert!(error.to_string().starts_with("cannot rebuild the inventory `"), "{error}");
-        assert!(!world.root("other/.urepo/inventory.new").exists());
-    }
-    // A tombstone needs no inventory.
-    delete(&archive, &world.name, &forced()).unwrap();
-    delete(&world.open("other"), &world.name, &forced()).unwrap();
-    let line = world.open("other").last_record(&world.name).unwrap().unwrap().line;
-    assert_eq!(line.change, InventoryChange::Left(Departure::Deleted));
 }
 
 /// A disk on which nothing can be made or written from the n-th time on, until as many files are removed as
@@ -209,10 +203,8 @@ fn delete_while(full: &Arc<Full>, world: &World, collection: &str) -> bool {
     let remover =
         Remover { collection: &collection, writer, caller: caller(&agent, &clock, &interrupt) };
     let order = forced();
-    let mut deletion = remover.deletion(std::slice::from_ref(&world.name), &order);
-    deletion.delete(&world.name).unwrap();
-    deletion.finish().unwrap();
-    remover.writer.finish().unwrap();
+    delete_one(&remover, &world.name, &order).unwrap();
+    remover.finish().unwrap();
     assert_eq!(tree(&collection.path().join(".urepo/reserve")).len(), 12, "at {}", full.at);
     full.was_met()
 }
@@ -224,25 +216,7 @@ fn a_disk_that_becomes_full_anywhere() {
         let world = World::new();
         let was_full = delete_while(&Full::from(at, 1), &world, "archive");
         assert_eq!(world.sidecar("archive").state, State::Deleted, "at {at}");
-        assert_eq!(world.trash(), [TrashContents::Payload], "at {at}");
-        assert_eq!(tree(&world.root("archive/.urepo/journal")), [""; 0]);
-        if !was_full {
-            assert!(at > 10, "room was needed {at} times only");
-            break;
-        }
-    }
-}
-
-/// A Copy may not leave unrecorded: the reserve has room for the inventory of a small collection too.
-#[test]
-fn a_disk_that_becomes_full_anywhere_beside_a_lost_inventory() {
-    for at in 0.. {
-        let world = World::with_copy();
-        std::fs::remove_dir_all(world.root("other/.urepo/inventory")).unwrap();
-        let was_full = delete_while(&Full::from(at, 12), &world, "other");
-        assert_eq!(trash(&world.open("other")), [TrashContents::Copy], "at {at}");
-        let line = world.open("other").last_record(&world.name).unwrap().unwrap().line;
-        assert_eq!(line.change, InventoryChange::Left(Departure::Deleted), "at {at}");
+        assert_eq!(world.trash(), [TrashContents::Item], "at {at}");
         if !was_full {
             assert!(at > 10, "room was needed {at} times only");
             break;

@@ -56,7 +56,7 @@ fn the_age_of_what_was_replaced_is_its_own() {
     world.delete("archive", &forced()).unwrap();
     let entry = format!("archive/.urepo/trash/{}~0123", world.name.as_str().replace('/', "+"));
     let entry = world.root(&entry);
-    std::fs::create_dir_all(entry.join("replaced")).unwrap();
+    std::fs::create_dir_all(entry.join("replaced/doc")).unwrap();
     let replaced: Instant = "2030-01-01T00:00:00Z".parse().unwrap();
     let time = UNIX_EPOCH + Duration::from_secs(1_893_456_000);
     std::fs::File::open(&entry).unwrap().set_modified(time).unwrap();
@@ -65,6 +65,6 @@ fn the_age_of_what_was_replaced_is_its_own() {
         let plan = purgeable(&world.open("archive"), &wanted).unwrap();
         plan.entries.iter().map(|entry| entry.held).collect()
     };
-    assert_eq!(held(replaced), [TrashContents::Payload]);
+    assert_eq!(held(replaced), [TrashContents::Item]);
     assert_eq!(held(replaced.checked_add(1).unwrap()).len(), 2);
 }

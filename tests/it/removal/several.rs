@@ -1,29 +1,26 @@
-//! Several Copies of one item in the trash.
+//! Several states of one item in the trash.
 
 use super::*;
 
 #[test]
-fn the_newest_copy_comes_back_and_the_others_are_named() {
-    let world = World::with_copy();
-    let collection = world.open("other");
-    let before = world.sidecar("other").timestamp;
-    let updated = |days: i128| before.checked_add(days * 24 * 3600 * SECOND).unwrap();
-    for days in [1, 3, 5, 4, 2] {
-        if !world.item("other").exists() {
-            copy_tree(&world.item("archive"), &world.item("other"));
-        }
-        world.rewrite("other", |it| {
-            it.state = State::Copy;
-            it.timestamp = updated(days);
-        });
-        world.delete("other", &forced()).unwrap();
+fn the_deleted_one_comes_back_and_the_others_are_named() {
+    let world = World::new();
+    let collection = world.open("archive");
+    for number in 0..3 {
+        // As a repair leaves it.
+        let entry = format!("{}~{number}", world.name.as_str().replace('/', "+"));
+        let replaced = world.root("archive/.urepo/trash").join(entry).join("replaced");
+        std::fs::create_dir_all(replaced.parent().unwrap()).unwrap();
+        copy_tree(&world.item("archive"), &replaced);
+        std::fs::write(replaced.join("doc/a.txt"), "Alpha").unwrap();
     }
-    assert_eq!(trash(&collection).len(), 5);
+    world.delete("archive", &forced()).unwrap();
     let interrupt = Interrupt::default();
     let planned =
         plan_restoration(&collection, &world.name, &alone(), &NoProgress, &interrupt).unwrap();
     let restored =
         remover(&collection, &later(), |remover| restore(remover, &world.name, &alone())).unwrap();
-    assert_eq!((&planned, restored.kept.len()), (&restored, 4));
-    assert_eq!(world.sidecar("other").timestamp, updated(5));
+    assert_eq!((&planned, restored.kept.len()), (&restored, 3));
+    assert!(is_whole(&collection, &world.name));
+    assert_eq!(trash(&collection).len(), 3);
 }

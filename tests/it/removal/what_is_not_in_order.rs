@@ -25,7 +25,7 @@ fn a_missing_file() {
     // What was damaged does not come back as if it were good.
     let error = world.restore(&[], DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::TrashDamaged { .. }), "{error}");
-    assert_eq!(world.trash(), [TrashContents::Payload]);
+    assert_eq!(world.trash(), [TrashContents::Item]);
     world.restore(&[], DamageRule::Accept).unwrap();
     assert!(!is_whole(&world.open("archive"), &world.name));
 }
@@ -46,7 +46,7 @@ fn rot_in_the_trash_is_noticed() {
     world.delete("archive", &forced()).unwrap();
     let trash = world.root("archive/.urepo/trash");
     let entry = std::fs::read_dir(&trash).unwrap().next().unwrap().unwrap().path();
-    std::fs::write(entry.join("doc/a.txt"), "Alpha").unwrap();
+    std::fs::write(entry.join("replaced/doc/a.txt"), "Alpha").unwrap();
     let error = world.restore(&[], DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::TrashDamaged { .. }), "{error}");
     assert_eq!(world.sidecar("archive").state, State::Deleted);

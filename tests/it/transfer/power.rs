@@ -58,7 +58,7 @@ impl Sides {
         };
         // Of a stage, what is moved out of it: not its own directories and notes.
         let Ok(staged) = volatile.strip_prefix(staging) else { return false };
-        let is_note = ["holder", "probe"].iter().any(|note| staged.ends_with(note));
+        let is_note = ["holder", "changing", "probe"].iter().any(|note| staged.ends_with(note));
         match staged.components().count() {
             0 | 1 => false,
             // The directory that items of a thread are made in is `0-0`.
@@ -70,27 +70,19 @@ impl Sides {
     /// What has to be on the disk of the source (0) or of the destination (1) before an operation.
     fn relied_on(&self, operation: Operation, path: &Path) -> Vec<(usize, PathBuf)> {
         let (from, to) = (self.from.join(&self.item), self.to.join(&self.item));
-        let journal = self.from.join(".urepo/journal");
         let is_rename = operation == Operation::Rename;
         if is_rename && path == to {
-            // What appears is whole, and the hand-over is recorded.
-            vec![(1, self.to.join(".urepo/staging")), (0, journal)]
-        } else if is_rename && path == from.join("item.toml") {
-            // The giver lets go of what is durable at the receiver.
+            // What appears is whole, and the giver has ceded it.
+            vec![(1, self.to.join(".urepo/staging")), (0, from.join("item.toml"))]
+        } else if is_rename && path == from {
+            // A stub replaces what is durable at the receiver.
             vec![(1, to), (0, self.from.join(".urepo/staging"))]
+        } else if is_rename && path == from.join("item.toml") {
+            vec![(0, self.from.join(".urepo/staging"))]
         } else if is_rename && path == to.join("item.toml") {
-            // One Original: the giver has let go.
             vec![(0, from), (1, self.to.join(".urepo/staging"))]
-        } else if is_rename && path.starts_with(self.from.join(".urepo/staging")) {
-            vec![(1, to)]
-        } else if operation == Operation::Remove
-            && path.starts_with(&journal)
-            && path.extension().is_some_and(|extension| extension == "toml")
-        {
-            // A record; what was not in place yet is no loss.
-            vec![(0, from), (1, to)]
         } else if path.ends_with("REPORTED") {
-            vec![(1, to), (0, from), (0, journal)]
+            vec![(1, to), (0, from)]
         } else {
             Vec::new()
         }

@@ -80,7 +80,7 @@ fn tell_damaged(context: &Context, line: &RottenLine, outcome: &'static str) -> 
 }
 
 fn is_gone(correction: &Correction) -> bool {
-    matches!(correction.change, InventoryChange::Left(_))
+    matches!(correction.change, InventoryChange::Lost)
 }
 
 fn tell(context: &Context, collection: &Collection, correction: &Correction) -> Done {
@@ -91,7 +91,7 @@ fn tell(context: &Context, collection: &Collection, correction: &Correction) -> 
     }
     let Correction { name, was, change } = correction;
     let (outcome, state) = match change {
-        InventoryChange::Left(_) => ("given_up", None),
+        InventoryChange::Lost => ("given_up", None),
         InventoryChange::Found(here) => ("recorded", here.as_ref().map(|here| here.state)),
         InventoryChange::Entered(here) | InventoryChange::Became(here) => {
             ("state_changed", Some(here.state))
@@ -109,7 +109,7 @@ fn tell(context: &Context, collection: &Collection, correction: &Correction) -> 
 fn line(Correction { name, was, change }: &Correction) -> String {
     let was = was.as_ref().map_or("unknown".to_owned(), ToString::to_string);
     match change {
-        InventoryChange::Left(_) => format!("given up: {name}, was {was}"),
+        InventoryChange::Lost => format!("given up: {name}, was {was}"),
         InventoryChange::Found(None) => format!("taken in: {name}"),
         InventoryChange::Found(Some(here)) => format!("taken in: {name}, {}", here.state),
         InventoryChange::Entered(here) | InventoryChange::Became(here) => {

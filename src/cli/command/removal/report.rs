@@ -23,8 +23,8 @@ impl ItemReport {
         let size = human::size(*files, *bytes);
         let (outcome, after) = match plan.step {
             Step::Bury => ("deleted", ", leaving a tombstone"),
-            Step::FinishBurial => ("finished", ", which has a tombstone already"),
-            Step::TakeAway => ("removed", ", leaving nothing"),
+            Step::Drop => ("removed", ", leaving a stub"),
+            Step::Clear => ("finished", ", which has a tombstone already"),
         };
         let detail = match plan.proven_by {
             Some(holding) => {

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::disk::{Dir, PathError};
-use crate::layout;
 
 /// Directories of the stage for items, made as they are needed.
 ///
@@ -47,8 +46,7 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// Creates the directories of a new item. Returns their place in the stage, and the open directory of the
-    /// item.
+    /// Creates the directory of a new item. Returns its place in the stage, and the directory.
     pub(super) fn make_item(&self, stage: &Dir) -> Result<(PathBuf, Dir), PathError> {
         let thread = rayon::current_thread_index().unwrap_or(0) % THREADS;
         let mut filling = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +67,6 @@ impl Buckets {
         let (name, bucket) = filling.bucket.insert((name, bucket));
         bucket.make_dir(&item)?;
         let dir = bucket.open_dir(&item)?;
-        dir.make_dir(layout::PAYLOAD)?;
         Ok((name.join(item), dir))
     }
 

@@ -53,14 +53,15 @@ impl Writer {
     /// Begins an item in `partial`, if given, which contains the files of an interrupted run.
     pub(crate) fn resumable_draft(&self, partial: Option<Partial>) -> Result<Draft<'_>, PathError> {
         let (at, in_stage) = self.buckets.make_item(self.stage())?;
+        in_stage.make_dir(layout::PAYLOAD)?;
         let staged = StagedItem { at, partial: partial.map(Arc::new) };
         Ok(Draft { writer: self, staged, in_stage })
     }
 
-    /// Stages a tombstone.
+    /// Stages a tombstone or a stub.
     pub(crate) fn stage_tombstone(&self, text: &NewText) -> Result<StagedItem, PathError> {
-        let draft = self.draft()?;
-        draft.leave_out_payload()?;
+        let (at, in_stage) = self.buckets.make_item(self.stage())?;
+        let draft = Draft { writer: self, staged: StagedItem { at, partial: None }, in_stage };
         draft.write_sidecar(text)?;
         Ok(draft.staged)
     }

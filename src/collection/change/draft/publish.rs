@@ -7,9 +7,10 @@ use std::path::Path;
 
 use super::StagedItem;
 use crate::clock::Clock;
+use crate::collection::change::owed::Announced;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::trash::{ITEM, REPLACED};
-use crate::collection::{Collection, InventoryChange, InventoryEnd, LockedItem, Writer};
+use crate::collection::{Collection, InventoryChange, InventoryEnd, LockedItem, Trashed, Writer};
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -110,8 +111,11 @@ impl Writer {
     ) -> Published<T, E> {
         let mut published = Published { placed: Vec::new(), refused: Vec::new(), failed: None };
         let Some(first) = items.first() else { return published };
-        let before = match year.collection.inventory_end([first.name()]) {
-            Ok(before) => before,
+        let begun = self
+            .announce_changes(&items)
+            .and_then(|announced| Ok((year.collection.inventory_end([first.name()])?, announced)));
+        let (before, announced) = match begun {
+            Ok(begun) => begun,
             Err(error) => {
                 published.failed = Some(GroupFailure::NotPlaced(items, error));
                 return published;
@@ -123,11 +127,24 @@ impl Writer {
                 Err(error) => published.refused.push((item, error)),
             }
         }
-        if let Err(error) = self.confirm(year, &before, &published.placed, clock) {
-            let placed = std::mem::take(&mut published.placed);
-            published.failed = Some(GroupFailure::NotDurable(placed, error));
+        match self.confirm(year, &before, &published.placed, clock) {
+            Ok(()) => announced.into_iter().for_each(Announced::settle),
+            Err(error) => {
+                let placed = std::mem::take(&mut published.placed);
+                published.failed = Some(GroupFailure::NotDurable(placed, error));
+            }
         }
         published
+    }
+
+    /// Announces the items among `arriving` that replace others. New ones show that they are not recorded.
+    fn announce_changes<T: Arriving>(
+        &self,
+        arriving: &[T],
+    ) -> Result<Option<Announced<'_>>, PathError> {
+        let is_change = |item: &&T| matches!(item.change(), InventoryChange::Became(_));
+        let names: Vec<_> = arriving.iter().filter(is_change).map(Arriving::name).collect();
+        if names.is_empty() { Ok(None) } else { self.announce(names).map(Some) }
     }
 
     /// Makes the items that moved to `year` durable, and records them. The inventory ended at `before` until
@@ -194,25 +211,99 @@ impl Writer {
         year.sync()
     }
 
-    /// Replaces `item` by a staged and synced item. The old item goes to the trash in the same step and stays
-    /// there until it is purged.
+    /// Replaces each of `items` by a staged item. The old items go to the trash in the same step and stay there until
+    /// they are purged. Synced: once before the first step, once after the last one. An error of all of them left every
+    /// item in place.
     ///
-    /// If swapping fails, the staged item stays in the trash: on some file systems nothing shows which of the
-    /// two it is.
+    /// If one step fails, the staged item stays in the trash: on some file systems nothing shows which of the two it is.
+    pub(crate) fn replace_items(
+        &self,
+        items: &[(&StagedItem, &LockedItem<'_>)],
+    ) -> Result<Vec<Result<(), PathError>>, PathError> {
+        let Some((_, first)) = items.first() else { return Ok(Vec::new()) };
+        let collection = first.collection();
+        let mut entries = Vec::with_capacity(items.len());
+        if let Err(error) = self.move_to_trash(collection, items, &mut entries) {
+            for entry in &entries {
+                // Recovery removes it as well.
+                let _ = collection.remove_trashed(entry);
+            }
+            return Err(error);
+        }
+        let swaps = entries.iter().zip(items);
+        let mut swapped: Vec<_> =
+            swaps.map(|(entry, (_, item))| item.swap_with_trash(entry).map(drop)).collect();
+        let names = items.iter().map(|(_, item)| item.name());
+        if let Err(error) = collection.sync_swapped(names, &entries) {
+            for outcome in swapped.iter_mut().filter(|outcome| outcome.is_ok()) {
+                *outcome = Err(error.repeated("sync"));
+            }
+        }
+        Ok(swapped)
+    }
+
+    /// Moves staged items to new entries of the trash, synced.
+    fn move_to_trash(
+        &self,
+        collection: &Collection,
+        items: &[(&StagedItem, &LockedItem<'_>)],
+        entries: &mut Vec<Trashed>,
+    ) -> Result<(), PathError> {
+        for (staged, item) in items {
+            let (trashed, entry) = collection.new_entry(item.name())?;
+            entries.push(trashed);
+            self.stage().rename_new(&staged.at, &entry, Path::new(REPLACED))?;
+        }
+        collection.ensure_trash()?.sync_trees(entries.iter().map(Trashed::item_path))
+    }
+
+    /// Replaces `item` by a staged item, as [`Writer::replace_items`] does.
     pub(crate) fn replace_item(
         &self,
         staged: &StagedItem,
         item: &LockedItem<'_>,
     ) -> Result<(), PathError> {
-        let (collection, (year, leaf)) = (item.collection(), item.place()?);
-        let (trashed, entry) = collection.new_entry(item.name())?;
-        self.stage().rename_new(&staged.at, &entry, Path::new(REPLACED))?;
-        entry.sync()?;
-        if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
-            year.sync()?;
-            return entry.sync();
+        self.replace_items(&[(staged, item)])?.into_iter().collect()
+    }
+}
+
+impl Collection {
+    /// Makes the swaps of items called `names` with `entries` of the trash durable.
+    pub(crate) fn sync_swapped<'n>(
+        &self,
+        names: impl Iterator<Item = &'n RepositoryName>,
+        entries: &[Trashed],
+    ) -> Result<(), PathError> {
+        let years: BTreeSet<_> = names.map(|name| layout::item_place(name).0).collect();
+        let trash = self.ensure_trash()?;
+        let mut dirs = Vec::with_capacity(years.len() + entries.len());
+        for year in &years {
+            dirs.push(self.root().open_dir(year)?);
         }
-        let (_, aside) = collection.set_aside(item.name(), &year, &leaf)?;
+        for entry in entries {
+            // It is gone where the file system cannot swap.
+            dirs.extend(trash.open_dir_if_there(entry.path())?);
+        }
+        match entries {
+            [_] => dirs.iter().try_for_each(Dir::sync),
+            _ => trash.sync_dirs(&dirs),
+        }
+    }
+}
+
+impl LockedItem<'_> {
+    /// Swaps this item with the whole item in an entry of the trash, and returns the entry that has this item then. The
+    /// caller syncs both directories ([`Collection::sync_swapped`]).
+    ///
+    /// If the file system cannot swap two names in one step, this item is set aside first. For that moment the name is
+    /// missing, and recovery puts this item back after a crash.
+    pub(crate) fn swap_with_trash(&self, trashed: &Trashed) -> Result<Trashed, PathError> {
+        let (collection, (year, leaf)) = (self.collection(), self.place()?);
+        let entry = collection.trashed_dir(trashed)?;
+        if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
+            return Ok(trashed.clone());
+        }
+        let (other, aside) = collection.set_aside(self.name(), &year, &leaf)?;
         let placed = aside
             // Recovery does not remove an entry that has a directory of this name.
             .make_dir(REPLACED)
@@ -225,6 +316,7 @@ impl Writer {
         year.sync()?;
         aside.rename_over(Path::new(ITEM), &aside, Path::new(REPLACED))?;
         aside.sync()?;
-        collection.remove_trashed(&trashed)
+        collection.remove_trashed(trashed)?;
+        Ok(other)
     }
 }

@@ -128,12 +128,12 @@ hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive
 
 "#]]);
     refuses(&world, "-c archive meta set 11.21.02.13 title=New", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a migration from collection 60cb is under way
+error: `example.org/archive/2026/11.21.02.13`: a migration from collection [..] is under way
 hint: `urepo -c archive recover` there finishes or withdraws it
 
 "#]]);
     refuses(&world, "-c archive delete 11.21.02.13 --force last", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a migration from collection 60cb is under way
+error: `example.org/archive/2026/11.21.02.13`: a migration from collection [..] is under way
 hint: `urepo -c archive recover` there finishes or withdraws it
 
 "#]]);

@@ -1,6 +1,6 @@
 //! What each step must leave true.
 
-use super::super::adapter::{self, Ended};
+use super::super::adapter::Ended;
 use super::super::oracle::{Edits, Holding};
 use super::super::script::{Deed, Item, SITES, Site, Step, Verdict};
 use super::{Broken, Known, PAYLOADS, Sight, World, broken, parts};
@@ -87,7 +87,8 @@ impl World {
             Deed::Delete(site, it) if is_it(it) => {
                 let held = before.holdings[site.0].as_ref();
                 if let Some(held) = held.filter(|held| held.is_original()) {
-                    item.deleted.extend(held.living());
+                    // It concerns the Copies, too, even if its own bytes had rotted.
+                    item.deleted.extend(held.named());
                 }
             }
             Deed::Restore(site, it)
@@ -243,7 +244,7 @@ impl World {
                 let held = Holding::read(&self.at(site), item.name.as_str(), item.bytes);
                 held.is_some_and(|held| held.ceded)
             };
-            if adapter::is_open(&self.at(site)) || self.items.iter().any(is_ceded) {
+            if self.items.iter().any(is_ceded) {
                 return broken("nothing is stuck", format!("{site}: {:?}", self.refusals));
             }
         }

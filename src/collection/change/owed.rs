@@ -1,0 +1,106 @@
+//! Lines that the inventory lacks because a run ended between a change and its line.
+//!
+//! A run notes in its stage which items it is about to change. If it is killed or fails before their lines are written,
+//! the stage stays; the next writer that is alone compares these items with their last lines, and adds what is missing.
+//! After a power cut the note may be missing as well; then the line stays older than the item until
+//! `recover --inventory`.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use crate::clock::Clock;
+use crate::collection::{Collection, InventoryChange, Writer};
+use crate::disk::{Dir, PathError};
+use crate::identity::RepositoryName;
+use crate::layout;
+
+/// Limit on the size of a note: some two million names.
+const MAX_BYTES: u64 = 128 * 1024 * 1024;
+
+/// The note of a writer that some items are about to change. Unless it is settled, the stage stays.
+#[must_use]
+pub(crate) struct Announced<'w> {
+    writer: &'w Writer,
+    is_settled: bool,
+}
+
+impl Announced<'_> {
+    /// The lines are written, or nothing was changed.
+    pub(crate) fn settle(mut self) {
+        self.is_settled = true;
+    }
+}
+
+impl Drop for Announced<'_> {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            self.writer.stage.leave();
+        }
+    }
+}
+
+impl Writer {
+    /// Notes that the items `names` are about to change.
+    pub(crate) fn announce<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n RepositoryName>,
+    ) -> Result<Announced<'_>, PathError> {
+        let mut text = String::new();
+        for name in names {
+            text.push_str(name.as_str());
+            text.push('\n');
+        }
+        let note = Path::new(layout::CHANGING);
+        let file = match self.stage().open_to_append_if_there(note)? {
+            Some(file) => file,
+            None => self.stage().create_file(note)?,
+        };
+        let end = file.stat()?.bytes;
+        file.write_all_at(text.as_bytes(), end)?;
+        Ok(Announced { writer: self, is_settled: false })
+    }
+}
+
+impl Collection {
+    /// Adds the lines that the dead runs with these stages owe. No other process writes.
+    pub(super) fn write_owed_lines(
+        &self,
+        staging: &Dir,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        for stage in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
+            let note = Path::new(&stage.name).join(layout::CHANGING);
+            let mut file = match staging.open_file_if_there(note) {
+                // The stage of another user may be closed.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => continue,
+                opened => match opened? {
+                    Some(file) => file,
+                    None => continue,
+                },
+            };
+            let text = file.read_all(MAX_BYTES)?;
+            let names = String::from_utf8_lossy(&text);
+            let mut changes = Vec::new();
+            for name in names.lines().filter_map(|line| RepositoryName::parse_as_found(line).ok()) {
+                let (name, _) = name;
+                changes.extend(self.owed_line(&name)?.map(|change| (name, change)));
+            }
+            self.record(changes, clock)?;
+        }
+        Ok(())
+    }
+
+    /// The line that the inventory lacks about the item `name`; `None` if its last line is not older than the item.
+    fn owed_line(&self, name: &RepositoryName) -> Result<Option<InventoryChange>, PathError> {
+        let Some(found) = self.found(name)? else { return Ok(None) };
+        let Some(recorded) = self.last_record(name)? else { return Ok(Some(found)) };
+        let is_known = recorded.line.change.here() == found.here();
+        let is_below = self.contradicting_line(name)?.is_some();
+        Ok(match found {
+            InventoryChange::Found(Some(here)) if !is_known && !is_below => {
+                Some(InventoryChange::Became(here))
+            }
+            _ => None,
+        })
+    }
+}
