@@ -22,6 +22,8 @@ pub(crate) struct TreeSize {
     /// The bytes on the disk that are free once the tree is removed, without files that have names outside
     /// it. Blocks shared between files count nevertheless.
     pub freed: u64,
+    /// Whether some of its files have other names, too.
+    pub is_shared: bool,
 }
 
 /// A directory whose files are gone.
@@ -141,6 +143,7 @@ impl Dir {
                 Met::Unlisted(_, error) => Err(error),
             })?;
         }
+        size.is_shared = !linked.is_empty();
         Ok(size)
     }
 

@@ -1,11 +1,13 @@
 //! Removing the contents of the trash permanently.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use super::RemovalError;
 use crate::agent::Agent;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, lock_items,
+    Collection, CollectionError, Event, EventKind, ItemLocks, Names, TrashContents, Trashed,
+    items_at_a_time, lock_items,
 };
 use crate::disk::{Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
@@ -39,6 +41,8 @@ pub struct Purgeable {
     pub freed: u64,
     /// When it went to the trash.
     pub since: Instant,
+    /// Whether other names of its files may be removed before it.
+    is_shared: bool,
     trashed: Trashed,
 }
 
@@ -103,8 +107,8 @@ fn look_at(
     // The rest of a partly purged entry is purged as well.
     if held == TrashContents::Remains || wanted.before.is_none_or(|before| since < before) {
         let name = trashed.name.clone();
-        let TreeSize { files, bytes, freed } = size;
-        return Ok(Some(Purgeable { name, held, files, bytes, freed, since, trashed }));
+        let TreeSize { files, bytes, freed, is_shared } = size;
+        return Ok(Some(Purgeable { name, held, files, bytes, freed, since, is_shared, trashed }));
     }
     Ok(None)
 }
@@ -135,16 +139,50 @@ impl<'a> Purger<'a> {
         self.collection.refill_reserve();
     }
 
-    /// Removes an entry of the trash permanently, and returns how many bytes that has freed.
+    /// Removes entries of the trash permanently, in groups that share their locks, and passes each outcome to `note`, in
+    /// order, until that ends the run: how many bytes the removal has freed.
     ///
-    /// May be killed at any point; the remains no longer count as a payload, and the next purge removes them.
-    pub fn purge(&self, entry: &Purgeable) -> Result<u64, RemovalError> {
+    /// May be killed at any point; the remains no longer count as an item, and the next purge removes them.
+    pub fn purge(
+        &self,
+        entries: &[Purgeable],
+        note: &mut dyn FnMut(&Purgeable, Result<u64, RemovalError>) -> ControlFlow<()>,
+    ) {
+        for group in entries.chunks(items_at_a_time()) {
+            let mut purged = Vec::with_capacity(group.len());
+            let locks = self.lock(group);
+            for entry in group {
+                let outcome = match &locks {
+                    Ok(_) => self.purge_locked(entry, &mut purged),
+                    // One by one, the error is that of its item.
+                    Err(_) => self
+                        .lock(std::slice::from_ref(entry))
+                        .and_then(|_locks| self.purge_locked(entry, &mut purged)),
+                };
+                if note(entry, outcome).is_break() {
+                    self.collection.note(&purged);
+                    return;
+                }
+            }
+            self.collection.note(&purged);
+        }
+    }
+
+    fn lock(&self, entries: &[Purgeable]) -> Result<ItemLocks, RemovalError> {
+        let names = entries.iter().map(|entry| (self.collection, &entry.name));
+        Ok(lock_items(names, self.agent, &self.waiter)?)
+    }
+
+    fn purge_locked(
+        &self,
+        entry: &Purgeable,
+        purged: &mut Vec<Event>,
+    ) -> Result<u64, RemovalError> {
         let Purgeable { name, held, trashed, .. } = entry;
         if self.interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
         let collection = self.collection;
-        let _locks = lock_items([(collection, name)], self.agent, &self.waiter)?;
         let now = match collection.held(trashed) {
             // Another run has purged it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
@@ -155,8 +193,11 @@ impl<'a> Purger<'a> {
             return Err(CollectionError::Changed { name: name.clone(), path }.into());
         }
         self.refuse_if_needed(entry)?;
-        // Another entry that shares its files may have been removed since the plan.
-        let (TreeSize { freed, .. }, _) = collection.measure_trashed(trashed)?;
+        let freed = if entry.is_shared {
+            collection.measure_trashed(trashed)?.0.freed
+        } else {
+            entry.freed
+        };
         collection.condemn(trashed, *held)?;
         collection.remove_trashed(trashed)?;
         let what = match held {
@@ -166,9 +207,8 @@ impl<'a> Purger<'a> {
             TrashContents::Remains => "what was left of an earlier purge",
         };
         let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);
-        let (freed, note) = (Some(freed), Some(what.to_owned()));
-        collection.note(&[Event { freed, note, ..event }]);
-        Ok(freed.unwrap_or(0))
+        purged.push(Event { freed: Some(freed), note: Some(what.to_owned()), ..event });
+        Ok(freed)
     }
 
     /// An Original without a payload, perhaps restored by hand: the bytes in the trash may be the only ones.

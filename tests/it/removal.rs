@@ -189,9 +189,16 @@ fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, Rem
 fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), RemovalError> {
     let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
     let purger = Purger::new(collection, &agent, waiter(&clock), &interrupt)?;
-    entries.iter().try_for_each(|entry| purger.purge(entry).map(drop))?;
+    let mut ended = Ok(());
+    purger.purge(entries, &mut |_, purged| match purged {
+        Ok(_) => ControlFlow::Continue(()),
+        Err(error) => {
+            ended = Err(error);
+            ControlFlow::Break(())
+        }
+    });
     purger.finish();
-    Ok(())
+    ended
 }
 
 /// Knows no other collection.

@@ -78,26 +78,21 @@ impl Purge {
         if !entries.is_empty() {
             let (agent, waiter) = (&context.agent, context.waiter());
             let purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
-            for entry in &entries {
-                let flow = match purger.purge(entry).map_err(Failure::from) {
-                    Ok(freed) => {
-                        let mut purged = entry.clone();
-                        purged.freed = freed;
-                        done.add(&purged);
-                        let written = if context.printer.json {
-                            context.printer.record(&record(&purged))
-                        } else {
-                            context.printer.detail(&line(&purged, "purged"));
-                            Ok(())
-                        };
-                        report.succeeded(written)
-                    }
-                    Err(failure) => report.failed(entry.name.as_str(), failure),
-                };
-                if flow.is_break() {
-                    break;
+            purger.purge(&entries, &mut |entry, outcome| match outcome.map_err(Failure::from) {
+                Ok(freed) => {
+                    let mut purged = entry.clone();
+                    purged.freed = freed;
+                    done.add(&purged);
+                    let written = if context.printer.json {
+                        context.printer.record(&record(&purged))
+                    } else {
+                        context.printer.detail(&line(&purged, "purged"));
+                        Ok(())
+                    };
+                    report.succeeded(written)
                 }
-            }
+                Err(failure) => report.failed(entry.name.as_str(), failure),
+            });
             purger.finish();
         }
         finish(&done, report)

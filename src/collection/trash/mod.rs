@@ -246,15 +246,14 @@ impl Collection {
         self.ensure_own()?.open_dir(layout::TRASH)?.open_dir(&trashed.entry)
     }
 
-    /// Marks the contents of an entry as being removed, durably: a partial payload must not be taken for a
-    /// whole one.
+    /// Marks the contents of an entry as being removed: a partial item must not be taken for a whole one. After a power cut
+    /// it may be, until a restoration compares every byte.
     pub(crate) fn condemn(&self, trashed: &Trashed, held: TrashContents) -> Result<(), PathError> {
         if held == TrashContents::Remains {
             return Ok(());
         }
         let entry = self.trashed_dir(trashed)?;
-        entry.rename_new(held.file_name(), &entry, Path::new(CONDEMNED))?;
-        entry.sync()
+        entry.rename_new(held.file_name(), &entry, Path::new(CONDEMNED))
     }
 
     /// Removes an entry permanently.

@@ -196,11 +196,16 @@ impl Command<'_> {
         let plan = purgeable(&own, &Wanted::default()).map_err(told)?;
         let (waiter, interrupt) = (waiter(self.clock), Interrupt::default());
         let purger = Purger::new(&own, self.agent, waiter, &interrupt).map_err(told)?;
-        for entry in &plan.entries {
-            purger.purge(entry).map_err(told)?;
-        }
+        let mut ended = Ok(());
+        purger.purge(&plan.entries, &mut |_, purged| match purged {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(error) => {
+                ended = Err(told(error));
+                ControlFlow::Break(())
+            }
+        });
         purger.finish();
-        Ok(())
+        ended
     }
 
     pub(super) fn promote(&self, name: &RepositoryName, lost: &str) -> Ended {

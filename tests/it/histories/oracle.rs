@@ -68,7 +68,9 @@ fn edits(text: &str) -> Edits {
 /// What the trash of a collection keeps of the item `name`, whose payload is `bytes`.
 pub(super) fn trashed(root: &Path, name: &str, bytes: &[u8]) -> Edits {
     let mut kept = Edits::new();
-    for entry in walkdir::WalkDir::new(root.join(".urepo/trash")).into_iter().flatten() {
+    // A purge has begun to remove what is condemned.
+    let trash = walkdir::WalkDir::new(root.join(".urepo/trash")).into_iter();
+    for entry in trash.filter_entry(|it| it.file_name() != "condemned").flatten() {
         let Ok(found) = fs::read(entry.path()) else { continue };
         if found == bytes {
             kept.insert(0);

@@ -73,7 +73,7 @@ fn leaf(world: &World) -> &str {
 }
 
 #[test]
-fn what_is_purged_is_condemned_on_the_disk_first() {
+fn what_is_purged_is_condemned_first() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
     let found = moves(&world, |archive| purge(archive, &Wanted::default()).map(|_| ()));
