@@ -17,12 +17,17 @@ use crate::sidecar::{MAX_BYTES, NewText, Seal, Sidecar, SidecarError, SidecarTex
 pub struct StoredItem {
     name: RepositoryName,
     dir: Dir,
+    /// The id of the collection in which it lies in the place of its name.
+    collection: Option<String>,
 }
 
 /// A sidecar as read from disk.
 #[derive(Debug)]
 pub(crate) struct ReadSidecar {
+    /// With the state of its custody.
     pub sidecar: Sidecar,
+    /// The state in the text.
+    pub written: State,
     pub seal: Seal,
     pub text: SidecarText,
     pub version: Version,
@@ -40,7 +45,8 @@ impl ReadSidecar {
         name: &RepositoryName,
         after: &Sidecar,
     ) -> Result<NewText, CollectionError> {
-        let text = after.rewritten(&self.text, &self.sidecar);
+        let before = Sidecar { state: self.written, ..self.sidecar.clone() };
+        let text = after.rewritten(&self.text, &before);
         text.map_err(|cause| CollectionError::Unchangeable { name: name.clone(), cause })
     }
 }
@@ -102,9 +108,14 @@ impl StoredItem {
         &self.dir
     }
 
+    /// The item in `dir`, the place of its name in the collection with the id `collection`.
+    pub(super) fn of(name: RepositoryName, dir: Dir, collection: &str) -> StoredItem {
+        StoredItem { name, dir, collection: Some(collection.to_owned()) }
+    }
+
     /// The item in `dir`, which may be anywhere.
     pub(crate) fn at(name: RepositoryName, dir: Dir) -> StoredItem {
-        StoredItem { name, dir }
+        StoredItem { name, dir, collection: None }
     }
 
     /// The sidecar and what its seal says.
@@ -118,7 +129,8 @@ impl StoredItem {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });
         };
-        let (sidecar, seal, text, stat) = read_sidecar(&mut file).map_err(|error| match error {
+        let read = read_sidecar(&mut file);
+        let (mut sidecar, seal, text, stat) = read.map_err(|error| match error {
             SidecarFileError::Disk(error) => CollectionError::Disk(error),
             SidecarFileError::Sidecar(cause) => {
                 CollectionError::Sidecar { name: self.name.clone(), cause }
@@ -128,7 +140,11 @@ impl StoredItem {
             let (name, found) = (self.name.clone(), sidecar.repository);
             return Err(CollectionError::OtherSidecar { name, found });
         }
-        Ok(ReadSidecar { sidecar, seal, text, version: stat.version() })
+        let written = sidecar.state;
+        if let Some(collection) = &self.collection {
+            sidecar.state = sidecar.state_in(collection);
+        }
+        Ok(ReadSidecar { sidecar, written, seal, text, version: stat.version() })
     }
 
     /// The text of the sidecar, for comparison with an earlier reading.
@@ -203,10 +219,15 @@ impl StoredItem {
     }
 }
 
-/// The index record of the item `name`, whose sidecar is `file`.
-pub(super) fn record_of(name: &RepositoryName, mut file: StoredFile) -> Result<Record, PathError> {
+/// The index record of the item `name` of the collection with the id `at`, whose sidecar is `file`.
+pub(super) fn record_of(
+    name: &RepositoryName,
+    at: &str,
+    mut file: StoredFile,
+) -> Result<Record, PathError> {
     Ok(match read_sidecar(&mut file) {
-        Ok((sidecar, _, _, stamp)) if sidecar.repository == *name => {
+        Ok((mut sidecar, _, _, stamp)) if sidecar.repository == *name => {
+            sidecar.state = sidecar.state_in(at);
             Record::of(&sidecar, &sidecar.files, &stamp)
         }
         // That is the sidecar's fault, not the index's.

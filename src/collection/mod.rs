@@ -91,8 +91,6 @@ pub struct Collection {
     unlogged: Arc<Unlogged>,
     /// This process released the reserve for deleting.
     reserve_given_up: AtomicBool,
-    /// The inventory could not be rebuilt on a full disk.
-    has_no_room: AtomicBool,
     /// The trash, as last listed.
     trash: Mutex<Option<trash::ListedTrash>>,
     /// The cache of the inventory.
@@ -152,7 +150,6 @@ impl Collection {
             log_given_up: AtomicBool::new(false),
             unlogged: Arc::default(),
             reserve_given_up: AtomicBool::new(false),
-            has_no_room: AtomicBool::new(false),
         })
     }
 

@@ -181,6 +181,11 @@ impl Custody {
         &self.holder
     }
 
+    /// Whether a holding with it is the Original in the collection with the id `at`.
+    pub fn is_original_in(&self, at: &str) -> bool {
+        self.holder == at && self.ceded.is_none()
+    }
+
     /// The migration under way, at its giver.
     pub fn ceded(&self) -> Option<&Ceded> {
         self.ceded.as_ref()
@@ -304,7 +309,7 @@ impl Holding {
 
     /// Whether its sidecar says that it is the Original: the holder is its own collection, and nothing is ceded.
     pub fn is_original(&self) -> bool {
-        self.has_payload() && self.is_own() && self.custody.ceded.is_none()
+        self.has_payload() && self.custody.is_original_in(&self.at)
     }
 
     /// Whether the holder of the Original is its own collection.

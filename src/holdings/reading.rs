@@ -180,11 +180,7 @@ impl HoldingRecord {
     /// The record of `sidecar`, whose item is `rule`.
     pub(crate) fn of(rule: custody::Holding, sidecar: &Sidecar, seal: Seal) -> HoldingRecord {
         HoldingRecord {
-            // An item that was copied by hand is a Copy, whatever its sidecar says.
-            state: match sidecar.state {
-                State::Original if !rule.is_own() => State::Copy,
-                state => state,
-            },
+            state: sidecar.state,
             ibip: sidecar.ibip.clone(),
             timestamp: sidecar.timestamp,
             payload: sidecar.payload,

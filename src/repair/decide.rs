@@ -29,6 +29,11 @@ pub(super) fn decide(
             {
                 return built(facts, (from, record), record.sidecar.custody.elsewhere());
             }
+            let state = own.sidecar.state_in(&facts.collection);
+            if own.sidecar.state != state {
+                let sidecar = Sidecar { state, ..own.sidecar.clone() };
+                return written(facts, sidecar, own, SidecarAction::State(state));
+            }
             let text = own.sidecar.unchanged(&own.text);
             let text =
                 text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;

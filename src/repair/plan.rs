@@ -47,6 +47,8 @@ pub enum Damage {
 pub enum SidecarAction {
     /// It stays unchanged.
     Keep,
+    /// It gets the state of its custody.
+    State(State),
     /// It gets a new seal; unknown keys and comments are kept.
     Reseal {
         /// The donor whose sidecar agrees about the payload.
@@ -177,6 +179,7 @@ impl fmt::Display for Plan {
         let root = |at: usize| self.donors[at].display();
         match &self.action {
             SidecarAction::Keep => {}
+            SidecarAction::State(state) => writeln!(f, "say {state} in item.toml")?,
             SidecarAction::Reseal { confirmed_by: None, .. } => writeln!(f, "seal item.toml")?,
             SidecarAction::Reseal { confirmed_by: Some(donor), differs } => {
                 write!(f, "seal item.toml, confirmed by {}", root(*donor))?;

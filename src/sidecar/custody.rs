@@ -74,6 +74,16 @@ fn ids_of(list: &str) -> Option<Vec<String>> {
 }
 
 impl Sidecar {
+    /// The state of the item in the collection `at`: that of its custody. The state in the text is for people, and differs
+    /// in a directory that was copied by hand into another collection.
+    pub(crate) fn state_in(&self, at: &str) -> State {
+        match self.state {
+            State::Original | State::Copy if self.custody.is_original_in(at) => State::Original,
+            State::Original | State::Copy => State::Copy,
+            state => state,
+        }
+    }
+
     /// The stub of an item that is elsewhere: identifiers, dates and custody.
     pub(crate) fn stub(&self, custody: Custody) -> Sidecar {
         Sidecar {

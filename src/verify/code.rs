@@ -78,6 +78,7 @@ codes! {
     ItemReturned = 112, Damage, "an item is here as the Original, though it was given up";
     // It was put back from a backup: another collection may have the Original.
     ItemPutBack = 113, Damage, "an item is older than what the inventory, or another collection, says of it";
+    StateDiffers = 114, Warning, "the sidecar says another state than its custody, because it was copied or edited by hand";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "an entry of the payload is not in the sidecar";

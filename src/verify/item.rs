@@ -27,7 +27,7 @@ pub fn verify_item(
         Ok(dir) => dir,
         Err(error) => return Some(ItemReport::unopened(item.name().clone(), &error)),
     };
-    let inspection = Inspection::of(item.name().clone(), dir, &context)?;
+    let inspection = Inspection::of(item.name().clone(), None, dir, &context)?;
     if let Some(reading) = &inspection.reading {
         reading.read_share(&context);
     }
@@ -95,12 +95,17 @@ pub(super) struct Inspection {
 
 impl Inspection {
     /// Checks everything but the bytes of the item `name` in `dir`, unless stopped.
-    pub(super) fn of(name: RepositoryName, dir: Dir, context: &Context<'_>) -> Option<Inspection> {
+    pub(super) fn of(
+        name: RepositoryName,
+        at: Option<&str>,
+        dir: Dir,
+        context: &Context<'_>,
+    ) -> Option<Inspection> {
         let mut findings = Findings::default();
         let stamp = dir.stat(layout::SIDECAR);
         let known = stamp.as_ref().map_or(None, |stamp| *stamp);
         let _admitted = context.admit(known.map_or(0, |stamp| stamp.bytes));
-        let sidecar = record::read(&name, &dir, stamp, &mut findings);
+        let sidecar = record::read(&name, at, &dir, stamp, &mut findings);
         if let Err(error) = tell_strays(&dir, sidecar.as_ref(), &mut findings) {
             findings.push(Finding::of_error(Place::Item, &error));
         }

@@ -7,19 +7,24 @@ use super::finding::{Finding, Findings, Place};
 use crate::collection::{SidecarFileError, read_sidecar};
 use crate::disk::{Dir, FileStat, Kind, PathError};
 use crate::identity::RepositoryName;
-use crate::item::{Content, Entry, Totals, twins};
+use crate::item::{Content, Entry, State, Totals, twins};
 use crate::layout;
 use crate::sidecar::{MAX_BYTES, Seal, Sidecar, UnclearRelation};
 
-/// Reads the sidecar in `dir`, with the metadata `stamp`, and checks everything in it except the payload.
+/// Reads the sidecar in `dir`, with the metadata `stamp`, and checks everything in it except the payload. It gets the state
+/// of its custody in the collection with the id `at`, if it lies in one.
 pub(super) fn read(
     name: &RepositoryName,
+    at: Option<&str>,
     dir: &Dir,
     stamp: Result<Option<FileStat>, PathError>,
     findings: &mut Findings,
 ) -> Option<Sidecar> {
     match read_sealed(dir, stamp) {
-        Ok((sidecar, seal)) => {
+        Ok((mut sidecar, seal)) => {
+            if let Some(at) = at {
+                check_state(&mut sidecar, at, findings);
+            }
             check_seal(seal, findings);
             check_name(name, &sidecar, findings);
             check_totals(&sidecar, findings);
@@ -72,6 +77,18 @@ fn check_seal(seal: Seal, findings: &mut Findings) {
         Seal::Missing => {
             findings.push(Finding::new(Code::SealMissing, place(), "no seal at its end"));
         }
+    }
+}
+
+fn check_state(sidecar: &mut Sidecar, at: &str, findings: &mut Findings) {
+    let state = sidecar.state_in(at);
+    if sidecar.state != state {
+        let detail = match state {
+            State::Original => format!("it says {}, but it is the Original", sidecar.state),
+            _ => format!("it says {}, but it is a Copy", sidecar.state),
+        };
+        findings.push(Finding::new(Code::StateDiffers, place(), detail));
+        sidecar.state = state;
     }
 }
 

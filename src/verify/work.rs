@@ -148,7 +148,7 @@ impl Work<'_> {
             NameOrigin::Asked => returned(self.collection, &name),
             NameOrigin::Listed => None,
         };
-        let inspection = Inspection::of(name, dir, self.context);
+        let inspection = Inspection::of(name, Some(self.collection.id()), dir, self.context);
         let mut inspection = inspection.ok_or(Err(Unverified::Stopped))?;
         if ticket.origin == NameOrigin::Listed && inspection.is_no_item(self.collection) {
             return Err(Ok(Report::Tree(no_item(&ticket.name))));

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::collection::{Collection, Names, Subsystem};
+use urepo::custody::{Custody, CustodyId};
 use urepo::digest::Digest;
 use urepo::disk::{Operation, Watcher};
 use urepo::identity::{Instant, RepositoryName, SECOND};
@@ -102,6 +103,8 @@ impl World {
         let files = entries(&doc);
         let (found, _) = RepositoryName::parse_as_found(name).unwrap();
         let mut sidecar = original(found, files);
+        let own = self.open(&Watcher::default()).id().to_owned();
+        sidecar.custody = Custody::first(CustodyId::from([1; 8]), &own);
         change(&mut sidecar);
         fs::write(self.path(name).join("item.toml"), sidecar.to_text()).unwrap();
     }

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::writer::unless_full;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError};
@@ -123,18 +124,9 @@ impl Collection {
     ) -> Vec<CollectionError> {
         let mut failed = self.restore_set_aside();
         let new_settings = format!("{}.new", layout::SETTINGS);
-        let recorded = match self.record_what_is_there(clock) {
-            // Making room on a full disk does not need the list.
-            Err(error) if error.is_full() => Ok(()),
-            outcome => outcome,
-        };
-        let owed = match self.write_owed_lines(staging, clock) {
-            Err(error) if error.is_full() => Ok(()),
-            outcome => outcome,
-        };
         let outcomes = [
-            recorded,
-            owed,
+            unless_full(self.record_what_is_there(clock)),
+            unless_full(self.write_owed_lines(staging, clock)),
             remove_each(staging, |_| true, &mut failed),
             self.root().remove_file_if_there(Path::new(&new_settings)),
             self.remove_unplaced(&mut failed),
@@ -261,21 +253,14 @@ pub fn recover(
     waiter: &Waiter<'_>,
 ) -> Result<Recovered, CollectionError> {
     let holder = agent.holder(waiter.clock);
-    match collection.rebuild(agent, waiter) {
-        // Making room on a full disk does not need the list.
-        Err(error) if error.is_full() => {}
-        outcome => outcome?,
-    }
+    unless_full(collection.rebuild(agent, waiter))?;
     let own = collection.ensure_own()?;
     let lock = Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter);
     let _lock = match lock {
         Ok(lock) => lock,
         Err(error) => return Err(name_the_writers(collection, error)?),
     };
-    match collection.rebuild_inventory_alone(own, waiter) {
-        Err(error) if error.is_full() => {}
-        outcome => outcome?,
-    }
+    unless_full(collection.rebuild_inventory_alone(own, waiter))?;
     let mut removed = left_overs(collection)?;
     let staging = own.ensure_dir(layout::STAGING)?;
     let mut failed = collection.remove_left_overs(&staging, waiter.clock);

@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use super::writer::unless_full;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, Writer};
 use crate::disk::{Dir, IoContext, PathError, random_bytes};
@@ -28,7 +29,7 @@ impl Collection {
         agent: &Agent,
         waiter: &Waiter<'_>,
     ) -> Result<Writer, CollectionError> {
-        self.forgive_full_disk(self.with_reserve(|| self.rebuild(agent, waiter)))?;
+        unless_full(self.with_reserve(|| self.rebuild(agent, waiter)))?;
         self.with_reserve(|| self.join(agent, waiter))
     }
 

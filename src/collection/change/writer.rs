@@ -2,7 +2,6 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::draft::Buckets;
@@ -30,22 +29,16 @@ pub struct Writer {
     _lock: Lock,
 }
 
+/// Lets a change continue without the inventory if there is no room for it: making room needs no list.
+pub(super) fn unless_full(listed: Result<(), PathError>) -> Result<(), PathError> {
+    if listed.as_ref().is_err_and(PathError::is_full) { Ok(()) } else { listed }
+}
+
 impl Collection {
     /// Joins the writers of this collection, waiting while it is being recovered.
     pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
-        self.forgive_full_disk(self.rebuild(agent, waiter))?;
+        unless_full(self.rebuild(agent, waiter))?;
         self.join(agent, waiter)
-    }
-
-    /// Lets a change continue without the inventory if there is no room for it. A departure has to be
-    /// recorded, so the item then stays ([`Collection::confirm_inventory`]); a tombstone needs no inventory.
-    pub(super) fn forgive_full_disk(
-        &self,
-        rebuilt: Result<(), PathError>,
-    ) -> Result<(), PathError> {
-        let is_full = rebuilt.as_ref().is_err_and(PathError::is_full);
-        self.has_no_room.store(is_full, Ordering::Relaxed);
-        if is_full { Ok(()) } else { rebuilt }
     }
 
     /// Joins the writers, even if parts of urepo's own directory are missing.

@@ -251,6 +251,6 @@ impl Collection {
                 _ => return Err(error),
             },
         };
-        Ok(Some(crate::collection::item::record_of(&name, file)?))
+        Ok(Some(crate::collection::item::record_of(&name, self.id(), file)?))
     }
 }

@@ -40,9 +40,7 @@ mod states;
 mod year;
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Collection;
@@ -128,39 +126,14 @@ impl Collection {
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         let mut files: BTreeMap<String, String> = BTreeMap::new();
-        let mut leave = false;
         for line in lines {
-            leave |= line.change == InventoryChange::Lost;
             files.entry(year_file(&line.name)).or_default().push_str(&line.to_text());
         }
         if files.is_empty() {
             return Ok(());
         }
-        if leave {
-            self.confirm_inventory()?;
-        }
         let Some(dir) = self.inventory()? else { return Ok(()) };
         files.into_iter().try_for_each(|(file, text)| append(&dir, &file, text, before, clock))
-    }
-
-    /// Makes sure that departures can be recorded. An inventory that is built later has no record of items
-    /// that left before, and their names could be issued again.
-    pub(crate) fn confirm_inventory(&self) -> Result<(), PathError> {
-        if self.inventory()?.is_some() {
-            return Ok(());
-        }
-        let path = self.root().path_of(Path::new(layout::OWN).join(layout::INVENTORY));
-        if self.has_no_room.load(Ordering::Relaxed) {
-            return Err(PathError::new(
-                "rebuild the inventory",
-                path,
-                ErrorKind::StorageFull.into(),
-            ));
-        }
-        let cause = std::io::Error::other(
-            "it is missing, and another command is writing; repeat when that has ended",
-        );
-        Err(PathError::new("record in the inventory", path, cause))
     }
 
     /// The directory of the inventory, unless it is lost.

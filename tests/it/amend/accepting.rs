@@ -85,9 +85,6 @@ fn more_than_a_description_is_not_accepted() {
     archive.edit_by_hand("transferable = true", "transferable = false");
     assert_eq!(archive.accept("").code, 20);
     let archive = Archive::new();
-    archive.edit_by_hand("state = \"Original\"", "state = \"Copy\"");
-    assert_eq!(archive.accept("").code, 23);
-    let archive = Archive::new();
     archive.edit_by_hand("[payload]", "[metadata]\ntitle = 'A'\n[payload]");
     fs::write(archive.file().with_file_name("doc/letter.txt"), "Dear you").unwrap();
     assert_eq!(archive.accept("").code, 20);

@@ -343,8 +343,48 @@ fn of_a_copy_that_calls_itself_the_original_nothing_is_accepted() {
     let text = text.replace("Letters", "Lettuce");
     world.write(&sidecar, &text);
     let ran = world.run(&format!("-c mirror meta accept {name} --yes"));
-    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
     assert_eq!(fs::read_to_string(world.path(&sidecar)).unwrap(), text);
+}
+
+/// An item that was copied by hand into another collection is a Copy there: `verify` says that its sidecar says otherwise,
+/// and `repair` mends that.
+#[test]
+fn what_was_copied_by_hand_is_a_copy() {
+    let (world, name) = world();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    let place = world.path("mirror").join(&name);
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    let status = std::process::Command::new("cp")
+        .arg("-a")
+        .args([world.path("archive").join(&name), place])
+        .status();
+    assert!(status.unwrap().success());
+    assert_eq!(world.run("-c mirror list --state Copy").line(), name);
+    let ran = world.run("-c mirror verify");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(
+        ran.stdout.contains("U114") && ran.stdout.contains("it says Original"),
+        "{}",
+        ran.stdout
+    );
+    let ran = world.run(&format!("-c mirror repair {name} --dry-run"));
+    assert!(ran.succeeded().contains("say Copy in item.toml"), "{}", ran.stdout);
+    world.run(&format!("-c mirror repair {name}")).succeeded();
+    let ran = world.run("-c mirror verify");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(!ran.stdout.contains("U114"), "{}", ran.stdout);
+    world.run("verify archive mirror").succeeded();
+    // Back in its place it is the Original again, whatever its sidecar says.
+    fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    let back = std::process::Command::new("cp")
+        .arg("-a")
+        .args([world.path("mirror").join(&name), world.path("archive").join(&name)])
+        .status();
+    assert!(back.unwrap().success());
+    world.run(&format!("-c archive repair {name}")).succeeded();
+    assert_eq!(world.run("-c archive list --state Original").line(), name);
+    world.run("verify archive mirror").succeeded();
 }
 
 /// A Copy says what its Original says: nothing else could be right.

@@ -70,13 +70,16 @@ pub(crate) fn change_item(root: &Path, name: &str, change: impl FnOnce(&mut Side
     let (before, _) = Sidecar::read(&std::fs::read(&path).unwrap()).unwrap();
     let mut sidecar = before.clone();
     change(&mut sidecar);
-    // Whoever makes it an Original means a custody that says so.
-    if sidecar.state == State::Original && sidecar.custody == before.custody {
+    // Whoever makes it an Original or a Copy means a custody that says so.
+    if sidecar.custody == before.custody {
         let settings = std::fs::read_to_string(root.join(layout::SETTINGS)).unwrap();
         let settings: toml::Table = settings.parse().unwrap();
         let own = settings["id"].as_str().unwrap();
-        if before.custody.holder() != own {
+        let is_own = before.custody.holder() == own;
+        if sidecar.state == State::Original && !is_own {
             sidecar.custody = before.custody.passed_to(own, CustodyId::from(*b"promoted"));
+        } else if sidecar.state == State::Copy && is_own {
+            sidecar.custody = before.custody.passed_to("60cb", CustodyId::from(*b"migrated"));
         }
     }
     // Whoever changes the files means a sidecar that agrees with itself.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use urepo::collection::{Collection, lock_items};
+use urepo::custody::CustodyId;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Leaves, Verb};
@@ -66,7 +67,7 @@ fn nobody_waits_while_the_copy_that_stays_is_read() {
     pair.run_between(&third, &pair.to(), Verb::Copy, Leaves::Stub);
     super::support::rewrite(&pair.from(), &name, |sidecar| {
         sidecar.state = State::Copy;
-        sidecar.origin.insert("copied".to_owned(), "2026-11-22T00:00:00Z".into());
+        sidecar.custody = sidecar.custody.passed_to("other", CustodyId::from(*b"migrated"));
     });
     assert_nobody_waits(&pair, &name, Verb::Migrate, Leaves::Stub);
     assert_eq!(pair.sidecar_at_source(&name).state, State::Elsewhere);

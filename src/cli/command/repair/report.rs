@@ -190,6 +190,7 @@ fn summary(plan: &Plan) -> String {
     let root = |at: usize| escape::one_line(&plan.donors[at].display().to_string());
     match &plan.action {
         SidecarAction::Keep => {}
+        SidecarAction::State(state) => parts.push(format!("sidecar says {state}")),
         SidecarAction::Reseal { confirmed_by: None, .. } => {
             parts.push("sidecar sealed again".to_owned());
         }
@@ -232,6 +233,9 @@ fn details(plan: &Plan) -> Repair {
     let step = |action, from| RepairStep { action, from, ..RepairStep::default() };
     let sidecar = match &plan.action {
         SidecarAction::Keep => step("keep", None),
+        SidecarAction::State(state) => {
+            RepairStep { state: Some(state.to_string()), ..step("state", None) }
+        }
         SidecarAction::Reseal { confirmed_by, differs } => {
             let differs = differs.clone();
             RepairStep { differs, ..step("reseal", confirmed_by.and_then(from)) }
