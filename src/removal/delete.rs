@@ -1,114 +1,67 @@
 //! Deleting: groups of items are swapped with their tombstones and stubs.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::group::{Change, Outcomes};
 use super::plan::Planned;
 use super::proof::Proof;
-use super::{Order, Plan, RemovalError, Remover, Step};
+use super::{Note, Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, Here, InventoryChange, ItemLocks, LockedItem,
-    Lookup, StagedItem, items_at_a_time, lock_items_with,
+    Lookup, StagedItem, lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
 use crate::sidecar::{NewText, Removal, Seal};
 
-/// Limit on the files of the items of one group: the lists of their files are in memory.
-const MOST_FILES: u64 = 1 << 16;
-
-/// The outcome of an item.
-type Outcome<'o> = Result<Plan<'o>, RemovalError>;
-
-/// An item to be deleted, and its plan, or why it stays.
-type Ready<'o> = (RepositoryName, Result<Planned<'o>, RemovalError>);
-
 impl Remover<'_> {
-    /// Deletes `names`, in groups that share their syncs, and passes each outcome to `note`, in order, until that ends
-    /// the run. On a full disk it uses the reserve.
+    /// Deletes `names`, each once, in groups that share their syncs, and passes each outcome to `note`, in order, until that
+    /// ends the run. On a full disk it uses the reserve.
     pub fn delete<'o>(
         &self,
         names: &[RepositoryName],
         order: &Order<'o>,
-        note: &mut dyn FnMut(&RepositoryName, Outcome<'o>) -> ControlFlow<()>,
+        note: &mut Note<'_, RepositoryName, Plan<'o>>,
     ) {
-        let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = self;
-        let mut group: Vec<Ready<'o>> = Vec::new();
-        let mut files = 0;
-        for (at, name) in names.iter().enumerate() {
-            let planned = if interrupt.requested() {
-                Err(RemovalError::Interrupted)
-            } else {
-                let item = collection.named_item(name).map_err(RemovalError::from);
-                item.and_then(|item| Planned::of(collection, &item, order, *progress, interrupt))
-            };
-            let ends = planned.is_err();
-            files += planned.as_ref().map_or(0, |planned| planned.plan.files);
-            group.push((name.clone(), planned));
-            let is_full = group.len() >= items_at_a_time() || files >= MOST_FILES;
-            if is_full || ends || at + 1 == names.len() {
-                for (name, outcome) in self.delete_group(std::mem::take(&mut group), order) {
-                    progress.finish_item(name.as_str());
-                    if note(&name, outcome).is_break() {
-                        return;
-                    }
-                }
-                files = 0;
-            }
-        }
+        self.carry_out(&Deletion { remover: self, order }, names, note);
+    }
+}
+
+/// A deletion of items.
+struct Deletion<'r, 'o> {
+    remover: &'r Remover<'r>,
+    order: &'r Order<'o>,
+}
+
+impl<'o> Change for Deletion<'_, 'o> {
+    type Planned = Planned<'o>;
+    type Done = Plan<'o>;
+
+    fn plan(&self, name: &RepositoryName) -> Result<Planned<'o>, RemovalError> {
+        let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = *self.remover;
+        let item = collection.named_item(name)?;
+        Planned::of(collection, &item, self.order, progress, interrupt)
     }
 
-    fn delete_group<'o>(
-        &self,
-        group: Vec<Ready<'o>>,
-        order: &Order<'_>,
-    ) -> Vec<(RepositoryName, Outcome<'o>)> {
-        let ready: Vec<_> = group.iter().filter_map(|(_, planned)| planned.as_ref().ok()).collect();
-        let alone = |one: &&Planned<'_>| self.delete_alone(one, order);
-        let outcomes = match &*ready {
-            [one] => vec![alone(one)],
-            // One by one, each error is that of its item, and the disk need not have room for all of them.
-            all => self.replace(all, order).unwrap_or_else(|_| all.iter().map(alone).collect()),
-        };
-        let mut outcomes = outcomes.into_iter();
-        let mut outcome_of = |planned: Planned<'o>| {
-            let outcome = outcomes.next().unwrap_or(Err(RemovalError::Interrupted));
-            outcome.map(|()| planned.plan)
-        };
-        group.into_iter().map(|(name, planned)| (name, planned.and_then(&mut outcome_of))).collect()
+    fn files(planned: &Planned<'o>) -> u64 {
+        planned.plan.files
     }
 
-    fn delete_alone(&self, planned: &Planned<'_>, order: &Order<'_>) -> Result<(), RemovalError> {
-        let replaced = self.collection.with_reserve(|| self.replace(&[planned], order))?;
-        replaced.into_iter().collect()
-    }
-
-    /// Swaps the items with their tombstones and stubs, and returns the outcome of each. An error of all of them left
-    /// every item in place.
-    fn replace(
-        &self,
-        group: &[&Planned<'_>],
-        order: &Order<'_>,
-    ) -> Result<Vec<Result<(), RemovalError>>, RemovalError> {
-        let Remover { collection, writer, caller } = self;
-        if group.is_empty() {
-            return Ok(Vec::new());
-        }
-        if caller.interrupt.requested() {
-            return Ok(group.iter().map(|_| Err(RemovalError::Interrupted)).collect());
-        }
+    /// Swaps the items with their tombstones and stubs.
+    fn act(&self, group: &[&Planned<'o>]) -> Outcomes<Plan<'o>> {
+        let Remover { collection, writer, caller } = self.remover;
         let locks = self.lock(group)?;
         let _changing =
             writer.changing(collection, group.iter().map(|it| it.plan.name.clone()).collect());
         let mut outcomes = Vec::with_capacity(group.len());
         let mut replacing = Vec::new();
         for (at, planned) in group.iter().enumerate() {
-            let after = self.remaining(planned, order);
+            let after = self.remaining(planned);
             outcomes.push(match (as_planned(collection, &locks, planned), after) {
                 (Ok(item), Ok((text, change))) => {
                     replacing.push((at, item, text, change));
-                    Ok(())
+                    Ok(planned.plan.clone())
                 }
                 (Err(error), _) | (_, Err(error)) => Err(error),
             });
@@ -144,7 +97,7 @@ impl Remover<'_> {
                 Ok(()) => {
                     let event = Event::new(EventKind::Deletion, item.name(), now, caller.agent);
                     let before = group[*at].record.sidecar.payload.digest;
-                    let note = order.reason.clone();
+                    let note = self.order.reason.clone();
                     events.push(Event { note, ..event.with_digest_before(before) });
                     changes.push((item.name().clone(), change.clone()));
                 }
@@ -168,10 +121,12 @@ impl Remover<'_> {
         collection.note(&events);
         Ok(outcomes)
     }
+}
 
+impl Deletion<'_, '_> {
     /// Locks the items, and the other holdings that prove their bytes.
     fn lock(&self, group: &[&Planned<'_>]) -> Result<ItemLocks, CollectionError> {
-        let Remover { collection, caller, .. } = self;
+        let Remover { collection, caller, .. } = self.remover;
         let ours = group.iter().map(|it| (*collection, &it.plan.name));
         let theirs = group.iter().filter_map(|it| {
             it.proof.as_ref().map(|proof| (proof.holding.collection, &it.plan.name))
@@ -180,12 +135,9 @@ impl Remover<'_> {
     }
 
     /// The sidecar of what remains of an item, and its line in the inventory.
-    fn remaining(
-        &self,
-        planned: &Planned<'_>,
-        order: &Order<'_>,
-    ) -> Result<(NewText, InventoryChange), RemovalError> {
-        let (collection, record) = (self.collection, &planned.record);
+    fn remaining(&self, planned: &Planned<'_>) -> Result<(NewText, InventoryChange), RemovalError> {
+        let Remover { collection, caller, .. } = self.remover;
+        let (order, record) = (self.order, &planned.record);
         let before = &record.sidecar;
         if planned.plan.step == Step::Drop {
             let stub = before.stub(before.custody.clone());
@@ -195,7 +147,7 @@ impl Remover<'_> {
         let mut after = before.clone();
         if planned.plan.step == Step::Bury {
             after.state = State::Deleted;
-            after.timestamp = self.caller.clock.now().floor(SECOND).max(before.timestamp);
+            after.timestamp = caller.clock.now().floor(SECOND).max(before.timestamp);
             after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
             after.removal = Some(Removal {
                 by: order.by.clone(),

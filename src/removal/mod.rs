@@ -11,7 +11,8 @@
 //! |---|---|
 //! | `plan` | what deleting an item would do, or why it is refused |
 //! | `proof` | another collection holds the item, whole |
-//! | `delete` | groups of items are swapped with tombstones and stubs |
+//! | `group` | many items are changed together |
+//! | `delete` | items are swapped with tombstones and stubs |
 //! | `remains` | what there is of a deleted item, and whether it is whole |
 //! | `restore` | out of the trash again |
 //! | `purge` | removed permanently |
@@ -35,11 +36,14 @@
 
 mod delete;
 mod error;
+mod group;
 mod plan;
 mod proof;
 mod purge;
 mod remains;
 mod restore;
+
+use std::ops::ControlFlow;
 
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
@@ -50,6 +54,9 @@ pub use proof::SecondHolding;
 pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
 pub use remains::restorable;
 pub use restore::{Restored, plan_restoration};
+
+/// Takes the outcome of each item or entry, in order, and says whether to go on.
+pub type Note<'n, I, D> = dyn FnMut(&I, Result<D, RemovalError>) -> ControlFlow<()> + 'n;
 
 /// Deletes and restores items of one collection.
 pub struct Remover<'a> {

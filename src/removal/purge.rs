@@ -1,9 +1,8 @@
 //! Removing the contents of the trash permanently.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
-use super::RemovalError;
+use super::{Note, RemovalError};
 use crate::agent::Agent;
 use crate::collection::{
     Collection, CollectionError, Event, EventKind, ItemLocks, Names, TrashContents, Trashed,
@@ -143,11 +142,7 @@ impl<'a> Purger<'a> {
     /// order, until that ends the run: how many bytes the removal has freed.
     ///
     /// May be killed at any point; the remains no longer count as an item, and the next purge removes them.
-    pub fn purge(
-        &self,
-        entries: &[Purgeable],
-        note: &mut dyn FnMut(&Purgeable, Result<u64, RemovalError>) -> ControlFlow<()>,
-    ) {
+    pub fn purge(&self, entries: &[Purgeable], note: &mut Note<'_, Purgeable, u64>) {
         for group in entries.chunks(items_at_a_time()) {
             let mut purged = Vec::with_capacity(group.len());
             let locks = self.lock(group);

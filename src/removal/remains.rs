@@ -28,12 +28,14 @@ pub(super) struct Search<'a> {
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// Deleted data that can be restored.
-pub(super) enum DeletedItem {
-    /// A tombstone or a stub, the item in the trash, and other entries of that name.
-    InTrash { record: ReadSidecar, trashed: Trashed, kept: Vec<PathBuf> },
-    /// Nothing: the item is not deleted. The trash may hold what was replaced in it.
-    Empty { item: StoredItem, sidecar: Sidecar, kept: Vec<PathBuf> },
+/// What there is of an item.
+pub(super) struct Remains {
+    /// The sidecar in its place.
+    pub(super) record: ReadSidecar,
+    /// The entry of the trash with the deleted item; `None` if the item is not deleted.
+    pub(super) trashed: Option<Trashed>,
+    /// Other entries, with the item as it was before.
+    pub(super) kept: Vec<PathBuf>,
 }
 
 /// What an item in the trash is of a deleted one.
@@ -53,7 +55,7 @@ impl Candidate {
 }
 
 impl Search<'_> {
-    pub(super) fn find(&self, name: &RepositoryName) -> Result<DeletedItem, RemovalError> {
+    pub(super) fn find(&self, name: &RepositoryName) -> Result<Remains, RemovalError> {
         let item = match self.collection.item(name) {
             Err(CollectionError::NoSuchItem { .. }) => return Err(self.not_deleted(name)?),
             outcome => outcome?,
@@ -63,7 +65,7 @@ impl Search<'_> {
         match record.sidecar.state {
             State::Original | State::Copy => {
                 let kept = self.collection.kept_in_trash(name)?;
-                return Ok(DeletedItem::Empty { item, sidecar: record.sidecar, kept });
+                return Ok(Remains { record, trashed: None, kept });
             }
             State::Deleted if item.has_payload()? => {
                 return Err(RemovalError::Beside { name: name.clone() });
@@ -86,7 +88,7 @@ impl Search<'_> {
             });
         };
         kept.retain(|entry| *entry != self.collection.path_of_trashed(&trashed));
-        Ok(DeletedItem::InTrash { record, trashed, kept })
+        Ok(Remains { record, trashed: Some(trashed), kept })
     }
 
     /// The error for an absent item.
@@ -99,13 +101,13 @@ impl Search<'_> {
         Ok(RemovalError::NotDeleted { absence: Box::new(absence), kept })
     }
 
-    /// Whether the same would be restored now, under the lock of the item.
+    /// Whether the item in `trashed` would be restored now, under the lock of the item.
     pub(super) fn is_unchanged(
         &self,
         name: &RepositoryName,
-        deleted: &DeletedItem,
+        record: &ReadSidecar,
+        trashed: &Trashed,
     ) -> Result<bool, RemovalError> {
-        let DeletedItem::InTrash { record, trashed, .. } = deleted else { return Ok(false) };
         let item = self.collection.item(name)?;
         let is_same = item.sidecar_text()? == record.text
             && self.collection.trashed_item(trashed)?.is_some()

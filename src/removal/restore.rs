@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::remains::{DeletedItem, Search};
-use super::{RemovalError, Remover, Restoration};
+use super::group::{Change, Outcomes};
+use super::remains::{Remains, Search};
+use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, Event, EventKind, Here, InventoryChange, ItemLocks, Lookup, ReadSidecar, Trashed,
-    lock_items,
+    Collection, CollectionError, Event, EventKind, Here, InventoryChange, ItemLocks, LockedItem,
+    Lookup, Trashed, lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -34,17 +35,15 @@ pub struct Restored {
 }
 
 impl Restored {
-    fn of(collection: &Collection, deleted: &DeletedItem) -> Result<Restored, RemovalError> {
+    fn of(collection: &Collection, remains: &Remains) -> Result<Restored, RemovalError> {
+        let Remains { record, trashed, kept } = remains;
         let copy;
-        let (sidecar, kept) = match deleted {
-            DeletedItem::Empty { sidecar, kept, .. } => (sidecar, kept),
-            DeletedItem::InTrash { record, kept, .. } if record.sidecar.state == State::Deleted => {
-                (&record.sidecar, kept)
-            }
-            DeletedItem::InTrash { trashed, kept, .. } => {
+        let sidecar = match trashed {
+            Some(trashed) if record.sidecar.state == State::Elsewhere => {
                 copy = copy_in(collection, trashed)?;
-                (&copy, kept)
+                &copy
             }
+            _ => &record.sidecar,
         };
         let state = match sidecar.state {
             State::Deleted => State::Original,
@@ -53,7 +52,7 @@ impl Restored {
         Ok(Restored {
             name: sidecar.repository.clone(),
             state,
-            was_here: matches!(deleted, DeletedItem::Empty { .. }),
+            was_here: trashed.is_none(),
             kept: kept.clone(),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
@@ -80,89 +79,166 @@ pub fn plan_restoration(
 }
 
 impl Remover<'_> {
-    /// Restores the item `name`, after comparing every byte in the trash with its sidecar. An item that is
-    /// not deleted stays unchanged.
+    /// Restores `names`, each once, after comparing every byte in the trash with its sidecar, in groups that share their
+    /// syncs, and passes each outcome to `note`, in order, until that ends the run. An item that is not deleted stays
+    /// unchanged.
     ///
     /// An Original is not restored while a collection in sight has a newer state.
     ///
     /// On a full disk it uses the reserve for deleting: a restoration needs as little room.
     pub fn restore(
         &self,
-        name: &RepositoryName,
+        names: &[RepositoryName],
         restoration: &Restoration<'_>,
-    ) -> Result<Restored, RemovalError> {
-        let restored = self.try_to_restore(name, restoration);
-        self.caller.progress.finish_item(name.as_str());
-        restored
+        note: &mut Note<'_, RepositoryName, Restored>,
+    ) {
+        let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = *self;
+        let search = Search { collection, restoration, progress, interrupt };
+        self.carry_out(&Restoring { remover: self, search }, names, note);
+    }
+}
+
+/// A restoration of items.
+struct Restoring<'r> {
+    remover: &'r Remover<'r>,
+    search: Search<'r>,
+}
+
+/// An item in the trash, under its lock.
+struct Coming<'g, 'l> {
+    /// Its place in the group.
+    at: usize,
+    /// What is in its place.
+    item: LockedItem<'l>,
+    trashed: &'g Trashed,
+    here: Here,
+}
+
+impl Change for Restoring<'_> {
+    type Planned = (RepositoryName, Remains);
+    type Done = Restored;
+
+    // Other processes need not wait while every byte is read; their changes are taken into account afterwards.
+    fn plan(&self, name: &RepositoryName) -> Result<(RepositoryName, Remains), RemovalError> {
+        Ok((name.clone(), self.search.find(name)?))
     }
 
-    fn try_to_restore(
-        &self,
-        name: &RepositoryName,
-        restoration: &Restoration<'_>,
-    ) -> Result<Restored, RemovalError> {
-        let Remover { collection, caller, .. } = *self;
-        let Caller { progress, interrupt, .. } = caller;
-        let search = Search { collection, restoration, progress, interrupt };
-        // Other processes need not wait while every byte is read; their changes are taken into account
-        // afterwards.
-        loop {
-            if interrupt.requested() {
-                return Err(RemovalError::Interrupted);
-            }
-            let deleted = search.find(name)?;
-            if let DeletedItem::Empty { item, .. } = &deleted {
-                // A killed run may have moved it there without a sync.
-                collection.confirm_names([item.name().as_str()])?;
-                return Restored::of(collection, &deleted);
-            }
-            let locks = lock_items([(collection, name)], caller.agent, &caller.waiter())?;
-            if let DeletedItem::InTrash { record, trashed, .. } = &deleted
-                && search.is_unchanged(name, &deleted)?
-            {
-                let restored = Restored::of(collection, &deleted)?;
-                return self.bring_back(name, (record, trashed), &locks).map(|()| restored);
+    fn files((_, remains): &(RepositoryName, Remains)) -> u64 {
+        remains.record.sidecar.payload.files
+    }
+
+    /// Swaps the tombstones and the stubs with the items in the trash.
+    fn act(&self, group: &[&(RepositoryName, Remains)]) -> Outcomes<Restored> {
+        let Remover { collection, writer, caller } = self.remover;
+        let (collection, clock) = (*collection, caller.clock);
+        let names = || group.iter().map(|(name, _)| (collection, name));
+        let locks = lock_items(names(), caller.agent, &caller.waiter())?;
+        let (mut outcomes, mut coming, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, (name, remains)) in group.iter().enumerate() {
+            let checked = self.check(name, remains, &locks).and_then(|found| {
+                let restored = Restored::of(collection, remains)?;
+                let (Some(item), Some(trashed)) = (found, &remains.trashed) else {
+                    return Ok(restored);
+                };
+                let record = &remains.record;
+                let here = if record.sidecar.state == State::Deleted {
+                    let after = self.restored(&record.sidecar)?;
+                    let copy = collection.trashed_item(trashed)?;
+                    let copy = copy.ok_or_else(|| collection.absent(name))?;
+                    texts.push((copy, record.rewritten(name, &after)?));
+                    Here::of(&after)
+                } else {
+                    Here::of(&copy_in(collection, trashed)?)
+                };
+                coming.push(Coming { at, item, trashed, here });
+                Ok(restored)
+            });
+            outcomes.push(checked);
+        }
+        writer.replace_trashed_sidecars(&texts)?;
+        let of_coming = || coming.iter().map(|it| it.item.name());
+        let _changing = writer.changing(collection, of_coming().cloned().collect());
+        let announced = writer.announce(of_coming())?;
+        let mut entries = Vec::with_capacity(coming.len());
+        let mut changes = Vec::with_capacity(coming.len());
+        for Coming { at, item, trashed, here } in &coming {
+            match item.swap_with_trash(trashed) {
+                Ok(entry) => {
+                    changes.push((item.name().clone(), InventoryChange::Became(here.clone())));
+                    entries.push(entry);
+                }
+                Err(error) => outcomes[*at] = Err(error.into()),
             }
         }
+        let ended = collection.sync_swapped(of_coming(), &entries).and_then(|()| {
+            collection.with_reserve(|| collection.record(changes.iter().cloned(), clock))
+        });
+        if let Err(error) = ended {
+            for Coming { at, .. } in &coming {
+                if outcomes[*at].is_ok() {
+                    outcomes[*at] = Err(error.repeated("restore").into());
+                }
+            }
+            return Ok(outcomes);
+        }
+        if entries.len() == coming.len() {
+            announced.settle();
+        }
+        for entry in &entries {
+            // Recovery removes it as well.
+            let _ = collection.remove_trashed(entry);
+        }
+        let event = |(name, _): &(RepositoryName, _)| {
+            let event = Event::new(EventKind::Recovery, name, clock.now(), caller.agent);
+            Event { note: Some("restored".to_owned()), ..event }
+        };
+        collection.note(&changes.iter().map(event).collect::<Vec<_>>());
+        drop(locks);
+        for (at, (name, _)) in group.iter().enumerate() {
+            if matches!(
+                outcomes[at],
+                Err(RemovalError::Collection(CollectionError::Changed { .. }))
+            ) {
+                outcomes[at] = self.again(name);
+            }
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Restoring<'_> {
+    /// Restores an item that another run has changed since it was planned.
+    fn again(&self, name: &RepositoryName) -> Result<Restored, RemovalError> {
+        if self.search.interrupt.requested() {
+            return Err(RemovalError::Interrupted);
+        }
+        self.act(&[&self.plan(name)?])?.remove(0)
     }
 
-    /// Swaps the tombstone or the stub with the item in the trash, which is unchanged under these locks.
-    fn bring_back(
-        &self,
+    /// The item that is to be restored, if its plan is still right; `None` if nothing is to be done.
+    fn check<'l>(
+        &'l self,
         name: &RepositoryName,
-        (record, trashed): (&ReadSidecar, &Trashed),
-        locks: &ItemLocks,
-    ) -> Result<(), RemovalError> {
-        let Remover { collection, writer, caller } = self;
-        let (collection, clock) = (*collection, caller.clock);
-        let item = locks.item(&Lookup::new(collection), name)?;
-        let item = item.ok_or_else(|| collection.absent(name))?;
-        let here = if record.sidecar.state == State::Deleted {
-            let after = self.restored(&record.sidecar)?;
-            let text = record.rewritten(name, &after)?;
-            let coming = collection.trashed_item(trashed)?;
-            let coming = coming.ok_or_else(|| collection.absent(name))?;
-            collection.with_reserve(|| writer.replace_trashed_sidecar(&coming, &text))?;
-            Here::of(&after)
-        } else {
-            Here::of(&copy_in(collection, trashed)?)
+        Remains { record, trashed, .. }: &Remains,
+        locks: &'l ItemLocks,
+    ) -> Result<Option<LockedItem<'l>>, RemovalError> {
+        let collection = self.remover.collection;
+        let Some(trashed) = trashed else {
+            // A killed run may have moved it there without a sync.
+            collection.confirm_names([name.as_str()])?;
+            return Ok(None);
         };
-        let _changing = writer.changing(collection, vec![name.clone()]);
-        let announced = collection.with_reserve(|| writer.announce([name]))?;
-        let trashed = collection.with_reserve(|| item.swap_with_trash(trashed))?;
-        collection.sync_swapped([name].into_iter(), std::slice::from_ref(&trashed))?;
-        let change = [(name.clone(), InventoryChange::Became(here))];
-        collection.with_reserve(|| collection.record(change.clone(), clock))?;
-        announced.settle();
-        collection.remove_trashed(&trashed)?;
-        let event = Event::new(EventKind::Recovery, name, clock.now(), caller.agent);
-        collection.note(&[Event { note: Some("restored".to_owned()), ..event }]);
-        Ok(())
+        if !self.search.is_unchanged(name, record, trashed)? {
+            let path = collection.path().to_path_buf();
+            return Err(CollectionError::Changed { name: name.clone(), path }.into());
+        }
+        let item = locks.item(&Lookup::new(collection), name)?;
+        Ok(Some(item.ok_or_else(|| collection.absent(name))?))
     }
 
     /// The sidecar of the Original whose tombstone is `before`.
     fn restored(&self, before: &Sidecar) -> Result<Sidecar, RemovalError> {
-        let Remover { collection, caller: Caller { clock, .. }, .. } = self;
+        let Remover { collection, caller: Caller { clock, .. }, .. } = self.remover;
         let mut after = before.clone();
         after.state = State::Original;
         // It has not changed, so its Copies stay current.

@@ -176,7 +176,12 @@ fn restore(
     name: &RepositoryName,
     restoration: &Restoration<'_>,
 ) -> Result<Restored, RemovalError> {
-    remover.restore(name, restoration)
+    let mut outcome = None;
+    remover.restore(std::slice::from_ref(name), restoration, &mut |_, restored| {
+        outcome = Some(restored);
+        ControlFlow::Continue(())
+    });
+    outcome.unwrap()
 }
 
 fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {

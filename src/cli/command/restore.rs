@@ -77,9 +77,8 @@ impl Restore {
             plan.map(|it| ItemReport::of_restored(&it))
         };
         run.carry_out(&names, report, plan, |remover, note| {
-            let _ = names.iter().try_for_each(|name| {
-                let restored = remover.restore(name, &restoration);
-                note(name, restored.map(|it| ItemReport::of_restored(&it)))
+            remover.restore(&names, &restoration, &mut |name, outcome| {
+                note(name, outcome.map(|it| ItemReport::of_restored(&it)))
             });
         })
     }

@@ -86,15 +86,20 @@ impl Writer {
         self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))
     }
 
-    /// Replaces the sidecar of `item`, which is in the trash, durably.
-    pub(crate) fn replace_trashed_sidecar(
+    /// Replaces the sidecars of items in the trash durably.
+    pub(crate) fn replace_trashed_sidecars(
         &self,
-        item: &StoredItem,
-        text: &NewText,
+        texts: &[(StoredItem, NewText)],
     ) -> Result<(), PathError> {
-        let staged = self.stage_sidecars([text])?;
-        self.stage().rename_over(&staged[0], item.dir(), Path::new(layout::SIDECAR))?;
-        item.dir().sync()
+        let staged = self.stage_sidecars(texts.iter().map(|(_, text)| text))?;
+        for ((item, _), staged) in texts.iter().zip(&staged) {
+            self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))?;
+        }
+        match texts {
+            [] => Ok(()),
+            [(only, _)] => only.dir().sync(),
+            all => self.stage().sync_dirs(all.iter().map(|(item, _)| item.dir())),
+        }
     }
 
     /// Makes the new sidecars of `items` durable, with one sync.

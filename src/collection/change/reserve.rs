@@ -7,15 +7,11 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::writer::unless_full;
-use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, Writer};
+use crate::collection::Collection;
 use crate::disk::{Dir, IoContext, PathError, random_bytes};
 use crate::layout;
-use crate::wait::Waiter;
 
-/// Number of files: stage, intent, tombstone, entry of the trash and further files of a deletion, and of the
-/// index meanwhile.
+/// Number of files: stage, tombstone, entry of the trash and further files of a deletion, and of the index meanwhile.
 const FILES: u64 = 12;
 /// Bytes of each.
 const BYTES: usize = 16 * 1024;
@@ -23,16 +19,6 @@ const BYTES: usize = 16 * 1024;
 const PLENTY: u64 = 64;
 
 impl Collection {
-    /// Joins the writers for a deletion or a departure, on a full disk with the reserve.
-    pub fn writer_to_delete(
-        &self,
-        agent: &Agent,
-        waiter: &Waiter<'_>,
-    ) -> Result<Writer, CollectionError> {
-        unless_full(self.with_reserve(|| self.rebuild(agent, waiter)))?;
-        self.with_reserve(|| self.join(agent, waiter))
-    }
-
     /// Does `act`, and repeats it with the reserve if the disk was full.
     pub(crate) fn with_reserve<T, E: Error + 'static>(
         &self,
@@ -65,6 +51,11 @@ impl Collection {
             fill_if_plenty(own);
         }
     }
+}
+
+/// Lets a change continue without the inventory if there is no room for it: making room needs no list.
+pub(super) fn unless_full(listed: Result<(), PathError>) -> Result<(), PathError> {
+    if listed.as_ref().is_err_and(PathError::is_full) { Ok(()) } else { listed }
 }
 
 /// Creates the reserve of a collection, unless its disk is nearly full.

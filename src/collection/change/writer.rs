@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::draft::Buckets;
 use super::left_overs::empty_dead_stages;
+use super::reserve::unless_full;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError};
 use crate::disk::{
@@ -29,16 +30,21 @@ pub struct Writer {
     _lock: Lock,
 }
 
-/// Lets a change continue without the inventory if there is no room for it: making room needs no list.
-pub(super) fn unless_full(listed: Result<(), PathError>) -> Result<(), PathError> {
-    if listed.as_ref().is_err_and(PathError::is_full) { Ok(()) } else { listed }
-}
-
 impl Collection {
     /// Joins the writers of this collection, waiting while it is being recovered.
     pub fn writer(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<Writer, CollectionError> {
         unless_full(self.rebuild(agent, waiter))?;
         self.join(agent, waiter)
+    }
+
+    /// Joins the writers for a deletion, on a full disk with the reserve.
+    pub fn writer_to_delete(
+        &self,
+        agent: &Agent,
+        waiter: &Waiter<'_>,
+    ) -> Result<Writer, CollectionError> {
+        unless_full(self.with_reserve(|| self.rebuild(agent, waiter)))?;
+        self.with_reserve(|| self.join(agent, waiter))
     }
 
     /// Joins the writers, even if parts of urepo's own directory are missing.

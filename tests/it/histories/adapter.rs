@@ -179,7 +179,14 @@ impl Command<'_> {
         let own = self.open(self.own)?;
         let known = self.known()?;
         let restoration = Restoration { others: &known, damage: DamageRule::Refuse };
-        self.remove(&own, |remover| remover.restore(name, &restoration).map(drop).map_err(told))
+        self.remove(&own, |remover| {
+            let mut outcome = Ok(());
+            remover.restore(std::slice::from_ref(name), &restoration, &mut |_, restored| {
+                outcome = restored.map(drop).map_err(told);
+                ControlFlow::Continue(())
+            });
+            outcome
+        })
     }
 
     fn remove(&self, own: &Collection, act: impl FnOnce(&Remover<'_>) -> Ended) -> Ended {
