@@ -196,10 +196,8 @@ impl<'a> Purger<'a> {
         collection.condemn(trashed, *held)?;
         collection.remove_trashed(trashed)?;
         let what = match held {
-            TrashContents::Item | TrashContents::SetAside | TrashContents::Draft => {
-                "the item as it was before"
-            }
             TrashContents::Remains => "what was left of an earlier purge",
+            _ => "the item as it was before",
         };
         let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);
         purged.push(Event { freed: Some(freed), note: Some(what.to_owned()), ..event });

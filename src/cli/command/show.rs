@@ -117,7 +117,9 @@ impl Show {
         let most = if self.all_files { usize::MAX } else { REFERRERS_SHOWN };
         list_referrers(&mut text, sidecar, related, most);
         if sidecar.state == State::Elsewhere {
+            // It says nothing about the files.
             line(&mut text, "holder", sidecar.custody.holder());
+            return human::fields(&text);
         }
         if let Some(ceded) = sidecar.custody.ceded() {
             line(&mut text, "migration", &format!("to {}, not finished", ceded.to));

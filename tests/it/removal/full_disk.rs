@@ -122,8 +122,6 @@ created      [..]
 timestamp    [..]
 path         [WORLD]/mount/archive/example.org/archive/[..]
 holder       [..]
-payload      0 files, 0 B
-sha256       e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 exit 0
 
 "#]]
