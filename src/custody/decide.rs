@@ -252,7 +252,7 @@ pub fn delete(own: &Holding, seen: &[Holding]) -> Result<Step, Refusal> {
 /// sight is higher.
 pub fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
     if own.has != Has::Tombstone || !own.is_own() {
-        return Err(Refusal::Elsewhere { holder: own.custody.holder().to_owned() });
+        return Err(Refusal::DeletedThere { at: own.custody.holder().to_owned() });
     }
     match highest(seen) {
         Some(top) if top.custody.id() != own.custody.id() => Err(against(top, own)),
@@ -476,7 +476,8 @@ mod tests {
         let grave = holding("A", Has::Tombstone, gone);
         assert_eq!(delete(&grave, &[]), Err(Refusal::Deleted));
         assert_eq!(restore(&grave, &[grave.clone(), own.clone()]), Ok(()));
-        assert!(restore(&holding("B", Has::Tombstone, gone), &[]).is_err());
+        let there = Err(Refusal::DeletedThere { at: "A".to_owned() });
+        assert_eq!(restore(&holding("B", Has::Tombstone, gone), &[]), there);
         let below = holding("A", Has::Tombstone, &(two.0.passed_to("A", id(7)), 5));
         let passed = holding("B", Has::Payload, &(below.custody.passed_to("B", id(8)), 5));
         assert_eq!(restore(&below, &[passed]), Err(Refusal::Newer { at: "B".to_owned() }));
