@@ -75,6 +75,7 @@ impl Remover<'_> {
             done.into_iter().next().unwrap_or_else(interrupted)
         };
         let outcomes = match &*ready {
+            [] => Vec::new(),
             all if self.caller.interrupt.requested() => all.iter().map(|_| interrupted()).collect(),
             [one] => vec![alone(one)],
             // One by one, each error is that of its item, and the disk need not have room for all of them.

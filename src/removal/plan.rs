@@ -200,10 +200,8 @@ fn check_whole(
 ) -> Result<(), RemovalError> {
     let damaged = |detail| RemovalError::Damaged { name: item.name().clone(), detail };
     if step == Step::Clear {
-        return match record.seal {
-            Seal::Intact => Ok(()),
-            _ => Err(damaged(BROKEN_SEAL.to_owned())),
-        };
+        let is_sealed = record.seal == Seal::Intact;
+        return if is_sealed { Ok(()) } else { Err(damaged(BROKEN_SEAL.to_owned())) };
     }
     prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {
         ProofError::Damaged { summary, .. } => damaged(summary),

@@ -144,23 +144,31 @@ impl<'a> Purger<'a> {
     /// May be killed at any point; the remains no longer count as an item, and the next purge removes them.
     pub fn purge(&self, entries: &[Purgeable], note: &mut Note<'_, Purgeable, u64>) {
         for group in entries.chunks(items_at_a_time()) {
+            // Nobody waits while trees are removed.
+            let condemned = self.condemn_group(group);
             let mut purged = Vec::with_capacity(group.len());
-            let locks = self.lock(group);
-            for entry in group {
-                let outcome = match &locks {
-                    Ok(_) => self.purge_locked(entry, &mut purged),
-                    // One by one, the error is that of its item.
-                    Err(_) => self
-                        .lock(std::slice::from_ref(entry))
-                        .and_then(|_locks| self.purge_locked(entry, &mut purged)),
-                };
-                if note(entry, outcome).is_break() {
-                    self.collection.note(&purged);
-                    return;
-                }
-            }
+            let ended = group.iter().zip(condemned).try_for_each(|(entry, condemned)| {
+                note(entry, condemned.and_then(|freed| self.remove(entry, freed, &mut purged)))
+            });
             self.collection.note(&purged);
+            if ended.is_break() {
+                return;
+            }
         }
+    }
+
+    /// Marks the entries as being purged, under the locks of their items.
+    fn condemn_group(&self, group: &[Purgeable]) -> Vec<Result<Option<u64>, RemovalError>> {
+        let locks = self.lock(group);
+        let alone = |entry| {
+            let _locks = self.lock(std::slice::from_ref(entry))?;
+            self.condemn(entry)
+        };
+        // One by one, the error is that of its item.
+        group
+            .iter()
+            .map(|entry| if locks.is_ok() { self.condemn(entry) } else { alone(entry) })
+            .collect()
     }
 
     fn lock(&self, entries: &[Purgeable]) -> Result<ItemLocks, RemovalError> {
@@ -168,11 +176,8 @@ impl<'a> Purger<'a> {
         Ok(lock_items(names, self.agent, &self.waiter)?)
     }
 
-    fn purge_locked(
-        &self,
-        entry: &Purgeable,
-        purged: &mut Vec<Event>,
-    ) -> Result<u64, RemovalError> {
+    /// Marks an entry as being purged, and returns how many bytes its removal will free; `None` if it is gone.
+    fn condemn(&self, entry: &Purgeable) -> Result<Option<u64>, RemovalError> {
         let Purgeable { name, held, trashed, .. } = entry;
         if self.interrupt.requested() {
             return Err(RemovalError::Interrupted);
@@ -180,7 +185,7 @@ impl<'a> Purger<'a> {
         let collection = self.collection;
         let now = match collection.held(trashed) {
             // Another run has purged it.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             outcome => outcome?,
         };
         if now != *held {
@@ -188,12 +193,20 @@ impl<'a> Purger<'a> {
             return Err(CollectionError::Changed { name: name.clone(), path }.into());
         }
         self.refuse_if_needed(entry)?;
-        let freed = if entry.is_shared {
-            collection.measure_trashed(trashed)?.0.freed
-        } else {
-            entry.freed
-        };
         collection.condemn(trashed, *held)?;
+        Ok(Some(entry.freed))
+    }
+
+    /// Removes an entry that is marked, and returns how many bytes that has freed.
+    fn remove(
+        &self,
+        entry: &Purgeable,
+        freed: Option<u64>,
+        purged: &mut Vec<Event>,
+    ) -> Result<u64, RemovalError> {
+        let Purgeable { name, held, trashed, is_shared, .. } = entry;
+        let (collection, Some(freed)) = (self.collection, freed) else { return Ok(0) };
+        let freed = if *is_shared { collection.measure_trashed(trashed)?.0.freed } else { freed };
         collection.remove_trashed(trashed)?;
         let what = match held {
             TrashContents::Remains => "what was left of an earlier purge",

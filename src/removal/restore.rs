@@ -25,8 +25,7 @@ pub struct Restored {
     pub state: State,
     /// Whether it was not deleted, so that nothing is done.
     pub was_here: bool,
-    /// Entries of the trash with files that a repair replaced in an existing item, or that its sidecar did
-    /// not list; for a restored Copy, entries with other Copies of the item.
+    /// Other entries of the trash with the item, as it was before.
     pub kept: Vec<PathBuf>,
     /// Its files.
     pub files: u64,
@@ -45,13 +44,10 @@ impl Restored {
             }
             _ => &record.sidecar,
         };
-        let state = match sidecar.state {
-            State::Deleted => State::Original,
-            state => state,
-        };
+        let is_tombstone = sidecar.state == State::Deleted;
         Ok(Restored {
             name: sidecar.repository.clone(),
-            state,
+            state: if is_tombstone { State::Original } else { sidecar.state },
             was_here: trashed.is_none(),
             kept: kept.clone(),
             files: sidecar.payload.files,
@@ -74,8 +70,8 @@ pub fn plan_restoration(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Restored, RemovalError> {
-    let deleted = Search { collection, restoration, progress, interrupt }.find(name)?;
-    Restored::of(collection, &deleted)
+    let remains = Search { collection, restoration, progress, interrupt }.find(name)?;
+    Restored::of(collection, &remains)
 }
 
 impl Remover<'_> {

@@ -199,12 +199,7 @@ impl Collection {
 
     /// Whether the trash has a whole item called `name`.
     pub fn is_in_trash(&self, name: &RepositoryName) -> Result<bool, PathError> {
-        for trashed in self.trashed_of(name, Recall::Fresh)? {
-            if self.held_if_there(&trashed)? == Some(TrashContents::Item) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        Ok(!self.kept_in_trash(name)?.is_empty())
     }
 
     /// The entries of the trash with the item `name`, as it was before a deletion or a replacement.
