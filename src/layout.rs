@@ -18,8 +18,8 @@ pub const LOCK: &str = "lock";
 pub const STAGING: &str = "staging";
 /// The holder of a stage, in the stage.
 pub const HOLDER: &str = "holder";
-/// The items that a run is about to change, in its stage.
-pub const CHANGING: &str = "changing";
+/// The names of the items that a run is about to change, in its stage.
+pub const CHANGE_NOTE: &str = "names";
 /// Space reserved for deleting on a full disk and for migrating away from it, in [`OWN`].
 pub const RESERVE: &str = "reserve";
 /// Large items that are partly copied, in [`OWN`].

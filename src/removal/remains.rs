@@ -28,9 +28,9 @@ pub(super) struct Search<'a> {
     pub(super) interrupt: &'a Interrupt,
 }
 
-/// What there is of an item.
-pub(super) struct Remains {
-    /// The sidecar in its place.
+/// An item to restore, and its entries in the trash.
+pub(super) struct RestoreSource {
+    /// The sidecar in the place of the item.
     pub(super) record: ReadSidecar,
     /// The entry of the trash with the deleted item; `None` if the item is not deleted.
     pub(super) trashed: Option<Trashed>,
@@ -38,7 +38,7 @@ pub(super) struct Remains {
     pub(super) kept: Vec<PathBuf>,
 }
 
-/// What an item in the trash is of a deleted one.
+/// Whether an item in the trash is the deleted one.
 enum Candidate {
     /// It is the one, whole.
     Whole,
@@ -55,7 +55,7 @@ impl Candidate {
 }
 
 impl Search<'_> {
-    pub(super) fn find(&self, name: &RepositoryName) -> Result<Remains, RemovalError> {
+    pub(super) fn find(&self, name: &RepositoryName) -> Result<RestoreSource, RemovalError> {
         let item = match self.collection.item(name) {
             Err(CollectionError::NoSuchItem { .. }) => return Err(self.not_deleted(name)?),
             outcome => outcome?,
@@ -65,7 +65,7 @@ impl Search<'_> {
         match record.sidecar.state {
             State::Original | State::Copy => {
                 let kept = self.collection.kept_in_trash(name)?;
-                return Ok(Remains { record, trashed: None, kept });
+                return Ok(RestoreSource { record, trashed: None, kept });
             }
             State::Deleted if item.has_payload()? => {
                 return Err(RemovalError::Beside { name: name.clone() });
@@ -88,7 +88,7 @@ impl Search<'_> {
             });
         };
         kept.retain(|entry| *entry != self.collection.path_of_trashed(&trashed));
-        Ok(Remains { record, trashed: Some(trashed), kept })
+        Ok(RestoreSource { record, trashed: Some(trashed), kept })
     }
 
     /// The error for an absent item.
@@ -142,7 +142,7 @@ impl Search<'_> {
         Ok(summarize_damage(&findings))
     }
 
-    /// What the item in an entry is of the deleted one.
+    /// Whether the item in an entry is the deleted one, and whether it is whole.
     fn examine(&self, trashed: &Trashed, record: &ReadSidecar) -> Result<Candidate, RemovalError> {
         let Some(item) = self.collection.trashed_item(trashed)? else {
             return Ok(Candidate::Other);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::group::{Change, Outcomes};
-use super::remains::{Remains, Search};
+use super::remains::{RestoreSource, Search};
 use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
@@ -34,8 +34,8 @@ pub struct Restored {
 }
 
 impl Restored {
-    fn of(collection: &Collection, remains: &Remains) -> Result<Restored, RemovalError> {
-        let Remains { record, trashed, kept } = remains;
+    fn of(collection: &Collection, source: &RestoreSource) -> Result<Restored, RemovalError> {
+        let RestoreSource { record, trashed, kept } = source;
         let copy;
         let sidecar = match trashed {
             Some(trashed) if record.sidecar.state == State::Elsewhere => {
@@ -70,8 +70,8 @@ pub fn plan_restoration(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<Restored, RemovalError> {
-    let remains = Search { collection, restoration, progress, interrupt }.find(name)?;
-    Restored::of(collection, &remains)
+    let source = Search { collection, restoration, progress, interrupt }.find(name)?;
+    Restored::of(collection, &source)
 }
 
 impl Remover<'_> {
@@ -104,39 +104,39 @@ struct Restoring<'r> {
 struct Coming<'g, 'l> {
     /// Its place in the group.
     at: usize,
-    /// What is in its place.
+    /// The tombstone or the stub in its place.
     item: LockedItem<'l>,
     trashed: &'g Trashed,
     here: Here,
 }
 
 impl Change for Restoring<'_> {
-    type Planned = (RepositoryName, Remains);
+    type Planned = (RepositoryName, RestoreSource);
     type Done = Restored;
 
     // Other processes need not wait while every byte is read; their changes are taken into account afterwards.
-    fn plan(&self, name: &RepositoryName) -> Result<(RepositoryName, Remains), RemovalError> {
+    fn plan(&self, name: &RepositoryName) -> Result<(RepositoryName, RestoreSource), RemovalError> {
         Ok((name.clone(), self.search.find(name)?))
     }
 
-    fn files((_, remains): &(RepositoryName, Remains)) -> u64 {
-        remains.record.sidecar.payload.files
+    fn files((_, source): &(RepositoryName, RestoreSource)) -> u64 {
+        source.record.sidecar.payload.files
     }
 
     /// Swaps the tombstones and the stubs with the items in the trash.
-    fn act(&self, group: &[&(RepositoryName, Remains)]) -> Outcomes<Restored> {
+    fn act(&self, group: &[&(RepositoryName, RestoreSource)]) -> Outcomes<Restored> {
         let Remover { collection, writer, caller } = self.remover;
         let (collection, clock) = (*collection, caller.clock);
         let names = || group.iter().map(|(name, _)| (collection, name));
         let locks = lock_items(names(), caller.agent, &caller.waiter())?;
         let (mut outcomes, mut coming, mut texts) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, (name, remains)) in group.iter().enumerate() {
-            let checked = self.check(name, remains, &locks).and_then(|found| {
-                let restored = Restored::of(collection, remains)?;
-                let (Some(item), Some(trashed)) = (found, &remains.trashed) else {
+        for (at, (name, source)) in group.iter().enumerate() {
+            let checked = self.check(name, source, &locks).and_then(|found| {
+                let restored = Restored::of(collection, source)?;
+                let (Some(item), Some(trashed)) = (found, &source.trashed) else {
                     return Ok(restored);
                 };
-                let record = &remains.record;
+                let record = &source.record;
                 let here = if record.sidecar.state == State::Deleted {
                     let after = self.restored(&record.sidecar)?;
                     let copy = collection.trashed_item(trashed)?;
@@ -215,7 +215,7 @@ impl Restoring<'_> {
     fn check<'l>(
         &'l self,
         name: &RepositoryName,
-        Remains { record, trashed, .. }: &Remains,
+        RestoreSource { record, trashed, .. }: &RestoreSource,
         locks: &'l ItemLocks,
     ) -> Result<Option<LockedItem<'l>>, RemovalError> {
         let collection = self.remover.collection;

@@ -58,7 +58,7 @@ impl AtWork {
     /// just starting may hold the lock of a dead one for a moment.
     fn is_emptied_by(&self, told: &str, run: impl Fn()) {
         let begun = Instant::now();
-        let is_note = |line: &str| line.contains("/holder ") || line.contains("/changing ");
+        let is_note = |line: &str| line.contains("/holder ") || line.contains("/names ");
         let is_left = |line: &String| line.trim_end_matches('/').contains('/') && !is_note(line);
         loop {
             run();

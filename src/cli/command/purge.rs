@@ -18,8 +18,8 @@ use crate::cli::{Done, human};
 
 /// Remove deleted and replaced items permanently
 ///
-/// Until a purge, deleted items, and items as they were before a repair, stay in the trash of the collection. The command lists the files
-/// to remove and asks; if it cannot ask, it needs --yes. Tombstones stay. --since and --until use the date in
+/// Until a purge, deleted items, and items as they were before a repair, stay in the trash of the collection.
+/// The command lists the files to remove and asks; if it cannot ask, it needs --yes. Tombstones stay. --since and --until use the date in
 /// the identifier, --older-than the time at which files went to this trash, whenever their Original was
 /// deleted.
 ///

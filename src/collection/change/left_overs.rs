@@ -126,7 +126,7 @@ impl Collection {
         let new_settings = format!("{}.new", layout::SETTINGS);
         let outcomes = [
             unless_full(self.record_what_is_there(clock)),
-            unless_full(self.write_owed_lines(staging, clock)),
+            unless_full(self.add_missing_lines(staging, clock)),
             remove_each(staging, |_| true, &mut failed),
             self.root().remove_file_if_there(Path::new(&new_settings)),
             self.remove_unplaced(&mut failed),
@@ -172,7 +172,7 @@ pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
             && let Ok(Some(dead)) = StageLock::try_take(staging, Path::new(&entry.name))
         {
             let is_note =
-                |name: &Path| [layout::HOLDER, layout::CHANGING].map(Path::new).contains(&name);
+                |name: &Path| [layout::HOLDER, layout::CHANGE_NOTE].map(Path::new).contains(&name);
             remove_each(&dead.dir, |name| !is_note(name), &mut Vec::new())?;
         }
     }

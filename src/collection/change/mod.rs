@@ -1,10 +1,10 @@
 //! Changing existing items, each in one step: after a crash, as at any time, an item is either old or new.
 
+pub(super) mod change_note;
 pub(super) mod draft;
 pub(super) mod item_locks;
 pub(super) mod left_overs;
 pub(super) mod locked;
-pub(super) mod owed;
 pub(super) mod reserve;
 pub(super) mod unlisted;
 pub(super) mod writer;

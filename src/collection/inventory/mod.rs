@@ -8,8 +8,8 @@
 //!
 //! - An arrival is recorded once the item is durable, before it is reported. A crash between the two leaves
 //!   an item without a record, which `verify` notices and records.
-//! - Any other change is recorded once it is durable as well. The lines that a killed run owes are written by the next
-//!   writer (`collection::change::owed`).
+//! - Any other change is recorded once it is durable as well. After a killed run, the next writer adds the missing
+//!   lines (`collection::change::change_note`).
 //!
 //! So after a crash no existing item looks missing, and a process that recovers after a killed one records
 //! the items that it had published. [`Collection::record`] is durable when it returns: one sync for each year

@@ -125,8 +125,7 @@ impl Collection {
             // that name is empty.
             entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
         }
-        let keeps = held == TrashContents::Item || entry.stat(REPLACED)?.is_some();
-        if held == TrashContents::Draft || !keeps {
+        if held == TrashContents::Draft || entry.stat(REPLACED)?.is_none() {
             self.remove_trashed(trashed)?;
         }
         Ok(())

@@ -58,7 +58,7 @@ impl Sides {
         };
         // Of a stage, what is moved out of it: not its own directories and notes.
         let Ok(staged) = volatile.strip_prefix(staging) else { return false };
-        let is_note = ["holder", "changing", "probe"].iter().any(|note| staged.ends_with(note));
+        let is_note = ["holder", "names", "probe"].iter().any(|note| staged.ends_with(note));
         match staged.components().count() {
             0 | 1 => false,
             // The directory that items of a thread are made in is `0-0`.

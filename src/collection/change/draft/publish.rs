@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::StagedItem;
 use crate::clock::Clock;
-use crate::collection::change::owed::Announced;
+use crate::collection::change::change_note::ChangeNote;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::trash::{ITEM, REPLACED};
 use crate::collection::{Collection, InventoryChange, InventoryEnd, LockedItem, Trashed, Writer};
@@ -128,7 +128,7 @@ impl Writer {
             }
         }
         match self.confirm(year, &before, &published.placed, clock) {
-            Ok(()) => announced.into_iter().for_each(Announced::settle),
+            Ok(()) => announced.into_iter().for_each(ChangeNote::settle),
             Err(error) => {
                 let placed = std::mem::take(&mut published.placed);
                 published.failed = Some(GroupFailure::NotDurable(placed, error));
@@ -141,7 +141,7 @@ impl Writer {
     fn announce_changes<T: Arriving>(
         &self,
         arriving: &[T],
-    ) -> Result<Option<Announced<'_>>, PathError> {
+    ) -> Result<Option<ChangeNote<'_>>, PathError> {
         let is_change = |item: &&T| matches!(item.change(), InventoryChange::Became(_));
         let names: Vec<_> = arriving.iter().filter(is_change).map(Arriving::name).collect();
         if names.is_empty() { Ok(None) } else { self.announce(names).map(Some) }

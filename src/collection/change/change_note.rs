@@ -1,9 +1,9 @@
-//! Lines that the inventory lacks because a run ended between a change and its line.
+//! The note of a run on the items that it is about to change, and the lines that the inventory lacks if the run ends
+//! before it writes them.
 //!
-//! A run notes in its stage which items it is about to change. If it is killed or fails before their lines are written,
-//! the stage stays; the next writer that is alone compares these items with their last lines, and adds what is missing.
-//! After a power cut the note may be missing as well; then the line stays older than the item until
-//! `recover --inventory`.
+//! The note is a file in the stage of the run, with one name a line. The stage of a run that is killed or fails stays. The
+//! next writer that is alone compares the items of the note with their last lines, and adds what is missing. A power cut
+//! may take the note as well: then the line stays older than the item until `recover --inventory`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -19,19 +19,19 @@ const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// The note of a writer that some items are about to change. Unless it is settled, the stage stays.
 #[must_use]
-pub(crate) struct Announced<'w> {
+pub(crate) struct ChangeNote<'w> {
     writer: &'w Writer,
     is_settled: bool,
 }
 
-impl Announced<'_> {
+impl ChangeNote<'_> {
     /// The lines are written, or nothing was changed.
     pub(crate) fn settle(mut self) {
         self.is_settled = true;
     }
 }
 
-impl Drop for Announced<'_> {
+impl Drop for ChangeNote<'_> {
     fn drop(&mut self) {
         if !self.is_settled {
             self.writer.stage.leave();
@@ -44,32 +44,32 @@ impl Writer {
     pub(crate) fn announce<'n>(
         &self,
         names: impl IntoIterator<Item = &'n RepositoryName>,
-    ) -> Result<Announced<'_>, PathError> {
+    ) -> Result<ChangeNote<'_>, PathError> {
         let mut text = String::new();
         for name in names {
             text.push_str(name.as_str());
             text.push('\n');
         }
-        let note = Path::new(layout::CHANGING);
+        let note = Path::new(layout::CHANGE_NOTE);
         let file = match self.stage().open_to_append_if_there(note)? {
             Some(file) => file,
             None => self.stage().create_file(note)?,
         };
         let end = file.stat()?.bytes;
         file.write_all_at(text.as_bytes(), end)?;
-        Ok(Announced { writer: self, is_settled: false })
+        Ok(ChangeNote { writer: self, is_settled: false })
     }
 }
 
 impl Collection {
-    /// Adds the lines that the dead runs with these stages owe. No other process writes.
-    pub(super) fn write_owed_lines(
+    /// Adds the lines that the dead runs with these stages had no time to write. No other process writes.
+    pub(super) fn add_missing_lines(
         &self,
         staging: &Dir,
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         for stage in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
-            let note = Path::new(&stage.name).join(layout::CHANGING);
+            let note = Path::new(&stage.name).join(layout::CHANGE_NOTE);
             let mut file = match staging.open_file_if_there(note) {
                 // The stage of another user may be closed.
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => continue,
@@ -83,7 +83,7 @@ impl Collection {
             let mut changes = Vec::new();
             for name in names.lines().filter_map(|line| RepositoryName::parse_as_found(line).ok()) {
                 let (name, _) = name;
-                changes.extend(self.owed_line(&name)?.map(|change| (name, change)));
+                changes.extend(self.missing_line(&name)?.map(|change| (name, change)));
             }
             self.record(changes, clock)?;
         }
@@ -91,7 +91,7 @@ impl Collection {
     }
 
     /// The line that the inventory lacks about the item `name`; `None` if its last line is not older than the item.
-    fn owed_line(&self, name: &RepositoryName) -> Result<Option<InventoryChange>, PathError> {
+    fn missing_line(&self, name: &RepositoryName) -> Result<Option<InventoryChange>, PathError> {
         let Some(found) = self.found(name)? else { return Ok(None) };
         let Some(recorded) = self.last_record(name)? else { return Ok(Some(found)) };
         let is_known = recorded.line.change.here() == found.here();
