@@ -28,14 +28,14 @@ pub const PARTIAL: &str = "partial";
 pub const ITEM_LOCKS: &str = "locks";
 /// The lock on relations, in [`ITEM_LOCKS`].
 pub const RELATIONS_LOCK: &str = "relations";
-/// The event log, in [`OWN`].
-pub const LOG: &str = "log";
 /// Deleted and replaced data, in [`OWN`].
 pub const TRASH: &str = "trash";
 /// The times of the last verification of items, in [`OWN`]: may be removed at any time.
 pub const VERIFIED: &str = "verified";
-/// The inventory, in [`OWN`].
-pub const INVENTORY: &str = "inventory";
+/// The ledger, in [`OWN`].
+pub const LEDGER: &str = "ledger";
+/// The lock of those who append to the ledger, in [`OWN`].
+pub const CHANGE_LOCK: &str = "change.lock";
 /// The ledger of imports, in [`OWN`].
 pub const IMPORT: &str = "import";
 /// The index, in [`OWN`]: may be removed at any time.

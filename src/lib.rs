@@ -17,7 +17,7 @@
 //!   **publish**: make visible in one step.
 //! - **fixity**: being unchanged. **manifest**: the digests of a payload as text. **seal**: the digest of a
 //!   sidecar, at its end.
-//! - **inventory**: the record of what a collection should hold. **trash**: deleted and replaced items, whole, until they
+//! - **ledger**: the record of what a collection should hold. **trash**: deleted and replaced items, whole, until they
 //!   are purged.
 //! - **memory**: the last date that a subsystem issued. **index**: a database of all items, derived from the
 //!   sidecars.
@@ -74,7 +74,7 @@
 //!     partial/                              large items that are partly copied
 //!     trash/                                deleted and replaced items, until they are purged
 //!     import/ledger                         which source became which item
-//!     inventory/<prefix>+<year>             what should be here, and what was given up
+//!     ledger/<prefix>+<year>             what should be here, and what was given up
 //!     log/YYYY-MM.jsonl                     the events; may be removed
 //!     index.sqlite                          the index; may be removed
 //!     index.lock  index.making              locks for using and building the index

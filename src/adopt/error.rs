@@ -53,7 +53,7 @@ pub enum AdoptError {
         #[source]
         cause: Option<SidecarError>,
     },
-    /// The inventory lists the item, so it had a sidecar.
+    /// The ledger lists the item, so it had a sidecar.
     #[error("`{name}` is an item of this collection, and has lost its sidecar")]
     SidecarLost {
         /// The item.

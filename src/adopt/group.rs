@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::look::sidecar_of;
 use super::{AdoptError, Outcome, Plan};
+use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Collection, InventoryChange, StoredItem, Writer};
+use crate::collection::{Collection, Event, EventKind, Here, StoredItem, Writer};
 use crate::custody::{Custody, CustodyId};
 use crate::disk::{Dir, PathError};
-use crate::identity::{Instant, SECOND};
+use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::{Content, Entry, State, Totals};
 use crate::layout;
 use crate::sidecar::adopted::ADOPTED;
@@ -37,7 +38,7 @@ pub(super) fn place(
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
     let before = writer
         .sync_staged_sidecars(staged.iter().flatten().map(|(staged, _)| staged.as_path()))
-        .and_then(|()| collection.inventory_end(group.iter().map(|ready| &ready.plan.name)));
+        .and_then(|()| collection.ledger_end());
     let before = match before {
         Ok(before) => before,
         Err(error) => {
@@ -52,10 +53,10 @@ pub(super) fn place(
         .zip(staged)
         .map(|(ready, staged)| {
             let put =
-                staged.and_then(|(staged, line)| Ok((put(writer, &staged, root, &ready)?, line)));
+                staged.and_then(|(staged, here)| Ok((put(writer, &staged, root, &ready)?, here)));
             match put {
-                Ok((Put::Here, line)) => {
-                    entered.push((ready.plan.name.clone(), line));
+                Ok((Put::Here, here)) => {
+                    entered.push(ingestion(&ready.plan.name, here, writer.agent(), now));
                     Outcome::Taken(Box::new(ready.plan))
                 }
                 Ok((Put::ByAnother, _)) => Outcome::There(ready.plan.name),
@@ -64,12 +65,17 @@ pub(super) fn place(
         })
         .collect();
     let synced = root.sync_names(directories);
-    match synced.and_then(|()| collection.record_arrivals(&before, entered, clock)) {
+    match synced.and_then(|()| collection.record_arrivals(before, &entered, clock)) {
         Ok(()) => (outcomes, None),
         Err(error) => {
             (outcomes.into_iter().map(|it| doubted(it, &error)).collect(), Some(error.into()))
         }
     }
+}
+
+/// The line about an item that is adopted.
+pub(super) fn ingestion(name: &RepositoryName, here: Here, agent: &Agent, now: Instant) -> Event {
+    Event::new(EventKind::Ingestion, name, now, agent).leaving(here)
 }
 
 fn refused(plan: &Plan, error: AdoptError) -> Outcome {
@@ -88,13 +94,13 @@ fn doubted(outcome: Outcome, error: &PathError) -> Outcome {
     }
 }
 
-/// Writes a sidecar into the stage, and returns it with the line about its item. It is not synced.
+/// Writes a sidecar into the stage, and returns it with what the collection then has of its item. It is not synced.
 fn write(
     ready: &Ready,
     writer: &Writer,
     collection: &Collection,
     now: Instant,
-) -> Result<(PathBuf, InventoryChange), AdoptError> {
+) -> Result<(PathBuf, Here), AdoptError> {
     let sidecar = sidecar(ready, collection.custody_id()?, collection.id(), now);
     let (staged, mut file) = writer.create_staged_file()?;
     let mut bytes = 0;
@@ -105,7 +111,7 @@ fn write(
     if bytes > MAX_BYTES {
         return Err(AdoptError::TooManyFiles { name: ready.plan.name.to_string() });
     }
-    Ok((staged, InventoryChange::entered(&sidecar)))
+    Ok((staged, Here::of(&sidecar)))
 }
 
 enum Put {

@@ -95,9 +95,9 @@ pub(super) fn look(
     Ok(Look::New(Box::new(plan)))
 }
 
-/// Makes sure that the inventory and other collections allow the item. Adopted without a sidecar, an item
+/// Makes sure that the ledger and other collections allow the item. Adopted without a sidecar, an item
 /// that left would become a second Original, and a damaged item would count as whole.
-pub(super) fn check_inventory(
+pub(super) fn check_ledger(
     (collection, peers): (Option<&Collection>, &Peers<'_>),
     name: &RepositoryName,
     found: &Look,

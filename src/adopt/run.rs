@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::group::{Ready, place};
-use super::look::{Look, check_inventory, look};
+use super::group::{Ready, ingestion, place};
+use super::look::{Look, check_ledger, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
-use crate::collection::{InventoryChange, Listed, Names, StoredItem, Writer, visit_tree};
+use crate::collection::{Here, Listed, Names, StoredItem, Writer, visit_tree};
 use crate::disk::{Dir, Exclusion, IoContext, Links, PathError, SourceWalk};
 use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
@@ -202,7 +202,7 @@ impl Side<'_> {
         let looked = || look(self.root, &name, self.adopter.state);
         let asked = (self.adopter.mode.collection(), &self.adopter.peers);
         let looked = looked().and_then(|found| {
-            match check_inventory(asked, &name, &found) {
+            match check_ledger(asked, &name, &found) {
                 Ok(()) => Ok(found),
                 // Another process may have adopted it since.
                 Err(error) => match (found, looked()) {
@@ -256,8 +256,8 @@ impl Side<'_> {
         if state == State::Deleted || collection.is_recorded(name)? {
             return Ok(());
         }
-        self.writing.get()?;
-        let before = collection.inventory_end([name])?;
+        let Some(writer) = self.writing.get()? else { return Ok(()) };
+        let before = collection.ledger_end()?;
         // Its name may not be synced either. Another run may have recorded it since.
         self.root.sync_names([name.as_str()])?;
         let sidecar = collection.item(name)?.read_sidecar()?.sidecar;
@@ -265,8 +265,9 @@ impl Side<'_> {
             // A directory of another collection: this one has never had the item.
             return Ok(());
         }
-        let entered = (name.clone(), InventoryChange::entered(&sidecar));
-        Ok(collection.record_arrivals(&before, [entered], self.adopter.clock)?)
+        let clock = self.adopter.clock;
+        let event = ingestion(name, Here::of(&sidecar), writer.agent(), clock.now());
+        Ok(collection.record_arrivals(before, &[event], clock)?)
     }
 
     fn tell(&self, number: usize, outcome: Outcome) {

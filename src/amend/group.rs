@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::{AmendError, Amender, Amendment, Plan, plan};
 use crate::agent::Caller;
 use crate::collection::{
-    CollectionError, Event, EventKind, InventoryChange, ItemLocks, LockedItem, Lookup, ReadSidecar,
+    CollectionError, Event, EventKind, Here, ItemLocks, LockedItem, Lookup, ReadSidecar,
     StoredItem, Writer, lock_items,
 };
 use crate::custody;
@@ -191,7 +191,7 @@ impl Amender<'_> {
             Err(error) => return fail(ready.iter().map(|(at, _)| *at), error.into(), outcomes),
         };
         let (mut replaced, mut items) = (Vec::new(), Vec::new());
-        let (mut lines, mut events) = (Vec::new(), Vec::new());
+        let mut events = Vec::new();
         for ((at, Changed { item, version, .. }), staged) in ready.iter().zip(&staged) {
             let Ok(plan) = &outcomes[*at] else { continue };
             // A person who edits it takes no lock.
@@ -202,8 +202,7 @@ impl Amender<'_> {
             };
             match put {
                 Ok(()) => {
-                    events.push(self.event(plan));
-                    lines.push((plan.name.clone(), InventoryChange::became(&plan.sidecar)));
+                    events.push(self.event(plan).leaving(Here::of(&plan.sidecar)));
                     replaced.push(*at);
                     items.push(item);
                 }
@@ -213,11 +212,10 @@ impl Amender<'_> {
         if items.is_empty() {
             return;
         }
-        let synced = writer
-            .sync_sidecars(&items)
-            .and_then(|()| self.collection.record(lines, self.caller.clock));
-        self.collection.note(&events);
-        if let Err(error) = synced {
+        let synced = writer.sync_sidecars(&items);
+        // Changed they are, even if the disk does not confirm it.
+        let recorded = self.collection.record(&events, self.caller.clock);
+        if let Err(error) = synced.and(recorded) {
             let mut source = Some(error);
             for (at, item) in replaced.into_iter().zip(items) {
                 let name = item.name().clone();

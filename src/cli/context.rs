@@ -358,7 +358,7 @@ pub(crate) fn name_of_item(
 ) -> Result<RepositoryName, CollectionError> {
     match collection.find(text) {
         Ok(item) => Ok(item.name().clone()),
-        Err(CollectionError::Vanished { recorded, .. }) => Ok(recorded.line.name),
+        Err(CollectionError::Vanished { line, .. }) => Ok(line.id),
         Err(error) => Err(error),
     }
 }

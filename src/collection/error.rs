@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{InventoryLine, Recorded};
+use super::Event;
 use crate::disk::{LockError, PathError};
 use crate::distributor::DistributorError;
 use crate::identity::{ParseError, RepositoryName};
@@ -115,19 +115,19 @@ pub enum CollectionError {
         /// The identifiers.
         names: Vec<RepositoryName>,
     },
-    /// The item was here and was given up as lost, by the inventory.
-    #[error("no item `{}` in `{}`: {line}", line.name, path.display())]
+    /// The item was here and was given up as lost, by the ledger.
+    #[error("no item `{}` in `{}`: {line}", line.id, path.display())]
     GivenUp {
         /// The record of its loss.
-        line: Box<InventoryLine>,
+        line: Box<Event>,
         /// The root.
         path: PathBuf,
     },
-    /// The item is missing, though the inventory lists it.
-    #[error("no item `{}` in `{}`: {recorded}", recorded.line.name, path.display())]
+    /// The item is missing, though the ledger has it.
+    #[error("no item `{}` in `{}`: it should be here, and is missing", line.id, path.display())]
     Vanished {
-        /// The last record of it.
-        recorded: Box<Recorded>,
+        /// The last line about it.
+        line: Box<Event>,
         /// The root.
         path: PathBuf,
     },

@@ -7,8 +7,7 @@
 //! | `issue` | how identifiers are issued |
 //! | `change` | how items are staged, published, locked and changed, and how killed runs are cleaned up |
 //! | `trash` | where deleted and replaced data lies until it is purged |
-//! | `inventory` | which items should be here, and where departed ones went |
-//! | `log` | who changed which item, and when |
+//! | `ledger` | what happened, and so which items should be here |
 //! | `index` | how the index file is opened and kept current |
 //!
 //! [`Collection::open`] opens a collection, [`Collection::visit_names`] streams the names of its items, and
@@ -17,10 +16,9 @@
 mod change;
 mod error;
 mod index;
-mod inventory;
 mod issue;
 mod item;
-mod log;
+mod ledger;
 mod names;
 mod setup;
 mod trash;
@@ -47,18 +45,17 @@ pub use change::writer::Writer;
 pub use error::{CollectionError, SettingsError};
 use index::file::OpenIndex;
 pub(crate) use index::update::IndexUpdate;
-pub use inventory::{
-    Certainty, CollectionRef, Corrected, Correction, Discrepancy, Here, InventoryChange,
-    InventoryLine, Recorded, RottenLine,
-};
-pub(crate) use inventory::{InventoryEnd, Writers, year_file};
 pub use issue::issuer::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use issue::spatial::{Spread, Takes};
 pub use item::StoredItem;
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
-pub use log::changed::LoggedChange;
-pub(crate) use log::changed::is_logged_as;
-pub use log::{Event, EventKind, Gap, Unlogged};
+pub use ledger::changed::LoggedChange;
+pub(crate) use ledger::changed::is_logged_as;
+pub(crate) use ledger::year_file;
+pub use ledger::{
+    Actual, CollectionRef, Corrected, Correction, Departed, Discrepancy, Event, EventKind, Gap,
+    Here, Unlogged,
+};
 pub use names::list::{Listed, Names};
 pub(crate) use names::list::{belongs, listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;
@@ -67,7 +64,7 @@ pub(crate) use names::year_dir_cache::YearDirCache;
 pub use setup::discover;
 pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_names};
 use setup::own;
-pub use setup::own::{BuiltInventory, Rebuilt};
+pub use setup::own::{BuiltLedger, Rebuilt};
 use setup::settings;
 pub use setup::settings::{Network, Settings, Subsystem};
 pub(crate) use trash::Recall;
@@ -83,18 +80,18 @@ pub struct Collection {
     listener: own::Listener,
     settings: Settings,
     index: Box<OpenIndex>,
-    /// The wait for locks that are held only briefly: those of the index and the log.
+    /// The wait for locks that are held only briefly: those of the index.
     waiter: Waiter<'static>,
-    /// Waiting for the log timed out: this process does not wait for it again.
-    log_given_up: AtomicBool,
     /// Events that could not be logged.
     unlogged: Arc<Unlogged>,
     /// This process released the reserve for deleting.
     reserve_given_up: AtomicBool,
     /// The trash, as last listed.
     trash: Mutex<Option<trash::ListedTrash>>,
-    /// The cache of the inventory.
-    inventory_reader: Mutex<inventory::InventoryReader>,
+    /// The replay of the ledger, as far as it was read.
+    replay: Mutex<Option<ledger::Replay>>,
+    /// Appending to the ledger has failed: the next lines begin a new file.
+    is_ledger_unsure: Mutex<bool>,
     /// The year that was last found on this file system.
     reached: Mutex<PathBuf>,
 }
@@ -144,16 +141,16 @@ impl Collection {
             settings,
             index: Box::default(),
             trash: Mutex::default(),
-            inventory_reader: Mutex::default(),
+            replay: Mutex::default(),
+            is_ledger_unsure: Mutex::default(),
             reached: Mutex::default(),
             waiter: Waiter::default(),
-            log_given_up: AtomicBool::new(false),
             unlogged: Arc::default(),
             reserve_given_up: AtomicBool::new(false),
         })
     }
 
-    /// Sets the `waiter` for locks that are held only briefly: those of the index and the log.
+    /// Sets the `waiter` for locks that are held only briefly: those of the index.
     ///
     /// A change that waits in vain continues without the lock, and the index is marked as stale.
     #[must_use]

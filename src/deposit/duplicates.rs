@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::group::{Group, Staged, Withheld};
 use super::{DepositError, Duplicate, DuplicateIndex, Existing, Outcome};
-use crate::collection::{InventoryLine, Writer};
+use crate::collection::{Departed, Writer};
 use crate::identity::RepositoryName;
 use crate::item::{Shape, content};
 
@@ -65,7 +65,7 @@ impl Names {
     }
 }
 
-fn held(staged: Staged, name: RepositoryName, left: Option<Box<InventoryLine>>) -> Outcome {
+fn held(staged: Staged, name: RepositoryName, left: Option<Box<Departed>>) -> Outcome {
     let (entries, payload) = (&staged.done.entries, &staged.payload);
     let (shape, content) = (Shape::of(entries), content(entries, payload));
     let same = Existing { name, left, shape, content, bytes: payload.bytes };

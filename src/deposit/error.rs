@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::RefusedLinks;
-use crate::collection::{CollectionError, InventoryLine};
+use crate::collection::{CollectionError, Departed};
 use crate::digest::{Algorithm, Digest};
 use crate::disk::copy::CopyError;
 use crate::disk::{FileFault, PathError};
@@ -18,7 +18,7 @@ pub struct Existing {
     /// The item.
     pub name: RepositoryName,
     /// Where it went, if it has left.
-    pub left: Option<Box<InventoryLine>>,
+    pub left: Option<Box<Departed>>,
     /// The shape, which shows without reading whether the source is unchanged.
     pub shape: Digest,
     /// The digest of the content.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{DepositError, DepositTarget};
-use crate::collection::{CollectionError, InventoryLine, Label, Lookup};
+use crate::collection::{CollectionError, Departed, Label, Lookup};
 use crate::digest::{Checksum, Digest};
 use crate::disk::Exclusion;
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
@@ -125,7 +125,7 @@ pub enum Duplicate {
     /// It has this item with the same content.
     Item(RepositoryName),
     /// An item with the same content has left.
-    Left(Box<InventoryLine>),
+    Left(Box<Departed>),
     /// The request of this number, which is being published, has the same content.
     Request(usize),
 }

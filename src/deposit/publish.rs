@@ -11,8 +11,8 @@ use super::source_removal::SourceRemover;
 use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Arriving, Collection, Event, EventKind, GroupFailure, IndexUpdate, InventoryChange, Lookup,
-    StagedItem, Writer, Year, lock_items_with,
+    Arriving, Collection, Event, EventKind, GroupFailure, IndexUpdate, Lookup, StagedItem, Writer,
+    Year, lock_items_with,
 };
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
@@ -59,7 +59,6 @@ impl Publisher<'_> {
         let mut placed = Vec::new();
         let fatal = self.place_all(named, &mut placed, outcomes);
         drop(changing);
-        self.note(&placed);
         outcomes.extend(placed.into_iter().map(|named| self.finish(named)));
         fatal
     }
@@ -82,14 +81,11 @@ impl Publisher<'_> {
         self.writer.adding(self.collection, names)
     }
 
-    /// Notes the new items in the event log.
-    fn note(&self, placed: &[LabeledItem]) {
-        let now = self.clock.now();
-        let of = |it: &LabeledItem| {
-            Event::new(EventKind::Ingestion, &it.label.name, now, self.writer.agent())
-                .with_digest(it.staged.payload.digest)
-        };
-        self.collection.note(&placed.iter().map(of).collect::<Vec<_>>());
+    /// The deposit of an item, for the ledger.
+    fn event(&self, item: &LabeledItem) -> Event {
+        let (name, now) = (&item.label.name, self.clock.now());
+        let event = Event::new(EventKind::Ingestion, name, now, self.writer.agent());
+        event.with_digest(item.staged.payload.digest).leaving(item.here.clone())
     }
 
     /// Completes an item, whose source is no longer needed.
@@ -197,7 +193,9 @@ impl Publisher<'_> {
                 return None;
             }
         };
-        let published = self.writer.publish(year, items, self.clock, |it| self.put(year, it));
+        let event = |item: &LabeledItem| self.event(item);
+        let put = |item: &LabeledItem| self.put(year, item);
+        let published = self.writer.publish(year, items, (self.clock, &event), put);
         placed.extend(published.placed);
         outcomes.extend(published.refused.into_iter().map(|(it, error)| it.staged.fails(error)));
         let (failed, error) = match published.failed? {
@@ -241,8 +239,8 @@ impl Arriving for LabeledItem {
         &self.staged.item
     }
 
-    fn change(&self) -> InventoryChange {
-        InventoryChange::Entered(self.here.clone())
+    fn replaces(&self) -> bool {
+        false
     }
 }
 

@@ -135,11 +135,16 @@ impl StoredFile {
 
     /// Goes back to the start and truncates the file.
     pub fn restart(&mut self) -> Result<(), PathError> {
+        self.truncate(0)?;
+        self.rewind()
+    }
+
+    /// Cuts off everything from the offset `end` on.
+    pub fn truncate(&self, end: u64) -> Result<(), PathError> {
         self.watcher
             .before(Operation::Write, &self.path)
-            .and_then(|()| self.file.set_len(0))
-            .on("write", &self.path)?;
-        self.rewind()
+            .and_then(|()| self.file.set_len(end))
+            .on("write", &self.path)
     }
 
     /// Goes back to the start.

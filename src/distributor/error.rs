@@ -91,14 +91,14 @@ pub enum Notice {
     MemoryMissing {
         /// The prefix.
         prefix: Prefix,
-        /// The latest name on disk, or in the inventory.
+        /// The latest name on disk, or in the ledger.
         newest: Instant,
     },
     /// The memory cannot be read.
     MemoryDamaged {
         /// The prefix.
         prefix: Prefix,
-        /// The latest name on disk, or in the inventory.
+        /// The latest name on disk, or in the ledger.
         newest: Option<Instant>,
     },
     /// Nothing keeps another collection of this machine from issuing the same names.

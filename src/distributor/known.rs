@@ -8,7 +8,7 @@ use crate::identity::Instant;
 
 /// The names of one prefix in a collection.
 pub trait Names {
-    /// The dates of the newest name up to `limit` and of the newest beyond, on disk and in the inventory.
+    /// The dates of the newest name up to `limit` and of the newest beyond, on disk and in the ledger.
     fn newest(&self, limit: Instant) -> Result<Newest, PathError>;
 
     /// Whether the tree has a name of this date: a Copy may bring one that was issued elsewhere.
@@ -129,7 +129,7 @@ impl Distributor<'_> {
         Ok(notices)
     }
 
-    /// Raises the memory to the latest name on disk and in the inventory.
+    /// Raises the memory to the latest name on disk and in the ledger.
     pub fn catch_up(
         &self,
         names: &dyn Names,

@@ -73,7 +73,7 @@ pub struct Holding {
     /// Its standing among the holdings of the other collections.
     pub standing: Standing,
     /// The collection with the highest custody in sight, for a holding that is behind or a fork. `None` if that is a line
-    /// of an inventory.
+    /// of a ledger.
     pub against: Option<usize>,
     /// The collection that this holding names as the holder of the Original, if that was asked, and has nothing or only an
     /// older state: what was handed over to it is lost there.

@@ -50,7 +50,7 @@ fn look(name: &RepositoryName, collection: &Collection) -> Result<Vec<Holding>, 
     Ok(own.into_iter().chain(line).collect())
 }
 
-/// The latest line of the inventory about the item `name`, as a holding without a directory.
+/// The latest line of the ledger about the item `name`, as a holding without a directory.
 pub(crate) fn line_of(
     collection: &Collection,
     name: &RepositoryName,
@@ -65,7 +65,7 @@ pub(super) fn line_below(
     own: Option<&Holding>,
 ) -> Result<Option<Holding>, PathError> {
     let recorded = collection.last_record(name)?;
-    Ok(recorded.and_then(|it| it.line.holding(collection.id(), own)))
+    Ok(recorded.and_then(|line| line.as_holding(collection.id(), own)))
 }
 
 /// The holding `own` with the line of its collection: what a change of it alone has in sight.

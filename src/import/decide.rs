@@ -14,7 +14,7 @@ use super::look::{Scanner, SourceScan};
 use super::source_lookup::LedgerQuery;
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
-use crate::collection::{Collection, InventoryLine, Lookup};
+use crate::collection::{Collection, Departed, Lookup};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times};
 use crate::deposit::{
     self, DepositError, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, Source,
@@ -39,7 +39,7 @@ pub(super) enum Decision {
     /// ledger.
     OtherRules(Entry),
     /// It became an item that has left since.
-    Left(Box<InventoryLine>),
+    Left(Box<Departed>),
     /// It is left out.
     LeftOut(ExclusionRule),
     /// It was changed a moment ago.

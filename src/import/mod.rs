@@ -29,7 +29,7 @@ mod update;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::collection::InventoryLine;
+use crate::collection::Departed;
 use crate::deposit::{self, Deposited, LeftOut};
 use crate::disk::ExclusionRule;
 use crate::identity::RepositoryName;
@@ -154,7 +154,7 @@ pub enum Became {
     /// It was already this item, made by other rules of links and patterns.
     OtherRules(RepositoryName),
     /// It became an item before, which has left since.
-    Left(Box<InventoryLine>),
+    Left(Box<Departed>),
     /// It is left out.
     LeftOut(ExclusionRule),
     /// It is named twice, and counted once.
@@ -185,7 +185,7 @@ pub enum NotUpdated {
     /// It is a Copy or deleted here.
     State(State),
     /// It has left the collection.
-    Left(Box<InventoryLine>),
+    Left(Box<Departed>),
     /// It could not be corrected.
     Failed(ImportError),
 }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::{Change, Loss, PromotionError, Registrar};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Here, InventoryChange, ItemLocks, Lookup,
-    ReadSidecar, StoredItem, Writer, items_at_a_time, lock_items_with,
+    Collection, CollectionError, Event, EventKind, Here, ItemLocks, Lookup, ReadSidecar,
+    StoredItem, Writer, items_at_a_time, lock_items_with,
 };
 use crate::custody::{self, Custody};
 use crate::holdings::{Sight, with_line};
@@ -82,10 +82,11 @@ impl Registrar<'_> {
             let (name, own) = (item.name(), Here::of(&read.sidecar));
             let recorded = self.collection.last_record(name)?;
             if self.writer.is_some()
-                && recorded.is_none_or(|it| it.line.change.here() != Some(&own))
+                && recorded.is_none_or(|line| line.holding.as_ref() != Some(&own))
             {
-                let change = [(name.clone(), InventoryChange::Became(own))];
-                self.collection.record(change, self.caller.clock)?;
+                let Caller { agent, clock, .. } = self.caller;
+                let event = Event::new(EventKind::Registration, name, clock.now(), agent);
+                self.collection.record(&[event.leaving(own)], clock)?;
             }
             return Ok(None);
         }
@@ -165,7 +166,7 @@ impl Registrar<'_> {
         let names = proven.iter().map(|(_, it)| it.name.clone()).collect();
         let _changing = writer.changing(self.collection, names);
         let lookup = Lookup::new(self.collection);
-        let (mut texts, mut lines, mut events, mut ready) = (vec![], vec![], vec![], vec![]);
+        let (mut texts, mut events, mut ready) = (vec![], vec![], vec![]);
         for (at, Proven { name, text, .. }) in proven {
             let changed = self.decide(&name, loss).and_then(|decision| {
                 let Decision { read, custody, .. } = decision;
@@ -183,7 +184,6 @@ impl Registrar<'_> {
             match changed {
                 Ok((item, text, after, before)) => {
                     texts.push((item, text));
-                    lines.push((name.clone(), InventoryChange::became(&after)));
                     events.push(self.event(&name, &after, before, loss));
                     ready.push(at);
                 }
@@ -191,9 +191,10 @@ impl Registrar<'_> {
             }
         }
         let replaced = writer.replace_sidecars(&texts);
-        match replaced.and_then(|()| self.collection.record(lines, self.caller.clock)) {
-            Ok(()) => self.collection.note(&events),
-            Err(error) => fail(ready.into_iter(), error.into(), outcomes),
+        if let Err(error) =
+            replaced.and_then(|()| self.collection.record(&events, self.caller.clock))
+        {
+            fail(ready.into_iter(), error.into(), outcomes);
         }
     }
 
@@ -206,7 +207,7 @@ impl Registrar<'_> {
     ) -> Event {
         let now = self.caller.clock.now();
         let event = Event::new(EventKind::Promotion, name, now, self.caller.agent);
-        let event = event.with_digest(after.payload.digest);
+        let event = event.with_digest(after.payload.digest).leaving(Here::of(after));
         Event { note: Some(loss.reason.to_owned()), from: Some(from), ..event }
     }
 }

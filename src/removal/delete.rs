@@ -8,8 +8,8 @@ use super::proof::Proof;
 use super::{Note, Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Here, InventoryChange, ItemLocks, LockedItem,
-    Lookup, StagedItem, lock_items_with,
+    Collection, CollectionError, Event, EventKind, Here, ItemLocks, LockedItem, Lookup, StagedItem,
+    lock_items_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -59,8 +59,8 @@ impl<'o> Change for Deletion<'_, 'o> {
         for (at, planned) in group.iter().enumerate() {
             let after = self.remaining(planned);
             outcomes.push(match (as_planned(collection, &locks, planned), after) {
-                (Ok(item), Ok((text, change))) => {
-                    replacing.push((at, item, text, change));
+                (Ok(item), Ok((text, here))) => {
+                    replacing.push((at, item, text, here));
                     Ok(planned.plan.clone())
                 }
                 (Err(error), _) | (_, Err(error)) => Err(error),
@@ -80,8 +80,7 @@ impl<'o> Change for Deletion<'_, 'o> {
         }
         let items: Vec<_> =
             staged.iter().zip(&replacing).map(|(staged, (_, item, ..))| (staged, item)).collect();
-        let mut changes = Vec::with_capacity(replacing.len());
-        let mut events = Vec::new();
+        let mut events = Vec::with_capacity(replacing.len());
         let now = caller.clock.now();
         let announced = writer.announce(replacing.iter().map(|(_, item, ..)| item.name()))?;
         let replaced = match writer.replace_items(&items) {
@@ -92,21 +91,20 @@ impl<'o> Change for Deletion<'_, 'o> {
             }
         };
         let is_known = replaced.iter().all(Result::is_ok);
-        for (replaced, (at, item, _, change)) in replaced.into_iter().zip(&replacing) {
+        for (replaced, (at, item, _, here)) in replaced.into_iter().zip(&replacing) {
             match replaced {
                 Ok(()) => {
                     let event = Event::new(EventKind::Deletion, item.name(), now, caller.agent);
                     let before = group[*at].record.sidecar.payload.digest;
                     let note = self.order.reason.clone();
-                    events.push(Event { note, ..event.with_digest_before(before) });
-                    changes.push((item.name().clone(), change.clone()));
+                    let event = event.with_digest_before(before).leaving(here.clone());
+                    events.push(Event { note, ..event });
                 }
                 Err(error) => outcomes[*at] = Err(error.into()),
             }
         }
         // Deleted they are, even if that cannot be recorded now.
-        let recorded =
-            collection.with_reserve(|| collection.record(changes.iter().cloned(), caller.clock));
+        let recorded = collection.with_reserve(|| collection.record(&events, caller.clock));
         match recorded {
             Ok(()) if is_known => announced.settle(),
             Ok(()) => {}
@@ -118,7 +116,6 @@ impl<'o> Change for Deletion<'_, 'o> {
                 }
             }
         }
-        collection.note(&events);
         Ok(outcomes)
     }
 }
@@ -134,15 +131,15 @@ impl Deletion<'_, '_> {
         lock_items_with(ours, theirs, caller.agent, &caller.waiter())
     }
 
-    /// The sidecar of what remains of an item, and its line in the inventory.
-    fn remaining(&self, planned: &Planned<'_>) -> Result<(NewText, InventoryChange), RemovalError> {
+    /// The sidecar of what remains of an item, and its line in the ledger.
+    fn remaining(&self, planned: &Planned<'_>) -> Result<(NewText, Here), RemovalError> {
         let Remover { collection, caller, .. } = self.remover;
         let (order, record) = (self.order, &planned.record);
         let before = &record.sidecar;
         if planned.plan.step == Step::Drop {
             let stub = before.stub(before.custody.clone());
             let text = NewText::Held(stub.to_text().into_bytes());
-            return Ok((text, InventoryChange::Became(Here::of(&stub))));
+            return Ok((text, Here::of(&stub)));
         }
         let mut after = before.clone();
         if planned.plan.step == Step::Bury {
@@ -157,7 +154,7 @@ impl Deletion<'_, '_> {
             });
         }
         let text = record.rewritten(&planned.plan.name, &after)?;
-        Ok((text, InventoryChange::became(&after)))
+        Ok((text, Here::of(&after)))
     }
 }
 

@@ -20,7 +20,7 @@
 //! # The order of writes
 //!
 //! *delete*: the tombstone is built and synced; the item is locked; both are swapped in one step, which is the commit
-//! point; then the inventory gets its line. *restore*: every byte in the trash is compared with the tombstone; the item is
+//! point; then the ledger gets its line. *restore*: every byte in the trash is compared with the tombstone; the item is
 //! locked and checked again; the sidecar in the trash is replaced durably; the item and the tombstone are swapped back. So
 //! an item is never between two states, and a killed run is finished by repeating the command.
 //!

@@ -7,8 +7,8 @@ use super::remains::{RestoreSource, Search};
 use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Here, InventoryChange, ItemLocks, LockedItem,
-    Lookup, Trashed, lock_items,
+    Collection, CollectionError, Event, EventKind, Here, ItemLocks, LockedItem, Lookup, Trashed,
+    lock_items,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -156,19 +156,22 @@ impl Change for Restoring<'_> {
         let _changing = writer.changing(collection, of_coming().cloned().collect());
         let announced = writer.announce(of_coming())?;
         let mut entries = Vec::with_capacity(coming.len());
-        let mut changes = Vec::with_capacity(coming.len());
+        let mut events = Vec::with_capacity(coming.len());
         for Coming { at, item, trashed, here } in &coming {
             match item.swap_with_trash(trashed) {
                 Ok(entry) => {
-                    changes.push((item.name().clone(), InventoryChange::Became(here.clone())));
+                    let event =
+                        Event::new(EventKind::Recovery, item.name(), clock.now(), caller.agent);
+                    let note = Some("restored".to_owned());
+                    events.push(Event { note, ..event.leaving(here.clone()) });
                     entries.push(entry);
                 }
                 Err(error) => outcomes[*at] = Err(error.into()),
             }
         }
-        let ended = collection.sync_swapped(of_coming(), &entries).and_then(|()| {
-            collection.with_reserve(|| collection.record(changes.iter().cloned(), clock))
-        });
+        let ended = collection
+            .sync_swapped(of_coming(), &entries)
+            .and_then(|()| collection.with_reserve(|| collection.record(&events, clock)));
         if let Err(error) = ended {
             for Coming { at, .. } in &coming {
                 if outcomes[*at].is_ok() {
@@ -184,11 +187,6 @@ impl Change for Restoring<'_> {
             // Recovery removes it as well.
             let _ = collection.remove_trashed(entry);
         }
-        let event = |(name, _): &(RepositoryName, _)| {
-            let event = Event::new(EventKind::Recovery, name, clock.now(), caller.agent);
-            Event { note: Some("restored".to_owned()), ..event }
-        };
-        collection.note(&changes.iter().map(event).collect::<Vec<_>>());
         drop(locks);
         for (at, (name, _)) in group.iter().enumerate() {
             if matches!(

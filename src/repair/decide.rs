@@ -57,7 +57,7 @@ pub(super) fn is_resealed(action: &SidecarAction) -> bool {
 }
 
 /// The item's own sidecar with a new seal, if the payload is the one that it lists. Its custody was not edited, or it would
-/// not be that of the inventory.
+/// not be that of the ledger.
 fn sealed_again(
     facts: &Facts,
     own: &Written,
@@ -112,7 +112,7 @@ fn sealed_again(
     written(facts, sidecar, own, action).map(Some)
 }
 
-/// The sidecar of the donor with the highest custody that fits the payload, never below the line of the inventory.
+/// The sidecar of the donor with the highest custody that fits the payload, never below the line of the ledger.
 fn rebuilt(
     facts: &Facts,
     donors: &[DonorFacts],

@@ -29,13 +29,13 @@ pub enum RepairError {
         reason: String,
     },
     /// No donor has the last state of the item.
-    #[error("no copy of `{name}` has its last state, by the inventories in sight")]
+    #[error("no copy of `{name}` has its last state, by the ledgers in sight")]
     Outdated {
         /// The item.
         name: RepositoryName,
     },
-    /// The custody in a sidecar without its seal is not that of the inventory: somebody edited that, too.
-    #[error("the sidecar of `{name}` has another custody than the inventory")]
+    /// The custody in a sidecar without its seal is not that of the ledger: somebody edited that, too.
+    #[error("the sidecar of `{name}` has another custody than the ledger")]
     CustodyDiffers {
         /// The item.
         name: RepositoryName,
@@ -52,7 +52,7 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
-    /// The rest of the sidecar, or the inventory, records that the item was deleted.
+    /// The rest of the sidecar, or the ledger, records that the item was deleted.
     #[error("`{name}` was deleted here, and its tombstone is damaged or missing")]
     Deleted {
         /// The item.

@@ -41,7 +41,7 @@ pub(super) struct Facts {
     pub record: SidecarStatus,
     /// Its holding, if its own sidecar is sealed.
     pub own: Option<Holding>,
-    /// The latest line of the inventory about it.
+    /// The latest line of the ledger about it.
     pub line: Option<Holding>,
     /// Whether that line says that the item is elsewhere.
     pub was_elsewhere: bool,

@@ -1,6 +1,6 @@
 //! Repair: damaged, missing and unlisted files of an item are corrected from any good copy of it.
 //!
-//! An item that the inventory records and that is missing is rebuilt from its donors, and so is one that was put back from a
+//! An item that the ledger records and that is missing is rebuilt from its donors, and so is one that was put back from a
 //! backup while a Copy of it is newer.
 //!
 //! A [`Repairer`] inspects an item and the same item in other collections, the *donors*, makes a [`Plan`],
@@ -25,7 +25,7 @@
 //! - The item is replaced in one step, after the new one was read back. The old item stays in the trash, with
 //!   all unlisted and damaged files, until it is purged.
 //! - A sidecar is believed if its seal is intact. A lost or damaged one becomes that of the donor with the highest custody
-//!   that fits the payload, never one below the last line of the inventory, and the state follows from the custody.
+//!   that fits the payload, never one below the last line of the ledger, and the state follows from the custody.
 
 mod accepted;
 mod build;

@@ -10,8 +10,8 @@ use super::plan::{Damage, Plan, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
 use crate::collection::{
-    Collection, CollectionError, Draft, Event, EventKind, Here, InventoryChange, ItemLocks, Lookup,
-    StoredItem, Writer, lock_items_with,
+    Collection, CollectionError, Draft, Event, EventKind, Here, ItemLocks, Lookup, StoredItem,
+    Writer, lock_items_with,
 };
 use crate::custody::Holding;
 use crate::holdings::{Sight, line_of, with_line};
@@ -36,7 +36,7 @@ struct Examined {
 
 /// The remains of an item.
 struct LocatedItem {
-    /// The name, as it is spelt on disk or in the inventory.
+    /// The name, as it is spelt on disk or in the ledger.
     name: RepositoryName,
     item: Option<StoredItem>,
     seen: Option<SidecarVersion>,
@@ -73,28 +73,33 @@ impl Repairer<'_> {
             }
             outcome => outcome?,
         }
-        let note = match examined.plan.damage {
-            Damage::Within => "repaired",
-            Damage::Vanished => "brought back",
-        };
         self.check_in_place(&examined.plan)?;
         self.caller.progress.finish_item(name.as_str());
-        let event =
-            Event::new(EventKind::Recovery, &name, self.caller.clock.now(), self.caller.agent);
-        let mut events = vec![Event { note: Some(note.to_owned()), ..event }];
-        let Plan { accepted, steps, .. } = &examined.plan;
-        if let Some(accepted) = accepted {
-            // Nothing is repaired where the sidecar alone is sealed again.
-            if steps.is_empty() {
-                events.clear();
-            }
-            let now = self.caller.clock.now();
-            let event = Event::new(EventKind::Description, &name, now, self.caller.agent);
-            let note = Some("accepted as edited by hand".to_owned());
-            events.push(Event { note, ..event.with_changes(accepted.changes.clone()) });
-        }
-        self.collection.note(&events);
         Ok(Outcome::Repaired(Box::new(examined.plan)))
+    }
+
+    /// The events of a repair that leaves `here`.
+    fn events(&self, plan: &Plan, here: Option<Here>) -> Vec<Event> {
+        let now = self.caller.clock.now();
+        let event = |kind, note: &str| Event {
+            note: Some(note.to_owned()),
+            holding: here.clone(),
+            ..Event::new(kind, &plan.name, now, self.caller.agent)
+        };
+        let mut events = Vec::new();
+        // Nothing is repaired where the sidecar alone is sealed again.
+        if plan.accepted.is_none() || !plan.steps.is_empty() {
+            let note = match plan.damage {
+                Damage::Within => "repaired",
+                Damage::Vanished => "brought back",
+            };
+            events.push(event(EventKind::Recovery, note));
+        }
+        if let Some(accepted) = &plan.accepted {
+            let event = event(EventKind::Description, "accepted as edited by hand");
+            events.push(event.with_changes(accepted.changes.clone()));
+        }
+        events
     }
 
     /// Examines the item and its donors.
@@ -124,8 +129,7 @@ impl Repairer<'_> {
         let in_sight = self.in_sight(&name, own.as_ref(), &records)?;
         let line = line_of(self.collection, &name)?;
         let recorded = self.collection.last_record(&name)?;
-        let was_elsewhere =
-            recorded.is_some_and(|recorded| recorded.line.state() == Some(State::Elsewhere));
+        let was_elsewhere = recorded.is_some_and(|line| line.state() == Some(State::Elsewhere));
         let facts = Facts { name, collection, record, own, line, was_elsewhere, payload, strays };
         let now = self.caller.clock.now();
         let new = (self.collection.custody_id()?, now);
@@ -157,7 +161,7 @@ impl Repairer<'_> {
         Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
     }
 
-    /// The remains of the item `name`, or the inventory's record of it.
+    /// The remains of the item `name`, or the ledger's record of it.
     fn find(&self, name: &RepositoryName) -> Result<LocatedItem, RepairError> {
         match self.collection.item(name) {
             Ok(item) => {
@@ -167,8 +171,8 @@ impl Repairer<'_> {
                 Ok(LocatedItem { name, item: Some(item), seen, record })
             }
             Err(CollectionError::NoSuchItem { .. }) => match self.collection.absent(name) {
-                CollectionError::Vanished { recorded, .. } => {
-                    let name = recorded.line.name.clone();
+                CollectionError::Vanished { line, .. } => {
+                    let name = line.id.clone();
                     let record = SidecarStatus::Lost("the item is missing".to_owned());
                     Ok(LocatedItem { name, item: None, seen: None, record })
                 }
@@ -287,19 +291,14 @@ impl Repairer<'_> {
         let locks = self.lock(examined)?;
         let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         self.check_unchanged(examined)?;
-        let here = Here::of(&plan.sidecar);
-        let change = if let Some(item) = locks.item(&Lookup::new(self.collection), &plan.name)? {
-            writer.replace_item(draft.staged(), &item)?;
-            InventoryChange::Became(here)
-        } else {
-            writer.place_item(self.collection, draft.staged(), &plan.name)?;
-            InventoryChange::Entered(here)
-        };
-        // One that stays below its line was put back: verification reports it until it is brought into line.
-        if self.collection.contradicting_line(&plan.name)?.is_some() {
-            return Ok(());
+        match locks.item(&Lookup::new(self.collection), &plan.name)? {
+            Some(item) => writer.replace_item(draft.staged(), &item)?,
+            None => writer.place_item(self.collection, draft.staged(), &plan.name)?,
         }
-        Ok(self.collection.record([(plan.name.clone(), change)], self.caller.clock)?)
+        // One that stays below its line was put back: verification reports it until it is brought into line.
+        let is_below = self.collection.contradicting_line(&plan.name)?.is_some();
+        let events = self.events(plan, (!is_below).then(|| Here::of(&plan.sidecar)));
+        Ok(self.collection.record(&events, self.caller.clock)?)
     }
 
     /// Locks the item, here and in the other collections that may decide.

@@ -2,12 +2,16 @@
 
 use super::{Leaves, TransferError};
 use crate::clock::Clock;
-use crate::collection::{Collection, Here, InventoryChange, LockedItem, ReadSidecar, Writer};
+use crate::collection::{Collection, Event, Here, LockedItem, ReadSidecar, Writer};
 use crate::custody::Custody;
+use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::sidecar::{NewText, Sidecar};
+
+/// The note of a migration that was withdrawn.
+pub(super) const WITHDRAWN: &str = "withdrew the migration";
 
 /// An item of the giver, its present sidecar, and the custody of the holding that it leaves.
 pub(super) type Leaving<'l> = (LockedItem<'l>, ReadSidecar, Custody);
@@ -18,6 +22,8 @@ pub(super) struct Giver<'a> {
     pub collection: &'a Collection,
     pub writer: &'a Writer,
     pub clock: &'a dyn Clock,
+    /// What happens to an item, for the ledger.
+    pub event: &'a dyn Fn(&RepositoryName) -> Event,
     /// Whether items that leave a stub go to the trash: nothing in sight has their payload.
     pub is_last: bool,
 }
@@ -33,11 +39,11 @@ impl Giver<'_> {
             return Ok(());
         }
         let state = State::from(leaves);
-        let changes: Vec<_> = items
+        let events: Vec<_> = items
             .iter()
             .map(|(item, read, custody)| {
                 let left = Here { state, custody: custody.bare(), ..Here::of(&read.sidecar) };
-                (item.name().clone(), InventoryChange::Became(left))
+                (self.event)(item.name()).leaving(left)
             })
             .collect();
         let announced = self.writer.announce(items.iter().map(|(item, ..)| item.name()))?;
@@ -53,7 +59,7 @@ impl Giver<'_> {
                 self.writer.replace_sidecars(&texts)?;
             }
         }
-        self.collection.record(changes, self.clock)?;
+        self.collection.record(&events, self.clock)?;
         announced.settle();
         Ok(())
     }

@@ -198,9 +198,7 @@ impl Shared<'_> {
     fn check_not_lost(&self, name: &RepositoryName) -> Result<(), TransferError> {
         let absence = self.to.absent(name);
         let is_lost = match &absence {
-            CollectionError::Vanished { recorded, .. } => {
-                recorded.line.state() != Some(State::Copy)
-            }
+            CollectionError::Vanished { line, .. } => line.state() != Some(State::Copy),
             absence => !absence.is_absence(),
         };
         if is_lost { Err(absence.into()) } else { Ok(()) }

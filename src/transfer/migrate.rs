@@ -11,15 +11,18 @@
 //! with the giver, and after it with the receiver; [`recovery`](super::recovery) ends it by one look at both. While the
 //! locks are held, no payload is read.
 
+use std::collections::HashMap;
+
 use super::TransferError;
 use super::copy_job::text_of;
-use super::giver::Giver;
+use super::giver::{Giver, WITHDRAWN};
 use super::publish::{Group, Items, Side};
 use super::reading::sealed;
 use super::shared::{Locks, Shared};
 use super::staged::Staged;
-use crate::collection::{InventoryChange, ItemLocks, Writer, items_at_a_time};
+use crate::collection::{Event, EventKind, Here, ItemLocks, Writer, items_at_a_time};
 use crate::disk::PathError;
+use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::Sidecar;
 
@@ -115,7 +118,7 @@ impl Shared<'_> {
         locks: &ItemLocks,
         items: &[(usize, Staged)],
     ) -> Result<(), TransferError> {
-        let (mut texts, mut changes) = (Vec::new(), Vec::new());
+        let (mut texts, mut events) = (Vec::new(), Vec::new());
         for (_, staged) in items {
             let item = locks.item(&self.source_items, &staged.name)?;
             let item = item.ok_or_else(|| staged.changed())?;
@@ -123,11 +126,14 @@ impl Shared<'_> {
             let custody = before.sidecar.custody.withdrawn(self.from.custody_id()?);
             let kept = Sidecar { state: State::Original, custody, ..before.sidecar.clone() };
             let text = text_of(staged, &before, &kept)?;
-            changes.push((item.name().clone(), InventoryChange::became(&kept)));
+            let (name, now) = (item.name(), self.caller.clock.now());
+            let event = Event::new(EventKind::Recovery, name, now, giver.agent());
+            let note = Some(WITHDRAWN.to_owned());
+            events.push(Event { note, ..event.leaving(Here::of(&kept)) });
             texts.push((item, text));
         }
         giver.replace_sidecars(&texts)?;
-        Ok(self.from.record(changes, self.caller.clock)?)
+        Ok(self.from.record(&events, self.caller.clock)?)
     }
 
     /// The end of the migration of items that the receiver has: each leaves a stub or a Copy.
@@ -146,7 +152,13 @@ impl Shared<'_> {
             leaving.push((item, read, custody));
         }
         let (collection, clock) = (self.from, self.caller.clock);
-        let giver = Giver { collection, writer: giver, clock, is_last: false };
+        let digests: HashMap<_, _> = items.iter().map(|(_, it)| (&it.name, it.digest)).collect();
+        let event = |name: &RepositoryName| {
+            let event = Event::new(EventKind::Transfer, name, clock.now(), giver.agent());
+            let event = event.with_source(self.from).with_destination(self.to);
+            digests.get(name).map_or(event.clone(), |digest| event.with_digest(*digest))
+        };
+        let giver = Giver { collection, writer: giver, clock, event: &event, is_last: false };
         giver.leave(leaving, self.options.leaves)
     }
 

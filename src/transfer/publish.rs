@@ -9,8 +9,8 @@ use super::shared::{Locks, Prepared, Shared};
 use super::staged::Staged;
 use super::{Outcome, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Arriving, CollectionError, Event, EventKind, GroupFailure, IndexUpdate, InventoryChange,
-    ItemLocks, StagedItem, Year, items_at_a_time,
+    Arriving, CollectionError, Event, EventKind, GroupFailure, IndexUpdate, ItemLocks, StagedItem,
+    Year, items_at_a_time,
 };
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -123,7 +123,6 @@ impl Shared<'_> {
         self.sync_what_is_there(&mut group);
         drop(changing);
         if self.options.mode == RunMode::Act {
-            self.note(&group.done);
             drop(reserved);
             let left = staged.iter().filter(|(at, replaces, _)| {
                 let is_done = matches!(group.outcomes.get(at), Some(Outcome { result: Ok(_), .. }));
@@ -197,34 +196,23 @@ impl Shared<'_> {
         }
     }
 
-    /// Notes the changes in the event logs of both sides.
-    fn note(&self, done: &[Staged]) {
-        let now = self.caller.clock.now();
-        let event = |kind, staged: &Staged| {
-            let event = Event::new(kind, &staged.name, now, self.writer().agent());
-            event.with_source(self.from).with_digest(staged.digest)
-        };
-        let (mut here, mut there) = (Vec::new(), Vec::new());
-        for staged in done {
-            match staged.step {
-                Step::Nothing | Step::Delete | Step::Drop => {}
-                Step::Bury => there.push(Event {
-                    note: Some("its Original was deleted".to_owned()),
-                    ..event(EventKind::Deletion, staged)
-                }),
-                Step::Copy if matches!(staged.replaced, Some((State::Copy, _))) => {
-                    there.push(event(EventKind::Modification, staged));
-                }
-                Step::Copy => there.push(event(EventKind::Replication, staged)),
-                Step::HandOver | Step::MoveCopy => {
-                    let event = event(EventKind::Transfer, staged).with_destination(self.to);
-                    here.push(event.clone());
-                    there.push(event);
-                }
+    /// What happens to an item at the destination, for the ledger there.
+    fn event(&self, staged: &Staged) -> Event {
+        let (kind, note) = match staged.step {
+            Step::Bury => (EventKind::Deletion, Some("its Original was deleted".to_owned())),
+            Step::HandOver | Step::MoveCopy => (EventKind::Transfer, None),
+            _ if matches!(staged.replaced, Some((State::Copy, _))) => {
+                (EventKind::Modification, None)
             }
+            _ => (EventKind::Replication, None),
+        };
+        let (now, agent) = (self.caller.clock.now(), self.writer().agent());
+        let event = Event::new(kind, &staged.name, now, agent).with_source(self.from);
+        let event = event.with_digest(staged.digest).leaving(staged.there.clone());
+        match kind {
+            EventKind::Transfer => event.with_destination(self.to),
+            _ => Event { note, ..event },
         }
-        self.from.note(&here);
-        self.to.note(&there);
     }
 
     /// Syncs staged items, wherever they were built.
@@ -282,11 +270,9 @@ impl Shared<'_> {
                         Err(error) => self.missed(*at, staged, error, Locks::Held(locks), group),
                     }
                 }
-                let changes = ready
-                    .iter()
-                    .map(|(_, it)| (it.name.clone(), InventoryChange::Became(it.there.clone())));
+                let events: Vec<_> = ready.iter().map(|(_, staged)| self.event(staged)).collect();
                 let replaced = self.writer().replace_sidecars(&texts);
-                match replaced.and_then(|()| self.to.record(changes, self.caller.clock)) {
+                match replaced.and_then(|()| self.to.record(&events, self.caller.clock)) {
                     Ok(()) => group.all_done(ready, self.to.path()),
                     Err(error) => group.all_failed(&ready, error.into()),
                 }
@@ -359,7 +345,8 @@ impl Shared<'_> {
         locks: Locks<'_>,
     ) -> Items {
         let put = |(_, staged): &(usize, Staged)| self.put(year, staged, locks);
-        let published = self.writer().publish(year, items, self.caller.clock, put);
+        let event = |(_, staged): &(usize, Staged)| self.event(staged);
+        let published = self.writer().publish(year, items, (self.caller.clock, &event), put);
         for (at, staged, error) in published.refused.into_iter().map(|((at, it), e)| (at, it, e)) {
             self.missed(at, &staged, error, locks, group);
         }
@@ -440,11 +427,8 @@ impl Arriving for (usize, Staged) {
         self.1.in_stage()
     }
 
-    fn change(&self) -> InventoryChange {
-        match self.1.replaced {
-            Some(_) => InventoryChange::Became(self.1.there.clone()),
-            None => InventoryChange::Entered(self.1.there.clone()),
-        }
+    fn replaces(&self) -> bool {
+        self.1.replaced.is_some()
     }
 }
 

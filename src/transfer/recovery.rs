@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::TransferError;
-use super::giver::Giver;
+use super::giver::{Giver, WITHDRAWN};
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{
-    Collection, Event, EventKind, InventoryChange, Listed, LockedItem, Lookup, Names, ReadSidecar,
-    Writer, lock_items,
+    Collection, Event, EventKind, Here, Listed, LockedItem, Lookup, Names, ReadSidecar, Writer,
+    lock_items,
 };
 use crate::custody::{self, Custody, Has, Holding, Leaves};
 use crate::disk::PathError;
@@ -90,7 +90,8 @@ impl Recovery<'_> {
                     };
                     let is_last = there.has == Has::Tombstone;
                     let (collection, writer, clock) = (self.giver, self.writer, self.waiter.clock);
-                    let giver = Giver { collection, writer, clock, is_last };
+                    let event = |name: &RepositoryName| self.event(name, "finished the migration");
+                    let giver = Giver { collection, writer, clock, event: &event, is_last };
                     giver.leave(vec![(item, read, custody)], leaves)?;
                     Ok(Ending::HandedOver)
                 }
@@ -129,16 +130,12 @@ impl Recovery<'_> {
         let item = locks.item(&lookup, name)?.ok_or_else(|| self.giver.absent(name))?;
         let read = sealed(&item, item.read_sidecar(), self.giver.path())?;
         let _changing = self.writer.changing(self.giver, vec![name.clone()]);
-        let ending = act(item, read)?;
-        if ending != Ending::Nothing {
-            let note = match ending {
-                Ending::HandedOver => "finished the migration",
-                _ => "withdrew the migration",
-            };
-            let event = Event::new(EventKind::Recovery, name, self.waiter.clock.now(), self.agent);
-            self.giver.note(&[Event { note: Some(note.to_owned()), ..event }]);
-        }
-        Ok(ending)
+        act(item, read)
+    }
+
+    fn event(&self, name: &RepositoryName, note: &str) -> Event {
+        let event = Event::new(EventKind::Recovery, name, self.waiter.clock.now(), self.agent);
+        Event { note: Some(note.to_owned()), ..event }
     }
 
     /// Reads the item of the receiver, or of the collection that it passed the item on to, before the giver's goes.
@@ -181,8 +178,8 @@ impl Recovery<'_> {
         let kept = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
         let text = read.rewritten(item.name(), &kept)?;
         self.writer.replace_sidecar(item, &text)?;
-        let change = (item.name().clone(), InventoryChange::became(&kept));
-        self.giver.record([change], self.waiter.clock)?;
+        let event = self.event(item.name(), WITHDRAWN).leaving(Here::of(&kept));
+        self.giver.record(&[event], self.waiter.clock)?;
         Ok(Ending::Withdrawn)
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Staged {
     pub item: Option<StagedItem>,
     /// The custody that the receiver of the Original gets.
     pub received: Option<Custody>,
-    /// The line of the inventory of the destination once the item is there.
+    /// The line of the ledger of the destination once the item is there.
     pub there: Here,
     /// Its place: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),

@@ -71,13 +71,11 @@ codes! {
     ItemMissing = 106, Damage, "a requested item is missing";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
     ItemVanished = 108, Damage, "an item that should be here is gone";
-    // It is reported once, then recorded.
-    Unrecorded = 109, Warning, "an item is here whose arrival was never recorded";
+    Unrecorded = 109, Warning, "an item is here that is not in the ledger";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
-    PerhapsVanished = 111, Damage, "an item is gone, and a damaged line of the inventory may say where it went";
     ItemReturned = 112, Damage, "an item is here as the Original, though it was given up";
     // It was put back from a backup: another collection may have the Original.
-    ItemPutBack = 113, Damage, "an item is older than what the inventory, or another collection, says of it";
+    ItemPutBack = 113, Damage, "an item is older than what the ledger, or another collection, says of it";
     StateDiffers = 114, Warning, "the sidecar says another state than its custody, because it was copied or edited by hand";
 
     FileMissing = 201, Damage, "a file is missing";
@@ -102,8 +100,9 @@ codes! {
     LinkOnTheWay = 306, Damage, "a link is in the place of a part of the tree; it was not followed";
     DoubleIbip = 307, Damage, "two items have one IBIp";
     FutureName = 308, Warning, "an identifier is dated in the future";
-    InventoryRotten = 309, Warning, "a part of the inventory is damaged";
-    InventoryMissing = 310, Warning, "the inventory is missing, so vanished items go unnoticed";
+    LedgerBroken = 309, Damage, "lines of the ledger are damaged or missing, so vanished items may go unnoticed";
+    LedgerMissing = 310, Warning, "the ledger is missing, so vanished items go unnoticed";
+    LedgerGap = 311, Warning, "lines of the ledger are damaged or missing, which a person has accepted";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";

@@ -191,7 +191,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                 found.push((Code::StaleCopy, detail));
             }
             (Standing::Behind, None) => {
-                found.push((Code::StaleCopy, "an inventory has a later line".to_owned()));
+                found.push((Code::StaleCopy, "a ledger has a later line".to_owned()));
             }
             (Standing::Fork, Some((path, it))) if own.content != it.content => {
                 let detail = format!(

@@ -8,12 +8,11 @@ use std::sync::mpsc::{self, SyncSender};
 
 use super::answer::{FeedEvent, NamedDate};
 use super::finding::{Finding, Place};
-use super::inventory::InventoryCheck;
+use super::ledger::compare_with_ledger;
 use super::rounds::{Deadline, SkipPolicy};
 use super::stray::{IN_TRASH, in_the_way, kind_at, stray};
 use super::work::{Batch, NameOrigin, VerifyJob, Work};
 use super::{Code, Scope};
-use crate::clock::Clock;
 use crate::collection::{Listed, Lookup, Names};
 use crate::disk::{Kind, PathError};
 use crate::identity::RepositoryName;
@@ -56,14 +55,12 @@ impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
     }
 
     /// Feeds all of `scope`, until the run ends.
-    ///
-    /// With a clock, items without a record are added to the inventory.
-    pub(super) fn feed(&mut self, scope: Scope<'_>, recording: Option<&dyn Clock>) {
+    pub(super) fn feed(&mut self, scope: Scope<'_>) {
         let fed = match scope {
             Scope::All(names) => {
                 let collection = self.work.collection;
-                let comparison = InventoryCheck { collection, recording };
-                match comparison.run(names, |report| self.send(FeedEvent::Compared(report))) {
+                let tell = |report| self.send(FeedEvent::Compared(report));
+                match compare_with_ledger(collection, names, tell) {
                     ControlFlow::Continue(()) => self.feed_all(names),
                     ControlFlow::Break(()) => ControlFlow::Break(()),
                 }

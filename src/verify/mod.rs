@@ -4,7 +4,7 @@
 //! holdings of the same items in several collections. A [`Finding`] has a [`Code`] that never changes its
 //! meaning; its [`Severity`] distinguishes damage from oddities. Nothing is ever repaired, and links are not
 //! followed. Only [`verify_in_rounds`] writes: the date of the verification of each item, by which it
-//! verifies a large collection night by night, and new lines in the inventory for items without a record.
+//! verifies a large collection night by night.
 //!
 //! # Files, in reading order
 //!
@@ -19,7 +19,7 @@
 //! | `run`, `work` | many items: names in, reports out in the same order |
 //! | `lister` | where the names come from, and what else lies among them |
 //! | `rounds`, `dates`, `damaged` | going round: what is skipped, when to stop; when each item was verified; what was found damaged meanwhile |
-//! | `inventory` | what should be here, and is not; what is, and was not recorded |
+//! | `ledger` | what should be here, and is not; what is, and was not recorded |
 //! | `relations` | both ends of relations between items |
 //! | `compare` | all items of several collections, name by name |
 //!
@@ -44,8 +44,8 @@ mod damaged;
 mod dates;
 mod finding;
 mod ibips;
-mod inventory;
 mod item;
+mod ledger;
 mod lister;
 mod payload;
 mod proof;

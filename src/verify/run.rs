@@ -16,7 +16,6 @@ use super::lister::Lister;
 use super::rounds::{RoundRecord, SkipPolicy};
 use super::work::Work;
 use super::{Code, Context, Depth, ItemReport, Options, Report, Rounds, Scope, Summary};
-use crate::clock::Clock;
 use crate::collection::{Collection, Names};
 use crate::disk::{IoContext, PathError, open_at_most};
 use crate::distributor::DEFAULT_MAX_WAIT;
@@ -49,8 +48,6 @@ pub fn verify(
 struct Keeping<'a, 'r> {
     choice: Option<SkipPolicy>,
     record: Option<&'a mut RoundRecord<'r>>,
-    /// The clock for lines of the inventory; without one, nothing is recorded.
-    recording: Option<&'a dyn Clock>,
 }
 
 /// The same for the items of these `names`, less those that were verified recently or in this round,
@@ -71,14 +68,12 @@ pub fn verify_in_rounds(
     let wait = i128::try_from(DEFAULT_MAX_WAIT.as_nanos()).unwrap_or(0);
     context.latest = rounds.clock.now().checked_add(wait);
     let scope = Scope::All(names);
-    let recording = Some(rounds.clock);
     if options.depth == Depth::Quick || names.has_dates() {
-        let keeping = Keeping { recording, ..Keeping::default() };
-        return run(collection, scope, options.jobs, &context, keeping, report);
+        return run(collection, scope, options.jobs, &context, Keeping::default(), report);
     }
     context.deadline = rounds.deadline();
     let (choice, mut record) = rounds.begin(collection, names, interrupt);
-    let keeping = Keeping { choice: Some(choice), record: Some(&mut record), recording };
+    let keeping = Keeping { choice: Some(choice), record: Some(&mut record) };
     let ended = run(collection, scope, options.jobs, &context, keeping, report);
     let is_cut_short = |summary: &Summary| summary.interrupted || summary.out_of_time;
     let round = record.finish(ended.as_ref().map_or(true, is_cut_short));
@@ -93,7 +88,7 @@ fn run(
     keeping: Keeping<'_, '_>,
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
-    let Keeping { choice, record, recording } = keeping;
+    let Keeping { choice, record } = keeping;
     let work = Work { collection, context };
     let (queue, answers) = mpsc::sync_channel(UNDER_WAY);
     let (summary, ibips) = (Summary::default(), Ibips::default());
@@ -119,7 +114,7 @@ fn run(
         threads,
         |tasks| {
             let queue = queue;
-            Lister::new(&work, tasks, &queue, choice).feed(scope, recording);
+            Lister::new(&work, tasks, &queue, choice).feed(scope);
         },
         collect,
     );

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::answer::{JobResult, Unverified};
 use super::finding::{Finding, Place};
-use super::inventory::{absent, put_back, returned};
 use super::item::Inspection;
+use super::ledger::{absent, put_back, returned};
 use super::reading::DigestRun;
 use super::stray::{IN_TRASH, in_the_way, kind_at, no_item};
 use super::{Code, Context, ItemReport, Report};
@@ -143,7 +143,7 @@ impl Work<'_> {
             return Err(Err(Unverified::OutOfTime));
         }
         let (name, dir) = self.open(ticket).map_err(|report| Ok(*report))?;
-        // A whole collection is compared with its inventory before its items are verified.
+        // A whole collection is compared with its ledger before its items are verified.
         let returned = match ticket.origin {
             NameOrigin::Asked => returned(self.collection, &name),
             NameOrigin::Listed => None,
@@ -155,7 +155,7 @@ impl Work<'_> {
         }
         inspection.extend(returned);
         if inspection.sound_state().is_some() {
-            // An inventory that cannot be read is named once for a whole collection.
+            // A ledger that cannot be read is named once for a whole collection.
             let is_told =
                 |it: &Finding| ticket.origin == NameOrigin::Asked || it.code == Code::ItemPutBack;
             inspection.extend(put_back(self.collection, &ticket.name).filter(is_told));

@@ -25,10 +25,7 @@ use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::{Seal, Sidecar};
 
-use crate::support::{
-    PATIENCE, TestClock, agent, append, inventory_file, inventory_line, scratch, tree, waiter,
-    whole_items,
-};
+use crate::support::{PATIENCE, TestClock, agent, scratch, tree, waiter, whole_items};
 
 const REPORT: &str = "dpi.inpe.br/banon/1995/08.08.00.00";
 const UPPER: &str = "sid.inpe.br/MTC-m13@80/2005/07.20.00.37.33";

@@ -8,7 +8,7 @@ use urepo::collection::Collection;
 use urepo::deposit::{Outcome, Request};
 use urepo::disk::Watcher;
 
-use crate::inventory::check_inventory;
+use crate::ledger::check_ledger;
 use crate::support::{
     Faults, Mode, System, TestClock, between_users, deposit, first_user, make_collection, options,
     recovered_whole, request, request_of_stream, scratch, staged, whole_items,
@@ -105,7 +105,7 @@ fn check_after(
     }
     assert_eq!(whole_items(&collection).len(), found.len() + 3, "{context}");
     let acknowledged: Vec<_> = reported.iter().map(|name| name.parse().unwrap()).collect();
-    check_inventory(root, &acknowledged, &context);
+    check_ledger(root, &acknowledged, &context);
     assert_eq!(staged(root), [""; 0], "{context}");
     recovered_whole(root, &context);
 }

@@ -55,7 +55,7 @@ const REGRESSIONS: &[(&str, &str)] = &[
          recover A",
     ),
     (
-        "an Original that was put back is given away where the inventory is lost",
+        "an Original that was put back is given away where the ledger is lost",
         "new A
          backup A
          migrate A B x

@@ -32,14 +32,14 @@ const READERS: &[(&str, &[&str])] = &[
         &["-c archive doctor", "-c archive new good.txt"],
     ),
     (
-        "archive/.urepo/inventory/example.org+archive+YEAR",
+        "archive/.urepo/ledger/000001.jsonl",
         &[
             "-c archive verify",
-            "-c archive recover --inventory --dry-run",
+            "-c archive log",
+            "-c archive recover --accept-loss --dry-run",
             "-c archive new good.txt",
         ],
     ),
-    ("archive/.urepo/log/MONTH.jsonl", &["-c archive log", "-c archive new good.txt"]),
     (
         "archive/.urepo/import/ledger",
         &["-c archive import drop", "-c archive import drop --dry-run"],

@@ -21,7 +21,7 @@ mod hostile;
 mod identity;
 mod import;
 mod index;
-mod inventory;
+mod ledger;
 mod log;
 mod manual;
 mod memory;

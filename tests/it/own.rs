@@ -16,7 +16,7 @@ use crate::support::{
 };
 
 /// The parts that every collection has in urepo's own directory.
-const PARTS: [&str; 4] = ["memory", "staging", "lock", "inventory"];
+const PARTS: [&str; 4] = ["memory", "staging", "lock", "ledger"];
 
 /// A collection, and what it reports as rebuilt.
 pub(crate) fn listening(collection: Collection) -> (Collection, Arc<Mutex<Vec<Rebuilt>>>) {
@@ -86,7 +86,7 @@ fn questions(kept: &str, deleted: &str) -> Vec<String> {
 #[test]
 fn every_question_is_answered_without_it_and_changes_nothing() {
     let (world, kept, deleted) = world();
-    for part in ["", "memory", "staging", "lock", "inventory", "trash", "log", "locks"] {
+    for part in ["", "memory", "staging", "lock", "ledger", "trash", "locks"] {
         let archive = world.path("archive");
         let whole = world.path("whole");
         assert!(
@@ -128,29 +128,29 @@ fn essentials(root: &Path) -> Vec<String> {
 }
 
 #[test]
-fn verify_says_once_that_the_inventory_is_missing() {
+fn verify_says_once_that_the_ledger_is_missing() {
     let (world, ..) = world();
-    for part in ["inventory", ""] {
+    for part in ["ledger", ""] {
         lose(&world, part);
         let ran = world.run("-c archive verify");
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let told = ran.stdout.clone() + &ran.stderr;
         assert_eq!(told.matches("U310").count(), 1, "{told}");
         assert!(told.contains("U310  warning"), "{told}");
-        assert!(!world.path("archive/.urepo/inventory").exists());
+        assert!(!world.path("archive/.urepo/ledger").exists());
     }
 }
 
 /// All items may have gone with it.
 #[test]
-fn that_the_inventory_is_missing_is_said_without_items_too() {
+fn that_the_ledger_is_missing_is_said_without_items_too() {
     let world = World::new();
     world.run("init archive --host archive.example.org").succeeded();
     assert!(!world.run("-c archive verify").succeeded().contains("U310"));
     lose(&world, "");
     assert!(world.run("-c archive verify").succeeded().contains("U310  warning"));
     let told = world.run("-c archive status");
-    assert!(told.stderr.contains("`archive` has no inventory"), "{}", told.stderr);
+    assert!(told.stderr.contains("`archive` has no ledger"), "{}", told.stderr);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_first_change_rebuilds_it_and_says_so() {
         ran.succeeded();
         warned(
             &ran,
-            "`[WORLD]/archive/.urepo` was missing and has been rebuilt; the inventory lists the ",
+            "`[WORLD]/archive/.urepo` was missing and has been rebuilt; the ledger lists the ",
         );
         for part in PARTS {
             assert!(world.path("archive/.urepo").join(part).exists(), "{change}");
@@ -254,7 +254,7 @@ fn only_a_directory_is_taken_for_it() {
     }
     assert_eq!(tree(&world.path("aside")), before);
     std::fs::remove_file(world.path("archive/.urepo")).unwrap();
-    for part in ["inventory", "staging", "memory"] {
+    for part in ["ledger", "staging", "memory"] {
         std::fs::create_dir_all(world.path("archive/.urepo")).unwrap();
         std::os::unix::fs::symlink("../../aside", world.path("archive/.urepo").join(part)).unwrap();
         assert_eq!(world.run("-c archive new letter.txt").code, 1, "{part}");

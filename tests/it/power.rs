@@ -189,14 +189,14 @@ fn leaving_out_any_sync_of_an_item_is_noticed_where_there_is_no_other() {
     let root = scratch.path().join("archive");
     make_collection(&root);
     let steps = steps(scratch.path(), &root, System::Network);
-    let (staging, inventory) = (root.join(".urepo/staging"), root.join(".urepo/inventory"));
+    let (staging, ledger) = (root.join(".urepo/staging"), root.join(".urepo/ledger"));
     let mut noticed = 0;
     for at in 0..steps.len() {
         let (operation, path) = &steps[at];
         let depth = path.strip_prefix(&staging).map_or(0, |path| path.components().count());
         let is_sync = [Operation::SyncFile, Operation::SyncDirectory].contains(operation);
         // From the directories of items on: what is above them is synced more than once.
-        if is_sync && (depth > 2 || path.starts_with(&inventory)) {
+        if is_sync && (depth > 2 || path.starts_with(&ledger)) {
             let mut without = steps.clone();
             without.remove(at);
             let found = std::panic::catch_unwind(|| check(&without, &root, Disk::default()));
@@ -204,14 +204,13 @@ fn leaving_out_any_sync_of_an_item_is_noticed_where_there_is_no_other() {
             noticed += 1;
         }
     }
-    // Two items with `doc` and sidecar, of which one has a directory more, and two files; and the file of
-    // the inventory, with its name.
-    assert_eq!(noticed, 2 * 3 + 1 + 2 + 2);
+    // Two items with `doc` and sidecar, of which one has a directory more, and two files; and the file of the ledger.
+    assert_eq!(noticed, 2 * 3 + 1 + 2 + 1);
 }
 
 fn check(trace: &[(Operation, PathBuf)], root: &Path, mut disk: Disk) {
     let memory = root.join(".urepo/memory");
-    let inventory = root.join(".urepo/inventory");
+    let ledger = root.join(".urepo/ledger");
     let (mut placed, mut reported, mut is_recorded) = (0, 0, false);
     for (operation, path) in trace {
         let into_tree = path.starts_with(root) && !path.starts_with(root.join(".urepo"));
@@ -227,10 +226,10 @@ fn check(trace: &[(Operation, PathBuf)], root: &Path, mut disk: Disk) {
             reported += 1;
             let lost = disk.lost(path.parent().unwrap(), root);
             assert!(lost.is_empty(), "{} reported before {lost:?} was synced", path.display());
-            let lost = disk.lost(&inventory, &inventory);
+            let lost = disk.lost(&ledger, &ledger);
             assert!(is_recorded && lost.is_empty(), "{} reported before {lost:?}", path.display());
         }
-        is_recorded |= *operation == Operation::Write && path.starts_with(&inventory);
+        is_recorded |= *operation == Operation::Write && path.starts_with(&ledger);
         disk.apply(*operation, path);
     }
     assert_eq!((placed, reported), (2, 2));
@@ -242,7 +241,7 @@ fn leaving_out_a_sync_is_noticed() {
     let root = Path::new("/archive");
     let stage = root.join(".urepo/staging/1");
     let year = root.join("example.org/archive/2026");
-    let inventory = root.join(".urepo/inventory/example.org+archive+2026");
+    let ledger = root.join(".urepo/ledger/000001.jsonl");
     let whole = [
         (Operation::MakeDirectory, stage.join("0")),
         (Operation::CreateFile, stage.join("0/doc")),
@@ -252,13 +251,13 @@ fn leaving_out_a_sync_is_noticed() {
         (Operation::SyncFileSystem, stage.clone()),
         (Operation::Rename, year.join("11.21.02.13")),
         (Operation::SyncDirectory, year.clone()),
-        (Operation::Write, inventory.clone()),
-        (Operation::SyncFile, inventory.clone()),
+        (Operation::Write, ledger.clone()),
+        (Operation::SyncFile, ledger.clone()),
         (Operation::Open, year.join("11.21.02.13/REPORTED")),
         (Operation::Rename, year.join("11.21.02.14")),
         (Operation::SyncDirectory, year.clone()),
-        (Operation::Write, inventory.clone()),
-        (Operation::SyncFile, inventory),
+        (Operation::Write, ledger.clone()),
+        (Operation::SyncFile, ledger),
         (Operation::Open, year.join("11.21.02.14/REPORTED")),
     ];
     check(&whole, root, Disk::default());

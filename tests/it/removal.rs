@@ -31,7 +31,7 @@ use urepo::sidecar::{Removal, Seal, Sidecar};
 use urepo::verify::{Depth, verify_item, verify_payload};
 
 use crate::support::{
-    ReadOnly, TestClock, agent, append, caller, copy_tree, deposit, inventory_file, inventory_line,
+    ReadOnly, TestClock, add_lines, agent, caller, copy_tree, deposit, ledger_file, ledger_line,
     make_collection, options, request, scratch, tree, waiter,
 };
 
@@ -95,10 +95,10 @@ impl World {
         let before = sidecar.state;
         change(&mut sidecar);
         std::fs::write(path, sidecar.to_text()).unwrap();
-        let inventory = inventory_file(&self.root(collection), self.name.as_str());
-        if sidecar.state != before && inventory.exists() {
-            let became = format!("became {} {}", self.name, sidecar.state);
-            append(&inventory, &inventory_line("2026-11-23T10:00:00Z", &became));
+        if sidecar.state != before && ledger_file(&self.root(collection)).exists() {
+            let state = sidecar.state.to_string();
+            let line = ledger_line("modification", self.name.as_str(), Some(&state));
+            add_lines(&self.root(collection), &[line]);
         }
     }
 

@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use urepo::collection::Collection;
+use urepo::custody::Custody;
 use urepo::digest::Digest;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
@@ -23,8 +24,8 @@ use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
 use crate::support::{
-    TestClock, agent, append, caller, copy_tree, deposit, inventory_file, inventory_line,
-    make_collection, options, request, scratch, waiter,
+    TestClock, add_lines, agent, caller, copy_tree, deposit, line_with, make_collection, options,
+    request, scratch, waiter,
 };
 
 /// Two collections that hold the same item: its Original in `a`, its Copy in `b`.
@@ -87,11 +88,14 @@ impl Pair {
         std::fs::write(self.item(root).join("item.toml"), sidecar.to_text()).unwrap();
     }
 
-    /// Adds a line about the item to the inventory of `a`.
-    fn record(&self, what: &str, details: &str) {
-        let line =
-            inventory_line("2026-11-23T10:00:00Z", &format!("{what} {} {details}", self.name));
-        append(&inventory_file(&self.root("a"), self.name.as_str()), &line);
+    /// Adds a line about the item to the ledger of `a`.
+    fn record(&self, state: State, custody: &Custody, changed: &str) {
+        let holding = serde_json::json!({
+            "state": state.to_string(), "epoch": custody.epoch(), "id": custody.id().to_string(),
+            "changed": changed, "holder": custody.holder(),
+        });
+        let line = line_with("modification", self.name.as_str(), Some(holding));
+        add_lines(&self.root("a"), &[line]);
     }
 
     /// Repairs the item in `a` from `donors`.

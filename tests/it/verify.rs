@@ -28,7 +28,9 @@ use urepo::verify::{
     compare, verify, verify_item,
 };
 
-use crate::support::{Faults, Mode, mounted, on, original};
+use crate::support::{
+    Faults, Mode, add_lines, ledger_file, ledger_line, ledger_lines, mounted, on, original,
+};
 
 mod faults;
 mod hostile;
@@ -107,6 +109,11 @@ impl World {
         sidecar.custody = Custody::first(CustodyId::from([1; 8]), &own);
         change(&mut sidecar);
         fs::write(self.path(name).join("item.toml"), sidecar.to_text()).unwrap();
+        let (root, state) = (self.root(), sidecar.state.to_string());
+        let line = ledger_line("ingestion", name, Some(&state));
+        if ledger_file(&root).exists() && !ledger_lines(&root).contains(&line) {
+            add_lines(&root, &[line]);
+        }
     }
 
     /// Rewrites the sidecar's text, and seals it anew.
@@ -268,8 +275,8 @@ fn a_collection_from_long_ago_is_whole() {
     let collection = Collection::open(&root, &Watcher::default()).unwrap();
     let options = Options { depth: Depth::Full, jobs: 1 };
     let told = run(&collection, Scope::All(&Names::default()), options);
-    // No inventory is kept in git either.
-    let expected = [Code::AttributesDiffer, Code::InventoryMissing];
+    // No ledger is kept in git either.
+    let expected = [Code::AttributesDiffer, Code::LedgerMissing];
     assert!(told.codes().iter().all(|(code, _)| expected.contains(code)));
     let states: Vec<_> = told.items.iter().map(|item| item.state).collect();
     assert_eq!(states, [Some(State::Original), Some(State::Deleted)]);

@@ -22,7 +22,7 @@ use crate::cli::{Done, shell};
 ///
 /// Several collections of this machine may issue identifiers of one host: each goes on above the last one that any of
 /// them issued, which the machine remembers. If the collections of another machine are lost, --names-from continues
-/// above the identifiers that their mirrors hold, or that their inventories record, and above the present.
+/// above the identifiers that their mirrors hold, or that their ledgers record, and above the present.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -25,7 +25,7 @@ use crate::cli::{Done, human};
 ///
 /// Prints the oldest event first. --limit prints only the latest events, unless --sort gives another order.
 ///
-/// With --json each event is a record with `date`, `event`, `id`, `outcome`, `detail`, `command`, `user`, `user_id`,
+/// With --json each event is a record with `date`, `event`, `id`, `holding`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
 /// `from_name`, `to` and `to_name` of other collections, `freed` bytes, a `note`, and `changes` of a description:
 /// for each key its `key` and the values `before` and `after`.

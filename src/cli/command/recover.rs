@@ -1,6 +1,6 @@
 //! `urepo recover`: clear up after killed runs.
 
-mod inventory;
+mod ledger;
 mod migrations;
 
 use std::ffi::OsString;
@@ -27,12 +27,10 @@ use crate::cli::{Done, human};
 /// otherwise the Original stays here. A receiver that cannot be opened leaves the migration open; `--withdraw` keeps the
 /// Original here nevertheless. You can repeat or kill the command at any time.
 ///
-/// After a backup was restored in place, the inventory may be older or newer than the items. `--inventory`
-/// corrects it: missing items are given up, so that `urepo verify` no longer reports them as damage; items
-/// without a record are added; changed states are recorded; and damaged lines of the inventory are removed.
-/// Damaged lines stay if the items of their year cannot be listed, because they may be the only sign of a
-/// loss; the exit code is then 3. Each correction is a line of output, and each correction of an item is an
-/// event of the log.
+/// After a backup was restored in place, the ledger may be older or newer than the items. `--accept-loss`
+/// makes it agree with them: missing items are given up, so that `urepo verify` no longer reports them as damage; changed
+/// states are recorded; and lines of the ledger that are damaged or missing are accepted, so that they are a warning from
+/// then on. Each change is a line of output and an event of the log.
 ///
 /// With `--with`, items that are behind those of another collection are brought into line, Originals as well: after this
 /// collection was put back from a backup, or after another one was promoted. The present state moves to the trash.
@@ -41,8 +39,8 @@ use crate::cli::{Done, human};
 Examples:
   urepo recover
   urepo recover --dry-run
-  urepo recover --inventory --dry-run
-  urepo recover --inventory --yes
+  urepo recover --accept-loss --dry-run
+  urepo recover --accept-loss --yes
   urepo recover --with mirror
   urepo recover --names-from mirror")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -51,12 +49,12 @@ pub(crate) struct Recover {
     /// issue identifiers here
     #[arg(long)]
     restored: bool,
-    /// Raise the memories above the identifiers that a mirror holds, or that its inventory records; may be repeated
+    /// Raise the memories above the identifiers that a mirror holds, or that its ledger records; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     names_from: Vec<String>,
-    /// Correct the inventory to match the existing items
+    /// Give up items that are missing, and accept damage to the ledger
     #[arg(long)]
-    inventory: bool,
+    accept_loss: bool,
     /// Bring items that are behind those of this collection into line, by path or name; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
@@ -72,8 +70,8 @@ impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         if context.global.dry_run {
-            if self.inventory {
-                inventory::tell_plan(context, &collection)?;
+            if self.accept_loss {
+                ledger::tell_plan(context, &collection)?;
             }
             self.line_up(context, &collection)?;
             return tell_plan(context, &collection, &self.names_from);
@@ -83,11 +81,10 @@ impl Recover {
         let (lined_up, failed) = self.line_up(context, &collection)?;
         (finished, pending) = (finished + lined_up, pending + failed);
         let mirrors = context.opened(&self.names_from)?;
-        let corrected = self.inventory.then(|| inventory::correct(context, &collection, self.yes));
+        let corrected = self.accept_loss.then(|| ledger::correct(context, &collection, self.yes));
         let corrected = corrected.transpose()?;
         let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
-        let lines_kept = corrected.as_ref().map_or(0, |corrected| corrected.kept.len() as u64);
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
@@ -125,13 +122,12 @@ impl Recover {
         report.summary.messages = Some(notices.iter().map(ToString::to_string).collect());
         if let Some(corrected) = corrected {
             closing += "\n";
-            closing += &inventory::closing(&corrected);
+            closing += &ledger::closing(&corrected);
             report.count("corrected", corrected.added.len() as u64);
-            report.count("lines_removed", corrected.removed.len() as u64);
-            report.count("lines_kept", lines_kept);
+            report.count("damaged_lines", corrected.damaged);
         }
         report.finish(End {
-            partial: still_pending(pending, kept, lines_kept).or_else(|| is_behind.then(behind)),
+            partial: still_pending(pending, kept).or_else(|| is_behind.then(behind)),
             closing: Some(closing),
             ..End::default()
         })
@@ -207,7 +203,7 @@ fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> 
     lines.iter().try_for_each(|line| printer.line(line))
 }
 
-fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {
+fn still_pending(pending: u64, kept: u64) -> Option<Failure> {
     let (message, hint) = if pending > 0 {
         let items = human::count(pending, "item");
         (
@@ -218,12 +214,6 @@ fn still_pending(pending: u64, kept: u64, lines_kept: u64) -> Option<Failure> {
         (
             format!("{} could not be removed or put back", human::count(kept, "leftover")),
             "what belongs to another user is removed when that user runs `urepo recover`",
-        )
-    } else if lines_kept > 0 {
-        let lines = human::count(lines_kept, "damaged line");
-        (
-            format!("{lines} of the inventory stay, because not every directory could be listed"),
-            "make the directories that `urepo verify` names readable, and repeat the command",
         )
     } else {
         return None;

@@ -27,7 +27,7 @@ use report::RepairRun;
 /// the trash, with all its unlisted files, until `urepo purge`. A lost or damaged sidecar becomes that of the copy with the
 /// newest state that fits the files; values of the damaged one that differ are named.
 ///
-/// A missing item that the inventory lists is brought back under its identifier, as the Original or a Copy as its custody
+/// A missing item that the ledger lists is brought back under its identifier, as the Original or a Copy as its custody
 /// says. An Original that was put back from a backup while a Copy of it is newer gets the contents of that Copy.
 ///
 /// Exits with 20 if damage is left.

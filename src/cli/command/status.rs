@@ -27,7 +27,7 @@ use tally::{Contradiction, Tally};
 /// have as many current Copies in other collections as `copies = N` in the `urepo.toml` of its own collection
 /// says; the default is none. These are faults, too: a Copy whose Original is in none of the collections,
 /// unless the item was deleted; an Original that another collection records as deleted; an item that is
-/// missing by the inventory of its collection; an Original or a tombstone that left for another collection
+/// missing by the ledger of its collection; an Original or a tombstone that left for another collection
 /// and was put back by hand; and an item put back by hand in another state than recorded.
 ///
 /// The collections are those named in the settings, the one of -c or around the current directory, and those
@@ -81,7 +81,7 @@ impl Status {
         }
         let is_whole = ended.is_continue();
         if is_whole {
-            compare_inventories(context, &known, &names, &mut tally)?;
+            compare_ledgers(context, &known, &names, &mut tally)?;
         }
         finish(context, &known, &tally, is_whole)
     }
@@ -117,7 +117,7 @@ fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdi
     Ok(())
 }
 
-/// Counts and reports items that contradict the inventory of the collection `at`.
+/// Counts and reports items that contradict the ledger of the collection `at`.
 fn report_contradiction(
     context: &Context,
     known: &Known,
@@ -137,18 +137,18 @@ fn report_contradiction(
     }
 }
 
-/// Reports items that are missing from a collection by its inventory, and items that left it and are back.
-fn compare_inventories(context: &Context, known: &Known, names: &Names, tally: &mut Tally) -> Done {
+/// Reports items that are missing from a collection by its ledger, and items that left it and are back.
+fn compare_ledgers(context: &Context, known: &Known, names: &Names, tally: &mut Tally) -> Done {
     for (at, collection) in known.collections.iter().enumerate() {
         let mut unwritten = None;
         let visited = collection.visit_discrepancies(names, |found| {
             let (name, what) = match found {
                 Discrepancy::Missing(name, ..) => (name, Contradiction::Vanished),
                 Discrepancy::Returned(name, _) => (name, Contradiction::Returned),
-                Discrepancy::NoInventory => {
+                Discrepancy::NoLedger => {
                     let name = &collection.settings().name;
                     context.printer.warning(&format!(
-                        "`{name}` has no inventory, so that vanished items go unnoticed"
+                        "`{name}` has no ledger, so that vanished items go unnoticed"
                     ));
                     return ControlFlow::Continue(());
                 }

@@ -208,11 +208,11 @@ impl Explain for CollectionError {
             }
             Self::GivenUp { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
                 "`urepo whereis {}` looks for it in all known collections; `--with COLLECTION` adds one",
-                line.name
+                line.id
             )),
-            Self::Vanished { recorded, .. } => Failure::of(Exit::NoItem, self).hint(format!(
+            Self::Vanished { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
                 "`urepo repair {} --from COLLECTION` brings it back from a collection that has it",
-                recorded.line.name
+                line.id
             )),
             Self::Displaced { .. } => {
                 Failure::of(Exit::Damage, self).hint("`urepo recover` puts it back")

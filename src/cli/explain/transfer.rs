@@ -68,10 +68,10 @@ impl Explain for TransferError {
 fn in_its_collection(error: &CollectionError) -> Failure {
     let failure = error.explain();
     match error {
-        CollectionError::Vanished { recorded, path } => failure.hint(format!(
+        CollectionError::Vanished { line, path } => failure.hint(format!(
             "`urepo -c {} repair {} --from COLLECTION` brings it back from a collection that has it",
             shell::word(path),
-            recorded.line.name
+            line.id
         )),
         CollectionError::Displaced { path, .. } => {
             failure.hint(format!("`urepo -c {} recover` puts it back", shell::word(path)))

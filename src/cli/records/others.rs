@@ -175,16 +175,13 @@ pub(crate) struct Stray {
     pub(crate) reason: String,
 }
 
-/// A damaged line of the inventory.
+/// Damaged lines of the ledger that a person accepts.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "inventory_line")]
-pub(crate) struct InventoryLine {
-    pub(crate) text: String,
-    pub(crate) outcome: &'static str,
+#[serde(tag = "type", rename = "gap")]
+pub(crate) struct Gap {
+    pub(crate) damaged: u64,
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) dry_run: bool,
-    #[serde(flatten)]
-    pub(crate) path: PathAt,
 }
 
 /// The parts of an identifier.

@@ -1,15 +1,17 @@
-//! The note of a run on the items that it is about to change, and the lines that the inventory lacks if the run ends
+//! The note of a run on the items that it is about to change, and the lines that the ledger lacks if the run ends
 //! before it writes them.
 //!
 //! The note is a file in the stage of the run, with one name a line. The stage of a run that is killed or fails stays. The
 //! next writer that is alone compares the items of the note with their last lines, and adds what is missing. A power cut
-//! may take the note as well: then the line stays older than the item until `recover --inventory`.
+//! may take the note as well: then the line stays older than the item until `recover --ledger`.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
+use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Collection, InventoryChange, Writer};
+use crate::collection::ledger::registration;
+use crate::collection::{Collection, Here, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -66,6 +68,7 @@ impl Collection {
     pub(super) fn add_missing_lines(
         &self,
         staging: &Dir,
+        agent: &Agent,
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
         for stage in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
@@ -80,27 +83,24 @@ impl Collection {
             };
             let text = file.read_all(MAX_BYTES)?;
             let names = String::from_utf8_lossy(&text);
-            let mut changes = Vec::new();
+            let mut events = Vec::new();
             for name in names.lines().filter_map(|line| RepositoryName::parse_as_found(line).ok()) {
                 let (name, _) = name;
-                changes.extend(self.missing_line(&name)?.map(|change| (name, change)));
+                let missing = self.missing_line(&name)?;
+                events.extend(missing.map(|here| registration(&name, here, agent, clock)));
             }
-            self.record(changes, clock)?;
+            self.record(&events, clock)?;
         }
         Ok(())
     }
 
-    /// The line that the inventory lacks about the item `name`; `None` if its last line is not older than the item.
-    fn missing_line(&self, name: &RepositoryName) -> Result<Option<InventoryChange>, PathError> {
+    /// What the ledger lacks about the item `name`; `None` outside if its last line is not older than the item.
+    #[expect(clippy::option_option, reason = "as for `found`")]
+    fn missing_line(&self, name: &RepositoryName) -> Result<Option<Option<Here>>, PathError> {
         let Some(found) = self.found(name)? else { return Ok(None) };
         let Some(recorded) = self.last_record(name)? else { return Ok(Some(found)) };
-        let is_known = recorded.line.change.here() == found.here();
+        let is_known = recorded.holding == found;
         let is_below = self.contradicting_line(name)?.is_some();
-        Ok(match found {
-            InventoryChange::Found(Some(here)) if !is_known && !is_below => {
-                Some(InventoryChange::Became(here))
-            }
-            _ => None,
-        })
+        Ok(found.filter(|_| !is_known && !is_below).map(Some))
     }
 }

@@ -57,7 +57,7 @@ const MAKINGS: [Making; 4] = [
     // The log and journal of SQLite lie beside the index that is being built.
     Making { directory: None, lock: layout::INDEX_MAKING, begin: "index.sqlite.new", end: "" },
     Making { directory: None, lock: layout::REBUILDING, begin: "README", end: ".new" },
-    Making { directory: None, lock: layout::REBUILDING, begin: "inventory", end: ".new" },
+    Making { directory: None, lock: layout::REBUILDING, begin: "ledger", end: ".new" },
     Making {
         directory: Some(layout::VERIFIED),
         lock: layout::VERIFIED_LOCK,
@@ -120,13 +120,14 @@ impl Collection {
     pub(super) fn remove_left_overs(
         &self,
         staging: &Dir,
+        agent: &Agent,
         clock: &dyn Clock,
     ) -> Vec<CollectionError> {
         let mut failed = self.restore_set_aside();
         let new_settings = format!("{}.new", layout::SETTINGS);
         let outcomes = [
-            unless_full(self.record_what_is_there(clock)),
-            unless_full(self.add_missing_lines(staging, clock)),
+            unless_full(self.record_what_is_there(agent, clock)),
+            unless_full(self.add_missing_lines(staging, agent, clock)),
             remove_each(staging, |_| true, &mut failed),
             self.root().remove_file_if_there(Path::new(&new_settings)),
             self.remove_unplaced(&mut failed),
@@ -164,7 +165,7 @@ impl Collection {
 
 /// Removes the drafts of killed runs while other processes are at work. The stages stay, with their owners,
 /// until a process is alone: they show that recovery is needed, for example for an item that is not in the
-/// inventory yet.
+/// ledger yet.
 pub(super) fn empty_dead_stages(staging: &Dir) -> Result<(), PathError> {
     for entry in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
         // A stage that cannot be opened or locked belongs to another user, or is in use.
@@ -260,10 +261,10 @@ pub fn recover(
         Ok(lock) => lock,
         Err(error) => return Err(name_the_writers(collection, error)?),
     };
-    unless_full(collection.rebuild_inventory_alone(own, waiter))?;
+    unless_full(collection.rebuild_ledger_alone(own, agent, waiter))?;
     let mut removed = left_overs(collection)?;
     let staging = own.ensure_dir(layout::STAGING)?;
-    let mut failed = collection.remove_left_overs(&staging, waiter.clock);
+    let mut failed = collection.remove_left_overs(&staging, agent, waiter.clock);
     if let Err(error) = collection.remove_partial(&mut failed) {
         failed.push(error.into());
     }

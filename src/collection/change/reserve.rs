@@ -53,7 +53,7 @@ impl Collection {
     }
 }
 
-/// Lets a change continue without the inventory if there is no room for it: making room needs no list.
+/// Lets a change continue without the ledger if there is no room for it: making room needs no list.
 pub(super) fn unless_full(listed: Result<(), PathError>) -> Result<(), PathError> {
     if listed.as_ref().is_err_and(PathError::is_full) { Ok(()) } else { listed }
 }

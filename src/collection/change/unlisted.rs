@@ -28,13 +28,13 @@ impl Collection {
     /// a record of one. It costs little for the names of items.
     pub fn is_left_alone(&self, name: &RepositoryName) -> bool {
         matches!(self.is_recorded(name), Ok(false))
-            && matches!(self.inventory(), Ok(Some(_)))
+            && matches!(self.ledger(), Ok(Some(_)))
             && self.item(name).is_ok_and(|item| item.is_no_item(self).unwrap_or(false))
     }
 }
 
 impl StoredItem {
-    /// Whether nothing in its directory is of an item, and the inventory of `collection` never had one of its name.
+    /// Whether nothing in its directory is of an item, and the ledger of `collection` never had one of its name.
     /// Adoption leaves such a directory alone.
     pub(crate) fn is_no_item(&self, collection: &Collection) -> Result<bool, PathError> {
         for entry in self.dir().entries()? {
@@ -44,7 +44,7 @@ impl StoredItem {
                 return Ok(false);
             }
         }
-        Ok(collection.inventory()?.is_some() && collection.last_record(self.name())?.is_none())
+        Ok(collection.ledger()?.is_some() && collection.last_record(self.name())?.is_none())
     }
 
     /// Everything in the item's directory beside its sidecar and its payload.

@@ -97,7 +97,7 @@ impl Collection {
         if staging.entries()?.next().is_some() {
             match take(LockMode::Exclusive, &waiter.up_to(Duration::ZERO)) {
                 Ok(lock) => {
-                    let _ = self.remove_left_overs(staging, waiter.clock);
+                    let _ = self.remove_left_overs(staging, agent, waiter.clock);
                     return lock.share(waiter).map_err(locked);
                 }
                 Err(LockError::Held { .. }) => {

@@ -18,7 +18,7 @@ pub(in crate::collection) struct PrefixTree<'a> {
     pub(in crate::collection) prefix: Prefix,
     /// Collections that hold names of this prefix as well.
     pub(in crate::collection) mirrors: &'a [Collection],
-    /// The collection itself, if it has an inventory.
+    /// The collection itself, if it has a ledger.
     pub(in crate::collection) collection: Option<&'a Collection>,
     /// The directories of the subsystem, once there are some.
     directories: OnceCell<Vec<PathBuf>>,
@@ -30,12 +30,12 @@ impl<'a> PrefixTree<'a> {
         PrefixTree { root, prefix, mirrors: &[], collection: None, directories }
     }
 
-    /// The names in `collection`, and those that its inventory has recorded.
+    /// The names in `collection`, and those that its ledger has recorded.
     pub(in crate::collection) fn of(collection: &'a Collection, prefix: Prefix) -> PrefixTree<'a> {
         PrefixTree { collection: Some(collection), ..PrefixTree::new(collection.root(), prefix) }
     }
 
-    /// The same, with the names that `mirrors` hold, or held by their inventories.
+    /// The same, with the names that `mirrors` hold, or held by their ledgers.
     pub(in crate::collection) fn with_mirrors(self, mirrors: &'a [Collection]) -> PrefixTree<'a> {
         PrefixTree { mirrors, ..self }
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::own::{ensure_readme, make_own};
 use crate::agent::Agent;
 use crate::clock::Clock;
+use crate::collection::ledger;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::{Collection, CollectionError, Settings, Subsystem};
 use crate::disk::{Dir, IoContext, Lock, LockMode, Watcher, random_hex};
@@ -96,8 +97,8 @@ fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection,
     if dir.stat(layout::SETTINGS)?.is_some() {
         return Err(CollectionError::ExistsAlready { path: dir.path().to_path_buf() });
     }
-    // Only a new collection has no inventory. If it is missing later, it is lost, and rebuilt from the items.
-    own.ensure_dir(layout::INVENTORY)?;
+    // Only a new collection has no ledger. If it is missing later, it is lost, and rebuilt from the items.
+    ledger::begin(&own, &settings.id)?;
     ensure_readme(dir, &own)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(dir.path(), &dir.watcher())

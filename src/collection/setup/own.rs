@@ -1,6 +1,6 @@
 //! urepo's own directory in a collection, which is not needed to read the items.
 //!
-//! A collection without it can still be read by every command. The first change rebuilds it: the inventory
+//! A collection without it can still be read by every command. The first change rebuilds it: the ledger
 //! from the existing items, and memories of the distributor that issue no date in the past.
 
 use std::fmt;
@@ -11,14 +11,15 @@ use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::collection::Collection;
+use crate::collection::ledger::ledger_in;
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::layout;
 use crate::wait::Waiter;
 
 /// The permanent parts of urepo's own directory; other parts are created on first use.
-const PARTS: [&str; 4] = [layout::MEMORY, layout::STAGING, layout::LOCK, layout::INVENTORY];
+const PARTS: [&str; 4] = [layout::MEMORY, layout::STAGING, layout::LOCK, layout::LEDGER];
 
-/// How long to wait for other writers before the inventory is left to the next change.
+/// How long to wait for other writers before the ledger is left to the next change.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// The `README` of every collection.
@@ -29,17 +30,17 @@ const README: &str = include_str!("README.txt");
 pub struct Rebuilt {
     /// The paths that were missing.
     pub missing: Vec<PathBuf>,
-    /// The inventory, if it was built.
-    pub inventory: Option<BuiltInventory>,
-    /// Whether the inventory is still missing, because another command is writing.
+    /// The ledger, if it was built.
+    pub ledger: Option<BuiltLedger>,
+    /// Whether the ledger is still missing, because another command is writing.
     pub is_deferred: bool,
     /// Whether the memories of the distributor are lost, so that the next name is later than now.
     pub memories: bool,
 }
 
-/// An inventory built from the existing items, without items that vanished earlier.
+/// An ledger built from the existing items, without items that vanished earlier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BuiltInventory {
+pub struct BuiltLedger {
     /// Number of items in it.
     pub items: u64,
     /// Directories that could not be read. A closed item is listed; items in a closed directory above items
@@ -62,13 +63,13 @@ impl fmt::Display for Rebuilt {
             let separator = if self.missing.is_empty() { "" } else { "; " };
             write!(
                 f,
-                "{separator}the inventory is missing, and another command is writing; it is rebuilt \
+                "{separator}the ledger is missing, and another command is writing; it is rebuilt \
                  when that has ended"
             )?;
         }
-        if let Some(BuiltInventory { items, closed }) = &self.inventory {
+        if let Some(BuiltLedger { items, closed }) = &self.ledger {
             let s = if *items == 1 { "" } else { "s" };
-            write!(f, "; the inventory lists the {items} item{s} found, and no item lost before")?;
+            write!(f, "; the ledger lists the {items} item{s} found, and no item lost before")?;
             for path in closed {
                 write!(f, "; `{}` could not be read", path.display())?;
             }
@@ -127,7 +128,7 @@ impl Collection {
     /// Creates the missing parts of urepo's own directory, or waits for another process that does so.
     ///
     /// The listener is called, unless the other process did it. May be killed and repeated at any point. The
-    /// inventory waits for a change without other writers: an item that another writer removes meanwhile
+    /// ledger waits for a change without other writers: an item that another writer removes meanwhile
     /// would look lost.
     pub fn rebuild(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<(), PathError> {
         let own = self.ensure_own()?;
@@ -147,44 +148,45 @@ impl Collection {
         ensure_readme(&self.root, own)?;
         let memories = self.has_lost_memory(own)?;
         let missed_all = missing.len() == PARTS.len();
-        let (mut inventory, mut is_deferred) = (None, false);
-        if missing.contains(&layout::INVENTORY) {
+        let (mut ledger, mut is_deferred) = (None, false);
+        if missing.contains(&layout::LEDGER) {
             let alone = waiter.up_to(waiter.limit.min(MOMENT));
             let holder = agent.holder(waiter.clock);
             match Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, &alone) {
                 // Last, and in one step: while it is missing, the next change comes here again.
-                Ok(_alone) => inventory = Some(self.build_inventory(own, waiter.clock)?),
+                Ok(_alone) => ledger = Some(self.build_ledger(own, agent, waiter.clock)?),
                 Err(LockError::Held { .. }) => is_deferred = true,
                 Err(error) => return Err(error.into_path_error()),
             }
         }
-        missing.retain(|part| !is_deferred || *part != layout::INVENTORY);
+        missing.retain(|part| !is_deferred || *part != layout::LEDGER);
         let missing = if missed_all && !is_deferred {
             vec![own.path().to_path_buf()]
         } else {
             missing.iter().map(|part| own.path_of(part)).collect()
         };
-        self.tell_rebuilt(&Rebuilt { missing, inventory, is_deferred, memories });
+        self.tell_rebuilt(&Rebuilt { missing, ledger, is_deferred, memories });
         Ok(())
     }
 
-    /// Builds the inventory if it is missing. The caller holds the exclusive lock on the collection.
-    pub(in crate::collection) fn rebuild_inventory_alone(
+    /// Builds the ledger if it is missing. The caller holds the exclusive lock on the collection.
+    pub(in crate::collection) fn rebuild_ledger_alone(
         &self,
         own: &Dir,
+        agent: &Agent,
         waiter: &Waiter<'_>,
     ) -> Result<(), PathError> {
-        if own.stat(layout::INVENTORY)?.is_some() {
+        if ledger_in(own)?.is_some() {
             return Ok(());
         }
         // Its holder may be waiting for the lock of the caller, and gives up after a moment.
         let brief = waiter.up_to(waiter.limit.min(MOMENT * 10));
         let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, &brief)
             .map_err(LockError::into_path_error)?;
-        if own.stat(layout::INVENTORY)?.is_none() {
-            let inventory = Some(self.build_inventory(own, waiter.clock)?);
-            let missing = vec![own.path_of(layout::INVENTORY)];
-            self.tell_rebuilt(&Rebuilt { missing, inventory, is_deferred: false, memories: false });
+        if ledger_in(own)?.is_none() {
+            let ledger = Some(self.build_ledger(own, agent, waiter.clock)?);
+            let missing = vec![own.path_of(layout::LEDGER)];
+            self.tell_rebuilt(&Rebuilt { missing, ledger, is_deferred: false, memories: false });
         }
         Ok(())
     }
@@ -215,14 +217,18 @@ impl Collection {
 fn missing_parts(own: &Dir) -> Result<Vec<&'static str>, PathError> {
     let mut missing = Vec::new();
     for part in PARTS {
-        if own.stat(part)?.is_none() {
+        let is_there = match part {
+            layout::LEDGER => ledger_in(own)?.is_some(),
+            part => own.stat(part)?.is_some(),
+        };
+        if !is_there {
             missing.push(part);
         }
     }
     Ok(missing)
 }
 
-/// Creates urepo's own directory in `root`, with every missing part except the inventory.
+/// Creates urepo's own directory in `root`, with every missing part except the ledger.
 pub(super) fn make_own(root: &Dir) -> Result<Dir, PathError> {
     let own = root.ensure_dir(layout::OWN)?;
     make_parts(&own)?;

@@ -1,7 +1,7 @@
 //! The place of an imported item.
 
 use super::Ledger;
-use crate::collection::{CollectionError, InventoryChange, InventoryLine};
+use crate::collection::{CollectionError, Departed};
 use crate::identity::RepositoryName;
 use crate::import::ImportError;
 use crate::item::State;
@@ -14,7 +14,7 @@ pub(crate) enum ItemPresence {
     /// A tombstone is here: a rerun must not bring the item back, and its bytes may be nowhere else.
     Deleted,
     /// It left, but counts as imported.
-    Left(Box<InventoryLine>),
+    Left(Box<Departed>),
     /// It is missing. The source must not become another item: a repair brings the item back under its own
     /// name, and until then the source may be its only copy.
     Vanished(Box<CollectionError>),
@@ -51,9 +51,8 @@ impl Ledger<'_> {
                 return Ok(Some(match item.sidecar() {
                     Ok((it, _)) if it.state == State::Deleted => ItemPresence::Deleted,
                     Ok((it, _)) if it.state == State::Elsewhere => {
-                        let (date, name) = (it.timestamp, name.clone());
-                        let change = InventoryChange::became(&it);
-                        ItemPresence::Left(Box::new(InventoryLine { date, name, change }))
+                        let holder = it.custody.holder();
+                        ItemPresence::Left(Box::new(Departed::to(holder, name.clone())))
                     }
                     _ => ItemPresence::Here,
                 }));
@@ -63,7 +62,9 @@ impl Ledger<'_> {
         };
         match error {
             CollectionError::NoSuchItem { .. } => Ok(None),
-            CollectionError::GivenUp { line, .. } => Ok(Some(ItemPresence::Left(line))),
+            CollectionError::GivenUp { line, .. } => {
+                Ok(Some(ItemPresence::Left(Box::new(Departed::by(*line)))))
+            }
             CollectionError::Vanished { .. } => Ok(Some(ItemPresence::Vanished(Box::new(error)))),
             error => Err(error.into()),
         }

@@ -3,8 +3,8 @@
 use super::*;
 use crate::power::Disk;
 use crate::support::{
-    Faults, Mode as Fault, System, Trace, between_users, first_user, inventory_file,
-    recovered_whole, share,
+    Faults, Mode as Fault, System, Trace, between_users, first_user, ledger_file, recovered_whole,
+    share,
 };
 
 fn every_operation(fault: Fault, system: System) {
@@ -45,9 +45,7 @@ fn every_operation(fault: Fault, system: System) {
         assert_eq!(whole_items(&collection).len(), 5, "{context}");
         // An item without a record would not be missed.
         for name in whole_items(&collection) {
-            let lines =
-                std::fs::read_to_string(inventory_file(&world.root(), &name.to_lowercase()))
-                    .unwrap();
+            let lines = std::fs::read_to_string(ledger_file(&world.root())).unwrap();
             assert!(lines.contains(&name), "{name}: {context}");
         }
         // What could not be read once is read again: no item is taken in without its description.

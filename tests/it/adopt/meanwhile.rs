@@ -9,6 +9,7 @@ use urepo::identity::{Instant, SECOND};
 use urepo::progress::{Progress, Scan, scan_first};
 
 use super::*;
+use crate::support::{add_lines, ledger_line, ledger_lines};
 
 /// Changes a file each time it is read, so often.
 struct Meddler {
@@ -202,10 +203,9 @@ struct GivesUp {
 
 impl Watch for GivesUp {
     fn before(&self, _: Operation, _: &Path) -> std::io::Result<()> {
-        let inventory = inventory_file(&self.root, REPORT);
-        if self.root.join(REPORT).join("item.toml").exists() && !inventory.exists() {
-            let left = format!("left {REPORT} lost");
-            std::fs::write(inventory, inventory_line("2026-11-21T02:13:00Z", &left))?;
+        if self.root.join(REPORT).join("item.toml").exists() && ledger_lines(&self.root).is_empty()
+        {
+            add_lines(&self.root, &[ledger_line("loss", REPORT, None)]);
         }
         Ok(())
     }
@@ -219,5 +219,5 @@ fn what_goes_at_once_stays_gone() {
     assert_eq!(told.taken.len(), 1);
     let collection = world.collection(&Watcher::default());
     let last = collection.last_record(&REPORT.parse().unwrap()).unwrap().unwrap();
-    assert!(last.line.to_string().contains("given up as lost"), "{}", last.line);
+    assert!(last.to_string().contains("given up as lost"), "{last}");
 }

@@ -1,6 +1,7 @@
 //! Trees that are not in order, or that the collection has held before.
 
 use super::*;
+use crate::support::{add_lines, ledger_line};
 
 /// Refused, with the reason; all the rest of the tree is taken in.
 #[test]
@@ -114,8 +115,7 @@ fn what_the_collection_has_held_before_is_not_taken_in() {
         std::fs::remove_file(world.root().join(name).join("item.toml")).unwrap();
     }
     let collection = world.collection(&Watcher::default());
-    let line = inventory_line("2026-11-23T10:00:00Z", &format!("left {REPORT} lost"));
-    append(&inventory_file(&world.root(), REPORT), &line);
+    add_lines(&world.root(), &[ledger_line("loss", REPORT, None)]);
     let before = everything(&world.root());
     let agent = agent();
     let modes = [

@@ -259,7 +259,7 @@ fn in_place_of_a_level_of_the_tree_are_reported_by_every_command() {
             assert!(!told.contains("other.example.net"), "{line} at {levels}: {told}");
         }
         // Nothing is given up.
-        let _ = world.run("-c archive recover --inventory --yes");
+        let _ = world.run("-c archive recover --accept-loss --yes");
         std::fs::remove_file(&level).unwrap();
         std::fs::rename(&moved, &level).unwrap();
         world.run("-c archive copy --all --to mirror").succeeded();

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use urepo::clock::{Clock as _, SystemClock};
 use urepo::identity::{Instant, SECOND};
 
-use crate::support::{Ran, World, append, change_item, inventory_file, inventory_line};
+use crate::support::{Ran, World, add_lines, change_item, ledger_line};
 
 /// A world with an archive and a mirror of it, each with a host of its own.
 fn world() -> World {
@@ -206,22 +206,20 @@ fn a_lost_collection_is_followed_above_what_its_mirror_holds() {
     assert!(date_of(&name) > newest && date_of(&name) > newer, "{name}");
 }
 
-/// What the mirror has lost is in its inventory.
+/// What the mirror has lost is in its ledger.
 #[test]
 fn names_count_that_a_mirror_no_longer_holds() {
     let world = world();
     let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
     let name = format!("example.org/archive/{}", date.suffix());
-    let file = inventory_file(&world.path("mirror"), &name);
-    let line = inventory_line("2026-11-23T10:00:00Z", &format!("left {name} lost"));
-    std::fs::write(&file, &line).unwrap();
+    add_lines(&world.path("mirror"), &[ledger_line("loss", &name, None)]);
     let ran = world.run("-c archive recover --names-from mirror");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(date_of(&world.run("-c archive mint").line()) > date);
     std::fs::remove_dir_all(world.path("archive")).unwrap();
     let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
     let name = format!("example.org/archive/{}", date.suffix());
-    append(&file, &inventory_line("2026-11-23T10:00:00Z", &format!("left {name} lost")));
+    add_lines(&world.path("mirror"), &[ledger_line("loss", &name, None)]);
     world.run("init archive --host archive.example.org --names-from mirror").succeeded();
     assert!(date_of(&world.run("-c archive mint").line()) > date);
 }

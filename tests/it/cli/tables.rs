@@ -5,8 +5,8 @@ use std::fs::File;
 use super::progress::read_until;
 use super::records;
 use crate::support::{
-    TestClock, World, change_item, copy_tree, deposit, make_collection, options, request,
-    wide_terminal,
+    TestClock, World, add_lines, change_item, copy_tree, deposit, ledger_lines, make_collection,
+    options, request, wide_terminal,
 };
 
 /// Three items of the years 2024 to 2026: with an umlaut, with a hostile title of two columns a letter, and
@@ -22,9 +22,9 @@ fn world() -> (World, [String; 3]) {
         let (outcomes, _) =
             deposit(&archive, vec![request(file)], options(), &clock, |_| ()).unwrap();
         let name = outcomes[0].result.as_ref().unwrap().label.name.to_string();
-        for part in ["example.org", ".urepo/log"] {
-            copy_tree(&world.path(format!("{at}/{part}")), &world.path(format!("archive/{part}")));
-        }
+        let (from, to) = (world.path(format!("{at}")), world.path("archive"));
+        copy_tree(&from.join("example.org"), &to.join("example.org"));
+        add_lines(&to, &ledger_lines(&from));
         name
     });
     for (name, title) in [(&names[0], "Über die Flüsse"), (&names[1], "年次\u{202e}報告")] {

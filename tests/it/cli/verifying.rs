@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use snapbox::str;
 
 use super::{leaf, records, world_with_item};
-use crate::support::{Ran, World, change_item, copy_tree, inventory_file, make_collection};
+use crate::support::{Ran, World, change_item, copy_tree, forget, make_collection};
 
 /// A world with the collections `archive` and `mirror`, and an Original in the first.
 fn two() -> (World, String) {
@@ -36,8 +36,8 @@ fn mirror(world: &World, name: &str, state: &str) {
     if state == "Original" {
         change_item(&world.path("mirror"), name, |_| ());
     }
-    // What was copied in by hand is reported once.
-    world.run("verify --quick mirror");
+    // What was copied in by hand is reported until it is recorded.
+    world.run("-c mirror recover").succeeded();
 }
 
 #[track_caller]
@@ -77,7 +77,7 @@ fn collections_that_contradict_each_other() {
     mirror(&world, &name, "Original");
     let ran = world.run("verify archive mirror");
     assert_eq!(ran.code, 20);
-    let found = "U113  damage   [WORLD]/archive/[NAME]  an item is older than what the inventory, or another \
+    let found = "U113  damage   [WORLD]/archive/[NAME]  an item is older than what the ledger, or another \
                  collection, says of it: `[WORLD]/mirror` says that the Original is elsewhere by now\n\
                  U401  damage   [WORLD]/mirror/[NAME]  two collections hold the Original: one is in \
                  `[WORLD]/archive`, one in `[WORLD]/mirror`\n";
@@ -141,8 +141,9 @@ hint: `urepo -c COLLECTION repair ITEM --from COLLECTION` repairs it from a good
 fn records_name_the_collection() {
     let (world, name) = two();
     mirror(&world, &name, "Original");
-    std::fs::remove_file(inventory_file(&world.path("mirror"), &name)).unwrap();
+    forget(&world.path("mirror"), &name);
     assert!(world.run("verify mirror").stdout.starts_with("U109  warning "));
+    world.run("-c mirror recover").succeeded();
     assert_eq!(world.run("verify mirror").stdout, "");
     let ran = world.run("verify archive mirror --json");
     assert_eq!(ran.code, 20);

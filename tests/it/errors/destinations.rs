@@ -113,14 +113,14 @@ fn without_room() {
         &told,
         str![[r#"
 exit 1
-error: no room for `large`: it takes 103 KiB, `[WORLD]/mount/archive` has 40 KiB
+error: no room for `large`: it takes 103 KiB, `[WORLD]/mount/archive` has 36 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot write `[WORLD]/mount/archive/.urepo/staging/[STAGE]/doc/data`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h [WORLD]/mount/archive` shows how much there is, and repeat the command
 exit 1
-error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 28 inodes
+error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 27 inodes
 hint: make room, and repeat the command
 exit 3 with some of 40 items, 0 staged
 all told
@@ -157,13 +157,13 @@ fn with_room_for_a_part() {
         &told,
         str![[r#"
 exit 1
-error: no room for `payload`: it takes 50 KiB, `[WORLD]/mount/archive` has 40 KiB
+error: no room for `payload`: it takes 46 KiB, `[WORLD]/mount/archive` has 36 KiB
 hint: make room, and repeat the command
 exit 1
-error: no room for `payload`: it takes 46 KiB, `[WORLD]/mount/archive` has 40 KiB
+error: no room for `payload`: it takes 42 KiB, `[WORLD]/mount/archive` has 36 KiB
 hint: make room, and repeat the command
 exit 1
-error: no room for `payload`: it takes 42 KiB, `[WORLD]/mount/archive` has 40 KiB
+error: no room for `payload`: it takes 38 KiB, `[WORLD]/mount/archive` has 36 KiB
 hint: make room, and repeat the command
 3 pages beside the payload
 doc

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use urepo::agent::Agent;
 use urepo::amend::{Amender, Amendment};
-use urepo::collection::{Collection, InventoryChange, IssueOptions, Issuer, Names, recover};
+use urepo::collection::{Actual, Collection, IssueOptions, Issuer, Names, recover};
 use urepo::custody::Discard;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
@@ -255,10 +255,10 @@ impl Command<'_> {
         writer.finish().map_err(told)?;
         if restored {
             own.rebuild(self.agent, &waiter).map_err(told)?;
-            let mut planned = own.inventory_corrections().map_err(told)?;
+            let mut planned = own.ledger_corrections().map_err(told)?;
             // Nobody accepts a loss.
-            planned.added.retain(|it| it.change != InventoryChange::Lost);
-            own.correct_inventory(&planned.added, self.agent, &waiter).map_err(told)?;
+            planned.added.retain(|it| it.is != Actual::Lost);
+            own.correct_ledger(&planned, self.agent, &waiter).map_err(told)?;
             // A person believes the others.
             for other in &known[1..] {
                 let line_up = Some(Authority::Person);
@@ -352,7 +352,7 @@ fn options(verb: Verb, tombstones: Tombstones) -> Options {
 pub(super) fn files(part: Part) -> &'static [&'static str] {
     match part {
         Part::Memory => &[".urepo/memory"],
-        Part::Ledger => &[".urepo/inventory"],
+        Part::Ledger => &[".urepo/ledger"],
         Part::Urepo => &[".urepo"],
         Part::Root | Part::Tree | Part::Item(_) => &[],
     }

@@ -7,7 +7,7 @@ use urepo::disk::{Operation, Watch};
 use urepo::identity::{Ibip, IbipPrefix, Instant, RepositoryName, SECOND};
 
 use super::*;
-use crate::support::{World, append, inventory_file, inventory_line, make_collection, scratch};
+use crate::support::{World, add_lines, ledger_line, make_collection, scratch};
 
 const NAME: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
 const OTHER: &str = "sid.inpe.br/mtc-m19/2009/02.16.17.46";
@@ -56,12 +56,8 @@ fn import_while(act: Option<Act>, name: &str) -> (Vec<String>, Vec<String>, temp
 #[test]
 fn one_that_left_meanwhile_is_not_given_again() {
     let act = |root: &Path| {
-        let lines = ["entered {} original", "left {} lost"]
-            .map(|line| inventory_line("2026-11-21T02:13:00Z", &line.replace("{}", NAME)));
-        let file = inventory_file(root, NAME);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, "").unwrap();
-        append(&file, &lines.concat());
+        let came = ledger_line("ingestion", NAME, Some("Original"));
+        add_lines(root, &[came, ledger_line("loss", NAME, None)]);
     };
     let (told, names, _scratch) = import_while(Some(Box::new(act)), NAME);
     assert!(told[0].contains("given up as lost"), "{told:?}");

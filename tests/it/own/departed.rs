@@ -41,7 +41,7 @@ impl Archive {
         self.try_deposit(time).unwrap()
     }
 
-    /// Takes all items away, as migration does: the inventory has recorded them.
+    /// Takes all items away, as migration does: the ledger has recorded them.
     fn lose_items(&self) {
         std::fs::remove_dir_all(self.root.join("example.org")).unwrap();
     }

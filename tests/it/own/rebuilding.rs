@@ -9,7 +9,7 @@ use urepo::collection::Collection;
 use urepo::disk::Watcher;
 
 use super::{PARTS, listening, lose, world};
-use crate::inventory::check_inventory;
+use crate::ledger::check_ledger;
 use crate::support::{
     Faults, Mode, System, TestClock, agent, between_users, deposit, first_user, make_collection,
     options, request, scratch, waiter, whole_items,
@@ -38,9 +38,9 @@ fn names_that_left_are_known_without_the_memory() {
     assert!(next.instant() > given.instant(), "{next} after {given}");
 }
 
-/// An item that a writer takes away while the inventory is built would look lost.
+/// An item that a writer takes away while the ledger is built would look lost.
 #[test]
-fn the_inventory_is_not_built_beside_a_writer() {
+fn the_ledger_is_not_built_beside_a_writer() {
     let scratch = scratch();
     let root = scratch.path().join("archive");
     make_collection(&root);
@@ -48,32 +48,32 @@ fn the_inventory_is_not_built_beside_a_writer() {
     let clock = TestClock::at("2026-11-21T02:14:00Z");
     let (busy, _) = open();
     let writer = busy.writer(&agent(), &waiter(&clock)).unwrap();
-    let inventory = root.join(".urepo/inventory");
-    std::fs::remove_dir_all(&inventory).unwrap();
+    let ledger = root.join(".urepo/ledger");
+    std::fs::remove_dir_all(&ledger).unwrap();
     let (other, heard) = open();
     let another = other.writer(&agent(), &waiter(&clock)).unwrap();
-    assert!(!inventory.exists());
+    assert!(!ledger.exists());
     let told = heard.lock().unwrap().drain(..).map(|it| it.to_string()).collect::<Vec<_>>();
     assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("the inventory is missing, and another command"), "{told:?}");
+    assert!(told[0].starts_with("the ledger is missing, and another command"), "{told:?}");
     another.finish().unwrap();
     writer.finish().unwrap();
     other.writer(&agent(), &waiter(&clock)).unwrap().finish().unwrap();
-    assert!(inventory.exists());
+    assert!(ledger.exists());
     assert_eq!(heard.lock().unwrap().len(), 1);
 }
 
 /// Whoever is alone builds what was put off, though the writer ended only a moment ago.
 #[test]
-fn recovery_builds_an_inventory_that_was_put_off() {
+fn recovery_builds_a_ledger_that_was_put_off() {
     let (scratch, clock) = (scratch(), TestClock::at("2026-11-21T02:14:00Z"));
     for is_correcting in [false, true] {
         let root = scratch.path().join(format!("archive-{is_correcting}"));
         make_collection(&root);
         let open = || Collection::open(&root, &Watcher::default()).unwrap();
-        let inventory = root.join(".urepo/inventory");
+        let ledger = root.join(".urepo/ledger");
         let writer = open().writer(&agent(), &waiter(&clock)).unwrap();
-        std::fs::remove_dir_all(&inventory).unwrap();
+        std::fs::remove_dir_all(&ledger).unwrap();
         let writer = Mutex::new(Some(writer));
         let collection = open().on_rebuild(move |rebuilt| {
             if rebuilt.is_deferred {
@@ -82,12 +82,14 @@ fn recovery_builds_an_inventory_that_was_put_off() {
         });
         if is_correcting {
             collection.rebuild(&agent(), &waiter(&clock)).unwrap();
-            assert!(!inventory.exists());
-            collection.correct_inventory(&[], &agent(), &waiter(&clock)).unwrap();
+            assert!(!ledger.exists());
+            collection
+                .correct_ledger(&urepo::collection::Corrected::default(), &agent(), &waiter(&clock))
+                .unwrap();
         } else {
             urepo::collection::recover(&collection, &agent(), &waiter(&clock)).unwrap();
         }
-        assert!(inventory.exists(), "{is_correcting}");
+        assert!(ledger.exists(), "{is_correcting}");
     }
 }
 
@@ -101,7 +103,7 @@ fn what_is_closed_is_named_and_stops_nothing() {
     };
     let year = "other.org/archive/1999";
     std::fs::create_dir_all(archive.join(year)).unwrap();
-    lose(&world, "inventory");
+    lose(&world, "ledger");
     for closed in [&*kept, year] {
         chmod(Path::new(closed), 0);
     }
@@ -171,11 +173,11 @@ fn every_operation(mode: Mode, system: System, part: &str) {
         assert_eq!(heard.len(), usize::from(!is_rebuilt), "{context}");
         // Whatever the process that was killed had made already.
         assert!(heard.iter().all(|it| it.memories == part.is_empty()), "{context}: {heard:?}");
-        assert!(is_whole() && !root.join(".urepo/inventory.new").exists(), "{context}");
+        assert!(is_whole() && !root.join(".urepo/ledger.new").exists(), "{context}");
         let all = whole_items(&collection);
         assert_eq!(all.len(), names.len() + 1, "{context}");
         let recorded: Vec<_> = all.iter().map(|name| name.parse().unwrap()).collect();
-        check_inventory(&root, &recorded, &context);
+        check_ledger(&root, &recorded, &context);
         crate::support::recovered_whole(&root, &context);
         std::fs::remove_dir_all(&root).unwrap();
         if struck.is_none() {
@@ -189,7 +191,7 @@ fn every_operation(mode: Mode, system: System, part: &str) {
 
 #[test]
 fn killed_at_any_operation_of_rebuilding() {
-    for part in ["", "inventory"] {
+    for part in ["", "ledger"] {
         every_operation(Mode::Killed, System::Own, part);
     }
     for system in System::LACKING {
@@ -231,6 +233,6 @@ fn two_writers_rebuild_it_at_once() {
         });
         assert_eq!(heard.iter().sum::<usize>(), 1, "one of them rebuilds it: {heard:?}");
         let recorded: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
-        check_inventory(&root, &recorded, "");
+        check_ledger(&root, &recorded, "");
     }
 }

@@ -77,10 +77,10 @@ impl Mirrors {
         sidecar.state
     }
 
-    /// The state by the inventory.
+    /// The state by the ledger.
     fn recorded(&self, root: &str) -> Option<State> {
         let collection = Collection::open(&self.world.path(root), &Watcher::default()).unwrap();
-        collection.last_record(&self.name.parse().unwrap()).unwrap().unwrap().line.state()
+        collection.last_record(&self.name.parse().unwrap()).unwrap().unwrap().state()
     }
 }
 

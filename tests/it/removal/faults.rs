@@ -6,7 +6,7 @@ use urepo::custody::{CustodyId, Refusal};
 
 use super::*;
 use crate::index::{agrees_after, with_index};
-use crate::inventory::check_inventory;
+use crate::ledger::check_ledger;
 use crate::support::{Faults, Mode, System, between_users, first_user, recovered_whole};
 
 /// Where the bytes of an item are.
@@ -120,9 +120,9 @@ impl Case {
             }
             // What was said to be done is known, and nothing looks lost.
             let here = outcome.is_ok() && root.join(name.as_str()).exists();
-            check_inventory(&root, if here { std::slice::from_ref(name) } else { &[] }, &told);
+            check_ledger(&root, if here { std::slice::from_ref(name) } else { &[] }, &told);
             self.repeat(&root, name, &told);
-            check_inventory(&root, &[], &told);
+            check_ledger(&root, &[], &told);
             agrees_after(&root, RefreshDepth::Directories, &told);
             std::fs::remove_dir_all(&root).unwrap();
             if struck.is_none() {
@@ -151,7 +151,7 @@ impl Case {
         assert_eq!(trash(&collection).len(), kept, "{told}");
         // The next writer has added the line that the killed run owed.
         let state = collection.item(name).unwrap().sidecar().unwrap().0.state;
-        let line = collection.last_record(name).unwrap().unwrap().line;
+        let line = collection.last_record(name).unwrap().unwrap();
         assert_eq!(line.state(), Some(state), "{told}");
     }
 }

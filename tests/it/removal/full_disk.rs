@@ -64,7 +64,7 @@ verified 3 items, 2 files, 2 B: no damage
 fn what_is_purged_without_a_reserve() {
     let script = r#"
         run delete --force last --yes "$a" "$b"
-        rm -r mount/archive/.urepo/reserve mount/archive/.urepo/locks/* mount/archive/.urepo/log
+        rm -r mount/archive/.urepo/reserve mount/archive/.urepo/locks/*
         fill
         run delete --force last "$c"
         run purge --yes
@@ -94,11 +94,11 @@ verified 3 items, 1 file, 1 B: no damage
 }
 
 #[test]
-fn a_copy_is_deleted_there_though_the_inventory_is_lost() {
+fn a_copy_is_deleted_there_though_the_ledger_is_lost() {
     let script = r#"
         $UREPO init other --host other.example.org 2>told
         $UREPO -c mount/archive migrate "$a" --to other --leave-copy 2>told
-        rm -r mount/archive/.urepo/inventory
+        rm -r mount/archive/.urepo/ledger
         dd if=/dev/zero of=mount/full bs=4k 2>/dev/null || :
         run delete --with other "$a"
         run purge --yes
@@ -112,7 +112,7 @@ fn a_copy_is_deleted_there_though_the_inventory_is_lost() {
         told,
         str![[r#"
 exit 0
-warning: `[WORLD]/mount/archive/.urepo/inventory` was missing and has been rebuilt; the inventory lists the 3 items found, and no item lost before
+warning: `[WORLD]/mount/archive/.urepo/ledger` was missing and has been rebuilt; the ledger lists the 3 items found, and no item lost before
 deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
 purged 1 entry of the trash, [..]; [..] freed
@@ -128,13 +128,13 @@ exit 0
     );
 }
 
-/// A disk with no room for an inventory, and with room for everything else.
+/// A disk with no room for a ledger, and with room for everything else.
 struct NoInventory;
 
 impl Watch for NoInventory {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        let is_inventory = path.to_string_lossy().contains("inventory.new");
-        if operation == Operation::Write && is_inventory {
+        let is_ledger = path.to_string_lossy().contains("ledger.new");
+        if operation == Operation::Write && is_ledger {
             return Err(Errno::NOSPC.into());
         }
         Ok(())
@@ -142,15 +142,15 @@ impl Watch for NoInventory {
 }
 
 #[test]
-fn an_inventory_for_which_there_is_no_room() {
+fn a_ledger_for_which_there_is_no_room() {
     let world = World::with_copy();
     for site in ["archive", "other"] {
         let root = world.root(site);
-        std::fs::remove_dir_all(root.join(".urepo/inventory")).unwrap();
+        std::fs::remove_dir_all(root.join(".urepo/ledger")).unwrap();
         let collection =
             Collection::open(&root, &Watcher::new(Arc::new(NoInventory) as _)).unwrap();
         delete(&collection, &world.name, &forced()).unwrap();
-        assert!(!root.join(".urepo/inventory.new").exists());
+        assert!(!root.join(".urepo/ledger.new").exists());
     }
 }
 
@@ -262,7 +262,6 @@ fn a_lock_without_a_file() {
 fn an_event_that_is_not_in_the_log_is_counted() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
-    std::fs::remove_dir_all(world.root("archive/.urepo/log")).unwrap();
     let unlogged = Arc::new(Unlogged::default());
     let full =
         Collection::open(&world.root("archive"), &Watcher::new(Full::from(0, usize::MAX) as _))

@@ -41,10 +41,10 @@ static ROWS: [Row; 6] = [
     Row::new(become_deleted_copy, purge_all, PURGE, Bytes::Purged),
 ];
 
-/// The inventory is rebuilt, and knows the item as a Copy.
+/// The ledger is rebuilt, and knows the item as a Copy.
 fn become_known_copy(world: &World) {
     become_copy(world);
-    std::fs::remove_dir_all(world.root("archive/.urepo/inventory")).unwrap();
+    std::fs::remove_dir_all(world.root("archive/.urepo/ledger")).unwrap();
     world.open("archive").rebuild(&agent(), &waiter(&later())).unwrap();
 }
 

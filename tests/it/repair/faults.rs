@@ -19,7 +19,7 @@ use urepo::item::State;
 use urepo::repair::{Options, Outcome, RepairError, Repairer};
 
 use super::{Pair, copy_tree, everything, flip, lose_sidecar, mended};
-use crate::inventory::check_inventory;
+use crate::ledger::check_ledger;
 use crate::power::Disk;
 use crate::support::{
     Faults, Mode, System, TestClock, Trace, agent, between_users, first_user, recovered_whole,
@@ -67,7 +67,7 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
             assert_eq!(pair.codes(), [], "neither the old item nor the mended one: {context}");
         }
         let here = if outcome.is_ok() { std::slice::from_ref(&pair.name) } else { &[] };
-        check_inventory(&pair.root("a"), here, &context);
+        check_ledger(&pair.root("a"), here, &context);
         // Again, as after a crash.
         let again = pair.repair(&["b"]);
         assert!(again.is_ok(), "{again:?}: {context}");
@@ -75,7 +75,7 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         assert_eq!(pair.sidecar("a"), sidecar, "{context}");
         recovered_whole(&pair.root("a"), &context);
         assert!(bytes.is_subset(&pair.kept()), "bytes are lost by the second run: {context}");
-        check_inventory(&pair.root("a"), std::slice::from_ref(&pair.name), &context);
+        check_ledger(&pair.root("a"), std::slice::from_ref(&pair.name), &context);
         assert_eq!(everything(&pair.root("b")), donor, "the donor was changed: {context}");
         if struck.is_none() {
             assert_eq!(again.unwrap(), Outcome::Sound);
@@ -321,7 +321,7 @@ fn an_item_that_is_locked() {
     }
 }
 
-/// Tries to lock the item when its line in the inventory is written.
+/// Tries to lock the item when its line in the ledger is written.
 struct Recording {
     root: PathBuf,
     name: RepositoryName,
@@ -330,8 +330,8 @@ struct Recording {
 
 impl Watch for Recording {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        let is_inventory = path.starts_with(self.root.join(".urepo/inventory"));
-        if is_inventory && operation == Operation::Write {
+        let is_ledger = path.starts_with(self.root.join(".urepo/ledger"));
+        if is_ledger && operation == Operation::Write {
             let a = Collection::open(&self.root, &Watcher::default()).unwrap();
             let clock = TestClock::at("2026-11-22T00:00:00Z");
             let at_once = waiter(&clock).up_to(Duration::ZERO);

@@ -9,7 +9,7 @@ use snapbox::data::Inline;
 use snapbox::str;
 
 use super::{copy_tree, digests_below, everything, flip};
-use crate::support::{Ran, World, inventory_file, make_collection};
+use crate::support::{Ran, World, make_collection};
 
 /// A world with a collection of one item, a backup of it, and the item's name.
 fn world() -> (World, String) {
@@ -156,7 +156,7 @@ fn known_collections_may_hold_the_original_whatever_is_given() {
     world.run(&format!("-c archive migrate {name} --to mirror --leave-copy")).succeeded();
     flip(&in_item(&world, "archive", &name, "doc/a.txt"));
     fs::remove_file(in_item(&world, "archive", &name, "item.toml")).unwrap();
-    fs::remove_dir_all(world.path("archive/.urepo/inventory")).unwrap();
+    fs::remove_dir_all(world.path("archive/.urepo/ledger")).unwrap();
     let line = format!("-q -c archive repair {name} --from backup");
     tells(
         &world.run(&line[3..]),
@@ -164,7 +164,7 @@ fn known_collections_may_hold_the_original_whatever_is_given() {
         0,
         str![[r#"
 repaired [NAME]: sidecar built from [WORLD]/backup, state Original; 1 file from [WORLD]/backup
-warning: `[WORLD]/archive/.urepo/inventory` was missing and has been rebuilt; the inventory lists the 0 items found, and no item lost before
+warning: `[WORLD]/archive/.urepo/ledger` was missing and has been rebuilt; the ledger lists the 0 items found, and no item lost before
 
 "#]],
     );

@@ -83,7 +83,7 @@ fn a_donor_that_can_not_be_read_is_reported_where_it_has_a_say() {
 #[test]
 fn a_payload_that_can_not_be_entered_is_there() {
     let pair = Pair::new();
-    fs::remove_dir_all(pair.root("a").join(".urepo/inventory")).unwrap();
+    fs::remove_dir_all(pair.root("a").join(".urepo/ledger")).unwrap();
     fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
     let rotten = Rotten::new(pair.item("a").join("doc"));
     let outcome = repair(&pair, &["b"], PartialRepair::Refuse, &rotten);

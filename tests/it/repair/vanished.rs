@@ -12,13 +12,13 @@ use urepo::repair::{Damage, Options, Outcome, RepairError, SidecarAction};
 use urepo::sidecar::Removal;
 
 use super::{Pair, copy_tree, everything, flip, mended};
-use crate::inventory::{check_inventory, missing};
+use crate::ledger::{check_ledger, missing};
 use crate::support::{
     Faults, Mode, System, TestClock, World, agent, between_users, first_user, staged, waiter,
 };
 
 impl Pair {
-    /// The collection `root` has the Original, as the sidecars and the inventory of `a` say.
+    /// The collection `root` has the Original, as the sidecars and the ledger of `a` say.
     fn turn_to(&self, root: &str) {
         let id = self.open(root).id().to_owned();
         let custody = self.sidecar("a").custody.passed_to(&id, CustodyId::from(*b"received"));
@@ -27,8 +27,7 @@ impl Pair {
             let custody = custody.clone();
             self.change(at, |sidecar| (sidecar.state, sidecar.custody) = (state, custody));
         }
-        let line = format!("{} {} 2026-11-21T02:13:00Z {id}", custody.epoch(), custody.id());
-        self.record("became", &format!("Copy {line}"));
+        self.record(State::Copy, &custody, "2026-11-21T02:13:00Z");
     }
 
     fn vanish(&self) {
@@ -38,9 +37,9 @@ impl Pair {
     #[track_caller]
     fn is_whole(&self, state: State) {
         assert_eq!((self.codes(), self.sidecar("a").state), (vec![], state));
-        check_inventory(&self.root("a"), std::slice::from_ref(&self.name), "");
+        check_ledger(&self.root("a"), std::slice::from_ref(&self.name), "");
         let recorded = self.open("a").last_record(&self.name).unwrap().unwrap();
-        assert_eq!(recorded.line.state(), Some(state));
+        assert_eq!(recorded.state(), Some(state));
     }
 }
 
@@ -73,13 +72,12 @@ fn a_copy_comes_back_as_a_copy() {
     assert_eq!(pair.sidecar("a").custody, pair.sidecar("b").custody);
 }
 
-/// An older backup is no donor of what the inventory knows to be newer.
+/// An older backup is no donor of what the ledger knows to be newer.
 #[test]
 fn nothing_below_the_last_line_comes_back() {
     let pair = Pair::new();
     let newer = pair.sidecar("a").custody.amended(CustodyId::from(*b"amended!"));
-    let line = format!("{} {} 2026-11-23T10:00:00Z {}", newer.epoch(), newer.id(), newer.holder());
-    pair.record("became", &format!("Original {line}"));
+    pair.record(State::Original, &newer, "2026-11-23T10:00:00Z");
     pair.vanish();
     let error = pair.repair(&["b"]).unwrap_err();
     assert!(matches!(error, RepairError::Outdated { .. }), "{error}");
@@ -109,8 +107,7 @@ fn a_deleted_item_comes_back_as_a_tombstone_or_not_at_all() {
     let pair = Pair::new();
     let gone =
         pair.sidecar("a").custody.passed_to(pair.open("a").id(), CustodyId::from(*b"deletion"));
-    let line = format!("{} {} 2026-11-23T10:00:00Z {}", gone.epoch(), gone.id(), gone.holder());
-    pair.record("became", &format!("Deleted {line}"));
+    pair.record(State::Deleted, &gone, "2026-11-23T10:00:00Z");
     pair.vanish();
     let error = pair.repair(&["b"]).unwrap_err();
     assert!(matches!(error, RepairError::Deleted { .. }), "{error}");
@@ -170,7 +167,7 @@ fn every_operation(mode: Mode, system: System) {
         let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
         if pair.item("a").exists() {
             assert_eq!(pair.codes(), [], "{context}");
-            check_inventory(&pair.root("a"), &[], &context);
+            check_ledger(&pair.root("a"), &[], &context);
         } else {
             assert!(outcome.is_err(), "{context}");
             assert_eq!(missing(&pair.root("a")), std::slice::from_ref(&pair.name), "{context}");
@@ -181,7 +178,7 @@ fn every_operation(mode: Mode, system: System) {
         let (agent, clock) = (agent(), TestClock::at("2026-11-22T00:00:00Z"));
         recover(&pair.open("a"), &agent, &waiter(&clock)).unwrap();
         assert_eq!(staged(&pair.root("a")), [""; 0], "{context}");
-        check_inventory(&pair.root("a"), std::slice::from_ref(&pair.name), &context);
+        check_ledger(&pair.root("a"), std::slice::from_ref(&pair.name), &context);
         assert_eq!(everything(&pair.root("b")), donor, "the donor was changed: {context}");
         if struck.is_none() {
             break;
@@ -202,7 +199,7 @@ fn the_program_brings_back_what_vanished() {
     world.run("init mirror --host mirror.example.org").succeeded();
     world.run("-c archive copy --all --to mirror").succeeded();
     fs::remove_dir_all(world.path("archive/example.org")).unwrap();
-    let before = everything(&world.path("archive/.urepo/inventory"));
+    let before = everything(&world.path("archive/.urepo/ledger"));
     super::program::tells(
         &world.run("-c archive repair --quick --from mirror --dry-run"),
         &name,
@@ -214,7 +211,7 @@ would restore [NAME]:
 
 "#]],
     );
-    assert_eq!(everything(&world.path("archive/.urepo/inventory")), before);
+    assert_eq!(everything(&world.path("archive/.urepo/ledger")), before);
     assert!(!world.path("archive/example.org").exists());
     super::program::tells(
         &world.run("-c archive repair --quick --from mirror"),

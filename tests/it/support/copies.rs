@@ -1,10 +1,10 @@
 //! Items in several collections, written by hand: no command is trusted to have made them.
 
 use std::fs::{File, Metadata as FileMetadata};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::support::{add_lines, line_with};
 use urepo::custody::{Custody, CustodyId};
-use urepo::digest::Digest;
 use urepo::identity::RepositoryName;
 use urepo::item::{Entry, State, Totals};
 use urepo::layout;
@@ -94,13 +94,11 @@ pub(crate) fn send_away(root: &Path, name: &str) {
     let item = root.join(item_directory(name));
     let (before, _) = Sidecar::read(&std::fs::read(item.join(layout::SIDECAR)).unwrap()).unwrap();
     let custody = before.custody.passed_to("60cb73fd", CustodyId::from(*b"received"));
-    let line = format!(
-        "2026-11-23T10:00:00Z became {name} Elsewhere {} {} {} 60cb73fd",
-        custody.epoch(),
-        custody.id(),
-        before.timestamp
-    );
-    append(&inventory_file(root, name), &with_checksum(&line));
+    let holding = serde_json::json!({
+        "state": "Elsewhere", "epoch": custody.epoch(), "id": custody.id().to_string(),
+        "changed": before.timestamp.to_string(), "holder": "60cb73fd",
+    });
+    add_lines(root, &[line_with("transfer", name, Some(holding))]);
     let stub = Sidecar {
         state: State::Elsewhere,
         custody,
@@ -140,26 +138,6 @@ pub(crate) fn append(path: &Path, text: &str) {
     let mut all = std::fs::read_to_string(path).unwrap();
     all.push_str(text);
     std::fs::write(path, all).unwrap();
-}
-
-/// A line of an inventory, with its checksum.
-pub(crate) fn inventory_line(date: &str, text: &str) -> String {
-    let is_state = text.rsplit(' ').next().is_some_and(|word| word.parse::<State>().is_ok());
-    // A custody below any other.
-    let is_here = is_state && !text.starts_with("left ");
-    let custody = if is_here { " 1 00000000000000aa 1990-01-01T00:00:00Z 0" } else { "" };
-    with_checksum(&format!("{date} {text}{custody}"))
-}
-
-fn with_checksum(text: &str) -> String {
-    let digest = Digest::of(text.as_bytes()).to_string();
-    format!("{text} {}\n", &digest[..8])
-}
-
-/// The file of the inventory with the lines about an item.
-pub(crate) fn inventory_file(root: &Path, name: &str) -> PathBuf {
-    let [subdomain, word, year, _] = *name.split('/').collect::<Vec<_>>() else { panic!("{name}") };
-    root.join(".urepo/inventory").join(format!("{subdomain}+{word}+{year}"))
 }
 
 fn item_directory(name: &str) -> std::path::PathBuf {

@@ -1,6 +1,7 @@
 //! A world of its own for each test: a scratch directory, a clock, collections, the program.
 
 mod copies;
+mod ledger;
 mod program;
 mod terminal;
 mod users;
@@ -30,8 +31,9 @@ use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 use urepo::wait::Waiter;
 
-pub(crate) use copies::{
-    append, change_item, copy_item, copy_tree, inventory_file, inventory_line, original, send_away,
+pub(crate) use copies::{append, change_item, copy_item, copy_tree, original, send_away};
+pub(crate) use ledger::{
+    add_lines, forget, ledger_file, ledger_line, ledger_lines, line_with, write_ledger,
 };
 pub(crate) use program::{Ran, World};
 pub(crate) use terminal::{screen, terminal, wide_terminal};

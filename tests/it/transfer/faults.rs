@@ -11,7 +11,7 @@ use urepo::transfer::{Leaves, Verb, interrupted};
 
 use super::support::{Pair, State};
 use crate::index::{agrees_after, with_index};
-use crate::inventory::check_inventory;
+use crate::ledger::check_ledger;
 use crate::support::{
     Faults, Mode, System, between_users, first_user, recovered_whole, whole_items,
 };
@@ -96,8 +96,8 @@ fn every_operation(case: Case, mode: Mode) {
         let epoch = if case.verb == Verb::Migrate { 2 } else { 1 };
         assert!(original.custody.epoch() >= epoch, "{context}");
         assert!(pair.is_clean(), "{context}");
-        check_inventory(holder.path(), std::slice::from_ref(&name), &context);
-        (0..2).for_each(|at| check_inventory(pair.root(at), &[], &context));
+        check_ledger(holder.path(), std::slice::from_ref(&name), &context);
+        (0..2).for_each(|at| check_ledger(pair.root(at), &[], &context));
         assert_eq!(pair.open(), 0, "{context}");
         if struck.is_none() {
             assert!(reported && !told, "{context}");

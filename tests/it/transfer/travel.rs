@@ -36,9 +36,9 @@ fn held(collection: &Collection, name: &RepositoryName) -> Sidecar {
     collection.item(name).unwrap().sidecar().unwrap().0
 }
 
-/// The state by the inventory.
+/// The state by the ledger.
 fn recorded(collection: &Collection, name: &RepositoryName) -> Option<State> {
-    collection.last_record(name).unwrap().unwrap().line.state()
+    collection.last_record(name).unwrap().unwrap().state()
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Night {
         let options = Options { depth: Depth::Full, jobs: 1 };
         let mut verified = Vec::new();
         let names = Names::default();
-        // What the inventory says has tests of its own: these items were put there by hand.
+        // What the ledger says has tests of its own: these items were put there by hand.
         let is_gone =
             |item: &ItemReport| item.findings.as_slice().iter().any(|it| it.code == ItemVanished);
         let report = |report| match report {

@@ -131,7 +131,7 @@ fn rank(kind: &str) -> Option<usize> {
 /// The index of contradictions.
 const CONFLICT: usize = 0;
 
-/// A difference between the inventory of a collection and its items.
+/// A difference between the ledger of a collection and its items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contradiction {
     /// An Original or a tombstone is here that was given up.
@@ -199,7 +199,7 @@ impl Tally {
         })
     }
 
-    /// Counts an item that contradicts the inventory of `collection`.
+    /// Counts an item that contradicts the ledger of `collection`.
     pub(super) fn contradicted(
         &mut self,
         known: &Known,

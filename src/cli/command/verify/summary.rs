@@ -95,8 +95,8 @@ impl<'a> Ending<'a> {
         if !printer.json {
             let notes = self.each.iter().filter_map(|(root, it)| self.next_run_note(*root, it));
             notes.for_each(|note| printer.note(&note));
-            if self.seen.contains(&Code::InventoryRotten) {
-                let hint = "`urepo recover --inventory` removes damaged lines of the inventory";
+            if self.seen.contains(&Code::LedgerBroken) {
+                let hint = "`urepo recover --accept-loss` accepts damaged lines of the ledger";
                 printer.note(&self.pasted(hint));
             }
             if self.seen.contains(&Code::OneSidedRelation) {
@@ -159,7 +159,7 @@ impl<'a> Ending<'a> {
 
     fn hint(&self) -> &'static str {
         let has = |code: Code| self.seen.contains(&code);
-        let is_gone = |code: &Code| [Code::ItemVanished, Code::PerhapsVanished].contains(code);
+        let is_gone = |code: &Code| *code == Code::ItemVanished;
         let is_all_damage = |is_it: &dyn Fn(&Code) -> bool| {
             self.seen.iter().filter(|code| code.severity() == Severity::Damage).all(is_it)
         };
@@ -172,12 +172,12 @@ impl<'a> Ending<'a> {
             "`urepo -c HOLDER repair ITEM --from COLLECTION` brings it back to its holder; if that is lost, `urepo promote \
              ITEM --lost HOLDER`"
         } else if is_only(Code::ItemReturned) {
-            "`urepo recover --inventory` accepts what is there"
+            "`urepo recover --accept-loss` accepts what is there"
         } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
             "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
-             `urepo recover --inventory` gives it up"
+             `urepo recover --accept-loss` gives it up"
         } else if self.seen.iter().any(is_gone) {
-            "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; `urepo recover --inventory` \
+            "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; `urepo recover --accept-loss` \
              gives up what is gone"
         } else if is_only(Code::SealBroken) {
             "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it; else `urepo \

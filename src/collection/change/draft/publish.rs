@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::collection::change::change_note::ChangeNote;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::trash::{ITEM, REPLACED};
-use crate::collection::{Collection, InventoryChange, InventoryEnd, LockedItem, Trashed, Writer};
+use crate::collection::{Collection, Event, LockedItem, Trashed, Writer};
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -30,8 +30,8 @@ pub(crate) trait Arriving {
     /// Its place in the stage.
     fn staged(&self) -> &StagedItem;
 
-    /// The change that the inventory records.
-    fn change(&self) -> InventoryChange;
+    /// Whether it replaces what the collection has of the item.
+    fn replaces(&self) -> bool;
 }
 
 /// The outcome of publishing: every item is in exactly one of the three lists.
@@ -100,20 +100,22 @@ impl Year<'_> {
 }
 
 impl Writer {
-    /// Calls `put` for each of `items`, which are staged and synced, to move it to `year`; then records them
-    /// and makes everything durable.
+    /// Calls `put` for each of `items`, which are staged and synced, to move it to `year`; then records the event of
+    /// each and makes everything durable.
     pub(crate) fn publish<T: Arriving, E>(
         &self,
         year: &Year<'_>,
         items: Vec<T>,
-        clock: &dyn Clock,
+        (clock, event): (&dyn Clock, &dyn Fn(&T) -> Event),
         mut put: impl FnMut(&T) -> Result<(), E>,
     ) -> Published<T, E> {
         let mut published = Published { placed: Vec::new(), refused: Vec::new(), failed: None };
-        let Some(first) = items.first() else { return published };
+        if items.is_empty() {
+            return published;
+        }
         let begun = self
             .announce_changes(&items)
-            .and_then(|announced| Ok((year.collection.inventory_end([first.name()])?, announced)));
+            .and_then(|announced| Ok((year.collection.ledger_end()?, announced)));
         let (before, announced) = match begun {
             Ok(begun) => begun,
             Err(error) => {
@@ -127,9 +129,15 @@ impl Writer {
                 Err(error) => published.refused.push((item, error)),
             }
         }
-        match self.confirm(year, &before, &published.placed, clock) {
+        let events: Vec<_> = published.placed.iter().map(event).collect();
+        let confirmed = self
+            .confirm(year, &published.placed)
+            .and_then(|()| year.collection.record_arrivals(before, &events, clock));
+        match confirmed {
             Ok(()) => announced.into_iter().for_each(ChangeNote::settle),
             Err(error) => {
+                // The next writer that is alone records what is there.
+                self.stage.leave();
                 let placed = std::mem::take(&mut published.placed);
                 published.failed = Some(GroupFailure::NotDurable(placed, error));
             }
@@ -142,26 +150,18 @@ impl Writer {
         &self,
         arriving: &[T],
     ) -> Result<Option<ChangeNote<'_>>, PathError> {
-        let is_change = |item: &&T| matches!(item.change(), InventoryChange::Became(_));
-        let names: Vec<_> = arriving.iter().filter(is_change).map(Arriving::name).collect();
+        let replacing = arriving.iter().filter(|item| item.replaces());
+        let names: Vec<_> = replacing.map(Arriving::name).collect();
         if names.is_empty() { Ok(None) } else { self.announce(names).map(Some) }
     }
 
-    /// Makes the items that moved to `year` durable, and records them. The inventory ended at `before` until
-    /// then. The directories that they left are synced as well, so that no item is in two places.
-    fn confirm<T: Arriving>(
-        &self,
-        year: &Year<'_>,
-        before: &InventoryEnd,
-        placed: &[T],
-        clock: &dyn Clock,
-    ) -> Result<(), PathError> {
+    /// Makes the items that moved to `year` durable. The directories that they left are synced as well, so that no item
+    /// is in two places.
+    fn confirm<T: Arriving>(&self, year: &Year<'_>, placed: &[T]) -> Result<(), PathError> {
         year.sync()?;
         let left: BTreeSet<_> =
             placed.iter().filter_map(|item| item.staged().at.parent()).collect();
-        left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())?;
-        let changes = placed.iter().map(|item| (item.name().clone(), item.change()));
-        year.collection.record_arrivals(before, changes, clock)
+        left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())
     }
 
     /// Moves a staged item to its place, which must be free. [`Writer::publish`] makes that durable.

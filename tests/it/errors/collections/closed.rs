@@ -171,7 +171,8 @@ exit 0
 mount
 mount/archive
 mount/archive/.urepo
-mount/archive/.urepo/inventory
+mount/archive/.urepo/ledger
+mount/archive/.urepo/ledger/000001.jsonl
 mount/archive/.urepo/lock
 mount/archive/.urepo/memory
 mount/archive/.urepo/memory/example.org+archive

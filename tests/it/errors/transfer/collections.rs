@@ -19,7 +19,10 @@ hint: name another collection with `--to`
     let clone = std::fs::read(world.path("archive/urepo.toml")).unwrap();
     world.write("clone/urepo.toml", clone);
     std::fs::create_dir_all(world.path("clone/.urepo/staging")).unwrap();
-    std::fs::create_dir_all(world.path("clone/.urepo/inventory")).unwrap();
+    crate::support::copy_tree(
+        &world.path("archive/.urepo/ledger"),
+        &world.path("clone/.urepo/ledger"),
+    );
     std::fs::create_dir_all(world.path("clone/.urepo/memory")).unwrap();
     world.write("clone/.urepo/lock", "");
     refuses(&world, "-c archive copy --all --to clone", 23).tells(str![[r#"
@@ -61,7 +64,7 @@ fn that_are_full_or_read_only() {
         &told,
         str![[r#"
 exit 1
-error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 1000 KiB
+error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 996 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot open `[WORLD]/mount/mirror/.urepo/lock`

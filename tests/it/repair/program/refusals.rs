@@ -1,6 +1,7 @@
 //! Repairs that are refused.
 
 use super::*;
+use crate::support::forget;
 
 #[test]
 fn what_is_refused() {
@@ -28,7 +29,7 @@ hint: is it mounted? `findmnt` lists mounted file systems
 "#]],
     );
     fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
-    fs::remove_file(inventory_file(&world.path("archive"), &name)).unwrap();
+    forget(&world.path("archive"), &name);
     let line = format!("-c archive repair {name} --from backup");
     refuses(
         &world,
@@ -87,7 +88,7 @@ hint: use that version, or a later one
 "#]],
     );
     fs::remove_file(&sidecar).unwrap();
-    fs::remove_file(inventory_file(&world.path("archive"), &name)).unwrap();
+    forget(&world.path("archive"), &name);
     fs::rename(in_item(&world, "archive", &name, "doc"), world.path("archive/doc-elsewhere"))
         .unwrap();
     refuses(

@@ -1,0 +1,100 @@
+//! `urepo recover --ledger`: correct the ledger by the items.
+
+use urepo::collection::{Actual, Collection, Corrected, Correction};
+
+use crate::cli::confirm::confirm_listed;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::records::{Gap, Item};
+use crate::cli::{Done, human};
+
+/// Corrects the ledger, after a person agreed to give up missing items.
+pub(super) fn correct(
+    context: &Context,
+    collection: &Collection,
+    yes: bool,
+) -> Result<Corrected, Failure> {
+    let waiter = context.waiter();
+    collection.rebuild(&context.agent, &waiter)?;
+    let planned = collection.ledger_corrections()?;
+    let gone = planned.added.iter().filter(|it| it.is == Actual::Lost).count() as u64;
+    if gone > 0 {
+        let given_up = planned.added.iter().filter(|it| it.is == Actual::Lost);
+        let lines = given_up.map(|correction| format!("to be {}", line(correction)));
+        let items = human::count(gone, "item");
+        let them = if gone == 1 { "it" } else { "them" };
+        let question = format!(
+            "give up {items} that should be here? `urepo verify` then stops reporting {them}"
+        );
+        confirm_listed(context, yes, lines, &question)?;
+    }
+    let corrected = collection.correct_ledger(&planned, &context.agent, &waiter)?;
+    report_all(context, collection, &corrected)?;
+    Ok(corrected)
+}
+
+/// Reports the corrections of a dry run.
+pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
+    report_all(context, collection, &collection.ledger_corrections()?)
+}
+
+/// The last line of a run.
+pub(super) fn closing(corrected: &Corrected) -> String {
+    let items = human::count(corrected.added.len() as u64, "item");
+    let lines = human::count(corrected.damaged, "damaged line");
+    match (corrected.added.len(), corrected.damaged) {
+        (0, 0) => "the ledger agrees with the items".to_owned(),
+        (0, _) => format!("accepted {lines} of the ledger"),
+        (_, 0) => format!("corrected the ledger for {items}"),
+        _ => format!("corrected the ledger for {items}, and accepted {lines}"),
+    }
+}
+
+fn report_all(context: &Context, collection: &Collection, corrected: &Corrected) -> Done {
+    let Corrected { added, damaged } = corrected;
+    added.iter().try_for_each(|correction| tell(context, collection, correction))?;
+    let is_dry = context.global.dry_run;
+    match *damaged {
+        0 => Ok(()),
+        damaged if context.printer.json => {
+            context.printer.record(&Gap { damaged, dry_run: is_dry })
+        }
+        damaged => {
+            let would = if is_dry { "would be " } else { "" };
+            let lines = human::count(damaged, "damaged line");
+            context.printer.line(&format!("{would}accepted: {lines} of the ledger"))
+        }
+    }
+}
+
+fn tell(context: &Context, collection: &Collection, correction: &Correction) -> Done {
+    let is_dry = context.global.dry_run;
+    if !context.printer.json {
+        let would = if is_dry { "would be " } else { "" };
+        return context.printer.line(&format!("{would}{}", line(correction)));
+    }
+    let Correction { name, was, is } = correction;
+    let (outcome, state) = match is {
+        Actual::Lost => ("given_up", None),
+        Actual::Unreadable => ("recorded", None),
+        Actual::Here(here) if was.is_none() => ("recorded", Some(here.state)),
+        Actual::Here(here) => ("state_changed", Some(here.state)),
+    };
+    context.printer.record(&Item {
+        state: state.as_ref().map(ToString::to_string),
+        outcome: Some(outcome),
+        was: was.as_ref().map(ToString::to_string),
+        dry_run: is_dry,
+        ..Item::named(collection, name)
+    })
+}
+
+fn line(Correction { name, was, is }: &Correction) -> String {
+    match (is, was) {
+        (Actual::Lost, Some(was)) => format!("given up: {name}, was {was}"),
+        (Actual::Lost, None) => format!("given up: {name}"),
+        (Actual::Unreadable, _) => format!("taken in: {name}"),
+        (Actual::Here(here), None) => format!("taken in: {name}, {}", here.state),
+        (Actual::Here(here), Some(was)) => format!("changed: {name}, was {was}, is {}", here.state),
+    }
+}

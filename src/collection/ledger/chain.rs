@@ -1,0 +1,321 @@
+//! The files of the ledger: JSON lines, each with the sum of the line before and its own text.
+//!
+//! The last key of a line is `sum`: the first 32 hexadecimal digits of the SHA-256 of the sum before, a line feed, and the
+//! line without `,"sum":"…"`. So a line that is changed, missing or inserted has the wrong sum, or the next one has. The
+//! first line of each file is its header: the id of the collection, and in `follows` the last sum of the file before.
+//!
+//! A file ends at the line whose sum the next header repeats. What stands behind that line was being written when the sync
+//! of a file failed, and nobody relied on it. The end of a line that was being written at a crash is no line.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::digest::Hasher;
+use crate::disk::{Dir, Kind, PathError, StoredFile};
+
+/// A file that is longer gets a successor.
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+/// Limit on a line; urepo writes no longer one.
+pub(super) const MAX_LINE_BYTES: usize = 1024 * 1024;
+/// The key before a sum, and what follows it.
+const KEY: &[u8] = b",\"sum\":\"";
+const CLOSING: &[u8] = b"\"}";
+const DIGITS: usize = 32;
+
+/// Of a line: the number of its file, and where it begins there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position {
+    pub file: u32,
+    pub offset: u64,
+}
+
+/// The name of the file with a number.
+pub(super) fn file_name(number: u32) -> String {
+    format!("{number:06}.jsonl")
+}
+
+/// The numbers of the files in `dir`, in order.
+pub(super) fn numbers(dir: &Dir) -> Result<Vec<u32>, PathError> {
+    let names = dir.names_of(Kind::File, |_| true)?;
+    let number = |name: &String| {
+        let number = name.strip_suffix(".jsonl")?.parse().ok()?;
+        (file_name(number) == *name).then_some(number)
+    };
+    let mut numbers: Vec<u32> = names.iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The sum of a line whose JSON without a sum is `text` without its last brace.
+fn sum_of(before: u128, text: &[u8]) -> u128 {
+    let mut hasher = Hasher::default();
+    hasher.update(format!("{before:0DIGITS$x}\n").as_bytes());
+    hasher.update(text);
+    hasher.finish().half()
+}
+
+/// A line without its end, taken apart: what its sum is about, and the sum.
+fn parts(line: &[u8]) -> Option<(&[u8], u128)> {
+    let (rest, digits) = line.strip_suffix(CLOSING)?.split_last_chunk::<DIGITS>()?;
+    Some((rest.strip_suffix(KEY)?, read_sum(digits)?))
+}
+
+/// The sum with these digits, which have one spelling.
+fn read_sum(digits: &[u8]) -> Option<u128> {
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let digits = Some(digits).filter(|it| it.len() == DIGITS && it.iter().all(is_digit))?;
+    u128::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Whether the lines of the ledger follow each other.
+#[derive(Clone, Debug, Default)]
+struct Links {
+    /// The sum that the last line should have, and the one that it has.
+    computed: u128,
+    stated: u128,
+}
+
+impl Links {
+    /// Whether `line` follows the lines so far. A line that follows a damaged one is whole itself.
+    fn follow(&mut self, line: &[u8]) -> bool {
+        let Some((text, sum)) = parts(line) else {
+            *self = Links::default();
+            return false;
+        };
+        let computed = sum_of(self.stated, text);
+        let is_whole = computed == sum || sum_of(self.computed, text) == sum;
+        *self = Links { computed: if is_whole { sum } else { computed }, stated: sum };
+        is_whole
+    }
+}
+
+/// Reads the ledger from its first line on, and further when it has grown.
+#[derive(Debug)]
+pub(super) struct ChainReader {
+    dir: Dir,
+    files: Vec<(u32, Arc<StoredFile>)>,
+    /// The file being read, as an index, and how far.
+    current: usize,
+    offset: u64,
+    links: Links,
+    /// Number of damaged lines.
+    pub damaged: u64,
+}
+
+impl ChainReader {
+    pub(super) fn new(dir: Dir) -> ChainReader {
+        let files = Vec::new();
+        ChainReader { dir, files, current: 0, offset: 0, links: Links::default(), damaged: 0 }
+    }
+
+    /// Calls `visit` for each whole line that was added since the last call, with its position. Headers are lines as well.
+    pub(super) fn read_on(
+        &mut self,
+        mut visit: impl FnMut(Position, &[u8]),
+    ) -> Result<(), PathError> {
+        for number in numbers(&self.dir)? {
+            if self.files.last().is_none_or(|(last, _)| *last < number) {
+                let file = self.dir.open_file(file_name(number))?;
+                self.files.push((number, Arc::new(file)));
+            }
+        }
+        while let Some((number, file)) = self.files.get(self.current).cloned() {
+            let next = self.files.get(self.current + 1);
+            let end = next.map_or(Ok(None), |(_, next)| followed_by(next))?;
+            let (links, damaged) = (&mut self.links, &mut self.damaged);
+            let mut is_over = end.is_some_and(|end| links.stated == end && self.offset > 0);
+            self.offset = visit_lines(&file, self.offset, |offset, line| {
+                if is_over {
+                    return;
+                }
+                if links.follow(line) {
+                    visit(Position { file: number, offset }, line);
+                } else {
+                    *damaged += 1;
+                }
+                is_over = end == Some(links.stated);
+            })?;
+            if self.current + 1 == self.files.len() {
+                break;
+            }
+            (self.current, self.offset) = (self.current + 1, 0);
+        }
+        Ok(())
+    }
+
+    /// Whether nothing was added since the last call of [`ChainReader::read_on`]; `None` if the lines read are no longer
+    /// there.
+    pub(super) fn is_up_to_date(&self) -> Result<Option<bool>, PathError> {
+        let Some((number, file)) = self.files.get(self.current) else { return Ok(Some(false)) };
+        let bytes = file.stat()?.bytes;
+        let is_whole = bytes >= self.offset;
+        let has_next = || Ok(self.dir.stat(file_name(number + 1))?.is_some());
+        Ok(if is_whole { Some(bytes == self.offset && !has_next()?) } else { None })
+    }
+
+    /// The line at `position`, without its end.
+    pub(super) fn file_of(&self, position: Position) -> Option<Arc<StoredFile>> {
+        let at = self.files.binary_search_by_key(&position.file, |(number, _)| *number).ok()?;
+        Some(Arc::clone(&self.files[at].1))
+    }
+
+    /// The directory of the ledger.
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+}
+
+/// Calls `visit` for each line in `dir` from `from` on, whole or damaged.
+pub(super) fn visit_from(
+    dir: &Dir,
+    from: Position,
+    mut visit: impl FnMut(&[u8]),
+) -> Result<(), PathError> {
+    for number in numbers(dir)?.into_iter().filter(|number| *number >= from.file) {
+        let file = dir.open_file(file_name(number))?;
+        let begin = if number == from.file { from.offset } else { 0 };
+        visit_lines(&file, begin, |_, line| visit(line))?;
+    }
+    Ok(())
+}
+
+/// The line that begins at `offset`, without its end.
+pub(super) fn line_at(file: &StoredFile, offset: u64) -> Result<Option<Vec<u8>>, PathError> {
+    // Most lines are short.
+    for length in [1024, MAX_LINE_BYTES] {
+        let mut bytes = vec![0; length];
+        let filled = file.read_at(&mut bytes, offset)?;
+        if let Some(end) = bytes[..filled].iter().position(|byte| *byte == b'\n') {
+            bytes.truncate(end);
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
+/// Calls `visit` for each line from `offset` on, with its beginning. Returns where to continue when the file has grown.
+fn visit_lines(
+    file: &StoredFile,
+    mut offset: u64,
+    mut visit: impl FnMut(u64, &[u8]),
+) -> Result<u64, PathError> {
+    let mut buffer = vec![0; MAX_LINE_BYTES];
+    loop {
+        let filled = file.read_at(&mut buffer, offset)?;
+        let mut rest = &buffer[..filled];
+        let begin = offset;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            visit(offset, &rest[..end]);
+            offset += end as u64 + 1;
+            rest = &rest[end + 1..];
+        }
+        if filled < buffer.len() {
+            return Ok(offset);
+        }
+        if offset == begin {
+            // Too long for one of ours.
+            visit(offset, rest);
+            offset += filled as u64;
+        }
+    }
+}
+
+/// The sum that the header of `file` repeats; `None` if it cannot be read.
+fn followed_by(file: &StoredFile) -> Result<Option<u128>, PathError> {
+    #[derive(serde::Deserialize)]
+    struct Header {
+        follows: String,
+    }
+    let line = line_at(file, 0)?.unwrap_or_default();
+    let header = serde_json::from_slice(&line).ok();
+    Ok(header.and_then(|Header { follows }| read_sum(follows.as_bytes())))
+}
+
+/// The end of the ledger in a directory. Its holder has the lock of those who append.
+#[derive(Debug)]
+pub(super) struct Tail<'d> {
+    dir: &'d Dir,
+    number: u32,
+    file: Option<StoredFile>,
+    /// The end of the last line, and its sum.
+    end: u64,
+    sum: u128,
+}
+
+impl<'d> Tail<'d> {
+    /// Finds the end of the last line. Nothing is changed.
+    pub(super) fn find(dir: &'d Dir) -> Result<Tail<'d>, PathError> {
+        let mut tail = Tail { dir, number: 0, file: None, end: 0, sum: 0 };
+        let Some(number) = numbers(dir)?.pop() else { return Ok(tail) };
+        let file = dir.open_lock_file(file_name(number))?;
+        tail.number = number;
+        let mut buffer = vec![0; 64 * 1024];
+        let mut end = file.stat()?.bytes;
+        // Backwards to the last end of a line, which is at the very end unless a writer was killed.
+        while end > 0 {
+            let begin = end.saturating_sub(buffer.len() as u64);
+            let filled = file.read_at(&mut buffer[..(end - begin) as usize], begin)?;
+            if let Some(at) = memchr::memrchr(b'\n', &buffer[..filled]) {
+                tail.end = begin + at as u64 + 1;
+                break;
+            }
+            end = begin;
+        }
+        let mut last = [0; DIGITS + CLOSING.len()];
+        if let Some(begin) = tail.end.checked_sub(last.len() as u64 + 1) {
+            file.read_at(&mut last, begin)?;
+            tail.sum = read_sum(&last[..DIGITS]).unwrap_or_default();
+        }
+        tail.file = Some(file);
+        Ok(tail)
+    }
+
+    /// The position of the end.
+    pub(super) fn position(&self) -> Position {
+        Position { file: self.number, offset: self.end }
+    }
+
+    /// Appends `lines`, JSON objects, durably. With `afresh`, they begin a new file, and so they do in a long one; its
+    /// header has the `id` of the collection.
+    pub(super) fn append(
+        &mut self,
+        lines: &[String],
+        id: &str,
+        afresh: bool,
+    ) -> Result<(), PathError> {
+        let is_new = afresh || self.file.is_none() || self.end >= MAX_FILE_BYTES || self.end == 0;
+        let mut text = String::new();
+        let mut sum = self.sum;
+        let mut add = |json: &str| {
+            let open = json.strip_suffix('}').unwrap_or(json);
+            sum = sum_of(sum, open.as_bytes());
+            text.push_str(&format!("{open},\"sum\":\"{sum:0DIGITS$x}\"}}\n"));
+        };
+        if is_new {
+            let follows = format!("{:0DIGITS$x}", self.sum);
+            add(&json!({ "event": "header", "collection": id, "follows": follows }).to_string());
+            if self.end > 0 || self.number == 0 {
+                self.number += 1;
+            }
+            self.end = 0;
+            self.file = Some(self.dir.open_lock_file(file_name(self.number))?);
+        }
+        lines.iter().for_each(|line| add(line));
+        let Some(file) = &self.file else { return Ok(()) };
+        if file.stat()?.bytes > self.end {
+            file.truncate(self.end)?;
+        }
+        let written = file.write_all_at(text.as_bytes(), self.end).and_then(|()| file.sync_data());
+        if let Err(error) = written {
+            // What is there of it is the end of a line that was being written, or ends before the next header.
+            let _ = file.truncate(self.end);
+            return Err(error);
+        }
+        if is_new {
+            self.dir.sync()?;
+        }
+        (self.end, self.sum) = (self.end + text.len() as u64, sum);
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Correcting the ledger by the existing items: for a person who gives up vanished items, or accepts that lines are damaged.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+
+use serde_json::json;
+
+use super::compare::{States, Writers};
+use super::{Collection, Discrepancy, Event, EventKind, Here};
+use crate::agent::Agent;
+use crate::collection::{CollectionError, Names};
+use crate::disk::{Lock, LockMode, PathError};
+use crate::identity::{RepositoryName, SECOND};
+use crate::item::State;
+use crate::layout;
+use crate::wait::Waiter;
+
+/// What makes the ledger agree with an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Correction {
+    /// The item.
+    pub name: RepositoryName,
+    /// The recorded state, if any.
+    pub was: Option<State>,
+    /// What is here.
+    pub is: Actual,
+}
+
+/// What a collection has of an item, where its ledger has something else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actual {
+    /// Nothing: the item is given up as lost.
+    Lost,
+    /// It is here, in a state that cannot be read.
+    Unreadable,
+    /// It is here.
+    Here(Here),
+}
+
+/// The corrections of the ledger.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Corrected {
+    /// The items whose lines are added.
+    pub added: Vec<Correction>,
+    /// Number of damaged lines that are accepted.
+    pub damaged: u64,
+}
+
+/// For the ledger.
+impl fmt::Display for Correction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.is, self.was) {
+            (Actual::Lost, Some(was)) => write!(f, "given up as lost, was {was}"),
+            (Actual::Lost, None) => f.write_str("given up as lost"),
+            (Actual::Unreadable, _) => f.write_str("taken in"),
+            (Actual::Here(here), None) => write!(f, "taken in, is {}", here.state),
+            (Actual::Here(here), Some(was)) => write!(f, "was {was}, is {}", here.state),
+        }
+    }
+}
+
+impl Collection {
+    /// The corrections that would make the ledger agree with the items.
+    ///
+    /// Directories that cannot be listed are left out, and so is a missing ledger, which [`Collection::rebuild`] builds.
+    pub fn ledger_corrections(&self) -> Result<Corrected, PathError> {
+        self.corrections(Writers::Perhaps)
+    }
+
+    /// Records the corrections in `agreed` that are still needed, and the damage of the ledger, while no other process
+    /// writes.
+    pub fn correct_ledger(
+        &self,
+        agreed: &Corrected,
+        agent: &Agent,
+        waiter: &Waiter<'_>,
+    ) -> Result<Corrected, CollectionError> {
+        let holder = agent.holder(waiter.clock);
+        let locked = |error| CollectionError::locked(&self.settings().name, error);
+        let own = self.ensure_own()?;
+        let _lock =
+            Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter).map_err(locked)?;
+        self.rebuild_ledger_alone(own, agent, waiter)?;
+        let Corrected { added: mut needed, damaged } = self.corrections(Writers::None)?;
+        let by_name: HashMap<_, _> = agreed.added.iter().map(|it| (&it.name, it)).collect();
+        needed.retain(|correction| by_name.get(&correction.name) == Some(&correction));
+        let now = waiter.clock.now();
+        let event = |it: &Correction| {
+            let (kind, holding) = match &it.is {
+                Actual::Lost => (EventKind::Loss, None),
+                Actual::Unreadable => (EventKind::Registration, None),
+                Actual::Here(here) => (EventKind::Registration, Some(here.clone())),
+            };
+            let event = Event::new(kind, &it.name, now, agent);
+            Event { note: Some(it.to_string()), holding, ..event }
+        };
+        self.record(&needed.iter().map(event).collect::<Vec<_>>(), waiter.clock)?;
+        let damaged = damaged.min(agreed.damaged);
+        if damaged > 0 {
+            let (date, Agent { command, user, machine, .. }) = (now.floor(SECOND), agent);
+            let line = json!({
+                "date": date, "event": "gap", "damaged": damaged, "command": command, "user": user, "machine": machine,
+            });
+            self.append_lines(vec![line.to_string()], None, waiter.clock)?;
+        }
+        Ok(Corrected { added: needed, damaged })
+    }
+
+    fn corrections(&self, writers: Writers) -> Result<Corrected, PathError> {
+        let (mut corrected, mut failed) = (Corrected::default(), None);
+        let Corrected { added, damaged: unaccepted } = &mut corrected;
+        let mut add = |name, was, is| added.push(Correction { name, was, is });
+        let _whole =
+            self.discrepancies(&Names::default(), (writers, States::Compared), &mut |found| {
+                let mut here = Vec::new();
+                match found {
+                    Discrepancy::NoLedger => {}
+                    Discrepancy::Broken { is_accepted: true, .. } => {}
+                    Discrepancy::Broken { damaged, .. } => *unaccepted = damaged,
+                    Discrepancy::Missing(name, was) => add(name, was, Actual::Lost),
+                    Discrepancy::Unrecorded(names) => here = names,
+                    Discrepancy::Returned(name, _) => here.push(name),
+                    Discrepancy::OtherState(name, was, here) => {
+                        add(name, was, Actual::Here(here));
+                    }
+                }
+                for name in here {
+                    match self.found(&name) {
+                        Ok(Some(found)) => {
+                            add(name, None, found.map_or(Actual::Unreadable, Actual::Here));
+                        }
+                        Ok(None) => {}
+                        Err(error) => {
+                            failed = Some(error);
+                            return ControlFlow::Break(());
+                        }
+                    }
+                }
+                ControlFlow::Continue(())
+            })?;
+        failed.map_or(Ok(corrected), Err)
+    }
+}

@@ -1,0 +1,209 @@
+//! The ledger: what happened in a collection, and so which items it should have [protocol: P11].
+//!
+//! `.urepo/ledger` has JSON lines in a chain of sums (`chain`), to which lines are only appended (`event`). No other record
+//! shows that an item vanished: everything else is derived from the existing items.
+//!
+//! # Order
+//!
+//! - An arrival is recorded once the item is durable, before it is reported. A crash between the two leaves
+//!   an item without a line, which `verify` reports and the next writer that is alone records.
+//! - Any other change is recorded once it is durable as well. After a killed run, the next writer adds the missing
+//!   lines (`collection::change::change_note`).
+//!
+//! So after a crash no existing item looks missing. [`Collection::record`] is durable when it returns: one sync for a
+//! group of items.
+//!
+//! # When it is damaged or lost
+//!
+//! A line that is changed, missing or inserted breaks the chain, and does not count. That is damage until a person accepts
+//! it: then a line says how many lines were damaged ([`Collection::correct_ledger`]). If the directory is missing, the next
+//! change builds the ledger from the items ([`Collection::rebuild`]).
+
+mod chain;
+pub(super) mod changed;
+mod compare;
+mod contradiction;
+mod correct;
+mod event;
+mod rebuild;
+mod recall;
+mod replay;
+mod unlogged;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use super::Collection;
+use crate::clock::Clock;
+use crate::digest::Digest;
+use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
+use crate::identity::{Instant, Prefix, RepositoryName};
+use crate::interrupt::Interrupt;
+use crate::layout;
+use crate::wait::Waiter;
+
+use chain::{ChainReader, Position, Tail};
+pub use compare::Discrepancy;
+pub use correct::{Actual, Corrected, Correction};
+pub use event::{CollectionRef, Departed, Event, EventKind, Here};
+pub(super) use rebuild::registration;
+pub(super) use replay::Replay;
+pub use unlogged::{Gap, Unlogged};
+
+/// Other processes hold the lock only while they append.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A longer name of a file is replaced by its digest.
+const LONGEST_NAME: usize = 230;
+
+/// The name of the file about the year of `name`, in each directory that has one for each year.
+pub(crate) fn year_file(name: &RepositoryName) -> String {
+    let [subdomain, word, year, _] = name.components();
+    // `+` occurs in no name.
+    let text = format!("{subdomain}+{word}+{year}").to_ascii_lowercase();
+    if text.len() > LONGEST_NAME { Digest::of(text.as_bytes()).to_string() } else { text }
+}
+
+/// The end of the ledger at some moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LedgerEnd(Position);
+
+/// The ledger in `own`, unless it is lost: it has a file at least.
+pub(super) fn ledger_in(own: &Dir) -> Result<Option<Dir>, PathError> {
+    let Some(dir) = own.open_dir_if_there(layout::LEDGER)? else { return Ok(None) };
+    Ok(if chain::numbers(&dir)?.is_empty() { None } else { Some(dir) })
+}
+
+/// Begins the ledger of a new collection in `own`.
+pub(super) fn begin(own: &Dir, id: &str) -> Result<(), PathError> {
+    let dir = own.ensure_dir(layout::LEDGER)?;
+    Tail::find(&dir)?.append(&[], id, false)?;
+    own.sync()
+}
+
+impl Collection {
+    /// Appends `events` to the ledger, durably.
+    ///
+    /// Every change of the holdings of a collection calls this, once the change is durable and before it is reported. A lost
+    /// ledger stays lost until it is rebuilt, and no item is given up before that.
+    pub(crate) fn record(&self, events: &[Event], clock: &dyn Clock) -> Result<(), PathError> {
+        self.append(events, None, clock)
+    }
+
+    /// [`Collection::record`]s items that were published or inspected after the ledger ended at `before`, and that other
+    /// processes may have changed meanwhile: their lines about these items are repeated below these ones.
+    pub(crate) fn record_arrivals(
+        &self,
+        before: LedgerEnd,
+        events: &[Event],
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        self.append(events, Some(before), clock)
+    }
+
+    /// The end of the ledger, before items are published or inspected.
+    pub(crate) fn ledger_end(&self) -> Result<LedgerEnd, PathError> {
+        let Some(dir) = self.ledger()? else { return Ok(LedgerEnd(Position::default())) };
+        Ok(LedgerEnd(Tail::find(&dir)?.position()))
+    }
+
+    /// This collection, as other collections name it.
+    pub(crate) fn reference(&self) -> CollectionRef {
+        CollectionRef { id: self.id().to_owned(), name: self.settings().name.clone() }
+    }
+
+    fn append(
+        &self,
+        events: &[Event],
+        before: Option<LedgerEnd>,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        // Names and texts are plain strings, which JSON can represent.
+        let lines = events.iter().filter_map(|event| serde_json::to_string(event).ok()).collect();
+        let named: HashSet<_> = match before {
+            Some(_) => events.iter().map(|event| event.id.folded()).collect(),
+            None => HashSet::new(),
+        };
+        self.append_lines(lines, before.map(|before| (before, named)), clock)
+    }
+
+    /// Appends `lines`, JSON objects, and below them the lines about the named items since an earlier end.
+    fn append_lines(
+        &self,
+        mut lines: Vec<String>,
+        since: Option<(LedgerEnd, HashSet<String>)>,
+        clock: &dyn Clock,
+    ) -> Result<(), PathError> {
+        let (Some(own), Some(dir)) = (self.own()?, self.ledger()?) else { return Ok(()) };
+        // A published item is recorded even if a stop was requested meanwhile.
+        let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
+        let _lock = Lock::take_unsigned(own, layout::CHANGE_LOCK, LockMode::Exclusive, &waiter)
+            .map_err(LockError::into_path_error)?;
+        let mut tail = Tail::find(&dir)?;
+        if let Some((LedgerEnd(before), named)) = since
+            && tail.position() > before
+        {
+            chain::visit_from(&dir, before, |line| {
+                let event: Option<Event> = serde_json::from_slice(line).ok();
+                let event = event.filter(|event| named.contains(&event.id.folded()));
+                lines.extend(event.and_then(|event| serde_json::to_string(&event).ok()));
+            })?;
+        }
+        let mut is_afresh = self.is_ledger_unsure.lock().unwrap_or_else(PoisonError::into_inner);
+        let appended = tail.append(&lines, self.id(), *is_afresh);
+        *is_afresh = appended.is_err();
+        appended
+    }
+
+    /// The directory of the ledger, unless it is lost.
+    pub(crate) fn ledger(&self) -> Result<Option<Dir>, PathError> {
+        self.own()?.map_or(Ok(None), ledger_in)
+    }
+
+    /// Calls `visit` for every event since a date, in the order of the ledger. Returns the number of lines that are not
+    /// events: damaged, or of a later version.
+    pub fn visit_events<E: From<PathError>>(
+        &self,
+        since: Option<Instant>,
+        mut visit: impl FnMut(Event) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let Some(dir) = self.ledger()? else { return Ok(0) };
+        let (mut skipped, mut ended) = (0, Ok(()));
+        let mut reader = ChainReader::new(dir);
+        reader.read_on(|_, line| {
+            if ended.is_ok() && !replay::is_structure(line) {
+                match serde_json::from_slice::<Event>(line) {
+                    Ok(event) if since.is_some_and(|since| event.date < since) => {}
+                    Ok(event) => ended = visit(event),
+                    Err(_) => skipped += 1,
+                }
+            }
+        })?;
+        ended.map(|()| skipped + reader.damaged)
+    }
+
+    /// Whether items belong below the link `name` in `path`, a directory above items: those of a subsystem,
+    /// or recorded ones. Other links belong to people.
+    pub(crate) fn has_level(&self, path: &Path, name: &str) -> bool {
+        let levels = path.iter().map(|level| level.to_string_lossy()).chain([name.into()]);
+        let levels: Vec<_> =
+            levels.map(|level| level.trim_end_matches('.').to_ascii_lowercase()).collect();
+        let is_level = |other: &mut dyn Iterator<Item = &str>| {
+            other.zip(&levels).all(|(other, level)| other.eq_ignore_ascii_case(level))
+        };
+        let is_own = |prefix: Prefix| {
+            let (subdomain, word) = prefix.path_components();
+            is_level(&mut [&*subdomain, &*word].into_iter())
+        };
+        let mut prefixes = self.settings().subsystems.iter().filter_map(|it| it.prefix().ok());
+        let is_recorded = || match self.recorded_years()? {
+            Some(years) => Ok(years.iter().any(|year| is_level(&mut year.split('/')))),
+            None => Ok::<_, PathError>(levels.len() > 1),
+        };
+        prefixes.any(is_own) || is_recorded().unwrap_or(true)
+    }
+}
