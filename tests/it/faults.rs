@@ -92,7 +92,12 @@ fn check_after(
         && !context.contains("Inspect")
         && !context.contains("List")
     {
-        assert_eq!(staged(root), [""; 0], "left in the stage: {context}");
+        // Without bytes, a stage shows that something was published which may not be recorded.
+        let is_empty = |left: &String| left.ends_with('/') || left.contains("/holder ");
+        let left = staged(root);
+        let is_right =
+            if found.len() > reported.len() { left.iter().all(is_empty) } else { left.is_empty() };
+        assert!(is_right, "left in the stage: {context}: {left:?}");
     }
     // The next run clears up, goes on, and gives other names.
     let clock = TestClock::at("2026-11-21T02:13:30Z");
@@ -104,8 +109,8 @@ fn check_after(
         assert!(!found.contains(&name), "{name} was given twice: {context}");
     }
     assert_eq!(whole_items(&collection).len(), found.len() + 3, "{context}");
-    let acknowledged: Vec<_> = reported.iter().map(|name| name.parse().unwrap()).collect();
-    check_ledger(root, &acknowledged, &context);
+    let found: Vec<_> = found.iter().map(|name| name.parse().unwrap()).collect();
+    check_ledger(root, &found, &context);
     assert_eq!(staged(root), [""; 0], "{context}");
     recovered_whole(root, &context);
 }

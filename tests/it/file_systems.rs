@@ -53,7 +53,7 @@ fn names_are_not_issued_from_a_network_file_system_unasked() {
     let clock = TestClock::at("2026-11-21T02:13:20Z");
     let issue = |root: &Path, magic| {
         let collection = Collection::open(root, &mounted(magic)).unwrap();
-        Issuer::new(&collection, &agent(), &clock, &issue_options())?.issue(1).map(drop)
+        Issuer::new(&collection, &agent(), &clock, &issue_options())?.mint(1).map(drop)
     };
     for (magic, name) in NETWORKS {
         match issue(&root, magic) {

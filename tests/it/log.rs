@@ -218,3 +218,17 @@ fn a_line_that_is_no_event_is_told_of() {
     append(&ledger, "{\"date\":");
     assert_eq!(world.run("-c archive log").stderr, told);
 }
+
+/// Identifiers without items are in no other record.
+#[test]
+fn what_is_minted_is_an_event() {
+    let world = World::with_collection();
+    let minted = world.run("-c archive mint --count 3").succeeded().to_owned();
+    let last = minted.lines().last().unwrap();
+    let collection = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
+    let [event] = &events(&collection, None)[..] else { panic!("one for each batch") };
+    assert_eq!((event.event, event.id.as_str()), (EventKind::Mint, last));
+    assert_eq!(event.note.as_deref(), Some("and 2 before it"));
+    assert_eq!(world.run(&format!("-c archive show {last}")).code, 21);
+    world.run("-c archive verify").succeeded();
+}

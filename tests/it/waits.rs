@@ -118,7 +118,7 @@ fn names() {
         options.patience = Patience { lock: PATIENCE, date: None };
         let agent = agent();
         let mut issuer = Issuer::new(&collection, &agent, clock, &options).unwrap();
-        match issuer.issue(1) {
+        match issuer.mint(1) {
             Err(CollectionError::Distributor(error)) => error,
             other => panic!("{other:?}"),
         }

@@ -77,7 +77,7 @@ impl Mint {
                 break;
             }
             let batch = usize::try_from(left.min(BATCH)).unwrap_or(1);
-            let (labels, notices) = issuer.issue(batch)?;
+            let (labels, notices) = issuer.mint(batch)?;
             context.warn_of(&notices);
             left -= labels.len() as u64;
             report.summary.counts.items += labels.len() as u64;

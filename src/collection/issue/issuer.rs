@@ -6,7 +6,7 @@ use super::spatial::{self, Spread};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::names::tree::PrefixTree;
-use crate::collection::{Collection, CollectionError, Network, Subsystem};
+use crate::collection::{Collection, CollectionError, Event, EventKind, Network, Subsystem};
 use crate::disk::{Dir, LockError};
 use crate::distributor::{
     ClockTrust, Distributor, DistributorError, HostState, Issued, Names, Notice, Patience, Setting,
@@ -65,6 +65,8 @@ pub struct Issuer<'a> {
     pub(super) lost: Vec<Memory>,
     pub(super) patience: Patience,
     pub(super) collection: &'a Collection,
+    agent: &'a Agent,
+    clock: &'a dyn Clock,
     /// Whether a person chose the subsystem; then no rule applies.
     is_chosen: bool,
     /// How often each subsystem had its turn in this run.
@@ -125,7 +127,7 @@ impl<'a> Issuer<'a> {
         }
         let (patience, is_chosen) = (options.patience, options.subsystem.is_some());
         let turns = vec![0; sources.len()];
-        Ok(Issuer { sources, lost, patience, collection, is_chosen, turns })
+        Ok(Issuer { sources, lost, patience, collection, agent, clock, is_chosen, turns })
     }
 
     /// The subsystems that may issue a name for an item with this description and size of payload, for
@@ -155,13 +157,22 @@ impl<'a> Issuer<'a> {
         oldest.into_iter().inspect(|at| self.turns[*at] += 1).collect()
     }
 
-    /// Issues up to `count` labels of any subsystem, at least one; durable, in order within a subsystem.
-    pub fn issue(&mut self, count: usize) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
+    /// Issues up to `count` labels of any subsystem, at least one, without items; durable, in order within a subsystem.
+    ///
+    /// One line of the ledger has the last of them: no item shows that they were issued.
+    pub fn mint(&mut self, count: usize) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
         let among = self.in_turn((0..self.sources.len()).collect());
-        self.issue_from(&among, count)
+        let (labels, notices) = self.issue_from(&among, count)?;
+        if let Some(last) = labels.last() {
+            let event = Event::new(EventKind::Mint, &last.name, self.clock.now(), self.agent);
+            let before = labels.len() - 1;
+            let note = (before > 0).then(|| format!("and {before} before it"));
+            self.collection.record(&[Event { note, ..event }], self.clock)?;
+        }
+        Ok((labels, notices))
     }
 
-    /// The same, from the first of these subsystems that need not wait.
+    /// Issues up to `count` labels from the first of these subsystems that need not wait.
     pub(crate) fn issue_from(
         &mut self,
         among: &[usize],

@@ -113,6 +113,9 @@ pub enum EventKind {
     /// Its description was changed.
     #[serde(rename = "metadata modification")]
     Description,
+    /// Its identifier was issued, without an item.
+    #[serde(rename = "mint")]
+    Mint,
     /// It was found here without a line, or in another state than by its line.
     #[serde(rename = "registration")]
     Registration,

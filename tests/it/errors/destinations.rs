@@ -120,7 +120,7 @@ error: cannot write `[WORLD]/mount/archive/.urepo/staging/[STAGE]/doc/data`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h [WORLD]/mount/archive` shows how much there is, and repeat the command
 exit 1
-error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 27 inodes
+error: no room for `many`: it takes 48 inodes, `[WORLD]/mount/archive` has 26 inodes
 hint: make room, and repeat the command
 exit 3 with some of 40 items, 0 staged
 all told

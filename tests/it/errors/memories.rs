@@ -12,7 +12,7 @@ fn this_machine(world: &World) -> Agent {
 fn mint(world: &World, agent: &Agent, date: &str) {
     let clock = TestClock::at(date);
     let collection = open(world);
-    Issuer::new(&collection, agent, &clock, &issue_options()).unwrap().issue(1).unwrap();
+    Issuer::new(&collection, agent, &clock, &issue_options()).unwrap().mint(1).unwrap();
 }
 
 /// As `refuses`, and the memory is untouched too.

@@ -73,7 +73,7 @@ impl Command<'_> {
         let own = self.open(self.own)?;
         let options = IssueOptions { ..support::issue_options() };
         let mut issuer = Issuer::new(&own, self.agent, self.clock, &options).map_err(told)?;
-        let (labels, _) = issuer.issue(1).map_err(told)?;
+        let (labels, _) = issuer.mint(1).map_err(told)?;
         Ok(labels[0].name.to_string())
     }
 

@@ -202,7 +202,8 @@ fn every_correction_is_an_event() {
         let events = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
         let events: Vec<serde_json::Value> = events.collect();
         let kinds = ["registration", "loss"];
-        let events = events.iter().filter(|it| it["event"].as_str().is_some_and(|it| kinds.contains(&it)));
+        let events =
+            events.iter().filter(|it| it["event"].as_str().is_some_and(|it| kinds.contains(&it)));
         let notes = events.filter_map(|event| event["note"].as_str());
         notes.map(str::to_owned).collect::<Vec<_>>()
     };

@@ -90,9 +90,9 @@ fn a_name_of_the_future_on_disk_is_passed_over() {
     let collection = Collection::open(&archive.root, &Watcher::default()).unwrap();
     let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:26Z"));
     let mut issuer = Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap();
-    issuer.issue(1).unwrap();
+    issuer.mint(1).unwrap();
     clock.set("2026-11-21T03:13:20Z");
-    let (labels, _) = issuer.issue(1).unwrap();
+    let (labels, _) = issuer.mint(1).unwrap();
     assert_ne!(labels[0].name, given);
     // One that begins then.
     let new = archive.deposit("2026-11-21T03:13:40Z");
@@ -118,7 +118,7 @@ impl Archive {
         let collection = Collection::open(&self.root, &Watcher::default()).unwrap();
         let (agent, clock) = (agent(), TestClock::at(time));
         let mut issuer = Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap();
-        issuer.issue(1).unwrap().0.remove(0).name
+        issuer.mint(1).unwrap().0.remove(0).name
     }
 }
 
