@@ -169,6 +169,7 @@ impl Context {
         collection
             .with_waiter(self.waiter())
             .with_unlogged(Arc::clone(&self.unlogged))
+            .with_host_state(&self.host_state())
             .on_rebuild(move |rebuilt| printer.warning(&rebuilt.to_string()))
     }
 

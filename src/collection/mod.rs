@@ -90,6 +90,8 @@ pub struct Collection {
     trash: Mutex<Option<trash::ListedTrash>>,
     /// The replay of the ledger, as far as it was read.
     replay: Mutex<Option<ledger::Replay>>,
+    /// The note of the head of the ledger outside of the collection, if the caller has a place for it.
+    head_note: Option<ledger::HeadNote>,
     /// Appending to the ledger has failed: the next lines begin a new file.
     is_ledger_unsure: Mutex<bool>,
     /// The year that was last found on this file system.
@@ -143,6 +145,7 @@ impl Collection {
             trash: Mutex::default(),
             replay: Mutex::default(),
             is_ledger_unsure: Mutex::default(),
+            head_note: None,
             reached: Mutex::default(),
             waiter: Waiter::default(),
             unlogged: Arc::default(),

@@ -195,7 +195,7 @@ impl Publisher<'_> {
         };
         let event = |item: &LabeledItem| self.event(item);
         let put = |item: &LabeledItem| self.put(year, item);
-        let published = self.writer.publish(year, items, (self.clock, &event), put);
+        let published = self.writer.publish(year, items, self.clock, event, put);
         placed.extend(published.placed);
         outcomes.extend(published.refused.into_iter().map(|(it, error)| it.staged.fails(error)));
         let (failed, error) = match published.failed? {

@@ -79,11 +79,11 @@ impl Repairer<'_> {
     }
 
     /// The events of a repair that leaves `here`.
-    fn events(&self, plan: &Plan, here: Option<Here>) -> Vec<Event> {
+    fn events(&self, plan: &Plan, here: Option<&Here>) -> Vec<Event> {
         let now = self.caller.clock.now();
         let event = |kind, note: &str| Event {
             note: Some(note.to_owned()),
-            holding: here.clone(),
+            holding: here.cloned(),
             ..Event::new(kind, &plan.name, now, self.caller.agent)
         };
         let mut events = Vec::new();
@@ -297,7 +297,8 @@ impl Repairer<'_> {
         }
         // One that stays below its line was put back: verification reports it until it is brought into line.
         let is_below = self.collection.contradicting_line(&plan.name)?.is_some();
-        let events = self.events(plan, (!is_below).then(|| Here::of(&plan.sidecar)));
+        let here = Here::of(&plan.sidecar);
+        let events = self.events(plan, Some(&here).filter(|_| !is_below));
         Ok(self.collection.record(&events, self.caller.clock)?)
     }
 

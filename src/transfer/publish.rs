@@ -346,7 +346,7 @@ impl Shared<'_> {
     ) -> Items {
         let put = |(_, staged): &(usize, Staged)| self.put(year, staged, locks);
         let event = |(_, staged): &(usize, Staged)| self.event(staged);
-        let published = self.writer().publish(year, items, (self.caller.clock, &event), put);
+        let published = self.writer().publish(year, items, self.caller.clock, event, put);
         for (at, staged, error) in published.refused.into_iter().map(|((at, it), e)| (at, it, e)) {
             self.missed(at, &staged, error, locks, group);
         }

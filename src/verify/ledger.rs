@@ -26,6 +26,10 @@ pub(super) fn compare_with_ledger(
             let code = if is_accepted { Code::LedgerGap } else { Code::LedgerBroken };
             tell(Report::Tree(Finding::new(code, place(), detail)))
         }
+        Discrepancy::PutBack => {
+            let detail = "`urepo recover --restored` accepts a backup that was put back";
+            tell(Report::Tree(Finding::new(Code::LedgerPutBack, place(), detail)))
+        }
         Discrepancy::Missing(name, state) => tell(Report::Item(missing(name, state))),
         // The state is compared when the sidecar is read.
         Discrepancy::OtherState(..) => ControlFlow::Continue(()),

@@ -4,8 +4,8 @@
  *
  * LIST has the paths of the sources, each ended by a NUL byte; STAGE and YEAR are empty directories of one file
  * system. Each source becomes STAGE/N with `doc/` and a sidecar of 600 bytes. Two threads read, write and digest; one
- * syncfs makes all of it durable; a rename puts each item into YEAR; the directory is synced; a line of 100 bytes
- * for each item goes into a log and an inventory, which are synced.
+ * syncfs makes all of it durable; a rename puts each item into YEAR; the directory is synced; a line of 400 bytes
+ * for each item goes into a ledger, which is synced.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define THREADS 2
 #define SIDECAR 600
-#define LINE 100
+#define LINE 400
 #define PIECE (256 * 1024)
 
 static char **sources;
@@ -103,10 +103,10 @@ static void *work(void *unused)
 static void append(const char *name)
 {
     char *lines = malloc(count * LINE);
-    int file = checked(openat(year, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), "open a log");
+    int file = checked(openat(year, name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666), "open a ledger");
     memset(lines, 'x', count * LINE);
     write_all(file, lines, count * LINE);
-    checked(fsync(file), "sync a log");
+    checked(fsync(file), "sync a ledger");
     close(file);
     free(lines);
 }
@@ -143,7 +143,6 @@ int main(int arguments, char **argument)
         checked(renameat2(stage, name, year, final, RENAME_NOREPLACE), "put an item in place");
     }
     checked(fsync(year), "sync the year");
-    append("inventory");
-    append("log");
+    append("ledger");
     return 0;
 }

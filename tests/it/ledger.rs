@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use urepo::collection::{Collection, Discrepancy, EventKind, Names};
 use urepo::disk::{Operation, Watcher};
+use urepo::distributor::HostState;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
@@ -78,14 +79,19 @@ struct Told {
     damaged: u64,
     accepted: u64,
     is_lost: bool,
+    is_put_back: bool,
 }
 
 fn told(root: &Path) -> Told {
-    let collection = Collection::open(root, &Watcher::default()).unwrap();
+    told_by(&Collection::open(root, &Watcher::default()).unwrap())
+}
+
+fn told_by(collection: &Collection) -> Told {
     let mut told = Told::default();
     let flow = collection.visit_discrepancies(&Names::default(), |found| {
         match found {
             Discrepancy::NoLedger => told.is_lost = true,
+            Discrepancy::PutBack => told.is_put_back = true,
             Discrepancy::Broken { damaged, is_accepted: true } => told.accepted = damaged,
             Discrepancy::Broken { damaged, .. } => told.damaged = damaged,
             Discrepancy::Missing(name, state) => told.missing.push((name, state)),
@@ -382,4 +388,57 @@ fn after_a_failed_sync_a_new_file_begins() {
     world.deposit("2027-01-04T00:00:00Z");
     assert_eq!(told(&world.root), Told::default());
     assert_eq!(ledger_lines(&world.root).len(), 4);
+}
+
+/// A ledger that was put back, shortened or lost is whole in itself: the machine remembers where it wrote last.
+#[test]
+fn the_machine_remembers_the_head() {
+    let world = World::new();
+    let host = HostState { dir: Some(world.root.with_file_name("state")) };
+    let open = || world.collection().with_host_state(&host);
+    let (source, clock) =
+        (world.root.with_file_name("a.txt"), TestClock::at("2027-01-02T00:00:00Z"));
+    let add = || deposit(&open(), vec![request(&source)], options(), &clock, |_| ()).map(drop);
+    assert!(!told_by(&open()).is_put_back, "nothing is remembered of it");
+    let before = std::fs::read(ledger_file(&world.root)).unwrap();
+    add().unwrap();
+    let after = std::fs::read(ledger_file(&world.root)).unwrap();
+    assert!(!told_by(&open()).is_put_back);
+    // On another machine, or by a user without host state, more may be added.
+    world.deposit("2027-01-03T00:00:00Z");
+    assert!(!told_by(&open()).is_put_back);
+    for shorter in [&before[..], &after[..after.len() - 10]] {
+        std::fs::write(ledger_file(&world.root), shorter).unwrap();
+        assert!(told_by(&open()).is_put_back);
+        assert!(!told(&world.root).is_put_back, "there is nothing to compare with");
+        // What is added does not hide it.
+        add().unwrap();
+        assert!(told_by(&open()).is_put_back);
+    }
+    open().accept_ledger(&clock).unwrap();
+    assert!(!told_by(&open()).is_put_back);
+    std::fs::remove_dir_all(world.ledger()).unwrap();
+    let found = told_by(&open());
+    assert!(found.is_lost && found.is_put_back);
+    // A copy of the collection elsewhere is not this one.
+    let copy = world.root.with_file_name("copy");
+    crate::support::copy_tree(&world.root, &copy);
+    let copied = Collection::open(&copy, &Watcher::default()).unwrap().with_host_state(&host);
+    assert!(!told_by(&copied).is_put_back);
+}
+
+/// A hole of terabytes is not read to its end.
+#[test]
+fn a_file_without_lines_is_refused() {
+    let world = World::new();
+    let file = std::fs::OpenOptions::new().write(true).open(ledger_file(&world.root)).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let visited =
+        world.collection().visit_discrepancies(&Names::default(), |_| ControlFlow::Continue(()));
+    assert!(visited.unwrap_err().to_string().contains("000001.jsonl"));
+    let (source, clock) =
+        (world.root.with_file_name("a.txt"), TestClock::at("2027-01-02T00:00:00Z"));
+    let (outcomes, _) =
+        deposit(&world.collection(), vec![request(source)], options(), &clock, |_| ()).unwrap();
+    assert!(outcomes[0].result.is_err());
 }

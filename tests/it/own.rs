@@ -12,7 +12,7 @@ use urepo::disk::Watcher;
 
 use crate::errors::with_mounts;
 use crate::support::{
-    Ran, TestClock, World, deposit, make_collection, options, request, scratch, tree,
+    Ran, TestClock, World, deposit, forget_head, make_collection, options, request, scratch, tree,
 };
 
 /// The parts that every collection has in urepo's own directory.
@@ -45,6 +45,7 @@ fn lose(world: &World, part: &str) {
     let path = world.path("archive/.urepo").join(part);
     let removed = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
     removed.unwrap();
+    forget_head(&world.path("archive"));
 }
 
 fn questions(kept: &str, deleted: &str) -> Vec<String> {
@@ -273,7 +274,7 @@ fn a_read_only_collection_without_it_is_read() {
         name=$($UREPO -c mount/archive new a.txt)
         mount -t tmpfs tmpfs mount && $UREPO init mount/archive --host archive.example.org 2>told
         name=$($UREPO -c mount/archive new a.txt 2>told)
-        rm -r mount/archive/.urepo && mount -o remount,bind,ro mount
+        rm -r mount/archive/.urepo $UREPO_STATE/ledger-* && mount -o remount,bind,ro mount
         for line in list \"show $name\" \"cat $name\" 'find --file a.txt' verify status \"manifest $name\" \\
             log stats doctor \"copy $name --to mirror\"; do
             code=0; $UREPO -c mount/archive $line >out 2>told || code=$?; echo \"$line: $code\"

@@ -17,9 +17,8 @@ use crate::cli::{Done, human};
 
 /// Show what happened to items, when, and by whom
 ///
-/// The log is a convenience: only the sidecar describes an item. A command warns of an event that it could
-/// not write. The log is in `.urepo/log`, one file for each month, one JSON object on each line. The names of
-/// the events are those of PREMIS, and `purge` and `correction`. If an item moves, both collections keep a
+/// The events are the lines of the ledger, in `.urepo/ledger`: one JSON object on each line. The names of
+/// the events are those of PREMIS, and `purge`, `mint`, `registration` and `loss`. If an item moves, both collections keep a
 /// line. On a terminal of fewer than 100 columns the names of events are omitted: the details begin with the
 /// command.
 ///

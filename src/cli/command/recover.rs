@@ -88,6 +88,9 @@ impl Recover {
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
+        if self.restored {
+            collection.accept_ledger(&context.clock).map_err(CollectionError::from)?;
+        }
         let mut is_behind = false;
         let notices = match self.raise_memories(context, &collection, &mirrors) {
             Ok(notices) => notices,

@@ -181,6 +181,8 @@ pub(crate) struct Stray {
 pub(crate) struct Gap {
     pub(crate) damaged: u64,
     #[serde(skip_serializing_if = "is_false")]
+    pub(crate) put_back: bool,
+    #[serde(skip_serializing_if = "is_false")]
     pub(crate) dry_run: bool,
 }
 

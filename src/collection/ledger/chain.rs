@@ -18,6 +18,8 @@ use crate::disk::{Dir, Kind, PathError, StoredFile};
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Limit on a line; urepo writes no longer one.
 pub(super) const MAX_LINE_BYTES: usize = 1024 * 1024;
+/// Limit on bytes without the end of a line: a hole of terabytes is not read to its end.
+const MAX_GAP_BYTES: u64 = 256 * 1024 * 1024;
 /// The key before a sum, and what follows it.
 const KEY: &[u8] = b",\"sum\":\"";
 const CLOSING: &[u8] = b"\"}";
@@ -28,6 +30,13 @@ const DIGITS: usize = 32;
 pub(super) struct Position {
     pub file: u32,
     pub offset: u64,
+}
+
+/// The end of a line, and its sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub end: Position,
+    pub sum: u128,
 }
 
 /// The name of the file with a number.
@@ -201,13 +210,18 @@ fn visit_lines(
     mut visit: impl FnMut(u64, &[u8]),
 ) -> Result<u64, PathError> {
     let mut buffer = vec![0; MAX_LINE_BYTES];
+    let mut last_line = offset;
     loop {
+        if offset - last_line > MAX_GAP_BYTES {
+            return Err(without_lines(file));
+        }
         let filled = file.read_at(&mut buffer, offset)?;
         let mut rest = &buffer[..filled];
         let begin = offset;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             visit(offset, &rest[..end]);
             offset += end as u64 + 1;
+            last_line = offset;
             rest = &rest[end + 1..];
         }
         if filled < buffer.len() {
@@ -221,6 +235,10 @@ fn visit_lines(
     }
 }
 
+fn without_lines(file: &StoredFile) -> PathError {
+    PathError::new("read", file.path(), std::io::Error::other("it has something else than lines"))
+}
+
 /// The sum that the header of `file` repeats; `None` if it cannot be read.
 fn followed_by(file: &StoredFile) -> Result<Option<u128>, PathError> {
     #[derive(serde::Deserialize)]
@@ -230,6 +248,22 @@ fn followed_by(file: &StoredFile) -> Result<Option<u128>, PathError> {
     let line = line_at(file, 0)?.unwrap_or_default();
     let header = serde_json::from_slice(&line).ok();
     Ok(header.and_then(|Header { follows }| read_sum(follows.as_bytes())))
+}
+
+/// The sum of the line that ends at `end`.
+fn sum_before(file: &StoredFile, end: u64) -> Result<Option<u128>, PathError> {
+    let mut last = [0; DIGITS + CLOSING.len() + 1];
+    let Some(begin) = end.checked_sub(last.len() as u64) else { return Ok(None) };
+    let filled = file.read_at(&mut last, begin)?;
+    let is_line = filled == last.len() && last.ends_with(b"\"}\n");
+    Ok(if is_line { read_sum(&last[..DIGITS]) } else { None })
+}
+
+/// Whether a line with this sum ends at `end` of the ledger in `dir`.
+pub(super) fn ends_with_sum(dir: &Dir, end: Position, sum: u128) -> Result<bool, PathError> {
+    let file = dir.open_file_if_there(file_name(end.file))?;
+    let found = file.map_or(Ok(None), |file| sum_before(&file, end.offset))?;
+    Ok(found == Some(sum))
 }
 
 /// The end of the ledger in a directory. Its holder has the lock of those who append.
@@ -252,21 +286,22 @@ impl<'d> Tail<'d> {
         tail.number = number;
         let mut buffer = vec![0; 64 * 1024];
         let mut end = file.stat()?.bytes;
+        let first = end.saturating_sub(MAX_GAP_BYTES);
         // Backwards to the last end of a line, which is at the very end unless a writer was killed.
         while end > 0 {
+            if end < first {
+                return Err(without_lines(&file));
+            }
             let begin = end.saturating_sub(buffer.len() as u64);
-            let filled = file.read_at(&mut buffer[..(end - begin) as usize], begin)?;
+            let wanted = usize::try_from(end - begin).unwrap_or(buffer.len());
+            let filled = file.read_at(&mut buffer[..wanted], begin)?;
             if let Some(at) = memchr::memrchr(b'\n', &buffer[..filled]) {
                 tail.end = begin + at as u64 + 1;
                 break;
             }
             end = begin;
         }
-        let mut last = [0; DIGITS + CLOSING.len()];
-        if let Some(begin) = tail.end.checked_sub(last.len() as u64 + 1) {
-            file.read_at(&mut last, begin)?;
-            tail.sum = read_sum(&last[..DIGITS]).unwrap_or_default();
-        }
+        tail.sum = sum_before(&file, tail.end)?.unwrap_or_default();
         tail.file = Some(file);
         Ok(tail)
     }
@@ -274,6 +309,11 @@ impl<'d> Tail<'d> {
     /// The position of the end.
     pub(super) fn position(&self) -> Position {
         Position { file: self.number, offset: self.end }
+    }
+
+    /// The end, and the sum of the last line.
+    pub(super) fn head(&self) -> Head {
+        Head { end: self.position(), sum: self.sum }
     }
 
     /// Appends `lines`, JSON objects, durably. With `afresh`, they begin a new file, and so they do in a long one; its
@@ -301,7 +341,9 @@ impl<'d> Tail<'d> {
             self.end = 0;
             self.file = Some(self.dir.open_lock_file(file_name(self.number))?);
         }
-        lines.iter().for_each(|line| add(line));
+        for line in lines {
+            add(line);
+        }
         let Some(file) = &self.file else { return Ok(()) };
         if file.stat()?.bytes > self.end {
             file.truncate(self.end)?;

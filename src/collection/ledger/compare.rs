@@ -31,6 +31,8 @@ pub enum Discrepancy {
         /// Whether a person has accepted them.
         is_accepted: bool,
     },
+    /// It was shortened, or put back from a backup, since this machine wrote it.
+    PutBack,
     /// A recorded item is missing; with its state, if known.
     Missing(RepositoryName, Option<State>),
     /// Items that exist, but have no line, or were given up.
@@ -100,6 +102,9 @@ impl Collection {
         (writers, states): (Writers, States),
         visit: Visitor<'_>,
     ) -> Result<ControlFlow<()>, PathError> {
+        if self.is_ledger_put_back()? && visit(Discrepancy::PutBack).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
         // All items may have vanished with it.
         let Some(dir) = self.ledger()? else { return Ok(visit(Discrepancy::NoLedger)) };
         let replay = Replay::of(dir)?;
@@ -241,6 +246,7 @@ impl Comparison<'_> {
                 return Ok(ControlFlow::Break(()));
             }
         }
+        unrecorded.sort_by(|a, b| a.as_str().cmp(b.as_str()));
         // A new item is recorded a moment after it is published.
         if unrecorded.is_empty()
             || (self.writers == Writers::Perhaps && self.collection.has_writers()?)

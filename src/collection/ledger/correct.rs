@@ -45,6 +45,8 @@ pub struct Corrected {
     pub added: Vec<Correction>,
     /// Number of damaged lines that are accepted.
     pub damaged: u64,
+    /// Whether the ledger is accepted though it was shortened or put back since this machine wrote it.
+    pub is_put_back: bool,
 }
 
 /// For the ledger.
@@ -82,7 +84,8 @@ impl Collection {
         let _lock =
             Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter).map_err(locked)?;
         self.rebuild_ledger_alone(own, agent, waiter)?;
-        let Corrected { added: mut needed, damaged } = self.corrections(Writers::None)?;
+        let Corrected { added: mut needed, damaged, is_put_back } =
+            self.corrections(Writers::None)?;
         let by_name: HashMap<_, _> = agreed.added.iter().map(|it| (&it.name, it)).collect();
         needed.retain(|correction| by_name.get(&correction.name) == Some(&correction));
         let now = waiter.clock.now();
@@ -104,19 +107,23 @@ impl Collection {
             });
             self.append_lines(vec![line.to_string()], None, waiter.clock)?;
         }
-        Ok(Corrected { added: needed, damaged })
+        let is_put_back = is_put_back && agreed.is_put_back;
+        if is_put_back {
+            self.accept_ledger(waiter.clock)?;
+        }
+        Ok(Corrected { added: needed, damaged, is_put_back })
     }
 
     fn corrections(&self, writers: Writers) -> Result<Corrected, PathError> {
         let (mut corrected, mut failed) = (Corrected::default(), None);
-        let Corrected { added, damaged: unaccepted } = &mut corrected;
+        let Corrected { added, damaged: unaccepted, is_put_back } = &mut corrected;
         let mut add = |name, was, is| added.push(Correction { name, was, is });
         let _whole =
             self.discrepancies(&Names::default(), (writers, States::Compared), &mut |found| {
                 let mut here = Vec::new();
                 match found {
-                    Discrepancy::NoLedger => {}
-                    Discrepancy::Broken { is_accepted: true, .. } => {}
+                    Discrepancy::PutBack => *is_put_back = true,
+                    Discrepancy::NoLedger | Discrepancy::Broken { is_accepted: true, .. } => {}
                     Discrepancy::Broken { damaged, .. } => *unaccepted = damaged,
                     Discrepancy::Missing(name, was) => add(name, was, Actual::Lost),
                     Discrepancy::Unrecorded(names) => here = names,

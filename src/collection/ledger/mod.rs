@@ -25,6 +25,7 @@ mod compare;
 mod contradiction;
 mod correct;
 mod event;
+mod head;
 mod rebuild;
 mod recall;
 mod replay;
@@ -48,11 +49,12 @@ use chain::{ChainReader, Position, Tail};
 pub use compare::Discrepancy;
 pub use correct::{Actual, Corrected, Correction};
 pub use event::{CollectionRef, Departed, Event, EventKind, Here};
+pub(super) use head::HeadNote;
 pub(super) use rebuild::registration;
 pub(super) use replay::Replay;
 pub use unlogged::{Gap, Unlogged};
 
-/// Other processes hold the lock only while they append.
+/// Other processes have the lock only while they append.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A longer name of a file is replaced by its digest.
 const LONGEST_NAME: usize = 230;
@@ -138,11 +140,9 @@ impl Collection {
         since: Option<(LedgerEnd, HashSet<String>)>,
         clock: &dyn Clock,
     ) -> Result<(), PathError> {
-        let (Some(own), Some(dir)) = (self.own()?, self.ledger()?) else { return Ok(()) };
-        // A published item is recorded even if a stop was requested meanwhile.
-        let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
-        let _lock = Lock::take_unsigned(own, layout::CHANGE_LOCK, LockMode::Exclusive, &waiter)
-            .map_err(LockError::into_path_error)?;
+        let Some(dir) = self.ledger()? else { return Ok(()) };
+        let _lock = self.lock_ledger(clock)?;
+        let is_contained = self.head_note.as_ref().map_or(Ok(false), |note| note.is_in(&dir))?;
         let mut tail = Tail::find(&dir)?;
         if let Some((LedgerEnd(before), named)) = since
             && tail.position() > before
@@ -156,7 +156,23 @@ impl Collection {
         let mut is_afresh = self.is_ledger_unsure.lock().unwrap_or_else(PoisonError::into_inner);
         let appended = tail.append(&lines, self.id(), *is_afresh);
         *is_afresh = appended.is_err();
+        // A ledger that was put back is one until a person says so.
+        if let Some(note) = self.head_note.as_ref().filter(|_| is_contained && !*is_afresh) {
+            note.follow(&tail);
+        }
         appended
+    }
+
+    /// Locks the ledger for a writer, even if a stop was requested meanwhile: what was done is recorded.
+    fn lock_ledger(&self, clock: &dyn Clock) -> Result<Lock, PathError> {
+        let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
+        let lock = Lock::take_unsigned(
+            self.ensure_own()?,
+            layout::CHANGE_LOCK,
+            LockMode::Exclusive,
+            &waiter,
+        );
+        lock.map_err(LockError::into_path_error)
     }
 
     /// The directory of the ledger, unless it is lost.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::support::{Ran, World as Program};
+use crate::support::{Ran, World as Program, forget_head};
 
 fn program() -> Program {
     let world = Program::new();
@@ -220,6 +220,7 @@ fn what_is_hidden_is_made_again() {
     let world = program();
     world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
     std::fs::remove_dir_all(world.path("col/.urepo")).unwrap();
+    forget_head(&world.path("col"));
     assert_eq!(world.run("-c col list").code, 0);
     world.run("adopt -n col").succeeded();
     assert!(!world.path("col/.urepo").exists());

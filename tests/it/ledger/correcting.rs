@@ -10,7 +10,7 @@ use urepo::disk::Watcher;
 use super::{Told, told};
 use crate::support::{
     Faults, Mode, System, TestClock, World, agent, append, between_users, first_user, forget,
-    ledger_file, recovered_whole, share, waiter,
+    forget_head, ledger_file, recovered_whole, share, waiter,
 };
 
 /// An archive whose ledger is that of another day: the names of an item that is gone, of one that is
@@ -40,7 +40,8 @@ fn every_correction_is_a_line() {
     let lines = |would: &str| {
         format!(
             "{would}changed: {deleted}, was Original, is Deleted\n{would}taken in: {new}, Original\n\
-             {would}given up: {gone}, was Original\n"
+             {would}given up: {gone}, was Original\n\
+             {would}accepted: a ledger that was shortened or put back\n"
         )
     };
     let before = told(&world.path("archive"));
@@ -79,6 +80,7 @@ fn every_correction_is_a_record() {
             ran.succeeded().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let summary = records.pop().unwrap();
         assert_eq!(summary["type"], "summary");
+        assert_eq!(records.pop().unwrap()["put_back"], true);
         assert_eq!(
             summary["counts"]["corrected"],
             if dry { serde_json::Value::Null } else { 3.into() }
@@ -221,6 +223,7 @@ fn verify_names_what_ends_the_finding() {
         assert_eq!(ran.code, 20);
         assert!(ran.stderr.contains(text), "{}", ran.stderr);
     };
+    forget_head(&world.path("archive"));
     hint(
         "hint: `urepo -c archive repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
           `urepo -c archive recover --accept-loss` gives it up",

@@ -42,6 +42,16 @@ pub(crate) fn write_ledger(root: &Path, lines: &[String]) {
     let text = std::fs::read_to_string(ledger_file(root)).unwrap();
     std::fs::write(ledger_file(root), text.split_inclusive('\n').next().unwrap()).unwrap();
     add_lines(root, lines);
+    forget_head(root);
+}
+
+/// Takes from the machine what it remembers of the ledgers beside this collection, as on a machine that has never written them.
+pub(crate) fn forget_head(root: &Path) {
+    for entry in std::fs::read_dir(root.with_file_name(".state")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("ledger-") {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
 }
 
 /// Takes the lines about an item out of a ledger, as if the item had never been recorded.

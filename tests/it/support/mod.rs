@@ -33,7 +33,7 @@ use urepo::wait::Waiter;
 
 pub(crate) use copies::{append, change_item, copy_item, copy_tree, original, send_away};
 pub(crate) use ledger::{
-    add_lines, forget, ledger_file, ledger_line, ledger_lines, line_with, write_ledger,
+    add_lines, forget, forget_head, ledger_file, ledger_line, ledger_lines, line_with, write_ledger,
 };
 pub(crate) use program::{Ran, World};
 pub(crate) use terminal::{screen, terminal, wide_terminal};

@@ -43,6 +43,7 @@ pub(super) fn closing(corrected: &Corrected) -> String {
     let items = human::count(corrected.added.len() as u64, "item");
     let lines = human::count(corrected.damaged, "damaged line");
     match (corrected.added.len(), corrected.damaged) {
+        (0, 0) if corrected.is_put_back => "accepted the ledger as it is".to_owned(),
         (0, 0) => "the ledger agrees with the items".to_owned(),
         (0, _) => format!("accepted {lines} of the ledger"),
         (_, 0) => format!("corrected the ledger for {items}"),
@@ -51,16 +52,24 @@ pub(super) fn closing(corrected: &Corrected) -> String {
 }
 
 fn report_all(context: &Context, collection: &Collection, corrected: &Corrected) -> Done {
-    let Corrected { added, damaged } = corrected;
+    let Corrected { added, damaged, is_put_back } = corrected;
     added.iter().try_for_each(|correction| tell(context, collection, correction))?;
     let is_dry = context.global.dry_run;
+    if *damaged == 0 && !is_put_back {
+        return Ok(());
+    }
+    if context.printer.json {
+        let (damaged, put_back) = (*damaged, *is_put_back);
+        return context.printer.record(&Gap { damaged, put_back, dry_run: is_dry });
+    }
+    let would = if is_dry { "would be " } else { "" };
+    if *is_put_back {
+        let line = format!("{would}accepted: a ledger that was shortened or put back");
+        context.printer.line(&line)?;
+    }
     match *damaged {
         0 => Ok(()),
-        damaged if context.printer.json => {
-            context.printer.record(&Gap { damaged, dry_run: is_dry })
-        }
         damaged => {
-            let would = if is_dry { "would be " } else { "" };
             let lines = human::count(damaged, "damaged line");
             context.printer.line(&format!("{would}accepted: {lines} of the ledger"))
         }

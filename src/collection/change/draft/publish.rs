@@ -106,7 +106,8 @@ impl Writer {
         &self,
         year: &Year<'_>,
         items: Vec<T>,
-        (clock, event): (&dyn Clock, &dyn Fn(&T) -> Event),
+        clock: &dyn Clock,
+        event: impl Fn(&T) -> Event,
         mut put: impl FnMut(&T) -> Result<(), E>,
     ) -> Published<T, E> {
         let mut published = Published { placed: Vec::new(), refused: Vec::new(), failed: None };
@@ -129,7 +130,7 @@ impl Writer {
                 Err(error) => published.refused.push((item, error)),
             }
         }
-        let events: Vec<_> = published.placed.iter().map(event).collect();
+        let events: Vec<_> = published.placed.iter().map(&event).collect();
         let confirmed = self
             .confirm(year, &published.placed)
             .and_then(|()| year.collection.record_arrivals(before, &events, clock));
