@@ -1,4 +1,4 @@
-//! `urepo recover --ledger`: correct the ledger by the items.
+//! `urepo recover --accept-loss`: correct the ledger by the items.
 
 use urepo::collection::{Actual, Collection, Corrected, Correction};
 
