@@ -36,8 +36,8 @@ pub const VERIFIED: &str = "verified";
 pub const LEDGER: &str = "ledger";
 /// The lock of those who append to the ledger, in [`OWN`].
 pub const CHANGE_LOCK: &str = "change.lock";
-/// The ledger of imports, in [`OWN`].
-pub const IMPORT: &str = "import";
+/// The lock of the one import at a time, in [`OWN`].
+pub const IMPORT_LOCK: &str = "import.lock";
 /// The index, in [`OWN`]: may be removed at any time.
 pub const INDEX: &str = "index.sqlite";
 /// The lock of the index: its users share it, replacing the index holds it exclusively; in [`OWN`].

@@ -8,7 +8,7 @@ use super::group::{Ready, ingestion, place};
 use super::look::{Look, check_ledger, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
-use crate::collection::{Here, Listed, Names, StoredItem, Writer, visit_tree};
+use crate::collection::{Event, Here, Listed, Names, StoredItem, Writer, visit_tree};
 use crate::disk::{Dir, Exclusion, IoContext, Links, PathError, SourceWalk};
 use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
@@ -267,6 +267,7 @@ impl Side<'_> {
         }
         let clock = self.adopter.clock;
         let event = ingestion(name, Here::of(&sidecar), writer.agent(), clock.now());
+        let event = Event { import: collection.imported_source(&sidecar), ..event };
         Ok(collection.record_arrivals(before, &[event], clock)?)
     }
 

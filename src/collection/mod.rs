@@ -30,7 +30,6 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::clock::Clock;
 use crate::custody::CustodyId;
 use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes};
-use crate::identity::Instant;
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -51,11 +50,11 @@ pub use item::StoredItem;
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
 pub use ledger::changed::LoggedChange;
 pub(crate) use ledger::changed::is_logged_as;
-pub(crate) use ledger::year_file;
 pub use ledger::{
     Actual, CollectionRef, Corrected, Correction, Departed, Discrepancy, Event, EventKind, Gap,
-    Here, Unlogged,
+    Here, ImportedSource, Unlogged,
 };
+pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE, year_file};
 pub use names::list::{Listed, Names};
 pub(crate) use names::list::{belongs, listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;
@@ -164,11 +163,6 @@ impl Collection {
     /// The clock of its waiter.
     pub(crate) fn clock(&self) -> &'static dyn Clock {
         self.waiter.clock
-    }
-
-    /// The time by the clock of its waiter.
-    pub(crate) fn now(&self) -> Instant {
-        self.waiter.clock.now()
     }
 
     /// The root directory.

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::error::in_words;
 use super::given::{check_ibip, check_name};
-use super::group::{LabeledItem, Publishable};
+use super::group::{LabeledItem, Publishable, Staged};
 use super::source_removal::SourceRemover;
 use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Arriving, Collection, Event, EventKind, GroupFailure, IndexUpdate, Lookup, StagedItem, Writer,
-    Year, lock_items_with,
+    Arriving, Collection, Event, EventKind, GroupFailure, ImportedSource, IndexUpdate, Lookup,
+    StagedItem, Writer, Year, lock_items_with,
 };
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
@@ -85,7 +85,10 @@ impl Publisher<'_> {
     fn event(&self, item: &LabeledItem) -> Event {
         let (name, now) = (&item.label.name, self.clock.now());
         let event = Event::new(EventKind::Ingestion, name, now, self.writer.agent());
-        event.with_digest(item.staged.payload.digest).leaving(item.here.clone())
+        let Staged { given, done, payload, .. } = &item.staged;
+        let import = ImportedSource::of(&given.origin, &done.entries, payload);
+        let event = event.with_digest(payload.digest).leaving(item.here.clone());
+        Event { import, ..event }
     }
 
     /// Completes an item, whose source is no longer needed.

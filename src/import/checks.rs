@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::ImportError;
 use super::bag::{self, Bag, BagError};
 use super::candidate::Candidate;
-use super::ledger::Entry;
 use super::look::{Scanner, SourceScan};
-use super::source_lookup::{LedgerQuery, item_of_source};
+use super::source_lookup::{SourceQuery, item_of_source};
+use super::sources::Entry;
 use crate::collection::{Collection, Lookup};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times};
 use crate::deposit::{Checks, DepositError, SourcePlace};
@@ -155,7 +155,7 @@ pub(super) fn check_translations(
     candidate: &Candidate,
     metadata: &Metadata,
     collection: &Collection,
-    ledger: &LedgerQuery<'_>,
+    known: &SourceQuery<'_>,
 ) -> Result<(), ImportError> {
     let language = metadata.language();
     let refuse = |original: String, into: Option<Language>| match into {
@@ -167,7 +167,7 @@ pub(super) fn check_translations(
     let given = candidate.relations.iter();
     let mut relations: Vec<_> = given.map(|it| (it.kind, it.to.to_string(), Some(it.to))).collect();
     for (kind, path) in &candidate.references {
-        let item = item_of_source(ledger, path)?.map(Identifier::from);
+        let item = item_of_source(known, path)?.map(Identifier::from);
         relations.push((kind.clone(), path.display().to_string(), item));
     }
     for (kind, to, item) in relations {

@@ -8,13 +8,12 @@ use std::time::Duration;
 use super::bag::{self, Bag, BagError};
 use super::candidate::{Candidate, Keys, path_of_key};
 use super::checks::{KnownSource, check_translations, checks, wrong_bag};
-use super::ledger::catch_up::{IMPORTED, SOURCE, entry_of};
-use super::ledger::{Entry, Imported, ItemPresence, LineKind};
 use super::look::{Scanner, SourceScan};
-use super::source_lookup::LedgerQuery;
+use super::source_lookup::SourceQuery;
+use super::sources::{Entry, Imported, ItemPresence};
 use super::{Bags, Dedupe, DefaultTitle, ImportError};
 use crate::clock::Clock;
-use crate::collection::{Collection, Departed, Lookup};
+use crate::collection::{Collection, Departed, IMPORTED, Lookup, SOURCE};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times};
 use crate::deposit::{
     self, DepositError, DepositTarget, LEFT_OUT, LeftOut, Plan, Preset, Request, Source,
@@ -119,9 +118,9 @@ impl<'a> Planner<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        ledger: &LedgerQuery<'_>,
+        known: &SourceQuery<'_>,
     ) -> Result<Decision, ImportError> {
-        match self.decide_at_once(candidate, key, ledger) {
+        match self.decide_at_once(candidate, key, known) {
             Err(error) if error.is_of_source(&candidate.place.path()) => {
                 match self.rules.looker.times(&candidate.place) {
                     Ok(times) if times.into_iter().any(|time| self.is_recent(time)) => {
@@ -138,7 +137,7 @@ impl<'a> Planner<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        ledger: &LedgerQuery<'_>,
+        known: &SourceQuery<'_>,
     ) -> Result<Decision, ImportError> {
         if self.is_rejected(candidate, key)? {
             return Ok(Decision::Rejected);
@@ -151,7 +150,7 @@ impl<'a> Planner<'a> {
             self.target.check_takeable(&candidate.place.path(), path_of_key(key))?;
         }
         if self.rules.takes_sources
-            && let Some(taken) = self.taken(candidate, key, ledger)?
+            && let Some(taken) = self.taken(candidate, key, known)?
         {
             return Ok(taken);
         }
@@ -170,7 +169,7 @@ impl<'a> Planner<'a> {
             self.progress.skip(look.bytes);
             return Ok(Decision::Unsettled);
         }
-        let there = self.there((candidate, &place, &exclusion), key, &look, ledger)?;
+        let there = self.there((candidate, &place, &exclusion), key, &look, known)?;
         if let Some((entry, there)) = there {
             let known = self.known(candidate, &entry);
             // A source that goes must be in an item with all its bytes: sizes and times do not prove it.
@@ -207,7 +206,7 @@ impl<'a> Planner<'a> {
         if self.rules.title == DefaultTitle::SourceName {
             metadata.set_default_title(path_of_key(key));
         }
-        check_translations(candidate, &metadata, self.target.collection(), ledger)?;
+        check_translations(candidate, &metadata, self.target.collection(), known)?;
         let given = Preset {
             label: candidate.label.clone(),
             relations: candidate.relations.clone(),
@@ -267,13 +266,13 @@ impl<'a> Planner<'a> {
         &self,
         candidate: &Candidate,
         key: &[u8],
-        ledger: &LedgerQuery<'_>,
+        known: &SourceQuery<'_>,
     ) -> Result<Option<Decision>, ImportError> {
         match self.rules.looker.kind(&candidate.place) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             _ => return Ok(None),
         }
-        match ledger(key, &|entry| candidate.may_be(&entry.name))? {
+        match known(key, &|entry| candidate.may_be(&entry.name))? {
             None => Ok(None),
             Some(Imported { entry, standing, .. }) => {
                 self.known(candidate, &entry).check_row(None)?;
@@ -309,12 +308,12 @@ impl<'a> Planner<'a> {
         (candidate, place, exclusion): (&Candidate, &SourcePlace, &Exclusion),
         key: &[u8],
         look: &SourceScan,
-        ledger: &LedgerQuery<'_>,
+        known: &SourceQuery<'_>,
     ) -> Result<Option<(Entry, Decision)>, ImportError> {
         if self.rules.dedupe != Dedupe::None {
             let is_named = |entry: &Entry| candidate.may_be(&entry.name);
             let is_it = |entry: &Entry| entry.shape == look.shape && is_named(entry);
-            if let Some(Imported { entry, standing, .. }) = ledger(key, &is_it)? {
+            if let Some(Imported { entry, standing, .. }) = known(key, &is_it)? {
                 let there = match standing {
                     ItemPresence::Here => Decision::There(entry.name.clone(), None),
                     ItemPresence::Deleted => {
@@ -326,17 +325,16 @@ impl<'a> Planner<'a> {
                 return Ok(Some((entry, there)));
             }
             if look.kind == Kind::Directory
-                && let Some(Imported { entry, .. }) = ledger(key, &is_named)?
+                && let Some(Imported { entry, .. }) = known(key, &is_named)?
                 && self.is_by_other_rules(&entry, place, exclusion)?
             {
-                let (kind, shape) = (LineKind::Existing, look.shape);
-                let entry = Entry { kind, shape, ..entry };
+                let entry = Entry { is_same: true, shape: look.shape, ..entry };
                 return Ok(Some((entry.clone(), Decision::OtherRules(entry))));
             }
             if self.rules.takes_sources
                 && look.kind == Kind::Directory
                 && let Some(Imported { entry, standing: ItemPresence::Here, .. }) =
-                    ledger(key, &is_named)?
+                    known(key, &is_named)?
                 && self.is_rest(&entry, place)?
             {
                 return Ok(Some((entry.clone(), Decision::There(entry.name, None))));
@@ -351,7 +349,7 @@ impl<'a> Planner<'a> {
             };
         };
         // Published by an import that ended before its line was written.
-        let entry = entry_of(&item.sidecar()?.0, LineKind::Kept);
+        let entry = Entry::of_item(&item.sidecar()?.0);
         match entry.filter(|entry| entry.source == key && entry.shape == look.shape) {
             Some(entry) => {
                 let there = Decision::There(entry.name.clone(), Some(entry.clone()));

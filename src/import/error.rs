@@ -108,14 +108,6 @@ pub enum ImportError {
         /// Its state in this collection.
         state: State,
     },
-    /// The ledger is not a list of lines.
-    #[error("the ledger `{}` is damaged: {reason}", path.display())]
-    Ledger {
-        /// Its path.
-        path: PathBuf,
-        /// The fault.
-        reason: &'static str,
-    },
     /// The list of paths is invalid.
     #[error("the list `{name}` is not one of NUL-ended paths")]
     NotAList {

@@ -1,7 +1,7 @@
 //! Importing: many sources become items, each once, however often the import is run or killed.
 //!
 //! [`SourceTree`], [`SourceList`] and [`Manifest`] name the sources as [`Candidate`]s. `decide` plans each,
-//! by inspecting it (`look`) and the [`Ledger`]; [`plan`] reports the plan. An [`Importer`] carries it out: a
+//! by inspecting it (`look`) and the [`KnownSources`]; [`plan`] reports the plan. An [`Importer`] carries it out: a
 //! [`Depositor`](crate::deposit::Depositor) makes the items in groups. When a group is durable, its lines are
 //! written into the ledger, and then it is reported, and its source removed on request. `relate` links the items of rows, `update` corrects existing items, `estimate` estimates the time for
 //! names.
@@ -13,7 +13,6 @@ mod decide;
 pub mod described;
 mod error;
 mod estimate;
-mod ledger;
 mod list;
 mod look;
 mod manifest;
@@ -22,6 +21,7 @@ mod rejects;
 mod relate;
 mod run;
 mod source_lookup;
+mod sources;
 mod tally;
 mod tree;
 mod update;
@@ -40,7 +40,6 @@ pub use bag::BagError;
 pub use candidate::{Candidate, FoundCandidate, Refused, RowText};
 pub use error::ImportError;
 pub use estimate::waiting;
-pub use ledger::Ledger;
 pub use list::SourceList;
 pub use manifest::{
     COLUMN_SYNONYMS, ColumnPlace, Columns, Encoding, Format, Manifest, ManifestReader, MapError,
@@ -50,6 +49,7 @@ pub use reject::RejectDirectory;
 pub use rejects::{RejectsFile, RejectsKind};
 pub use relate::{Related, relate};
 pub use run::{Importer, measure, plan};
+pub use sources::KnownSources;
 pub use tally::Summary;
 pub use tree::{SourceTree, Units};
 pub use update::{Updated, update};

@@ -7,9 +7,9 @@
 use std::ops::ControlFlow;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
-use super::ledger::ItemPresence;
 use super::source_lookup::item_of_source;
-use super::{Became, Event, ImportError, Ledger, Tell, Update};
+use super::sources::ItemPresence;
+use super::{Became, Event, ImportError, KnownSources, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{Amender, Plan};
 use crate::identity::RepositoryName;
@@ -31,7 +31,7 @@ pub struct Related {
 /// Sets the relations between rows, if `update` allows it; `rows` are those of the whole manifest. Refused
 /// rows have been reported before, and are skipped. Reports each counted row.
 pub fn relate(
-    ledger: &Ledger<'_>,
+    known: &KnownSources<'_>,
     rows: impl Iterator<Item = FoundCandidate>,
     update: Update,
     (agent, waiter): (&Agent, &Waiter<'_>),
@@ -44,13 +44,13 @@ pub fn relate(
     let has_relations =
         |it: &Candidate| !it.references.is_empty() || it.relations.iter().next().is_some();
     for candidate in rows.flatten().filter(has_relations) {
-        let collection = ledger.collection();
-        let Some((name, is_new)) = named(ledger, &candidate, &mut keys)? else { continue };
+        let collection = known.collection();
+        let Some((name, is_new)) = named(known, &candidate, &mut keys)? else { continue };
         if update == Update::Act && writer.is_none() {
             writer = Some(collection.writer(agent, waiter)?);
         }
         let amender = Amender { collection, writer: writer.as_ref(), caller };
-        let became = match relate_one(ledger, &candidate, &name, amender) {
+        let became = match relate_one(known, &candidate, &name, amender) {
             Err(error) => {
                 done.failed += 1;
                 Became::Failed(error)
@@ -68,12 +68,12 @@ pub fn relate(
 
 /// The item of a row, and whether this run made it.
 fn named(
-    ledger: &Ledger<'_>,
+    known: &KnownSources<'_>,
     candidate: &Candidate,
     keys: &mut Keys,
 ) -> Result<Option<(RepositoryName, bool)>, ImportError> {
     let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
-    let imported = ledger.of_source(&key, &|entry| candidate.may_be(&entry.name))?;
+    let imported = known.of_source(&key, &|entry| candidate.may_be(&entry.name))?;
     // An item that left keeps its relations; a vanished one has been reported.
     let imported = imported.filter(|it| matches!(it.standing, ItemPresence::Here));
     Ok(imported.map(|it| (it.entry.name, it.is_new)))
@@ -81,7 +81,7 @@ fn named(
 
 /// Sets the relations of a row, at both ends. Returns the last change, that of the item itself if it changes.
 fn relate_one(
-    ledger: &Ledger<'_>,
+    known: &KnownSources<'_>,
     candidate: &Candidate,
     name: &RepositoryName,
     amender: Amender<'_>,
@@ -90,7 +90,7 @@ fn relate_one(
     let (mut unset, mut changed) = (Ok(()), None);
     let mut relations: Vec<_> = candidate.relations.iter().collect();
     for (kind, path) in &candidate.references {
-        if let Some(other) = item_of_source(&|key, fits| ledger.of_source(key, fits), path)? {
+        if let Some(other) = item_of_source(&|key, fits| known.of_source(key, fits), path)? {
             relations.push(Relation { kind: kind.clone(), to: other.into() });
         } else if writer.is_some() {
             // In a dry run, that row may be one that would become an item.

@@ -10,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::candidate::{FoundCandidate, Refused, RowText};
 use super::decide::{Criteria, Decision, Planner};
-use super::ledger::{Entry, LineKind};
 use super::look::Scanner;
-use super::{Became, Event, Ledger, Options, RejectDirectory, Summary, Tell};
+use super::sources::Entry;
+use super::{Became, Event, KnownSources, Options, RejectDirectory, Summary, Tell};
 use crate::clock::Clock;
 use crate::collection::{Collection, Issuer, Writer};
 use crate::deposit::source_removal::SourceRemover;
@@ -26,7 +26,7 @@ use feed::RequestFeed;
 /// Imports into a collection.
 pub struct Importer<'a, 'l> {
     /// The ledger.
-    pub ledger: Ledger<'l>,
+    pub known: KnownSources<'l>,
     /// The issuer of labels.
     pub issuer: Issuer<'a>,
     /// The right to write.
@@ -46,7 +46,8 @@ pub struct Importer<'a, 'l> {
 /// A source that is becoming an item.
 struct Begun {
     key: Vec<u8>,
-    kind: LineKind,
+    /// Whether its item has a given name.
+    is_named: bool,
     place: SourcePlace,
     /// The place of the item's files: for a bag, its payload.
     payload: SourcePlace,
@@ -55,7 +56,7 @@ struct Begun {
 
 /// The shared state of the two sides of a run.
 struct RunState<'a, 'l, 't> {
-    ledger: Mutex<Ledger<'l>>,
+    known: Mutex<KnownSources<'l>>,
     under_way: Mutex<InFlight>,
     output: Mutex<Output<'t>>,
     looker: Scanner,
@@ -63,6 +64,7 @@ struct RunState<'a, 'l, 't> {
     /// For sources that are removed once they are items.
     remover: Option<SourceRemover<'a>>,
     dedupe: super::Dedupe,
+    clock: &'a dyn Clock,
     progress: &'a dyn Progress,
     interrupt: &'a Interrupt,
 }
@@ -105,10 +107,10 @@ impl<'l> Importer<'_, 'l> {
         self,
         candidates: impl Iterator<Item = FoundCandidate> + Send,
         tell: &mut dyn Tell,
-    ) -> (Summary, Ledger<'l>) {
-        let Importer { ledger, issuer, writer, mut options, peers, clock, progress, interrupt } =
+    ) -> (Summary, KnownSources<'l>) {
+        let Importer { known, issuer, writer, mut options, peers, clock, progress, interrupt } =
             self;
-        let collection = ledger.collection();
+        let collection = known.collection();
         let deadline = deadline(clock, options.time_limit);
         let rejected = options.rejected.take();
         let rules = rules(collection, rejected.as_ref(), options);
@@ -120,16 +122,17 @@ impl<'l> Importer<'_, 'l> {
         let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
         let judge = match Planner::new((collection, peers), clock, rules, (progress, interrupt)) {
             Ok(judge) => judge,
-            Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, ledger),
+            Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, known),
         };
         let shared = RunState {
-            ledger: Mutex::new(ledger),
+            known: Mutex::new(known),
             under_way: Mutex::default(),
             output: Mutex::new(Output { tell, summary: Summary::default() }),
             looker,
             rejected,
             remover,
             dedupe,
+            clock,
             progress,
             interrupt,
         };
@@ -146,19 +149,19 @@ impl<'l> Importer<'_, 'l> {
             interrupt,
         };
         let ended = depositor.run(feed, |outcomes| shared.report(outcomes));
-        let RunState { ledger, output, .. } = shared;
+        let RunState { known, output, .. } = shared;
         let mut summary = output.into_inner().unwrap_or_else(PoisonError::into_inner).summary;
         summary.notices = ended.notices;
         if let Some(error) = ended.fatal {
             summary.fatal.get_or_insert(error.into());
         }
-        (summary, ledger.into_inner().unwrap_or_else(PoisonError::into_inner))
+        (summary, known.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// Reports the plan for each candidate.
 pub fn plan(
-    ledger: &Ledger<'_>,
+    known: &KnownSources<'_>,
     mut options: Options,
     peers: Peers<'_>,
     clock: &dyn Clock,
@@ -168,8 +171,8 @@ pub fn plan(
 ) -> Summary {
     let mut output = Output { tell, summary: Summary::default() };
     let rejected = options.rejected.take();
-    let rules = rules(ledger.collection(), rejected.as_ref(), options);
-    let place = (ledger.collection(), peers);
+    let rules = rules(known.collection(), rejected.as_ref(), options);
+    let place = (known.collection(), peers);
     let mut judge = match Planner::new(place, clock, rules, (&NoProgress, interrupt)) {
         Ok(judge) => judge,
         Err(error) => return Summary { fatal: Some(error), ..Summary::default() },
@@ -189,7 +192,7 @@ pub fn plan(
         let mut left_out = Vec::new();
         let decided = judge.key(&candidate).and_then(|key| {
             let decision =
-                judge.decide(&candidate, &key, &|key, fits| ledger.of_source(key, fits))?;
+                judge.decide(&candidate, &key, &|key, fits| known.of_source(key, fits))?;
             if let Decision::Deposit(wanted) = &decision {
                 left_out = judge.rehearse(wanted)?;
                 // Each source counts once, however often it is named.

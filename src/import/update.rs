@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::candidate::{Candidate, FoundCandidate, Keys};
-use super::ledger::{Entry, Imported, ItemPresence};
 use super::source_lookup::item_of_source;
-use super::{Became, Event, ImportError, Ledger, NotUpdated, Tell, Update};
+use super::sources::{Entry, Imported, ItemPresence};
+use super::{Became, Event, ImportError, KnownSources, NotUpdated, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{AmendError, Amender, Plan};
 use crate::correction::{
@@ -38,13 +38,13 @@ const ROWS: usize = 256;
 
 /// Compares the rows of a manifest with their items, and corrects these as `update` allows.
 pub fn update(
-    ledger: &Ledger<'_>,
+    known: &KnownSources<'_>,
     rows: impl Iterator<Item = FoundCandidate>,
     update: Update,
     (agent, waiter): (&Agent, &Waiter<'_>),
     tell: &mut dyn Tell,
 ) -> Result<Updated, ImportError> {
-    let collection = ledger.collection();
+    let collection = known.collection();
     let Waiter { clock, interrupt, limit } = waiter;
     let caller = Caller { agent, clock: *clock, wait: *limit, progress: &NoProgress, interrupt };
     let writer = match update {
@@ -53,7 +53,7 @@ pub fn update(
     };
     let amender = Amender { collection, writer: writer.as_ref(), caller };
     let related = RelatedCorrections::default();
-    let mut run = UpdateRun { ledger, amender, update, related, done: Updated::default(), tell };
+    let mut run = UpdateRun { known, amender, update, related, done: Updated::default(), tell };
     let (mut keys, mut group, mut relating) = (Keys::default(), Vec::new(), Vec::new());
     for candidate in rows.flatten() {
         if interrupt.requested() {
@@ -89,7 +89,7 @@ pub fn update(
 }
 
 struct UpdateRun<'a, 'l, 't> {
-    ledger: &'a Ledger<'l>,
+    known: &'a KnownSources<'l>,
     amender: Amender<'a>,
     update: Update,
     /// The rows that change relations. They are checked together, after the last row.
@@ -107,11 +107,11 @@ impl UpdateRun<'_, '_, '_> {
     ) -> Result<Option<(Candidate, Correction)>, ImportError> {
         let Ok(key) = keys.of(&candidate.place) else { return Ok(None) };
         let is_it = |entry: &Entry| candidate.may_be(&entry.name);
-        let Some(Imported { entry, standing, .. }) = self.ledger.of_source(&key, &is_it)? else {
+        let Some(Imported { entry, standing, .. }) = self.known.of_source(&key, &is_it)? else {
             return Ok(None);
         };
         let count = match &candidate.label {
-            None => self.ledger.items_of_source(&key)?.len(),
+            None => self.known.items_of_source(&key)?.len(),
             Some(_) => 1,
         };
         let reason = match standing {
@@ -142,7 +142,7 @@ impl UpdateRun<'_, '_, '_> {
         candidate: &Candidate,
         name: &RepositoryName,
     ) -> Result<(State, Correction), ImportError> {
-        let (sidecar, _) = self.ledger.collection().named_item(name)?.sidecar()?;
+        let (sidecar, _) = self.known.collection().named_item(name)?.sidecar()?;
         let wanted = self.new_values(candidate)?;
         self.related.note(&self.amender, name, &wanted)?;
         Ok((sidecar.state, self.amender.compare(&sidecar, &wanted)?))
@@ -166,7 +166,7 @@ impl UpdateRun<'_, '_, '_> {
         }
         for (kind, path) in references {
             // A row without an item has been reported.
-            if let Some(name) = item_of_source(&|key, fits| self.ledger.of_source(key, fits), path)?
+            if let Some(name) = item_of_source(&|key, fits| self.known.of_source(key, fits), path)?
             {
                 new.relate(kind.clone(), name.into());
             }

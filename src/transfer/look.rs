@@ -103,6 +103,7 @@ impl Shared<'_> {
         let staged = Staged {
             replaced: to.as_ref().map(|(_, read)| (read.sidecar.state, read.version)),
             unlisted: self.unlisted(step, (&from, &source), to.as_ref())?,
+            import: self.to.imported_source(&source.sidecar),
             ..Staged::of(&from, &source, step, place).to(self.to.id())
         };
         if self.options.mode == RunMode::Plan {

@@ -209,10 +209,8 @@ impl Shared<'_> {
         let (now, agent) = (self.caller.clock.now(), self.writer().agent());
         let event = Event::new(kind, &staged.name, now, agent).with_source(self.from);
         let event = event.with_digest(staged.digest).leaving(staged.there.clone());
-        match kind {
-            EventKind::Transfer => event.with_destination(self.to),
-            _ => Event { note, ..event },
-        }
+        let event = Event { note, import: staged.import.clone(), ..event };
+        if kind == EventKind::Transfer { event.with_destination(self.to) } else { event }
     }
 
     /// Syncs staged items, wherever they were built.

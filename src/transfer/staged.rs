@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Step, TransferError, Transferred};
-use crate::collection::{Here, ReadSidecar, StagedItem, StoredItem};
+use crate::collection::{Here, ImportedSource, ReadSidecar, StagedItem, StoredItem};
 use crate::custody::Custody;
 use crate::digest::Digest;
 use crate::disk::Version;
@@ -22,6 +22,8 @@ pub(super) struct Staged {
     pub received: Option<Custody>,
     /// The line of the ledger of the destination once the item is there.
     pub there: Here,
+    /// The source of the item, for imports into the destination.
+    pub import: Option<ImportedSource>,
     /// Its place: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
     /// The versions of the sidecars on which the decision is based: at the source, and at the destination if
@@ -50,6 +52,7 @@ impl Staged {
             item: None,
             received: None,
             there: Here::of(&source.sidecar),
+            import: None,
             place,
             source: source.version,
             replaced: None,

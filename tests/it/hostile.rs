@@ -36,13 +36,10 @@ const READERS: &[(&str, &[&str])] = &[
         &[
             "-c archive verify",
             "-c archive log",
+            "-c archive import drop --dry-run",
             "-c archive recover --accept-loss --dry-run",
             "-c archive new good.txt",
         ],
-    ),
-    (
-        "archive/.urepo/import/ledger",
-        &["-c archive import drop", "-c archive import drop --dry-run"],
     ),
     (
         "archive/.urepo/journal/handover-00112233445566778899aabbccddeeff.toml",

@@ -29,8 +29,8 @@ use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
 use urepo::holdings::Peers;
 use urepo::import::{
     Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
-    FoundCandidate, ImportError, Importer, Ledger, Manifest, ManifestReader, Options, SourceList,
-    SourceTree, Summary, TableOptions, Units, Update, plan, relate,
+    FoundCandidate, ImportError, Importer, KnownSources, Manifest, ManifestReader, Options,
+    SourceList, SourceTree, Summary, TableOptions, Units, Update, plan, relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
@@ -80,11 +80,11 @@ fn import_and_tell(
     events: &mut Vec<Event>,
 ) -> Result<Summary, ImportError> {
     let (agent, interrupt) = (agent(), Interrupt::default());
-    let ledger = Ledger::open(collection, &agent, &waiter(clock))?;
+    let known = KnownSources::open(collection, &agent, &waiter(clock))?;
     let issuer = Issuer::new(collection, &agent, clock, &issue_options())?;
     let writer = collection.writer(&agent, &waiter(clock))?;
     let importer = Importer {
-        ledger,
+        known,
         issuer,
         writer,
         options,
@@ -107,7 +107,7 @@ fn planned(
     options: Options,
     clock: &dyn Clock,
 ) -> (Vec<Event>, Summary) {
-    let ledger = Ledger::look(collection).unwrap();
+    let ledger = KnownSources::look(collection).unwrap();
     let mut events = Vec::new();
     let mut tell = |told| {
         events.extend(told);

@@ -9,7 +9,7 @@ use urepo::collection::{Collection, CollectionError, Issuer, lock_items, recover
 use urepo::disk::{Dir, Lock, LockError, LockMode, Watcher};
 use urepo::distributor::{DistributorError, Patience, Setting};
 use urepo::identity::Instant;
-use urepo::import::{ImportError, Ledger};
+use urepo::import::{ImportError, KnownSources};
 use urepo::interrupt::Interrupt;
 use urepo::wait::{Waited, Waiter};
 
@@ -99,8 +99,8 @@ fn locks_of_a_collection() {
     interrupted(&lock_items(items, &agent, &Impatient::new().waiter()).unwrap_err());
     drop(locks);
 
-    let _ledger = Ledger::open(&collection, &agent, &waiter(&clock)).unwrap();
-    let ledger = Ledger::open(&collection, &agent, &Impatient::new().waiter());
+    let _ledger = KnownSources::open(&collection, &agent, &waiter(&clock)).unwrap();
+    let ledger = KnownSources::open(&collection, &agent, &Impatient::new().waiter());
     match ledger.map(|_| ()) {
         Err(ImportError::Collection(error)) => interrupted(&error),
         other => panic!("{other:?}"),

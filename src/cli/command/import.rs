@@ -8,7 +8,7 @@ use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::disk::Links;
 use urepo::holdings::{Peers, UnseenRule};
-use urepo::import::{Bags, Dedupe, Importer, Ledger, Options, measure, plan, waiting};
+use urepo::import::{Bags, Dedupe, Importer, KnownSources, Options, measure, plan, waiting};
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
 use super::mint::IssueArgs;
@@ -40,8 +40,8 @@ mod summary;
 /// shows. --exclude, --exclude-from and files called .urepoignore in the sources add patterns. A row, a path
 /// in a list and a bag are always taken, a bag as a whole. --dry-run and -v name the files that are left out.
 ///
-/// You can repeat an import, after a success or a crash at any point: no source is imported twice. A ledger
-/// in the collection, .urepo/import/ledger, records the item of each source. A source whose sizes or times
+/// You can repeat an import, after a success or a crash at any point: no source is imported twice. The ledger
+/// of the collection has the source of each item. A source whose sizes or times
 /// have changed is read, and becomes another item if its content has changed too. With --remove-source every
 /// source is read before it is removed, and other bytes become another item first. Other patterns, or another rule of --links, do not make another item. One import at a time works on a
 /// collection.
@@ -197,7 +197,7 @@ impl Import {
         let issue = self.issue.options(context);
         let others = names::others(context, &collection, &sources)?;
         // First: another import holds it until its end.
-        let ledger = Ledger::open(&collection, &context.agent, &context.waiter())?;
+        let known = KnownSources::open(&collection, &context.agent, &context.waiter())?;
         if let Some(names) = names {
             self.tell_waiting(context, &collection, names)?;
         }
@@ -219,23 +219,23 @@ impl Import {
         let work = |progress: &dyn Progress| {
             let peers = others.peers(Force::Missing.rule(&self.force, UnseenRule::Accept));
             let importer =
-                Importer { ledger, issuer, writer, options, peers, clock, progress, interrupt };
+                Importer { known, issuer, writer, options, peers, clock, progress, interrupt };
             importer.run(found, &mut reporter)
         };
-        let (mut summary, ledger) = if takes_sources {
+        let (mut summary, known) = if takes_sources {
             scan_first(&*progress, scan, (clock, interrupt), work)
         } else {
             with_scan(&*progress, scan, work)
         };
         drop(progress);
-        self.finish_rows(context, (&ledger, &sources), &mut summary, &mut reporter)?;
+        self.finish_rows(context, (&known, &sources), &mut summary, &mut reporter)?;
         reporter.finish(summary, None)
     }
 
     /// Prints the plan.
     fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
         Issuer::new(collection, &context.agent, &context.clock, &self.issue.options(context))?;
-        let ledger = Ledger::look(collection)?;
+        let known = KnownSources::look(collection)?;
         let mut reporter = report::Reporter::new(context, collection, None);
         reporter.removes_sources = self.drop.remove_source;
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
@@ -243,8 +243,8 @@ impl Import {
         let others = names::others(context, collection, sources)?;
         let unseen = Force::Missing.rule(&self.force, UnseenRule::Accept);
         let (peers, clock) = (others.peers(unseen), &context.clock);
-        let mut summary = plan(&ledger, options, peers, clock, found, &mut reporter, interrupt);
-        self.finish_rows(context, (&ledger, sources), &mut summary, &mut reporter)?;
+        let mut summary = plan(&known, options, peers, clock, found, &mut reporter, interrupt);
+        self.finish_rows(context, (&known, sources), &mut summary, &mut reporter)?;
         let wait = self.waiting(collection, summary.imported)?;
         reporter.finish(summary, Some(wait))
     }
@@ -261,11 +261,11 @@ impl Import {
         if !waits || !sources.can_be_read_twice() || context.global.quiet {
             return Ok(None);
         }
-        let ledger = Ledger::look(collection)?;
+        let known = KnownSources::look(collection)?;
         let mut silence = |_| Ok(());
         let (options, found) = (options.clone(), sources.candidates()?);
         let (peers, clock, interrupt) = (Peers::default(), &context.clock, &context.interrupt);
-        let planned = plan(&ledger, options, peers, clock, found, &mut silence, interrupt);
+        let planned = plan(&known, options, peers, clock, found, &mut silence, interrupt);
         Ok(Some(planned.imported))
     }
 

@@ -25,10 +25,6 @@ impl Explain for ImportError {
             Self::NameExists { name } => {
                 Failure::of(Exit::Conflict, self).hint(format!("`urepo show {name}` shows it"))
             }
-            Self::Ledger { path, .. } => Failure::of(Exit::Failure, self).hint(format!(
-                "`rm {}`: the next import makes it from the sidecars",
-                shell::word(path)
-            )),
             Self::NotYetIssued { .. } => Failure::of(Exit::Failure, self)
                 .hint("leave `identifier` and `ibip` empty, and it gets an identifier of its own"),
             Self::RelationLost { .. } => Failure::of(Exit::Failure, self)

@@ -33,7 +33,8 @@ pub(crate) const ITEMS: Keys = Keys {
 /// Of events.
 pub(crate) const EVENTS: Keys = Keys {
     what: "an event",
-    fixed: "date event id holding holding.state holding.epoch holding.id holding.changed holding.holder detail \
+    fixed: "date event id holding holding.state holding.epoch holding.id holding.changed holding.holder import \
+            import.source import.shape import.content import.bytes detail \
             command user user_id machine process digest digest_before from from_name to to_name freed note changes",
     free: &[],
     has_terms: false,

@@ -3,15 +3,15 @@
 //!
 //! The note is a file in the stage of the run, with one name a line. The stage of a run that is killed or fails stays. The
 //! next writer that is alone compares the items of the note with their last lines, and adds what is missing. A power cut
-//! may take the note as well: then the line stays older than the item until `recover --ledger`.
+//! may take the note as well: then the line stays older than the item until `recover --accept-loss`.
 
 use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::ledger::registration;
-use crate::collection::{Collection, Here, Writer};
+use crate::collection::ledger::{Found, registration};
+use crate::collection::{Collection, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -87,20 +87,19 @@ impl Collection {
             for name in names.lines().filter_map(|line| RepositoryName::parse_as_found(line).ok()) {
                 let (name, _) = name;
                 let missing = self.missing_line(&name)?;
-                events.extend(missing.map(|here| registration(&name, here, agent, clock)));
+                events.extend(missing.map(|found| registration(&name, found, agent, clock)));
             }
             self.record(&events, clock)?;
         }
         Ok(())
     }
 
-    /// What the ledger lacks about the item `name`; `None` outside if its last line is not older than the item.
-    #[expect(clippy::option_option, reason = "as for `found`")]
-    fn missing_line(&self, name: &RepositoryName) -> Result<Option<Option<Here>>, PathError> {
+    /// What the ledger lacks about the item `name`; `None` if its last line is not older than the item.
+    fn missing_line(&self, name: &RepositoryName) -> Result<Option<Found>, PathError> {
         let Some(found) = self.found(name)? else { return Ok(None) };
         let Some(recorded) = self.last_record(name)? else { return Ok(Some(found)) };
-        let is_known = recorded.holding == found;
+        let is_known = found.here.is_none() || recorded.holding == found.here;
         let is_below = self.contradicting_line(name)?.is_some();
-        Ok(found.filter(|_| !is_known && !is_below).map(Some))
+        Ok(Some(found).filter(|_| !is_known && !is_below))
     }
 }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::replay::Replay;
-use super::{Collection, Event, Here};
+use super::{Collection, Event, Found, Here};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::TrashContents;
@@ -166,13 +166,13 @@ impl Collection {
     pub(super) fn seems_returned(&self, name: &RepositoryName) -> Result<Option<Event>, PathError> {
         let Some(line) = self.loss(name)? else { return Ok(None) };
         let found = match self.found(name) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => Some(None),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Some(Found::default()),
             found => found?,
         };
         let is_odd = match found {
             None => false,
             // Nobody made another Original of a tombstone that was given up.
-            Some(found) => found.is_none_or(|here| here.state == State::Original),
+            Some(Found { here, .. }) => here.is_none_or(|here| here.state == State::Original),
         };
         Ok(is_odd.then_some(line))
     }
@@ -334,7 +334,7 @@ impl Comparison<'_> {
             Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
             found => found?,
         };
-        let Some(here) = found.flatten() else { return Ok(None) };
+        let Some(here) = found.and_then(|found| found.here) else { return Ok(None) };
         let was = self.collection.last_record(&name)?.and_then(|line| line.state());
         let is_other =
             was != Some(here.state) && self.collection.contradicting_line(&name)?.is_none();

@@ -135,7 +135,7 @@ impl Collection {
                 for name in here {
                     match self.found(&name) {
                         Ok(Some(found)) => {
-                            add(name, None, found.map_or(Actual::Unreadable, Actual::Here));
+                            add(name, None, found.here.map_or(Actual::Unreadable, Actual::Here));
                         }
                         Ok(None) => {}
                         Err(error) => {

@@ -14,6 +14,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::changed::{LoggedChange, logged};
+use super::imported::ImportedSource;
 use crate::agent::Agent;
 use crate::collection::Collection;
 use crate::custody::{Custody, Has, Holding};
@@ -116,6 +117,9 @@ pub enum EventKind {
     /// Its identifier was issued, without an item.
     #[serde(rename = "mint")]
     Mint,
+    /// The source of an import is the same as the item.
+    #[serde(rename = "duplication")]
+    Duplication,
     /// It was found here without a line, or in another state than by its line.
     #[serde(rename = "registration")]
     Registration,
@@ -136,6 +140,9 @@ pub struct Event {
     /// What the collection has of it afterwards. Without one, nothing changed, or it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holding: Option<Here>,
+    /// The source that it was made of, if an import made it or found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<ImportedSource>,
     /// The digest of its manifest afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -185,6 +192,7 @@ impl Event {
             event,
             id: id.clone(),
             holding: None,
+            import: None,
             digest: None,
             digest_before: None,
             from: None,

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::chain::Tail;
+use super::imported::ImportedSource;
 use super::{Collection, Event, EventKind, Here};
 use crate::agent::Agent;
 use crate::clock::Clock;
@@ -58,12 +59,12 @@ impl Collection {
                         // The item is here, and its loss would be damage.
                         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                             built.closed.push(error.path().to_path_buf());
-                            Some(None)
+                            Some(Found::default())
                         }
                         found => found?,
                     };
-                    if let Some(here) = found {
-                        let event = registration(&name, here, agent, clock);
+                    if let Some(found) = found {
+                        let event = registration(&name, found, agent, clock);
                         lines.extend(serde_json::to_string(&event).ok());
                         built.items += 1;
                     }
@@ -102,25 +103,20 @@ impl Collection {
     ) -> Result<(), PathError> {
         let mut events = Vec::new();
         for name in names {
-            if let Some(here) = self.found(name)?
+            if let Some(found) = self.found(name)?
                 && self.seems_returned(name)?.is_none()
             {
-                events.push(registration(name, here, agent, clock));
+                events.push(registration(name, found, agent, clock));
             }
         }
         self.record(&events, clock)
     }
 
-    /// What the collection has of an item without a line; `None` inside if its sidecar cannot be read or is not sealed, and
-    /// outside if it has none.
-    #[expect(
-        clippy::option_option,
-        reason = "both are answers: an item of unknown state, and none"
-    )]
+    /// What the collection has of an item, by its sidecar; `None` if it has none.
     pub(in crate::collection) fn found(
         &self,
         name: &RepositoryName,
-    ) -> Result<Option<Option<Here>>, PathError> {
+    ) -> Result<Option<Found>, PathError> {
         let item = match self.item(name) {
             Ok(item) => item,
             Err(CollectionError::Disk(error)) if error.is_link() => return Ok(None),
@@ -128,22 +124,34 @@ impl Collection {
             Err(_) => return Ok(None),
         };
         match item.read_sidecar() {
-            Ok(read) if read.seal == Seal::Intact => Ok(Some(Some(Here::of(&read.sidecar)))),
+            Ok(read) if read.seal == Seal::Intact => {
+                let import = self.imported_source(&read.sidecar);
+                Ok(Some(Found { here: Some(Here::of(&read.sidecar)), import }))
+            }
             Err(CollectionError::Disk(error)) => Err(error),
             // It is not an item for `verify` either.
             Err(CollectionError::NoSidecar { .. }) => Ok(None),
             // An item whose sidecar cannot be read exists nevertheless.
-            Ok(_) | Err(_) => Ok(Some(None)),
+            Ok(_) | Err(_) => Ok(Some(Found::default())),
         }
     }
+}
+
+/// An item that was found here.
+#[derive(Clone, Debug, Default)]
+pub(in crate::collection) struct Found {
+    /// What the collection has of it; `None` if its sidecar cannot be read or is not sealed.
+    pub here: Option<Here>,
+    /// The source that it was made of, if an import here made it.
+    pub import: Option<ImportedSource>,
 }
 
 /// The line about an item that was found here.
 pub(in crate::collection) fn registration(
     name: &RepositoryName,
-    holding: Option<Here>,
+    Found { here, import }: Found,
     agent: &Agent,
     clock: &dyn Clock,
 ) -> Event {
-    Event { holding, ..Event::new(EventKind::Registration, name, clock.now(), agent) }
+    Event { holding: here, import, ..Event::new(EventKind::Registration, name, clock.now(), agent) }
 }

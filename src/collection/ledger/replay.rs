@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 use super::chain::{ChainReader, Position};
 use crate::disk::{Dir, PathError, StoredFile};
@@ -59,6 +60,8 @@ pub(super) struct Head<'l> {
     #[serde(borrow)]
     pub id: std::borrow::Cow<'l, str>,
     holding: Option<IgnoredAny>,
+    #[serde(borrow)]
+    pub import: Option<&'l RawValue>,
 }
 
 /// A line that accepts damage.
@@ -69,11 +72,18 @@ struct Accepted<'l> {
 }
 
 impl Head<'_> {
-    /// The head of a line about the holding of an item.
+    /// The head of a line about an item.
+    pub(super) fn of(line: &[u8]) -> Option<Head<'_>> {
+        serde_json::from_slice(line).ok()
+    }
+
+    /// The same if the line is about what the collection has of the item.
     pub(super) fn of_holding(line: &[u8]) -> Option<Head<'_>> {
-        let head: Head<'_> = serde_json::from_slice(line).ok()?;
-        let is_change = head.holding.is_some() || head.is_loss() || head.event == "registration";
-        is_change.then_some(head)
+        Head::of(line).filter(Head::is_of_holding)
+    }
+
+    pub(super) fn is_of_holding(&self) -> bool {
+        self.holding.is_some() || self.is_loss() || self.event == "registration"
     }
 
     pub(super) fn is_loss(&self) -> bool {

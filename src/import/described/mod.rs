@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::manifest::{RowFields, TableOptions, TableReader};
-use super::{ImportError, Ledger};
+use super::{ImportError, KnownSources};
 use crate::collection::Collection;
 use crate::correction::{CorrectionError, NewValues};
 use crate::disk::resolved;
@@ -153,13 +153,13 @@ pub struct ItemFinder<'a> {
     /// The directory above the paths of sources.
     root: PathBuf,
     /// Read at the first path.
-    ledger: OnceCell<Ledger<'a>>,
+    known: OnceCell<KnownSources<'a>>,
 }
 
 impl<'a> ItemFinder<'a> {
     /// Finds items of `collection`, and sources beneath `root`.
     pub fn new(collection: &'a Collection, root: PathBuf) -> ItemFinder<'a> {
-        ItemFinder { collection, root, ledger: OnceCell::new() }
+        ItemFinder { collection, root, known: OnceCell::new() }
     }
 
     fn collection(&self) -> &'a Collection {
@@ -180,11 +180,11 @@ impl<'a> ItemFinder<'a> {
 
     /// The item that was imported from `path`.
     fn of_source(&self, path: &str) -> Result<RepositoryName, DescribedError> {
-        let ledger = if let Some(ledger) = self.ledger.get() {
-            ledger
+        let known = if let Some(known) = self.known.get() {
+            known
         } else {
-            let ledger = Ledger::look(self.collection)?;
-            self.ledger.get_or_init(|| ledger)
+            let known = KnownSources::look(self.collection)?;
+            self.known.get_or_init(|| known)
         };
         let source = self.root.join(path);
         // The source itself may be missing, and is not followed if it is a link.
@@ -192,7 +192,7 @@ impl<'a> ItemFinder<'a> {
             (Some(Ok(parent)), Some(name)) => parent.join(name),
             _ => source,
         };
-        let mut names = ledger.items_of_source(source.as_os_str().as_bytes())?;
+        let mut names = known.items_of_source(source.as_os_str().as_bytes())?;
         match (names.pop_first(), names.len()) {
             (Some(name), 0) => Ok(name),
             (Some(_), others) => {

@@ -7,7 +7,7 @@ use crate::deposit::{Request, SourcePlace, in_words};
 use crate::identity::Instant;
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
-use crate::import::ledger::{Entry, LineKind};
+use crate::import::sources::Entry;
 use crate::import::{Became, Event, ImportError};
 
 /// Produces requests, as fast as they are taken.
@@ -64,7 +64,7 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
                 return Ok((key, None));
             }
             let of_source = |key: &[u8], fits: &dyn Fn(&Entry) -> bool| {
-                lock(&self.shared.ledger).of_source(key, fits)
+                lock(&self.shared.known).of_source(key, fits)
             };
             let decision = self.judge.decide(&candidate, &key, &of_source)?;
             Ok((key, Some(decision)))
@@ -81,10 +81,11 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
             Err(error) => (Became::Failed(error), None),
         };
         if let Some(line) = line {
-            let mut ledger = lock(&self.shared.ledger);
-            let unsynced = (line.kind == LineKind::Kept).then(|| line.name.clone());
-            let added = ledger.confirm(unsynced.as_slice()).and_then(|()| ledger.add(&[line]));
-            drop(ledger);
+            let mut known = lock(&self.shared.known);
+            let unsynced = (!line.is_same).then(|| line.name.clone());
+            let added = known.confirm(unsynced.as_slice());
+            let added = added.and_then(|()| known.add(vec![line], self.clock));
+            drop(known);
             if let Err(error) = added {
                 return self.end(candidate, error);
             }
@@ -119,14 +120,14 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
     }
 
     fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: PlannedItem) -> Request {
-        let kind = if candidate.label.is_some() { LineKind::Kept } else { LineKind::Item };
+        let is_named = candidate.label.is_some();
         let PlannedItem { request, payload, .. } = wanted;
         let Candidate { place, row, .. } = candidate;
         let mut under_way = lock(&self.shared.under_way);
         let number = under_way.next;
         under_way.next += 1;
         under_way.keys.insert(key.clone());
-        under_way.begun.insert(number, Begun { key, kind, place, payload, row });
+        under_way.begun.insert(number, Begun { key, is_named, place, payload, row });
         request
     }
 }

@@ -4,8 +4,8 @@ use super::{RunState, lock};
 use crate::deposit::{DepositError, Duplicate, DuplicateIndex};
 use crate::digest::Digest;
 use crate::disk::PathError;
-use crate::import::ledger::{Imported, ItemPresence, LineKind};
-use crate::import::{Dedupe, ImportError, Ledger};
+use crate::import::sources::{Imported, ItemPresence};
+use crate::import::{Dedupe, ImportError, KnownSources};
 
 impl DuplicateIndex for RunState<'_, '_, '_> {
     /// A source that was touched but has the same content is still the same item. With [`Dedupe::Content`]
@@ -14,14 +14,14 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
         let mut under_way = lock(&self.under_way);
         let Some(begun) = under_way.begun.get(&number) else { return Ok(Duplicate::None) };
         // An item with a given name is never a duplicate.
-        if self.dedupe == Dedupe::None || begun.kind == LineKind::Kept {
+        if self.dedupe == Dedupe::None || begun.is_named {
             return Ok(Duplicate::None);
         }
-        let ledger: &mut Ledger<'_> = &mut lock(&self.ledger);
+        let known: &mut KnownSources<'_> = &mut lock(&self.known);
         let imported = match self.dedupe {
-            Dedupe::Content => ledger.of_content(content),
+            Dedupe::Content => known.of_content(content),
             Dedupe::Source | Dedupe::None => {
-                ledger.of_source(&begun.key, &|entry| entry.content == *content)
+                known.of_source(&begun.key, &|entry| entry.content == *content)
             }
         };
         if let Some(Imported { entry, standing, .. }) = imported.map_err(into_deposit)? {
@@ -49,7 +49,7 @@ fn into_deposit(error: ImportError) -> DepositError {
         ImportError::Disk(error) => error.into(),
         error => {
             let cause = std::io::Error::other(error.to_string());
-            PathError::new("read", Ledger::path(), cause).into()
+            PathError::new("read", ".urepo/ledger", cause).into()
         }
     }
 }

@@ -5,28 +5,25 @@ use std::path::Path;
 
 use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::source_removal::{SourceKept, Times};
-use crate::deposit::{DepositError, Deposited, Outcome, SourcePlace, in_words};
+use crate::deposit::{DepositError, Outcome, SourcePlace, in_words};
 use crate::identity::RepositoryName;
-use crate::import::ledger::{Entry, LineKind};
+use crate::import::sources::Entry;
 use crate::import::{Became, Event};
 
 impl RunState<'_, '_, '_> {
     /// Takes the outcomes of a group, whose items are durable.
     pub(super) fn report(&self, outcomes: Vec<Outcome>) -> Result<(), DepositError> {
         let begun = self.take(&outcomes);
-        // The next import checks which items were published, but only after the last line of the ledger: so
-        // no line is written now.
-        let doubtful =
-            |outcome: &Outcome| matches!(outcome.result, Err(DepositError::NotDurable { .. }));
-        if !outcomes.iter().any(doubtful) {
-            let lines = outcomes.iter().zip(&begun);
-            let lines: Vec<_> =
-                lines.filter_map(|(outcome, begun)| Self::line(outcome, begun.as_ref()?)).collect();
-            if let Err(error) = lock(&self.ledger).add(&lines) {
-                // The items are durable, and the next import finds them.
-                lock(&self.output).summary.fatal.get_or_insert(error);
-                return Err(DepositError::GroupFailed);
-            }
+        let same = outcomes.iter().zip(&begun);
+        let same: Vec<_> =
+            same.filter_map(|(outcome, begun)| Self::same(outcome, begun.as_ref()?)).collect();
+        let followed = {
+            let mut known = lock(&self.known);
+            known.follow().and_then(|()| known.add(same, self.clock))
+        };
+        if let Err(error) = followed {
+            lock(&self.output).summary.fatal.get_or_insert(error);
+            return Err(DepositError::GroupFailed);
         }
         self.forget(&begun);
         let pairs = outcomes.into_iter().zip(begun);
@@ -54,23 +51,15 @@ impl RunState<'_, '_, '_> {
         }
     }
 
-    /// The line of a source that is an item now, or was one.
-    fn line(outcome: &Outcome, begun: &Begun) -> Option<Entry> {
-        let (kind, name, shape, content, bytes) = match &outcome.result {
-            Ok(Deposited { label, payload, shape, content, .. }) => {
-                (begun.kind, &label.name, shape, content, payload.bytes)
-            }
-            Err(DepositError::Held(same)) => {
-                (LineKind::Existing, &same.name, &same.shape, &same.content, same.bytes)
-            }
-            Err(_) => return None,
-        };
+    /// The entry of a source that is the same as an existing item.
+    fn same(outcome: &Outcome, begun: &Begun) -> Option<Entry> {
+        let Err(DepositError::Held(same)) = &outcome.result else { return None };
         Some(Entry {
-            kind,
-            name: name.clone(),
-            shape: *shape,
-            content: *content,
-            bytes,
+            name: same.name.clone(),
+            is_same: true,
+            shape: same.shape,
+            content: same.content,
+            bytes: same.bytes,
             source: begun.key.clone(),
         })
     }

@@ -132,7 +132,7 @@ fn many_items_of_one_content_that_left_are_looked_at_once() {
     let sources = tree(&world.sources(), Units::EachFile);
     let (_, summary) = import(&collection, sources, options, &world.clock).unwrap();
     assert_eq!((summary.imported, summary.there), (0, 2 * FILES as u64));
-    let ledger = world.root().join(Ledger::path());
+    let ledger = ledger_file(&world.root());
     let steps = trace.0.lock().unwrap();
     let reads = steps.iter().filter(|step| **step == (Operation::Read, ledger.clone())).count();
     assert!((FILES..=6 * FILES).contains(&reads), "{reads}");
@@ -286,4 +286,28 @@ fn a_name_of_what_is_not_here_any_more_is_not_given_again() {
         assert_eq!(world.names(), [free]);
     }
     assert_eq!(about_it(), before);
+}
+
+/// A collection that was lost is made again from its mirror: what it had imported comes back with the items.
+#[test]
+fn sources_of_a_lost_collection_are_known_to_the_one_that_takes_its_place() {
+    let world = crate::support::World::with_collection();
+    world.write("drop/one", "one");
+    world.write("drop/two", "two");
+    world.run("-c archive import drop").succeeded();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    world.run("init archive --host archive.example.org --names-from mirror").succeeded();
+    world.run("-c archive copy --all --from mirror").succeeded();
+    let ran = world.run("-c archive import drop");
+    assert!(
+        ran.succeeded().is_empty() && ran.stderr.contains("2 there already"),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+    // In a mirror, the same path is another source.
+    let ran = world.run("-c mirror import drop");
+    assert_eq!(ran.succeeded().lines().count(), 2, "{}", ran.stderr);
 }

@@ -131,7 +131,7 @@ fn other_rules_never_import_twice() {
             };
             first.run(&collection, &sources, SourceRule::Keep);
             if loses_ledger {
-                std::fs::remove_file(root.join(Ledger::path())).unwrap();
+                std::fs::remove_dir_all(root.join(".urepo/ledger")).unwrap();
             }
             if [first, second].iter().all(|rules| rules.patterns == JUNK) {
                 // What is left out may change, and become more.

@@ -82,7 +82,7 @@ fn run_until(root: &Path, sources: &Path, units: Units, cut: Cut) {
     }
     let (agent, interrupt) = (agent(), Interrupt::default());
     let importer = Importer {
-        ledger: Ledger::open(&collection, &agent, &waiter(&clock)).unwrap(),
+        known: KnownSources::open(&collection, &agent, &waiter(&clock)).unwrap(),
         issuer: Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap(),
         writer: collection.writer(&agent, &waiter(&clock)).unwrap(),
         options: import_options(),
@@ -163,7 +163,7 @@ proptest! {
         prop_assert!(is_there(&import(&collection, found(), import_options(), &clock).unwrap().1));
         prop_assert_eq!(crate::support::tree(&root), before);
         prop_assert_eq!(staged(&root), [""; 0]);
-        std::fs::remove_file(root.join(Ledger::path())).unwrap();
+        std::fs::remove_dir_all(root.join(".urepo/ledger")).unwrap();
         prop_assert!(is_there(&import(&collection, found(), import_options(), &clock).unwrap().1));
         prop_assert!(is_there(&import(&collection, found(), import_options(), &clock).unwrap().1));
     }

@@ -7,6 +7,7 @@ use urepo::disk::{Operation, Watch};
 use super::*;
 use crate::support::{
     Faults, Mode, System, World, between_users, first_user, make_collection, scratch, share,
+    write_ledger,
 };
 
 /// A directory, a file and a directory without files, to be taken away.
@@ -221,7 +222,8 @@ fn an_item_that_the_ledger_does_not_know_is_durable_before_its_source_goes() {
     make_sources(&sources);
     run(&root, &sources, SourceRule::Keep, &Watcher::default()).unwrap();
     let own = root.join(".urepo");
-    std::fs::remove_file(own.join("import/ledger")).unwrap();
+    write_ledger(&root, &[]);
+    std::fs::create_dir(own.join("staging/other")).unwrap();
     let heard = Arc::new(Heard::default());
     let watcher = Watcher::new(Arc::clone(&heard) as _);
     let summary = run(&root, &sources, SourceRule::Remove, &watcher).unwrap();

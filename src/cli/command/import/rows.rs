@@ -1,6 +1,6 @@
 //! Rows whose items were imported before, or have relations.
 
-use urepo::import::{Ledger, Summary, Update, Updated, relate, update};
+use urepo::import::{KnownSources, Summary, Update, Updated, relate, update};
 
 use super::Import;
 use super::report::Reporter;
@@ -22,7 +22,7 @@ impl Import {
     pub(super) fn finish_rows(
         &self,
         context: &Context,
-        (ledger, sources): (&Ledger<'_>, &Sources<'_>),
+        (known, sources): (&KnownSources<'_>, &Sources<'_>),
         summary: &mut Summary,
         reporter: &mut Reporter<'_>,
     ) -> Done {
@@ -49,10 +49,10 @@ impl Import {
                 (_, false) => Update::Act,
             };
             if *step == Relate {
-                summary.add(relate(ledger, rows, mode, acting, reporter)?);
+                summary.add(relate(known, rows, mode, acting, reporter)?);
                 continue;
             }
-            let done = update(ledger, rows, mode, acting, reporter)?;
+            let done = update(known, rows, mode, acting, reporter)?;
             summary.rows = Updated { updated: done.updated + summary.rows.updated, ..done };
             summary.failed += summary.rows.failed.len() as u64;
             summary.refused.extend(summary.rows.failed.iter().cloned());

@@ -6,9 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Offsets of lines by a fingerprint of their key. Different keys may share a fingerprint, so the caller
 /// reads the line.
 #[derive(Debug, Default)]
-pub(super) struct LedgerTable(BTreeSet<(u64, u64)>);
+pub(super) struct SourceTable(BTreeSet<(u64, u64)>);
 
-impl LedgerTable {
+impl SourceTable {
     pub(super) fn add(&mut self, of: &[u8], offset: u64) {
         self.0.insert((fingerprint(of), offset));
     }

@@ -1,6 +1,6 @@
 //! The place of an imported item.
 
-use super::Ledger;
+use super::KnownSources;
 use crate::collection::{CollectionError, Departed};
 use crate::identity::RepositoryName;
 use crate::import::ImportError;
@@ -32,7 +32,7 @@ impl ItemPresence {
     }
 }
 
-impl Ledger<'_> {
+impl KnownSources<'_> {
     /// The place of the item of a line; `None` if the line does not count, because there is no other record
     /// of the item.
     ///
