@@ -38,9 +38,12 @@ pub(super) fn place(
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
     let before = writer
         .sync_staged_sidecars(staged.iter().flatten().map(|(staged, _)| staged.as_path()))
-        .and_then(|()| collection.ledger_end());
-    let before = match before {
-        Ok(before) => before,
+        .and_then(|()| collection.ledger_end())
+        .and_then(|before| {
+            Ok((before, writer.announce(group.iter().map(|ready| &ready.plan.name))?))
+        });
+    let (before, announced) = match before {
+        Ok(begun) => begun,
         Err(error) => {
             // A failed sync is not repeated: the kernel may have dropped the bytes.
             let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
@@ -66,7 +69,10 @@ pub(super) fn place(
         .collect();
     let synced = root.sync_names(directories);
     match synced.and_then(|()| collection.record_arrivals(before, &entered, clock)) {
-        Ok(()) => (outcomes, None),
+        Ok(()) => {
+            announced.settle();
+            (outcomes, None)
+        }
         Err(error) => {
             (outcomes.into_iter().map(|it| doubted(it, &error)).collect(), Some(error.into()))
         }

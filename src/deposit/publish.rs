@@ -241,10 +241,6 @@ impl Arriving for LabeledItem {
     fn staged(&self) -> &StagedItem {
         &self.staged.item
     }
-
-    fn replaces(&self) -> bool {
-        false
-    }
 }
 
 /// An item that fails because of an error of its group.

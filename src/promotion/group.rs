@@ -78,16 +78,6 @@ impl Registrar<'_> {
         }
         let Decision { item, read, custody, holders } = self.decide(name, loss)?;
         if custody.is_none() {
-            // An earlier run may have been killed before it recorded the item.
-            let (name, own) = (item.name(), Here::of(&read.sidecar));
-            let recorded = self.collection.last_record(name)?;
-            if self.writer.is_some()
-                && recorded.is_none_or(|line| line.holding.as_ref() != Some(&own))
-            {
-                let Caller { agent, clock, .. } = self.caller;
-                let event = Event::new(EventKind::Registration, name, clock.now(), agent);
-                self.collection.record(&[event.leaving(own)], clock)?;
-            }
             return Ok(None);
         }
         let proof = verify::prove(&item, Depth::FromDisk, *progress, interrupt);
@@ -190,10 +180,14 @@ impl Registrar<'_> {
                 Err(error) => outcomes[at] = Err(error),
             }
         }
-        let replaced = writer.replace_sidecars(&texts);
-        if let Err(error) =
-            replaced.and_then(|()| self.collection.record(&events, self.caller.clock))
-        {
+        let announced = writer.announce(texts.iter().map(|(item, _)| item.name()));
+        let done = announced.and_then(|announced| {
+            writer.replace_sidecars(&texts)?;
+            self.collection.record(&events, self.caller.clock)?;
+            announced.settle();
+            Ok(())
+        });
+        if let Err(error) = done {
             fail(ready.into_iter(), error.into(), outcomes);
         }
     }

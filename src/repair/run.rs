@@ -291,6 +291,7 @@ impl Repairer<'_> {
         let locks = self.lock(examined)?;
         let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         self.check_unchanged(examined)?;
+        let announced = writer.announce([&plan.name])?;
         match locks.item(&Lookup::new(self.collection), &plan.name)? {
             Some(item) => writer.replace_item(draft.staged(), &item)?,
             None => writer.place_item(self.collection, draft.staged(), &plan.name)?,
@@ -299,7 +300,9 @@ impl Repairer<'_> {
         let is_below = self.collection.contradicting_line(&plan.name)?.is_some();
         let here = Here::of(&plan.sidecar);
         let events = self.events(plan, Some(&here).filter(|_| !is_below));
-        Ok(self.collection.record(&events, self.caller.clock)?)
+        self.collection.record(&events, self.caller.clock)?;
+        announced.settle();
+        Ok(())
     }
 
     /// Locks the item, here and in the other collections that may decide.

@@ -424,10 +424,6 @@ impl Arriving for (usize, Staged) {
     fn staged(&self) -> &StagedItem {
         self.1.in_stage()
     }
-
-    fn replaces(&self) -> bool {
-        self.1.replaced.is_some()
-    }
 }
 
 impl Transferred {

@@ -55,12 +55,12 @@ impl Disk {
     }
 
     /// What would be lost of the items in the stages of the collection at `root`. A stage may be lost
-    /// itself, and the note whose it is.
+    /// itself, and its notes.
     pub(crate) fn lost_of_stages(&self, root: &Path) -> Vec<&PathBuf> {
         let staging = root.join(".urepo/staging");
         let is_staged = |path: &Path| {
             path.strip_prefix(&staging).is_ok_and(|path| path.components().count() > 1)
-                && !path.ends_with("holder")
+                && !["holder", "names"].iter().any(|note| path.ends_with(note))
         };
         self.volatile.iter().filter(|path| is_staged(path)).collect()
     }

@@ -1,18 +1,19 @@
-//! The note of a run on the items that it is about to change, and the lines that the ledger lacks if the run ends
+//! The note of a run on the items that it is about to publish or change, and the lines that the ledger lacks if the run ends
 //! before it writes them.
 //!
 //! The note is a file in the stage of the run, with one name a line. The stage of a run that is killed or fails stays. The
 //! next writer that is alone compares the items of the note with their last lines, and adds what is missing. A power cut
-//! may take the note as well: then the line stays older than the item until `recover --accept-loss`.
+//! may take the note as well: then new items have no line until `urepo recover`, and changed ones an older line.
 
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::Path;
 
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::ledger::{Found, registration};
 use crate::collection::{Collection, Writer};
-use crate::disk::{Dir, PathError};
+use crate::disk::{Dir, PathError, StoredFile};
 use crate::identity::RepositoryName;
 use crate::layout;
 
@@ -23,12 +24,19 @@ const MAX_BYTES: u64 = 128 * 1024 * 1024;
 #[must_use]
 pub(crate) struct ChangeNote<'w> {
     writer: &'w Writer,
+    file: StoredFile,
+    /// The beginning and the end of its lines.
+    lines: Range<u64>,
     is_settled: bool,
 }
 
 impl ChangeNote<'_> {
     /// The lines are written, or nothing was changed.
     pub(crate) fn settle(mut self) {
+        // The note of a long run has only what is under way.
+        if self.file.stat().is_ok_and(|stat| stat.bytes == self.lines.end) {
+            let _ = self.file.truncate(self.lines.start);
+        }
         self.is_settled = true;
     }
 }
@@ -42,7 +50,7 @@ impl Drop for ChangeNote<'_> {
 }
 
 impl Writer {
-    /// Notes that the items `names` are about to change.
+    /// Notes that the items `names` are about to be published or changed.
     pub(crate) fn announce<'n>(
         &self,
         names: impl IntoIterator<Item = &'n RepositoryName>,
@@ -59,7 +67,8 @@ impl Writer {
         };
         let end = file.stat()?.bytes;
         file.write_all_at(text.as_bytes(), end)?;
-        Ok(ChangeNote { writer: self, is_settled: false })
+        let lines = end..end + text.len() as u64;
+        Ok(ChangeNote { writer: self, file, lines, is_settled: false })
     }
 }
 
@@ -101,5 +110,71 @@ impl Collection {
         let is_known = found.here.is_none() || recorded.holding == found.here;
         let is_below = self.contradicting_line(name)?.is_some();
         Ok(Some(found).filter(|_| !is_known && !is_below))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::init_without_names;
+    use crate::disk::Watcher;
+    use crate::wait::Waiter;
+
+    fn name(minute: u32) -> RepositoryName {
+        format!("example.org/archive/2026/11.21.02.{minute}").parse().unwrap()
+    }
+
+    fn agent() -> Agent {
+        Agent {
+            process: std::process::id(),
+            user: "ann".to_owned(),
+            user_id: 1000,
+            machine: "vault".to_owned(),
+            machine_id: "1".to_owned(),
+            command: "urepo test".to_owned(),
+        }
+    }
+
+    /// The note of a long run has only what is under way, and no stage stays for it.
+    #[test]
+    fn a_settled_note_is_gone() {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().join("archive");
+        let collection = init_without_names(&root, "archive", &Watcher::default()).unwrap();
+        let (writer, names) = (collection.writer(&agent(), &Waiter::default()).unwrap(), [10, 11]);
+        let text = || {
+            let mut file = writer.stage().open_file(layout::CHANGE_NOTE).unwrap();
+            String::from_utf8(file.read_all(MAX_BYTES).unwrap()).unwrap()
+        };
+        for round in [12, 13, 14] {
+            let outer = writer.announce(&names.map(name)).unwrap();
+            let inner = writer.announce([&name(round)]).unwrap();
+            assert_eq!(text().lines().count(), 3);
+            inner.settle();
+            assert_eq!(text().lines().count(), 2);
+            outer.settle();
+            assert_eq!(text(), "");
+        }
+        let stage = writer.stage_path().to_path_buf();
+        writer.finish().unwrap();
+        assert!(!stage.exists());
+    }
+
+    /// An item that was published and not recorded has a line after the next writer that is alone, and no other one has.
+    #[test]
+    fn what_a_note_names_is_recorded() {
+        let scratch = tempfile::tempdir().unwrap();
+        let root = scratch.path().join("archive");
+        let collection = init_without_names(&root, "archive", &Watcher::default()).unwrap();
+        let writer = collection.writer(&agent(), &Waiter::default()).unwrap();
+        for minute in [10, 11] {
+            let item = collection.ensure_directory(&layout::item_directory(&name(minute))).unwrap();
+            item.create_file(layout::SIDECAR).unwrap();
+        }
+        drop(writer.announce([&name(10), &name(12)]).unwrap());
+        drop(writer);
+        collection.writer(&agent(), &Waiter::default()).unwrap().finish().unwrap();
+        let is_recorded = [10, 11, 12].map(|minute| collection.is_recorded(&name(minute)).unwrap());
+        assert_eq!(is_recorded, [true, false, false]);
     }
 }

@@ -126,7 +126,6 @@ impl Collection {
         let mut failed = self.restore_set_aside();
         let new_settings = format!("{}.new", layout::SETTINGS);
         let outcomes = [
-            unless_full(self.record_what_is_there(agent, clock)),
             unless_full(self.add_missing_lines(staging, agent, clock)),
             remove_each(staging, |_| true, &mut failed),
             self.root().remove_file_if_there(Path::new(&new_settings)),
@@ -265,6 +264,8 @@ pub fn recover(
     let mut removed = left_overs(collection)?;
     let staging = own.ensure_dir(layout::STAGING)?;
     let mut failed = collection.remove_left_overs(&staging, agent, waiter.clock);
+    let recorded = unless_full(collection.record_what_is_there(agent, waiter.clock));
+    failed.extend(recorded.err().map(CollectionError::from));
     if let Err(error) = collection.remove_partial(&mut failed) {
         failed.push(error.into());
     }

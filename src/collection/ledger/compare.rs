@@ -76,7 +76,7 @@ impl Collection {
         self.discrepancies(wanted, (Writers::Perhaps, States::Ignored), &mut visit)
     }
 
-    /// Records the items that killed processes had published. No other process writes.
+    /// Records the items that have no line: copied in by hand, or published before a power cut. No other process writes.
     ///
     /// An Original that was given up, and is here, is not recorded: a person may have put it back, and another collection
     /// may hold it.

@@ -5,10 +5,9 @@
 //!
 //! # Order
 //!
-//! - An arrival is recorded once the item is durable, before it is reported. A crash between the two leaves
-//!   an item without a line, which `verify` reports and the next writer that is alone records.
-//! - Any other change is recorded once it is durable as well. After a killed run, the next writer adds the missing
-//!   lines (`collection::change::change_note`).
+//! A change is recorded once it is durable, before it is reported. After a killed run, the next writer that is alone adds
+//! the missing lines (`collection::change::change_note`). After a power cut, or if an item was copied in by hand, an item
+//! may lack its line: `verify` reports it, and `recover` records it.
 //!
 //! So after a crash no existing item looks missing. [`Collection::record`] is durable when it returns: one sync for a
 //! group of items.

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use super::StagedItem;
 use crate::clock::Clock;
-use crate::collection::change::change_note::ChangeNote;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::trash::{ITEM, REPLACED};
 use crate::collection::{Collection, Event, LockedItem, Trashed, Writer};
@@ -29,9 +28,6 @@ pub(crate) trait Arriving {
 
     /// Its place in the stage.
     fn staged(&self) -> &StagedItem;
-
-    /// Whether it replaces what the collection has of the item.
-    fn replaces(&self) -> bool;
 }
 
 /// The outcome of publishing: every item is in exactly one of the three lists.
@@ -114,9 +110,10 @@ impl Writer {
         if items.is_empty() {
             return published;
         }
-        let begun = self
-            .announce_changes(&items)
-            .and_then(|announced| Ok((year.collection.ledger_end()?, announced)));
+        let begun = year
+            .collection
+            .ledger_end()
+            .and_then(|before| Ok((before, self.announce(items.iter().map(Arriving::name))?)));
         let (before, announced) = match begun {
             Ok(begun) => begun,
             Err(error) => {
@@ -135,25 +132,13 @@ impl Writer {
             .confirm(year, &published.placed)
             .and_then(|()| year.collection.record_arrivals(before, &events, clock));
         match confirmed {
-            Ok(()) => announced.into_iter().for_each(ChangeNote::settle),
+            Ok(()) => announced.settle(),
             Err(error) => {
-                // The next writer that is alone records what is there.
-                self.stage.leave();
                 let placed = std::mem::take(&mut published.placed);
                 published.failed = Some(GroupFailure::NotDurable(placed, error));
             }
         }
         published
-    }
-
-    /// Announces the items among `arriving` that replace others. New ones show that they are not recorded.
-    fn announce_changes<T: Arriving>(
-        &self,
-        arriving: &[T],
-    ) -> Result<Option<ChangeNote<'_>>, PathError> {
-        let replacing = arriving.iter().filter(|item| item.replaces());
-        let names: Vec<_> = replacing.map(Arriving::name).collect();
-        if names.is_empty() { Ok(None) } else { self.announce(names).map(Some) }
     }
 
     /// Makes the items that moved to `year` durable. The directories that they left are synced as well, so that no item
