@@ -442,3 +442,26 @@ fn a_file_without_lines_is_refused() {
         deposit(&world.collection(), vec![request(source)], options(), &clock, |_| ()).unwrap();
     assert!(outcomes[0].result.is_err());
 }
+
+/// A writer was killed before it had written the header of a new file, or a disk was full.
+#[test]
+fn a_file_without_its_header_breaks_no_chain() {
+    for begun in ["", "{\"collection\":"] {
+        let world = World::new();
+        for number in [2, 3] {
+            std::fs::write(world.ledger().join(format!("{number:06}.jsonl")), begun).unwrap();
+            assert_eq!(told(&world.root), Told::default(), "{number}");
+        }
+        let open = world.collection();
+        assert!(open.last_record(&world.names[0]).unwrap().is_some());
+        for day in [2, 3] {
+            let name = world.deposit(&format!("2027-01-0{day}T00:00:00Z"));
+            assert_eq!(told(&world.root), Told::default(), "{day}");
+            assert!(open.last_record(&name).unwrap().is_some());
+        }
+        assert!(open.last_record(&world.names[3]).unwrap().is_some());
+        let third = std::fs::read_to_string(world.ledger().join("000003.jsonl")).unwrap();
+        assert_eq!(third.lines().count(), 3, "the header, and a line for each");
+        assert_eq!(ledger_lines(&world.root).len(), 4);
+    }
+}

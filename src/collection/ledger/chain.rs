@@ -163,7 +163,7 @@ impl ChainReader {
         Ok(if is_whole { Some(bytes == self.offset && !has_next()?) } else { None })
     }
 
-    /// The line at `position`, without its end.
+    /// The file of the line at `position`.
     pub(super) fn file_of(&self, position: Position) -> Option<Arc<StoredFile>> {
         let at = self.files.binary_search_by_key(&position.file, |(number, _)| *number).ok()?;
         Some(Arc::clone(&self.files[at].1))
@@ -259,6 +259,26 @@ fn sum_before(file: &StoredFile, end: u64) -> Result<Option<u128>, PathError> {
     Ok(if is_line { read_sum(&last[..DIGITS]) } else { None })
 }
 
+/// The end of the last line, which is at the very end of the file unless a writer was killed.
+fn end_of_lines(file: &StoredFile) -> Result<u64, PathError> {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut end = file.stat()?.bytes;
+    let first = end.saturating_sub(MAX_GAP_BYTES);
+    while end > 0 {
+        if end < first {
+            return Err(without_lines(file));
+        }
+        let begin = end.saturating_sub(buffer.len() as u64);
+        let wanted = usize::try_from(end - begin).unwrap_or(buffer.len());
+        let filled = file.read_at(&mut buffer[..wanted], begin)?;
+        if let Some(at) = memchr::memrchr(b'\n', &buffer[..filled]) {
+            return Ok(begin + at as u64 + 1);
+        }
+        end = begin;
+    }
+    Ok(0)
+}
+
 /// Whether a line with this sum ends at `end` of the ledger in `dir`.
 pub(super) fn ends_with_sum(dir: &Dir, end: Position, sum: u128) -> Result<bool, PathError> {
     let file = dir.open_file_if_there(file_name(end.file))?;
@@ -281,28 +301,21 @@ impl<'d> Tail<'d> {
     /// Finds the end of the last line. Nothing is changed.
     pub(super) fn find(dir: &'d Dir) -> Result<Tail<'d>, PathError> {
         let mut tail = Tail { dir, number: 0, file: None, end: 0, sum: 0 };
-        let Some(number) = numbers(dir)?.pop() else { return Ok(tail) };
+        let mut numbers = numbers(dir)?;
+        let Some(number) = numbers.pop() else { return Ok(tail) };
         let file = dir.open_lock_file(file_name(number))?;
         tail.number = number;
-        let mut buffer = vec![0; 64 * 1024];
-        let mut end = file.stat()?.bytes;
-        let first = end.saturating_sub(MAX_GAP_BYTES);
-        // Backwards to the last end of a line, which is at the very end unless a writer was killed.
-        while end > 0 {
-            if end < first {
-                return Err(without_lines(&file));
-            }
-            let begin = end.saturating_sub(buffer.len() as u64);
-            let wanted = usize::try_from(end - begin).unwrap_or(buffer.len());
-            let filled = file.read_at(&mut buffer[..wanted], begin)?;
-            if let Some(at) = memchr::memrchr(b'\n', &buffer[..filled]) {
-                tail.end = begin + at as u64 + 1;
-                break;
-            }
-            end = begin;
-        }
+        tail.end = end_of_lines(&file)?;
         tail.sum = sum_before(&file, tail.end)?.unwrap_or_default();
         tail.file = Some(file);
+        // A writer was killed before it had written the header: the line before is in an earlier file.
+        let mut is_begun = tail.end > 0;
+        while let Some(number) = numbers.pop().filter(|_| !is_begun) {
+            let file = dir.open_file(file_name(number))?;
+            let end = end_of_lines(&file)?;
+            tail.sum = sum_before(&file, end)?.unwrap_or_default();
+            is_begun = end > 0;
+        }
         Ok(tail)
     }
 
@@ -316,15 +329,16 @@ impl<'d> Tail<'d> {
         Head { end: self.position(), sum: self.sum }
     }
 
-    /// Appends `lines`, JSON objects, durably. With `afresh`, they begin a new file, and so they do in a long one; its
-    /// header has the `id` of the collection.
+    /// Appends `lines`, JSON objects, durably. They begin a new file if the last one is long, or by request; its header has
+    /// the `id` of the collection.
     pub(super) fn append(
         &mut self,
         lines: &[String],
         id: &str,
-        afresh: bool,
+        in_new_file: bool,
     ) -> Result<(), PathError> {
-        let is_new = afresh || self.file.is_none() || self.end >= MAX_FILE_BYTES || self.end == 0;
+        let is_new =
+            in_new_file || self.file.is_none() || self.end >= MAX_FILE_BYTES || self.end == 0;
         let mut text = String::new();
         let mut sum = self.sum;
         let mut add = |json: &str| {

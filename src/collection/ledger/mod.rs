@@ -157,11 +157,11 @@ impl Collection {
                 lines.extend(event.and_then(|event| serde_json::to_string(&event).ok()));
             })?;
         }
-        let mut is_afresh = self.is_ledger_unsure.lock().unwrap_or_else(PoisonError::into_inner);
-        let appended = tail.append(&lines, self.id(), *is_afresh);
-        *is_afresh = appended.is_err();
+        let mut is_unsure = self.is_ledger_unsure.lock().unwrap_or_else(PoisonError::into_inner);
+        let appended = tail.append(&lines, self.id(), *is_unsure);
+        *is_unsure = appended.is_err();
         // A ledger that was put back is one until a person says so.
-        if let Some(note) = self.head_note.as_ref().filter(|_| is_contained && !*is_afresh) {
+        if let Some(note) = self.head_note.as_ref().filter(|_| is_contained && !*is_unsure) {
             note.follow(&tail);
         }
         appended
