@@ -54,7 +54,7 @@ pub use ledger::{
     Actual, CollectionRef, Corrected, Correction, Departed, Discrepancy, Event, EventKind, Gap,
     Here, ImportedSource, Unlogged,
 };
-pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE, year_file};
+pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE};
 pub use names::list::{Listed, Names};
 pub(crate) use names::list::{belongs, listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::dates::{forget, leaf_of};
-use crate::collection::year_file;
+use super::dates::{forget, leaf_of, year_file};
 use crate::disk::{Dir, IoContext, PathError, random_hex};
 use crate::identity::RepositoryName;
 

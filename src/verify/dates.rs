@@ -9,9 +9,20 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::collection::year_file;
+use crate::digest::Digest;
 use crate::disk::{Dir, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
+
+/// A longer name of a file is replaced by its digest.
+const LONGEST_NAME: usize = 230;
+
+/// The name of the file about the year of `name`, in each directory that has one for each year.
+pub(super) fn year_file(name: &RepositoryName) -> String {
+    let [subdomain, word, year, _] = name.components();
+    // `+` occurs in no name.
+    let text = format!("{subdomain}+{word}+{year}").to_ascii_lowercase();
+    if text.len() > LONGEST_NAME { Digest::of(text.as_bytes()).to_string() } else { text }
+}
 
 /// Limit on a line: a leaf has at most 255 bytes.
 const LINE: u64 = 512;

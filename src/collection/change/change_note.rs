@@ -103,7 +103,7 @@ impl Collection {
         Ok(())
     }
 
-    /// What the ledger lacks about the item `name`; `None` if its last line is not older than the item.
+    /// The line that the ledger lacks about the item `name`; `None` if its last line is not older than the item.
     fn missing_line(&self, name: &RepositoryName) -> Result<Option<Found>, PathError> {
         let Some(found) = self.found(name)? else { return Ok(None) };
         let Some(recorded) = self.last_record(name)? else { return Ok(Some(found)) };

@@ -49,7 +49,8 @@ pub(super) fn numbers(dir: &Dir) -> Result<Vec<u32>, PathError> {
     let names = dir.names_of(Kind::File, |_| true)?;
     let number = |name: &String| {
         let number = name.strip_suffix(".jsonl")?.parse().ok()?;
-        (file_name(number) == *name).then_some(number)
+        // Six digits: 64 TB.
+        (file_name(number) == *name && number < 1_000_000).then_some(number)
     };
     let mut numbers: Vec<u32> = names.iter().filter_map(number).collect();
     numbers.sort_unstable();
@@ -364,7 +365,7 @@ impl<'d> Tail<'d> {
         }
         let written = file.write_all_at(text.as_bytes(), self.end).and_then(|()| file.sync_data());
         if let Err(error) = written {
-            // What is there of it is the end of a line that was being written, or ends before the next header.
+            // A part that stays is a torn line, or stands behind the line that the next header repeats.
             let _ = file.truncate(self.end);
             return Err(error);
         }

@@ -24,7 +24,7 @@ const AT_A_TIME: usize = 1024;
 pub enum Discrepancy {
     /// The ledger is missing.
     NoLedger,
-    /// Lines are damaged or missing, and this number of places was not accepted; or all were.
+    /// Lines are damaged or missing.
     Broken {
         /// Number of damaged lines.
         damaged: u64,
@@ -46,7 +46,7 @@ pub enum Discrepancy {
 
 /// Whether other processes may be changing the collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writers {
+pub(super) enum Writers {
     None,
     Perhaps,
 }

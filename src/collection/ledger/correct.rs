@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use serde_json::json;
 
 use super::compare::{States, Writers};
-use super::{Collection, Discrepancy, Event, EventKind, Here};
+use super::{Collection, Discrepancy, Event, EventKind, Here, registration};
 use crate::agent::Agent;
 use crate::collection::{CollectionError, Names};
 use crate::disk::{Lock, LockMode, PathError};
@@ -16,18 +16,18 @@ use crate::item::State;
 use crate::layout;
 use crate::wait::Waiter;
 
-/// What makes the ledger agree with an item.
+/// An addition that makes the ledger agree with an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Correction {
     /// The item.
     pub name: RepositoryName,
     /// The recorded state, if any.
     pub was: Option<State>,
-    /// What is here.
+    /// The present holding.
     pub is: Actual,
 }
 
-/// What a collection has of an item, where its ledger has something else.
+/// The holding of an item that differs from its last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actual {
     /// Nothing: the item is given up as lost.
@@ -90,15 +90,18 @@ impl Collection {
         needed.retain(|correction| by_name.get(&correction.name) == Some(&correction));
         let now = waiter.clock.now();
         let event = |it: &Correction| {
-            let (kind, holding) = match &it.is {
-                Actual::Lost => (EventKind::Loss, None),
-                Actual::Unreadable => (EventKind::Registration, None),
-                Actual::Here(here) => (EventKind::Registration, Some(here.clone())),
+            let event = match it.is {
+                Actual::Lost => Event::new(EventKind::Loss, &it.name, now, agent),
+                Actual::Unreadable | Actual::Here(_) => {
+                    // The source of an import belongs to the line as well.
+                    let found = self.found(&it.name)?.unwrap_or_default();
+                    registration(&it.name, found, agent, waiter.clock)
+                }
             };
-            let event = Event::new(kind, &it.name, now, agent);
-            Event { note: Some(it.to_string()), holding, ..event }
+            Ok(Event { note: Some(it.to_string()), ..event })
         };
-        self.record(&needed.iter().map(event).collect::<Vec<_>>(), waiter.clock)?;
+        let events = needed.iter().map(event).collect::<Result<Vec<_>, PathError>>()?;
+        self.record(&events, waiter.clock)?;
         let damaged = damaged.min(agreed.damaged);
         if damaged > 0 {
             let (date, Agent { command, user, machine, .. }) = (now.floor(SECOND), agent);

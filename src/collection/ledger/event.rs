@@ -32,7 +32,7 @@ pub struct CollectionRef {
     pub name: String,
 }
 
-/// What a collection has of an item: the state, and the rank.
+/// The holding of an item: its state and its rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Here {
     /// The state of the item.

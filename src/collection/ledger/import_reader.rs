@@ -2,7 +2,7 @@
 
 use super::chain::{self, ChainReader, Position};
 use super::imported::ImportedSource;
-use super::replay::Head;
+use super::replay::LineHead;
 use super::{Collection, Event};
 use crate::disk::PathError;
 
@@ -25,7 +25,7 @@ impl ImportReader {
         mut visit: impl FnMut(&str, bool, Option<(ImportedSource, u64)>),
     ) -> Result<(), PathError> {
         self.0.read_on(|Position { file, offset }, line| {
-            let Some(head) = Head::of(line) else { return };
+            let Some(head) = LineHead::of(line) else { return };
             let source = head.import.and_then(|text| serde_json::from_str(text.get()).ok());
             let source = source.map(|source| (source, u64::from(file) << 32 | offset));
             visit(&head.folded(), head.is_of_holding(), source);

@@ -39,9 +39,8 @@ use std::time::Duration;
 
 use super::Collection;
 use crate::clock::Clock;
-use crate::digest::Digest;
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
-use crate::identity::{Instant, Prefix, RepositoryName};
+use crate::identity::{Instant, Prefix};
 use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::Waiter;
@@ -60,17 +59,6 @@ pub use unlogged::{Gap, Unlogged};
 
 /// Other processes have the lock only while they append.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A longer name of a file is replaced by its digest.
-const LONGEST_NAME: usize = 230;
-
-/// The name of the file about the year of `name`, in each directory that has one for each year.
-pub(crate) fn year_file(name: &RepositoryName) -> String {
-    let [subdomain, word, year, _] = name.components();
-    // `+` occurs in no name.
-    let text = format!("{subdomain}+{word}+{year}").to_ascii_lowercase();
-    if text.len() > LONGEST_NAME { Digest::of(text.as_bytes()).to_string() } else { text }
-}
-
 /// The end of the ledger at some moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LedgerEnd(Position);
@@ -195,11 +183,11 @@ impl Collection {
         let (mut skipped, mut ended) = (0, Ok(()));
         let mut reader = ChainReader::new(dir);
         reader.read_on(|_, line| {
-            if ended.is_ok() && !replay::is_structure(line) {
+            if ended.is_ok() {
                 match serde_json::from_slice::<Event>(line) {
                     Ok(event) if since.is_some_and(|since| event.date < since) => {}
                     Ok(event) => ended = visit(event),
-                    Err(_) => skipped += 1,
+                    Err(_) => skipped += u64::from(!replay::is_structure(line)),
                 }
             }
         })?;

@@ -112,7 +112,7 @@ impl Collection {
         self.record(&events, clock)
     }
 
-    /// What the collection has of an item, by its sidecar; `None` if it has none.
+    /// The holding of an item, by its sidecar; `None` if it has none.
     pub(in crate::collection) fn found(
         &self,
         name: &RepositoryName,

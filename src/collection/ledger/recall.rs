@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{MutexGuard, PoisonError};
 
 use super::chain::{self, ChainReader};
-use super::replay::{Head, Replay};
+use super::replay::{LineHead, Replay};
 use super::{Collection, Event};
 use crate::collection::CollectionError;
 use crate::disk::PathError;
@@ -122,7 +122,7 @@ impl Collection {
         let leaf = memchr::memmem::Finder::new(leaf);
         // Most lines are about other items; searching for the leaf is cheaper than parsing.
         self.visit_names_in_ledger(
-            |line| leaf.find(line).is_some() && Head::of_holding(line).is_some(),
+            |line| leaf.find(line).is_some() && LineHead::of_holding(line).is_some(),
             |name| {
                 if name.folded().ends_with(end) {
                     found.insert(name);

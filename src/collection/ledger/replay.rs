@@ -55,7 +55,7 @@ impl Known {
 
 /// The part of a line that its replay needs.
 #[derive(Deserialize)]
-pub(super) struct Head<'l> {
+pub(super) struct LineHead<'l> {
     event: &'l str,
     #[serde(borrow)]
     pub id: std::borrow::Cow<'l, str>,
@@ -71,15 +71,15 @@ struct Accepted<'l> {
     damaged: u64,
 }
 
-impl Head<'_> {
+impl LineHead<'_> {
     /// The head of a line about an item.
-    pub(super) fn of(line: &[u8]) -> Option<Head<'_>> {
+    pub(super) fn of(line: &[u8]) -> Option<LineHead<'_>> {
         serde_json::from_slice(line).ok()
     }
 
     /// The same if the line is about what the collection has of the item.
-    pub(super) fn of_holding(line: &[u8]) -> Option<Head<'_>> {
-        Head::of(line).filter(Head::is_of_holding)
+    pub(super) fn of_holding(line: &[u8]) -> Option<LineHead<'_>> {
+        LineHead::of(line).filter(LineHead::is_of_holding)
     }
 
     pub(super) fn is_of_holding(&self) -> bool {
@@ -126,7 +126,7 @@ impl Replay {
         let Replay { chain, keys, last_lines, years, accepted, .. } = self;
         let mut last_year = String::new();
         chain.read_on(|position, line| {
-            let Some(head) = Head::of_holding(line) else {
+            let Some(head) = LineHead::of_holding(line) else {
                 if let Ok(Accepted { event: "gap", damaged }) = serde_json::from_slice(line) {
                     *accepted = damaged;
                 }
@@ -167,10 +167,10 @@ impl Replay {
     /// Calls `visit` for the last line of each item, in their order.
     pub(super) fn visit_last_lines(
         &self,
-        mut visit: impl FnMut(u64, Known, &Head<'_>),
+        mut visit: impl FnMut(u64, Known, &LineHead<'_>),
     ) -> Result<(), PathError> {
         ChainReader::new(self.chain.dir().try_clone()?).read_on(|position, line| {
-            let Some(head) = Head::of_holding(line) else { return };
+            let Some(head) = LineHead::of_holding(line) else { return };
             let key = self.key(&head.folded());
             if let Some(known) = self.last_lines.get(&key).filter(|it| it.position() == position) {
                 visit(key, *known, &head);

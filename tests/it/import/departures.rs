@@ -5,6 +5,7 @@ use urepo::disk::{Operation, Watch};
 use super::*;
 use crate::support::{
     Trace, add_lines, ledger_file, ledger_line, ledger_lines, make_collection, scratch, send_away,
+    write_ledger,
 };
 
 const TIME: &str = "2026-11-21T02:13:00Z";
@@ -310,4 +311,17 @@ fn sources_of_a_lost_collection_are_known_to_the_one_that_takes_its_place() {
     // In a mirror, the same path is another source.
     let ran = world.run("-c mirror import drop");
     assert_eq!(ran.succeeded().lines().count(), 2, "{}", ran.stderr);
+}
+
+/// A person accepts what is there: the sources of items whose lines are lost are known afterwards.
+#[test]
+fn sources_of_items_that_are_recorded_by_hand_are_known() {
+    let world = crate::support::World::with_collection();
+    world.write("drop/one", "one");
+    world.run("-c archive import drop").succeeded();
+    write_ledger(&world.path("archive"), &[]);
+    let ran = world.run("-c archive recover --accept-loss");
+    assert!(ran.succeeded().starts_with("taken in: "), "{}", ran.stdout);
+    let ran = world.run("-c archive import drop");
+    assert!(ran.succeeded().is_empty() && ran.stderr.contains("1 there already"), "{}", ran.stderr);
 }
