@@ -38,14 +38,6 @@ pub const LEDGER: &str = "ledger";
 pub const CHANGE_LOCK: &str = "change.lock";
 /// The lock of the one import at a time, in [`OWN`].
 pub const IMPORT_LOCK: &str = "import.lock";
-/// The index, in [`OWN`]: may be removed at any time.
-pub const INDEX: &str = "index.sqlite";
-/// The lock of the index: its users share it, replacing the index holds it exclusively; in [`OWN`].
-pub const INDEX_LOCK: &str = "index.lock";
-/// The lock for building an index, in [`OWN`].
-pub const INDEX_MAKING: &str = "index.making";
-/// The note that the index has missed a change, in [`OWN`].
-pub const INDEX_STALE: &str = "index.stale";
 /// The lock for rebuilding missing parts of [`OWN`], in [`OWN`].
 pub const REBUILDING: &str = "rebuild.lock";
 /// The lock for making the first directory of a prefix, in [`OWN`].

@@ -42,7 +42,7 @@
 //! | [`distributor`] | dates that are never issued twice | agent, layout |
 //! | [`index`] | the database of items, and queries | disk, layout, sidecar |
 //! | [`collection`] | open, init, list, find, issue, lock, recover | distributor, index |
-//! | [`catalog`] | synchronises the index with the tree, and answers from it | collection |
+//! | [`catalog`] | the index follows the ledger; answers from it | collection |
 //! | [`export`] | writes items as directories, tar or bags, and their descriptions | collection, flow |
 //! | [`holdings`] | which collections hold an item, and whether their Copies are current | collection |
 //! | [`resolve`] | from persistent URLs to items, their metadata and their files | export, holdings |
@@ -73,12 +73,9 @@
 //!     reserve/                              freed to delete on a full disk; may be removed
 //!     partial/                              large items that are partly copied
 //!     trash/                                deleted and replaced items, until they are purged
-//!     import/ledger                         which source became which item
-//!     ledger/<prefix>+<year>             what should be here, and what was given up
-//!     log/YYYY-MM.jsonl                     the events; may be removed
-//!     index.sqlite                          the index; may be removed
-//!     index.lock  index.making              locks for using and building the index
-//!     index.stale                           a note that the index missed a change
+//!     ledger/000001.jsonl                   what happened, and so what should be here
+//!     change.lock                           held while lines are appended to the ledger
+//!     import.lock                           held by the one import at a time
 //!     rebuild.lock                          lock for rebuilding parts of `.urepo`
 //!     prefix.lock                           lock for making the first directory of a prefix
 //!     verified/<prefix>+<year>              when each item was last verified; may be removed

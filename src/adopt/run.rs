@@ -357,8 +357,6 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Collector<'_, R> {
         let adopter = self.side.adopter;
         let (outcomes, fatal) = match (writer, adopter.mode) {
             (Ok(Some(writer)), Mode::Act { collection, .. }) => {
-                let names = group.iter().map(|ready| ready.plan.name.clone()).collect();
-                let _changing = writer.changing(collection, names);
                 place(group, collection, writer, adopter.clock)
             }
             (other, _) => {

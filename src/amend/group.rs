@@ -162,8 +162,6 @@ impl Amender<'_> {
         items: &[Numbered<'_, '_>],
         outcomes: &mut [Result<Plan, AmendError>],
     ) {
-        let names = items.iter().map(|(_, amendment)| amendment.name.clone()).collect();
-        let _changing = writer.changing(self.collection, names);
         let (lookup, mut ready) = (Lookup::new(self.collection), Vec::new());
         for (at, amendment) in items {
             // Another process may have changed the item before it was locked.

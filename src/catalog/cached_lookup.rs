@@ -6,18 +6,17 @@ use std::thread;
 
 use rayon::prelude::*;
 
-use super::CatalogError;
-use super::find::{Hit, split};
+use super::find::Hit;
 use super::pool::Pool;
+use super::reader::split;
 use crate::collection::{Collection, YearDirCache};
-use crate::disk::Version;
 use crate::identity::RepositoryName;
-use crate::index::{ItemRow, Tables, has_sidecar, is_sidecar_current};
+use crate::index::{Index, IndexError, ItemRow, Tables, is_sidecar_current};
 
 /// Looks items up in the index as it is: it is neither built nor synchronised. An item that changed since it
 /// was indexed is not found.
 pub struct CachedLookup<'a> {
-    collection: &'a Collection,
+    index: Option<Index>,
     years: YearDirCache<'a>,
     pool: Pool,
 }
@@ -26,24 +25,25 @@ impl<'a> CachedLookup<'a> {
     /// A lookup in the index of `collection`, with several requests to the disk for each of `jobs`.
     pub fn new(collection: &'a Collection, jobs: usize) -> CachedLookup<'a> {
         let pool = Pool::of_requests(jobs);
-        CachedLookup { collection, years: YearDirCache::new(collection), pool }
+        let index = collection.index_path().and_then(|path| Index::open_existing(path).ok()?);
+        CachedLookup { index, years: YearDirCache::new(collection), pool }
     }
 
     /// The items `names`, spelt as on disk; `None` for each item whose sidecar has to be read instead.
     ///
     /// Names of one year are fastest side by side.
     pub fn of(&mut self, names: &[RepositoryName]) -> Vec<Option<Hit>> {
-        let rows = self.collection.with_index(|index| {
+        let read = |index: &mut Index| {
             index.read(|tables| {
                 let mut rows = Vec::with_capacity(names.len());
-                let add = |names| add_rows(tables, names, &mut rows);
-                let years = by_year(names).map(add).collect::<Result<Vec<_>, _>>()?;
-                Ok::<_, CatalogError>((rows, years))
+                by_year(names).try_for_each(|names| add_rows(tables, names, &mut rows))?;
+                Ok::<_, IndexError>(rows)
             })
-        });
-        let Ok(Some((mut rows, years))) = rows else { return vec![None; names.len()] };
+        };
+        let rows = self.index.as_mut().and_then(|index| read(index).ok());
+        let Some(mut rows) = rows else { return vec![None; names.len()] };
         let mut rest = &mut rows[..];
-        for (names, recorded) in by_year(names).zip(years) {
+        for names in by_year(names) {
             let (rows, later) = std::mem::take(&mut rest).split_at_mut(names.len());
             rest = later;
             let path = split(&names[0]).0;
@@ -51,16 +51,12 @@ impl<'a> CachedLookup<'a> {
                 rows.fill(None);
                 continue;
             };
-            // If the year has not changed since it was indexed, no item directory in it was replaced.
-            let is_as_indexed =
-                recorded.is_some_and(|it| year.own_stat().is_ok_and(|stat| stat.version() == it));
             // The caller reads the sidecar of an item without a current row, and meets the error there.
             let keep_current = |(name, row): (&RepositoryName, &mut Option<ItemRow>)| {
                 let leaf = &name.as_str()[path.len() + 1..];
-                let is_current = |row: &ItemRow| match row.version {
-                    _ if row.state.is_none() => false,
-                    Some(version) if is_as_indexed => has_sidecar(year, leaf, version),
-                    version => is_sidecar_current(year, leaf, version).unwrap_or(false),
+                let is_current = |row: &ItemRow| {
+                    row.state.is_some()
+                        && is_sidecar_current(year, leaf, row.version).unwrap_or(false)
                 };
                 row.take_if(|row| !is_current(row));
             };
@@ -141,17 +137,16 @@ fn by_year(names: &[RepositoryName]) -> impl Iterator<Item = &[RepositoryName]> 
     names.chunk_by(|a, b| split(a).0 == split(b).0)
 }
 
-/// Adds the rows of items of one year. Returns the version of the year that was indexed.
+/// Adds the rows of items of one year.
 fn add_rows(
     tables: Tables<'_>,
     names: &[RepositoryName],
     rows: &mut Vec<Option<ItemRow>>,
-) -> Result<Option<Version>, CatalogError> {
+) -> Result<(), IndexError> {
     let leaves = names.iter().map(|name| split(name).1);
-    let Some((directory, state)) = tables.directory_if_known(split(&names[0]).0)? else {
+    let Some(directory) = tables.directory_if_known(split(&names[0]).0)? else {
         rows.extend(leaves.map(|_| None));
-        return Ok(None);
+        return Ok(());
     };
-    tables.add_items(directory, leaves, rows)?;
-    Ok(state.version)
+    tables.add_items(directory, leaves, rows)
 }

@@ -3,12 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use super::reader::{AT_A_TIME, Reader, split};
 use super::{Catalog, CatalogError, RefreshReport};
-use crate::collection::{Collection, YearDirCache};
+use crate::collection::YearDirCache;
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
-use crate::index::{Index, IndexError, ItemRow, Position, Query, Which, is_sidecar_current};
+use crate::index::{Index, ItemRow, Position, Query, Which, is_sidecar_current};
 use crate::item::State;
+use crate::progress::NoProgress;
 use crate::sidecar::Sidecar;
 
 /// An item found by a query.
@@ -25,9 +27,6 @@ pub struct Hit {
     /// Its title, if it has one.
     pub title: Option<String>,
 }
-
-/// Maximum number of changed items that are read in one transaction.
-const AT_A_TIME: usize = 10_000;
 
 /// Size of the first page of hits: the first ones appear soon.
 const FIRST_PAGE: usize = 256;
@@ -60,7 +59,7 @@ impl Catalog<'_> {
             last = page.last().map(|(name, row)| Position::of(name, row));
             let is_full = page.len() == size;
             for (name, row) in page {
-                if self.interrupt.requested() {
+                if collection.waiter().interrupt.requested() {
                     return Err(CatalogError::Interrupted);
                 }
                 match is_current(&mut years, &name, &row) {
@@ -79,9 +78,10 @@ impl Catalog<'_> {
             }
             size = LARGEST_PAGE.min(size * 4);
         }
+        let reader = Reader::new(collection, 1, (&NoProgress, &collection.waiter().interrupt));
         for changed in changed.chunks(AT_A_TIME) {
             let page = self.with_index(|report, index| {
-                let numbers = read_again((collection, &mut years), report, index, changed)?;
+                let numbers = read_again(&reader, report, index, changed)?;
                 page(index, query, Which::Only(&numbers), numbers.len())
             })?;
             for (name, row) in page {
@@ -134,36 +134,20 @@ pub(super) fn is_current(
     is_sidecar_current(dir, leaf, row.version)
 }
 
-/// Reads items again. Returns their row numbers, without those of items that cannot be read.
+/// Reads items again. Returns their row numbers, without those of items that are gone.
 fn read_again(
-    (collection, years): (&Collection, &mut YearDirCache<'_>),
+    reader: &Reader<'_>,
     report: &mut RefreshReport,
     index: &mut Index,
     names: &[RepositoryName],
 ) -> Result<Vec<i64>, CatalogError> {
     index.write(|tables| {
-        let mut numbers = Vec::new();
-        for name in names {
+        reader.read(tables, names, report)?;
+        let number = |name| {
             let (path, leaf) = split(name);
-            let (directory, _) = tables.directory(path)?;
-            let taken = match years.dir(Path::new(path)) {
-                Ok(Some(dir)) => collection.take_in(tables, directory, (path, dir), leaf),
-                Ok(None) => tables.remove(directory, leaf),
-                Err(error) => Err(error.into()),
-            };
-            if let Err(IndexError::Disk(error)) = taken {
-                report.cannot_read(error);
-                continue;
-            }
-            taken?;
-            report.read += 1;
-            numbers.extend(tables.number_of(path, leaf)?);
-        }
-        Ok(numbers)
+            tables.number_of(path, leaf)
+        };
+        let numbers: Result<Vec<_>, _> = names.iter().map(number).collect();
+        Ok(numbers?.into_iter().flatten().collect())
     })
-}
-
-/// The path of the year of an item, and the name of the item in it.
-pub(super) fn split(name: &RepositoryName) -> (&str, &str) {
-    name.as_str().rsplit_once('/').unwrap_or((name.as_str(), ""))
 }

@@ -1,47 +1,36 @@
-//! A synchronised index of a collection, and answers from it.
+//! The index of a collection, which follows the ledger, and answers from it.
 //!
-//! [`Catalog::open`] builds the index if there is none. Otherwise it reads the items whose changes writers
-//! have logged, and lists the directories whose versions have changed. That costs one stat for each directory
-//! above items: a handful in any collection. A sidecar that another program edited in place is
-//! noticed when its item is part of an answer; [`RefreshDepth::Sidecars`] notices all of them, at the cost of
-//! one stat for each item.
+//! [`Catalog::open`] builds the index from the tree if there is none. Otherwise it reads the items that the ledger names
+//! since the index was last used, at the cost of those lines. What people put into the tree or remove by hand has no line:
+//! the index learns of it when `recover` records it. A sidecar that was edited in place is noticed when its item is part
+//! of an answer.
 //!
-//! Where the index cannot be written, on a read-only disk or without `.urepo`, a temporary one is built.
+//! The index is outside of the collection and private to a user. Where it cannot be kept, a temporary one is built.
 
-mod build;
 mod cached_lookup;
 mod error;
 mod find;
+mod follow;
 mod pool;
-mod refresh;
+mod reader;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::agent::Caller;
 use crate::collection::Collection;
-use crate::disk::PathError;
+use crate::disk::{Dir, PathError, Watcher};
 use crate::identity::Prefix;
 use crate::index::{Counts, Index};
-use crate::interrupt::Interrupt;
+use crate::wait::{LONGEST_PAUSE, Waiter};
 
 pub use cached_lookup::{CachedLookup, Lookahead};
 pub use error::CatalogError;
 pub use find::Hit;
-use refresh::Refresh;
+use follow::Follower;
 
-/// Part of the index that is compared with the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RefreshDepth {
-    /// The directories above items.
-    Directories,
-    /// Every sidecar as well.
-    Sidecars,
-    /// Nothing: the index is rebuilt from the sidecars.
-    Rebuild,
-}
-
-/// Context of the synchronisation of an index.
+/// Context in which an index follows the ledger.
 #[derive(Clone, Copy)]
 pub struct RefreshContext<'a> {
     /// The caller.
@@ -50,7 +39,7 @@ pub struct RefreshContext<'a> {
     pub jobs: usize,
 }
 
-/// Result of the synchronisation of an index.
+/// What an index had to read.
 #[derive(Debug, Default)]
 pub struct RefreshReport {
     /// The whole index was built.
@@ -59,10 +48,7 @@ pub struct RefreshReport {
     pub temporary: bool,
     /// Number of items read.
     pub read: u64,
-    /// Number of items removed from the index.
-    pub gone: u64,
-    /// Directories that could not be listed, and sidecars that could not be read because of an I/O error:
-    /// their rows are as old as before.
+    /// Directories that could not be listed, and sidecars that could not be read because of an I/O error.
     pub unreadable: Vec<PathError>,
     /// The paths of `unreadable`.
     unreadable_paths: HashSet<PathBuf>,
@@ -77,55 +63,97 @@ impl RefreshReport {
     }
 }
 
-/// A collection with a synchronised index.
+/// A collection with an index that has followed the ledger.
 pub struct Catalog<'a> {
     collection: &'a Collection,
-    interrupt: Interrupt,
-    /// The index, if it could not be written.
-    temporary: Option<Index>,
+    index: Index,
     report: RefreshReport,
 }
 
 impl<'a> Catalog<'a> {
-    /// Synchronises the index of `collection` with the tree, or builds it.
+    /// Opens the index of `collection`, and builds it if it is missing.
     pub fn open(
         collection: &'a Collection,
-        depth: RefreshDepth,
         context: &RefreshContext<'_>,
     ) -> Result<Catalog<'a>, CatalogError> {
-        let interrupt = context.caller.interrupt.clone();
-        let mut catalog =
-            Catalog { collection, interrupt, temporary: None, report: RefreshReport::default() };
-        // Only a change rebuilds a lost `.urepo`, not a query.
-        if collection.own()?.is_none() {
-            catalog.build_temporary(context)?;
-            return Ok(catalog);
-        }
-        let ready = match depth {
-            RefreshDepth::Rebuild => catalog.build(depth, context),
-            depth => catalog.refresh_or_build(depth, context),
-        };
-        match ready {
-            Ok(()) => {}
-            Err(error) if error.is_unwritable() => catalog.build_temporary(context)?,
-            Err(error) => return Err(error),
-        }
-        Ok(catalog)
+        Catalog::kept_or_temporary(collection, context, false)
     }
 
-    /// Synchronises the index of `collection` with the tree; `None` if it would have to be built.
+    /// Builds the index of `collection` from the sidecars.
+    pub fn rebuild(
+        collection: &'a Collection,
+        context: &RefreshContext<'_>,
+    ) -> Result<Catalog<'a>, CatalogError> {
+        Catalog::kept_or_temporary(collection, context, true)
+    }
+
+    /// Opens the index of `collection`; `None` if it would have to be built.
     pub fn open_existing(
         collection: &'a Collection,
         context: &RefreshContext<'_>,
     ) -> Result<Option<Catalog<'a>>, CatalogError> {
-        let interrupt = context.caller.interrupt.clone();
-        let mut catalog =
-            Catalog { collection, interrupt, temporary: None, report: RefreshReport::default() };
-        match catalog.refresh(RefreshDepth::Directories, context) {
-            Ok(found) => Ok(found.map(|()| catalog)),
-            Err(error) if error.needs_rebuild() || error.is_unwritable() => Ok(None),
-            Err(error) => Err(error),
+        let Some(path) = collection.index_path() else { return Ok(None) };
+        match Index::open_existing(path) {
+            Ok(Some(index)) => Catalog::with(collection, index, context, false).map(Some),
+            Ok(None) => Ok(None),
+            Err(error) if error.needs_rebuild() => Ok(None),
+            Err(error) => Err(error.into()),
         }
+    }
+
+    fn kept_or_temporary(
+        collection: &'a Collection,
+        context: &RefreshContext<'_>,
+        is_rebuild: bool,
+    ) -> Result<Catalog<'a>, CatalogError> {
+        if let Some(path) = collection.index_path() {
+            match Catalog::kept(collection, path, context, is_rebuild) {
+                Err(error) if error.is_unwritable() => {}
+                opened => return opened,
+            }
+        }
+        let mut catalog = Catalog::with(collection, Index::open(None)?, context, is_rebuild)?;
+        catalog.report.temporary = true;
+        Ok(catalog)
+    }
+
+    fn kept(
+        collection: &'a Collection,
+        path: &Path,
+        context: &RefreshContext<'_>,
+        is_rebuild: bool,
+    ) -> Result<Catalog<'a>, CatalogError> {
+        if let Some(dir) = path.parent()
+            && let (Some(above), Some(name)) = (dir.parent(), dir.file_name())
+        {
+            // Without a place for the index, opening fails.
+            let above = Dir::make_with_parents(above, &Watcher::default());
+            let _ = above.and_then(|above| above.make_private_dir(name));
+        }
+        let open = || {
+            let index = patiently(collection.waiter(), || Ok(Index::open(Some(path))?))?;
+            Catalog::with(collection, index, context, is_rebuild)
+        };
+        match open() {
+            Err(CatalogError::Index(error)) if error.needs_rebuild() => {
+                patiently(collection.waiter(), || Ok(Index::empty(path)?))?;
+                open()
+            }
+            opened => opened,
+        }
+    }
+
+    fn with(
+        collection: &'a Collection,
+        index: Index,
+        context: &RefreshContext<'_>,
+        is_rebuild: bool,
+    ) -> Result<Catalog<'a>, CatalogError> {
+        let mut catalog = Catalog { collection, index, report: RefreshReport::default() };
+        catalog.with_index(|report, index| {
+            Follower::new(collection, context, report).follow(index, is_rebuild)
+        })?;
+        Ok(catalog)
     }
 
     /// Result of [`Catalog::open`] and of the queries since.
@@ -138,38 +166,29 @@ impl<'a> Catalog<'a> {
         self.with_index(|_, index| Ok(index.tables().counts(prefix)?))
     }
 
-    fn refresh_or_build(
-        &mut self,
-        depth: RefreshDepth,
-        context: &RefreshContext<'_>,
-    ) -> Result<(), CatalogError> {
-        match self.refresh(depth, context) {
-            Ok(Some(())) => Ok(()),
-            Ok(None) => self.build(depth, context),
-            Err(error) if error.needs_rebuild() => self.build(depth, context),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Synchronises the index; `None` if there is no index.
-    fn refresh(
-        &mut self,
-        depth: RefreshDepth,
-        context: &RefreshContext<'_>,
-    ) -> Result<Option<()>, CatalogError> {
-        let (collection, report) = (self.collection, &mut self.report);
-        collection.with_index(|index| Refresh::new(collection, context, report).run(index, depth))
-    }
-
-    /// Calls `act` with the index, which exists.
+    /// Calls `act` with the index, again while another process has it.
     fn with_index<T>(
         &mut self,
-        act: impl FnOnce(&mut RefreshReport, &mut Index) -> Result<T, CatalogError>,
+        mut act: impl FnMut(&mut RefreshReport, &mut Index) -> Result<T, CatalogError>,
     ) -> Result<T, CatalogError> {
-        if let Some(index) = &mut self.temporary {
-            return act(&mut self.report, index);
+        let Catalog { collection, index, report } = self;
+        patiently(collection.waiter(), || act(report, index))
+    }
+}
+
+/// Repeats `attempt` while another process has the index. One that builds it has it for long.
+fn patiently<T>(
+    waiter: &Waiter<'_>,
+    mut attempt: impl FnMut() -> Result<T, CatalogError>,
+) -> Result<T, CatalogError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match attempt() {
+            Err(CatalogError::Index(error)) if error.is_busy() && waited < waiter.limit => {}
+            done => return done,
         }
-        let report = &mut self.report;
-        self.collection.with_index(|index| act(report, index))?.ok_or(CatalogError::Gone)
+        waiter.pause(LONGEST_PAUSE).map_err(|_| CatalogError::Interrupted)?;
+        // SQLite has waited as long before.
+        waited += LONGEST_PAUSE * 2;
     }
 }

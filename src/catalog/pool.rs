@@ -1,6 +1,6 @@
 //! Threads that read sidecars, once there are many to read.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -12,12 +12,12 @@ const FEW: usize = 64;
 /// A pool of threads that starts with the first large task.
 pub(super) struct Pool {
     jobs: usize,
-    pool: OnceCell<Option<ThreadPool>>,
+    pool: OnceLock<Option<ThreadPool>>,
 }
 
 impl Pool {
     pub(super) fn new(jobs: usize) -> Pool {
-        Pool { jobs, pool: OnceCell::new() }
+        Pool { jobs, pool: OnceLock::new() }
     }
 
     /// The same for system calls that wait for the disk and open nothing.

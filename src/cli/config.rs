@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use etcetera::BaseStrategy;
 use serde::Deserialize;
 
 use super::exit::Exit;
@@ -66,6 +67,8 @@ pub(crate) struct Config {
     pub(crate) machine_id: Option<Sourced<String>>,
     /// The directory of the host state.
     pub(crate) state: Sourced<PathBuf>,
+    /// The directory of the indexes; `None` for a user without a home.
+    pub(crate) cache: Option<PathBuf>,
     /// The program that opens files.
     pub(crate) opener: Option<OsString>,
     /// Patterns of files that imports of directories leave out.
@@ -146,6 +149,7 @@ impl Config {
             max_wait,
             machine_id,
             state,
+            cache: own_directory(&variable, "XDG_CACHE_HOME", |base| Some(base.cache_dir())),
             opener: variable("UREPO_OPENER").filter(|program| !program.is_empty()),
             exclude: layers.in_files(|file| file.exclude.clone()).unwrap_or_else(|| Sourced {
                 value: USUAL_EXCLUDES.map(str::to_owned).to_vec(),
@@ -181,17 +185,24 @@ fn parse_state(text: &str) -> Result<PathBuf, String> {
 /// The default directory of the host state: that of the machine where this user may write to it, so that all users
 /// share it, else the user's own.
 fn usual_state(variable: impl Fn(&str) -> Option<OsString>) -> PathBuf {
-    use etcetera::BaseStrategy;
     let machine = PathBuf::from(MACHINE_STATE);
     let is_root = rustix::process::geteuid().is_root();
     if is_root || urepo::disk::may_write_into(&machine) {
         return machine;
     }
-    let named = variable("XDG_STATE_HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let own = etcetera::choose_base_strategy().ok().and_then(|base| base.state_dir());
     // Users without a home are warned when they issue.
-    let state = named.or(own).filter(|home| home.is_absolute()).map(|home| home.join("urepo"));
-    state.unwrap_or(machine)
+    own_directory(variable, "XDG_STATE_HOME", BaseStrategy::state_dir).unwrap_or(machine)
+}
+
+/// The directory of urepo in the one that the variable `name` names, or in the usual one of the user.
+fn own_directory(
+    variable: impl Fn(&str) -> Option<OsString>,
+    name: &str,
+    usual: impl FnOnce(&etcetera::base_strategy::Xdg) -> Option<PathBuf>,
+) -> Option<PathBuf> {
+    let named = variable(name).map(PathBuf::from).filter(|home| home.is_absolute());
+    let own = || usual(&etcetera::base_strategy::Xdg::new().ok()?);
+    named.or_else(own).filter(|home| home.is_absolute()).map(|home| home.join("urepo"))
 }
 
 /// Where a setting is looked for after the command line.

@@ -166,6 +166,10 @@ impl Context {
     /// The collection with the waiting and the warnings of this run.
     pub(crate) fn attended(&self, collection: Collection) -> Collection {
         let printer = self.printer.clone();
+        let collection = match &self.config.cache {
+            Some(cache) => collection.with_cache(cache),
+            None => collection,
+        };
         collection
             .with_waiter(self.waiter())
             .with_unlogged(Arc::clone(&self.unlogged))

@@ -17,6 +17,7 @@ mod failure;
 mod force;
 mod global;
 mod human;
+mod indexed;
 mod input;
 mod known;
 mod leave_out;

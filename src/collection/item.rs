@@ -7,7 +7,6 @@ use super::CollectionError;
 use crate::custody::{Has, Holding};
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Version};
 use crate::identity::{Identifier, RepositoryName};
-use crate::index::Record;
 use crate::item::{Entry, PayloadPath, State, Totals};
 use crate::layout;
 use crate::sidecar::{MAX_BYTES, NewText, Seal, Sidecar, SidecarError, SidecarText};
@@ -217,24 +216,6 @@ impl StoredItem {
     pub fn payload_path(&self) -> PathBuf {
         self.dir.path_of(layout::PAYLOAD)
     }
-}
-
-/// The index record of the item `name` of the collection with the id `at`, whose sidecar is `file`.
-pub(super) fn record_of(
-    name: &RepositoryName,
-    at: &str,
-    mut file: StoredFile,
-) -> Result<Record, PathError> {
-    Ok(match read_sidecar(&mut file) {
-        Ok((mut sidecar, _, _, stamp)) if sidecar.repository == *name => {
-            sidecar.state = sidecar.state_in(at);
-            Record::of(&sidecar, &sidecar.files, &stamp)
-        }
-        // That is the sidecar's fault, not the index's.
-        Ok((.., stamp)) => Record::unreadable(name, Some(&stamp)),
-        Err(SidecarFileError::Sidecar(_)) => Record::unreadable(name, Some(&file.stat()?)),
-        Err(SidecarFileError::Disk(error)) => return Err(error),
-    })
 }
 
 impl Sidecar {

@@ -8,14 +8,12 @@
 //! | `change` | how items are staged, published, locked and changed, and how killed runs are cleaned up |
 //! | `trash` | where deleted and replaced data lies until it is purged |
 //! | `ledger` | what happened, and so which items should be here |
-//! | `index` | how the index file is opened and kept current |
 //!
 //! [`Collection::open`] opens a collection, [`Collection::visit_names`] streams the names of its items, and
 //! [`Collection::item`] opens one of them.
 
 mod change;
 mod error;
-mod index;
 mod issue;
 mod item;
 mod ledger;
@@ -29,7 +27,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::clock::Clock;
 use crate::custody::CustodyId;
-use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes};
+use crate::digest::Digest;
+use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes, resolved};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -42,8 +41,6 @@ pub(crate) use change::locked::LockedItem;
 pub(crate) use change::unlisted::strays_in;
 pub use change::writer::Writer;
 pub use error::{CollectionError, SettingsError};
-use index::file::OpenIndex;
-pub(crate) use index::update::IndexUpdate;
 pub use issue::issuer::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use issue::spatial::{Spread, Takes};
 pub use item::StoredItem;
@@ -56,9 +53,8 @@ pub use ledger::{
 };
 pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE};
 pub use names::list::{Listed, Names};
-pub(crate) use names::list::{belongs, listing_order, visit_tree};
+pub(crate) use names::list::{listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;
-pub(crate) use names::window::Window;
 pub(crate) use names::year_dir_cache::YearDirCache;
 pub use setup::discover;
 pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_names};
@@ -78,8 +74,9 @@ pub struct Collection {
     /// The listener for rebuilt parts of it.
     listener: own::Listener,
     settings: Settings,
-    index: Box<OpenIndex>,
-    /// The wait for locks that are held only briefly: those of the index.
+    /// The place of the index, if the caller has one for it.
+    index_path: Option<PathBuf>,
+    /// The wait for locks that are held only briefly.
     waiter: Waiter<'static>,
     /// Events that could not be logged.
     unlogged: Arc<Unlogged>,
@@ -140,7 +137,7 @@ impl Collection {
             own,
             listener: own::Listener::default(),
             settings,
-            index: Box::default(),
+            index_path: None,
             trash: Mutex::default(),
             replay: Mutex::default(),
             is_ledger_unsure: Mutex::default(),
@@ -152,12 +149,39 @@ impl Collection {
         })
     }
 
-    /// Sets the `waiter` for locks that are held only briefly: those of the index.
-    ///
-    /// A change that waits in vain continues without the lock, and the index is marked as stale.
+    /// Sets the `waiter` for locks that are held only briefly.
     #[must_use]
     pub fn with_waiter(self, waiter: Waiter<'static>) -> Collection {
         Collection { waiter, ..self }
+    }
+
+    /// Sets the directory of the indexes, which is private to the user and need not exist.
+    #[must_use]
+    pub fn with_cache(self, dir: &Path) -> Collection {
+        let path = |place| dir.join(format!("{}-{place:032x}.sqlite", self.id()));
+        let index_path = self.place().map(path);
+        Collection { index_path, ..self }
+    }
+
+    /// The path of the index.
+    pub(crate) fn index_path(&self) -> Option<&Path> {
+        self.index_path.as_deref()
+    }
+
+    /// Whether the index is there. It may be behind the ledger.
+    pub fn has_index(&self) -> bool {
+        self.index_path().is_some_and(Path::exists)
+    }
+
+    /// A number for the path of the root: a note outside of the collection is about one place.
+    fn place(&self) -> Option<u128> {
+        let root = resolved(self.path()).ok()?;
+        Some(Digest::of(root.as_os_str().as_encoded_bytes()).half())
+    }
+
+    /// How to wait for another process.
+    pub(crate) fn waiter(&self) -> &Waiter<'static> {
+        &self.waiter
     }
 
     /// The clock of its waiter.

@@ -10,7 +10,6 @@ use crate::collection::{Collection, Here, Label, StagedItem, Writer};
 use crate::disk::PathError;
 use crate::distributor::Notice;
 use crate::flow::{Reservation, Size};
-use crate::index::Record;
 use crate::item::{Shape, Totals, content};
 use crate::layout;
 
@@ -78,19 +77,13 @@ impl LabeledItem {
     }
 }
 
-/// A staged item that only has to be synced and published.
-pub(super) struct Publishable {
-    pub named: LabeledItem,
-    /// Its record for the index, if the collection has one.
-    pub record: Option<Record>,
-}
-
 /// Consecutive requests that are published together.
 #[derive(Default)]
 pub(super) struct Group {
     /// The number of requests.
     pub count: usize,
-    pub ready: Vec<Publishable>,
+    /// Items that only have to be synced and published.
+    pub ready: Vec<LabeledItem>,
     /// Requests without an item.
     pub ended: Vec<Outcome>,
     /// Requests with the same content as another one.
@@ -108,9 +101,9 @@ pub(super) struct Group {
 impl Group {
     /// Syncs the payloads and sidecars.
     pub(super) fn sync(mut self, collection: &Collection, writer: &Writer) -> Group {
-        let year = |it: &Publishable| layout::item_place(&it.named.label.name).0;
+        let year = |it: &LabeledItem| layout::item_place(&it.label.name).0;
         let years: Vec<_> = self.ready.iter().map(year).collect();
-        let items = self.ready.iter().map(|it| &it.named.staged.item);
+        let items = self.ready.iter().map(|it| &it.staged.item);
         let items = years.iter().map(PathBuf::as_path).zip(items);
         self.unsynced = writer.sync_staged(collection, items).err();
         self

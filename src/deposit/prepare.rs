@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 
-use super::group::{Group, LabeledItem, Prepared, Publishable, Staged, size};
+use super::group::{Group, LabeledItem, Prepared, Staged, size};
 use super::sidecars::SidecarWriter;
 use super::{DepositError, DuplicateIndex, Outcome, duplicates};
 use crate::clock::Clock;
@@ -139,16 +139,12 @@ impl Preparer<'_, '_> {
                 Err(error) => group.ended.push(staged.fails(DepositError::from(error))),
             }
         }
-        let writing = SidecarWriter {
-            writer: self.writer,
-            jobs: self.jobs,
-            is_indexed: self.collection.tells_index(),
-        };
+        let writing = SidecarWriter { writer: self.writer, jobs: self.jobs };
         let written = writing.write_all(&named);
         group.reserved.iter_mut().for_each(Reservation::has_sidecar);
         for (named, written) in named.into_iter().zip(written) {
             match written {
-                Ok(record) => group.ready.push(Publishable { named, record }),
+                Ok(()) => group.ready.push(named),
                 Err(error) => group.ended.push(named.staged.fails(error)),
             }
         }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use super::error::in_words;
 use super::given::{check_ibip, check_name};
-use super::group::{LabeledItem, Publishable, Staged};
+use super::group::{LabeledItem, Staged};
 use super::source_removal::SourceRemover;
 use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
-    Arriving, Collection, Event, EventKind, GroupFailure, ImportedSource, IndexUpdate, Lookup,
-    StagedItem, Writer, Year, lock_items_with,
+    Arriving, Collection, Event, EventKind, GroupFailure, ImportedSource, Lookup, StagedItem,
+    Writer, Year, lock_items_with,
 };
 use crate::disk::{PathError, descriptor_limit};
 use crate::identity::RepositoryName;
@@ -41,24 +41,15 @@ impl Publisher<'_> {
     /// An error would also stop later groups.
     pub(super) fn publish(
         &self,
-        mut ready: Vec<Publishable>,
+        mut ready: Vec<LabeledItem>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
         self.take_out_broken_streams(&mut ready, outcomes);
         if ready.is_empty() {
             return None;
         }
-        let mut changing = self.announce(&ready);
-        let mut named = Vec::with_capacity(ready.len());
-        for Publishable { named: one, record } in ready {
-            if let Some(record) = record {
-                changing.will_be(&one.label.name, record);
-            }
-            named.push(one);
-        }
         let mut placed = Vec::new();
-        let fatal = self.place_all(named, &mut placed, outcomes);
-        drop(changing);
+        let fatal = self.place_all(ready, &mut placed, outcomes);
         outcomes.extend(placed.into_iter().map(|named| self.finish(named)));
         fatal
     }
@@ -68,17 +59,11 @@ impl Publisher<'_> {
     /// Ctrl-C in a pipeline also stops the writer of the stream, and such an end looks like any other. The
     /// request is checked here, at the last moment, because it may arrive after the end of the stream. This
     /// thread, which called [`run`](super::Depositor::run), is the one that handles signals.
-    fn take_out_broken_streams(&self, ready: &mut Vec<Publishable>, outcomes: &mut Vec<Outcome>) {
+    fn take_out_broken_streams(&self, ready: &mut Vec<LabeledItem>, outcomes: &mut Vec<Outcome>) {
         if self.interrupt.requested() {
-            let broken = ready.extract_if(.., |it| it.named.staged.is_stream);
-            outcomes.extend(broken.map(|it| it.named.staged.fails(DepositError::Interrupted)));
+            let broken = ready.extract_if(.., |it| it.staged.is_stream);
+            outcomes.extend(broken.map(|it| it.staged.fails(DepositError::Interrupted)));
         }
-    }
-
-    /// Notes the new items in the index, if the collection has one.
-    fn announce(&self, ready: &[Publishable]) -> IndexUpdate<'_> {
-        let names = ready.iter().map(|it| it.named.label.name.clone()).collect();
-        self.writer.adding(self.collection, names)
     }
 
     /// The deposit of an item, for the ledger.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 
 use super::duplicates::Names;
-use super::group::{Group, Prepared, Publishable};
+use super::group::{Group, LabeledItem, Prepared};
 use super::publish::Publisher;
 use super::{DepositError, OnError, Outcome};
 use crate::distributor::Notice;
@@ -55,7 +55,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Collector<'_, R> {
             self.stop(error.into());
         }
         if self.summary.fatal.is_some() {
-            let fails = |it: Publishable| it.named.staged.fails(DepositError::GroupFailed);
+            let fails = |it: LabeledItem| it.staged.fails(DepositError::GroupFailed);
             outcomes.extend(ready.into_iter().map(fails));
         } else if let Some(error) = publisher.publish(ready, &mut outcomes).or(fatal) {
             self.stop(error);

@@ -3,7 +3,6 @@
 use super::group::{LabeledItem, Staged};
 use super::{DepositError, LeftOut, PayloadPath};
 use crate::collection::Writer;
-use crate::index::Record;
 use crate::item::Content;
 use crate::sidecar::{Files, Sidecar};
 
@@ -12,16 +11,11 @@ pub(super) struct SidecarWriter<'a> {
     pub writer: &'a Writer,
     /// How many are written at a time: creating files is most of the work on small items.
     pub jobs: usize,
-    /// Whether to return records for the index.
-    pub is_indexed: bool,
 }
 
 impl SidecarWriter<'_> {
-    /// Writes all sidecars and returns the records for the index, in the same order.
-    pub(super) fn write_all(
-        &self,
-        named: &[LabeledItem],
-    ) -> Vec<Result<Option<Record>, DepositError>> {
+    /// Writes all sidecars, with a result for each.
+    pub(super) fn write_all(&self, named: &[LabeledItem]) -> Vec<Result<(), DepositError>> {
         let share = named.len().div_ceil(self.jobs).max(LEAST_SHARE);
         let write =
             |share: &[LabeledItem]| share.iter().map(|named| self.write(named)).collect::<Vec<_>>();
@@ -35,7 +29,7 @@ impl SidecarWriter<'_> {
         })
     }
 
-    fn write(&self, named: &LabeledItem) -> Result<Option<Record>, DepositError> {
+    fn write(&self, named: &LabeledItem) -> Result<(), DepositError> {
         let LabeledItem { staged, label, here } = named;
         let sidecar = Sidecar {
             state: here.state,
@@ -64,10 +58,7 @@ impl SidecarWriter<'_> {
         if sidecar.check_length(bytes).is_err() {
             return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
         }
-        if !self.is_indexed {
-            return Ok(None);
-        }
-        Ok(Some(Record::of(&sidecar, &staged.done.entries, &file.stat()?)))
+        Ok(())
     }
 }
 

@@ -80,11 +80,6 @@ impl Stage {
         &self.dir
     }
 
-    /// Its unique name.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Leaves the stage behind, as a killed process would.
     pub(crate) fn leave(&self) {
         self.is_left.store(true, Ordering::Relaxed);

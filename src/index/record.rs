@@ -46,7 +46,7 @@ pub(crate) struct Words {
 
 impl Record {
     /// The record of an item with the sidecar `sidecar` and the files `entries`.
-    pub(crate) fn of(sidecar: &Sidecar, entries: &[Entry], stamp: &FileStat) -> Record {
+    pub(crate) fn of(sidecar: &Sidecar, entries: &[Entry], version: Version) -> Record {
         let metadata = sidecar.metadata.table();
         let mut keys = vec![digest_key(&sidecar.payload.digest)];
         let mut paths = Vec::with_capacity(entries.len());
@@ -66,7 +66,7 @@ impl Record {
         each_text(metadata.get("identifier"), &mut |text| keys.push(identifier_key(text)));
         keys.extend(sidecar.relations.iter().map(|it| relation_key(it.kind.key(), &it.to)));
         Record {
-            version: Some(stamp.version()),
+            version: Some(version),
             state: Some(sidecar.state),
             created: seconds(sidecar.repository.instant()),
             files: sidecar.payload.files,
@@ -86,11 +86,6 @@ impl Record {
         }
     }
 
-    /// Whether the item `leaf` in `year` still has the sidecar of this record.
-    pub(crate) fn is_of(&self, year: &Dir, leaf: &str) -> Result<bool, PathError> {
-        is_sidecar_current(year, leaf, self.version)
-    }
-
     /// A hash of everything by which the item can be found. The payload digest would not do: it does not
     /// cover links, and an edited sidecar may keep an old one.
     pub(super) fn search_keys_hash(&self) -> i64 {
@@ -107,9 +102,9 @@ impl Record {
     }
 
     /// The record of an item whose sidecar is missing or unreadable.
-    pub(crate) fn unreadable(name: &RepositoryName, stamp: Option<&FileStat>) -> Record {
+    pub(crate) fn unreadable(name: &RepositoryName, version: Option<Version>) -> Record {
         Record {
-            version: stamp.map(FileStat::version),
+            version,
             state: None,
             created: seconds(name.instant()),
             files: 0,
@@ -152,20 +147,17 @@ pub(crate) fn is_sidecar_current(
     leaf: &str,
     recorded: Option<Version>,
 ) -> Result<bool, PathError> {
-    if recorded.is_some_and(|it| year.has_directory(leaf) && has_sidecar(year, leaf, it)) {
+    let sidecar = [leaf, layout::SIDECAR].join("/");
+    let is_same = |recorded| year.glance(&sidecar).is_some_and(|stat| stat.version() == recorded);
+    if recorded.is_some_and(is_same) {
         return Ok(true);
     }
-    let version = match year.stat(Path::new(leaf).join(layout::SIDECAR)) {
+    let version = match year.stat(Path::new(&sidecar)) {
         Err(error) if error.is_refusal() || error.is_link() => None,
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => None,
         outcome => outcome?.as_ref().map(FileStat::version),
     };
     Ok(version == recorded)
-}
-
-/// Whether the sidecar of `leaf`, which is known to be a directory in `year`, has the version `recorded`.
-pub(crate) fn has_sidecar(year: &Dir, leaf: &str, recorded: Version) -> bool {
-    year.has_version(&[leaf, layout::SIDECAR].join("/"), recorded)
 }
 
 /// Calls `visit` for every text in a value.

@@ -2,8 +2,9 @@
 
 use rusqlite::{OptionalExtension, Row, named_params};
 
+use super::directories::DirectoryId;
 use super::tables::{Tables, unsigned};
-use super::{DirectoryId, IndexError, Record};
+use super::{IndexError, Record};
 use crate::disk::Version;
 use crate::item::State;
 
@@ -18,10 +19,6 @@ pub(crate) struct ItemRow {
     pub bytes: u64,
     pub title: Option<String>,
 }
-
-/// The version of the sidecar that a row was made from; `None` if the item had no readable sidecar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RecordedVersion(pub Option<Version>);
 
 /// The columns of [`ItemRow`], in its order.
 pub(super) const ITEM_COLUMNS: &str =
@@ -43,18 +40,6 @@ impl ItemRow {
 }
 
 impl Tables<'_> {
-    /// The version recorded for the item `leaf` in `directory`, if it has a row.
-    pub(crate) fn recorded_version(
-        &self,
-        directory: DirectoryId,
-        leaf: &str,
-    ) -> Result<Option<RecordedVersion>, IndexError> {
-        let text = "SELECT version FROM item WHERE directory = ?1 AND leaf = ?2";
-        let mut select = self.0.prepare_cached(text)?;
-        let found = select.query_row((directory.0, leaf), |row| Ok(RecordedVersion(row.get(0)?)));
-        Ok(found.optional()?)
-    }
-
     /// The rows of the items `leaves` in `directory`, one for each, are added to `rows`.
     pub(crate) fn add_items<'a>(
         &self,
@@ -71,13 +56,9 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Replaces the row of the item `leaf` in `directory` by `record`.
-    pub(crate) fn put(
-        &self,
-        directory: DirectoryId,
-        leaf: &str,
-        record: &Record,
-    ) -> Result<(), IndexError> {
+    /// Replaces the row of the item called `leaf` in the directory at `path` by `record`.
+    pub(crate) fn put(&self, path: &str, leaf: &str, record: &Record) -> Result<(), IndexError> {
+        let directory = self.directory(path)?;
         let digest = record.digest.as_ref().map(|digest| &digest.as_bytes()[..]);
         let search_keys_hash = record.search_keys_hash();
         let mut same = self.0.prepare_cached(
@@ -155,12 +136,25 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Removes the row of the item `leaf` in `directory`, if there is one.
-    pub(crate) fn remove(&self, directory: DirectoryId, leaf: &str) -> Result<(), IndexError> {
+    /// Removes the rows of the items called `leaf` in the spellings of the directory at `path`, unless that one is
+    /// `present`.
+    pub(crate) fn remove(
+        &self,
+        path: &str,
+        leaf: &str,
+        present: Option<&str>,
+    ) -> Result<(), IndexError> {
+        let present = present.map_or(Ok(None), |path| self.directory_if_known(path))?;
         let text = "SELECT id FROM item WHERE directory = ?1 AND leaf = ?2";
         let mut select = self.0.prepare_cached(text)?;
-        let id = select.query_row((directory.0, leaf), |row| row.get(0)).optional()?;
-        id.map_or(Ok(()), |id| self.forget_item(id))
+        for directory in self.spellings(path)? {
+            if present == Some(directory) {
+                continue;
+            }
+            let id = select.query_row((directory.0, leaf), |row| row.get(0)).optional()?;
+            id.map_or(Ok(()), |id| self.forget_item(id))?;
+        }
+        Ok(())
     }
 
     /// Removes a row. Its keys stay, as no other item gets its number.
@@ -171,25 +165,23 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Logs that `writer` is about to change the item `name`.
-    pub(crate) fn log_intent(&self, name: &str, writer: &str) -> Result<(), IndexError> {
-        let text = "INSERT OR IGNORE INTO pending VALUES (?1, ?2)";
-        self.0.prepare_cached(text)?.execute((name, writer))?;
+    /// Notes that an item could not be read.
+    pub(crate) fn put_unread(&self, name: &str) -> Result<(), IndexError> {
+        self.0.prepare_cached("INSERT OR IGNORE INTO unread VALUES (?1)")?.execute([name])?;
         Ok(())
     }
 
-    /// Clears the intent of `writer` to change the item `name`.
-    pub(crate) fn clear_intent(&self, name: &str, writer: &str) -> Result<(), IndexError> {
-        let text = "DELETE FROM pending WHERE name = ?1 AND writer = ?2";
-        self.0.prepare_cached(text)?.execute((name, writer))?;
-        Ok(())
-    }
-
-    /// The items that writers are about to change, each with the stage of its writer.
-    pub(crate) fn intents(&self) -> Result<Vec<(String, String)>, IndexError> {
-        let mut select = self.0.prepare_cached("SELECT name, writer FROM pending")?;
-        let rows = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    /// The names of items that could not be read.
+    pub(crate) fn unread(&self) -> Result<Vec<String>, IndexError> {
+        let mut select = self.0.prepare_cached("SELECT name FROM unread")?;
+        let rows = select.query_map((), |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Removes these names.
+    pub(crate) fn clear_unread(&self) -> Result<(), IndexError> {
+        self.0.execute("DELETE FROM unread", ())?;
+        Ok(())
     }
 }
 

@@ -23,20 +23,6 @@ impl Index {
         act(Tables(&transaction))
     }
 
-    /// The same as [`Index::write`], but the change survives a power cut.
-    pub(crate) fn write_durably<T, E: From<IndexError>>(
-        &mut self,
-        act: impl FnOnce(Tables<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let set = |index: &Index, how| {
-            index.connection.pragma_update(None, "synchronous", how).map_err(IndexError::from)
-        };
-        set(self, "FULL")?;
-        let done = self.write(act);
-        set(self, "NORMAL")?;
-        done
-    }
-
     /// Changes the tables, all or nothing, with no other writer beside.
     ///
     /// Read the data from the disk within `act`: so the last writer is also the last reader.

@@ -153,8 +153,6 @@ impl Registrar<'_> {
         loss: &Loss<'_>,
         outcomes: &mut [Result<Change, PromotionError>],
     ) {
-        let names = proven.iter().map(|(_, it)| it.name.clone()).collect();
-        let _changing = writer.changing(self.collection, names);
         let lookup = Lookup::new(self.collection);
         let (mut texts, mut events, mut ready) = (vec![], vec![], vec![]);
         for (at, Proven { name, text, .. }) in proven {

@@ -52,8 +52,6 @@ impl<'o> Change for Deletion<'_, 'o> {
     fn act(&self, group: &[&Planned<'o>]) -> Outcomes<Plan<'o>> {
         let Remover { collection, writer, caller } = self.remover;
         let locks = self.lock(group)?;
-        let _changing =
-            writer.changing(collection, group.iter().map(|it| it.plan.name.clone()).collect());
         let mut outcomes = Vec::with_capacity(group.len());
         let mut replacing = Vec::new();
         for (at, planned) in group.iter().enumerate() {

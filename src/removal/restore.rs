@@ -153,7 +153,6 @@ impl Change for Restoring<'_> {
         }
         writer.replace_trashed_sidecars(&texts)?;
         let of_coming = || coming.iter().map(|it| it.item.name());
-        let _changing = writer.changing(collection, of_coming().cloned().collect());
         let announced = writer.announce(of_coming())?;
         let mut entries = Vec::with_capacity(coming.len());
         let mut events = Vec::with_capacity(coming.len());

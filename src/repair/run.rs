@@ -289,7 +289,6 @@ impl Repairer<'_> {
             return Err(RepairError::NotWhole { name: plan.name.clone(), finding });
         }
         let locks = self.lock(examined)?;
-        let _changing = writer.changing(self.collection, vec![plan.name.clone()]);
         self.check_unchanged(examined)?;
         let announced = writer.announce([&plan.name])?;
         match locks.item(&Lookup::new(self.collection), &plan.name)? {

@@ -9,8 +9,8 @@ use super::shared::{Locks, Prepared, Shared};
 use super::staged::Staged;
 use super::{Outcome, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Arriving, CollectionError, Event, EventKind, GroupFailure, IndexUpdate, ItemLocks, StagedItem,
-    Year, items_at_a_time,
+    Arriving, CollectionError, Event, EventKind, GroupFailure, ItemLocks, StagedItem, Year,
+    items_at_a_time,
 };
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -114,14 +114,11 @@ impl Shared<'_> {
             Some((*at, staged.replaced.is_some(), staged.item.clone()?))
         };
         let staged: Vec<_> = copies.iter().chain(&originals).filter_map(in_stage).collect();
-        let arriving = [&copies[..], &originals, &described].concat();
-        let changing = self.announce(&arriving, &[&originals[..], &drops].concat());
         self.publish_copies(copies, &mut group);
         self.hand_over(originals, &mut group);
         self.drop_proven(drops, &mut group);
         self.describe(&described, &mut group);
         self.sync_what_is_there(&mut group);
-        drop(changing);
         if self.options.mode == RunMode::Act {
             drop(reserved);
             let left = staged.iter().filter(|(at, replaces, _)| {
@@ -131,20 +128,6 @@ impl Shared<'_> {
             self.make_room(left.map(|(.., item)| item));
         }
         (group.outcomes.into_values().collect(), group.fatal)
-    }
-
-    /// Announces the changes to the indexes of both sides.
-    fn announce(&self, arriving: &Items, leaving: &Items) -> Vec<IndexUpdate<'_>> {
-        let moved = arriving.iter().filter(|(_, staged)| staged.step == Step::MoveCopy);
-        let named = |(_, staged): &(usize, Staged)| staged.name.clone();
-        let leaving: Vec<_> = leaving.iter().chain(moved).map(named).collect();
-        let arriving: Vec<_> = arriving.iter().map(named).collect();
-        let sides = [(self.writer, self.to, arriving), (self.source_writer, self.from, leaving)];
-        sides
-            .into_iter()
-            .filter(|(_, _, names)| !names.is_empty())
-            .filter_map(|(writer, collection, names)| Some(writer?.changing(collection, names)))
-            .collect()
     }
 
     /// Removes items that the group has replaced, or could not publish: a long run needs the room.

@@ -129,7 +129,6 @@ impl Recovery<'_> {
         let lookup = Lookup::new(self.giver);
         let item = locks.item(&lookup, name)?.ok_or_else(|| self.giver.absent(name))?;
         let read = sealed(&item, item.read_sidecar(), self.giver.path())?;
-        let _changing = self.writer.changing(self.giver, vec![name.clone()]);
         act(item, read)
     }
 

@@ -50,7 +50,6 @@ const READERS: &[(&str, &[&str])] = &[
         &["-c archive recover", "-c archive delete ITEM --force last"],
     ),
     ("archive/.urepo/verified/example.org+archive+YEAR", &["-c archive verify --time-limit 1h"]),
-    ("archive/.urepo/index.sqlite", &["-c archive find rain", "-c archive new good.txt"]),
     (".config/urepo/config.toml", &["config", "-c archive list"]),
     ("list.csv", &["-c archive import --manifest list.csv"]),
     ("list.tsv", &["-c archive import --manifest list.tsv"]),
@@ -176,7 +175,6 @@ fn seed() -> (World, String, String) {
     world.write("drop/1.txt", "one");
     world.run("-c archive import drop").succeeded();
     assert_eq!(world.run("-c archive verify").code, 0);
-    world.run("-c archive index").succeeded();
     let settings = std::fs::read_to_string(world.path("mirror/urepo.toml")).unwrap();
     let settings: toml::Table = settings.parse().unwrap();
     let token = "00112233445566778899aabbccddeeff";

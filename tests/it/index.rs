@@ -1,7 +1,7 @@
-//! The index knows what is there, whatever was done, by whom, and however it ended.
+//! The index has what is in the collection, whatever was done, by whom, and however it ended.
 //!
-//! Most tests do something to a collection that has an index, and compare what the index then knows,
-//! after a quick look only, with all sidecars ([`support::agrees`]).
+//! Most tests do something to a collection that has an index, and compare what the index then has with all sidecars
+//! ([`support::agrees`]).
 
 mod support;
 
@@ -14,4 +14,4 @@ mod property;
 mod questions;
 mod sharing;
 
-pub(crate) use support::{agrees_after, open, try_catalog, with_index};
+pub(crate) use support::{index_file, open, try_catalog, with_index};

@@ -227,6 +227,7 @@ impl Reader {
             }
         }
         command.env("UREPO_STATE", self.world.path(".state"));
+        command.env("XDG_CACHE_HOME", self.world.path(".cache"));
         command.env("UREPO_MACHINE_ID", crate::support::agent().machine_id);
         if let Some(item) = &self.item {
             command.env("UREPO_COLLECTION", self.world.path("archive")).env("NAME", item);

@@ -118,7 +118,7 @@ fn every_question_is_answered_without_it_and_changes_nothing() {
 
 /// What is in urepo's own directory, without what questions keep there for the next.
 fn essentials(root: &Path) -> Vec<String> {
-    let derived = ["verified", "index"];
+    let derived = ["verified"];
     let mut lines = tree(root);
     lines.retain(|line| {
         !derived.iter().any(|name| line.starts_with(&format!(".urepo/{name}")))
@@ -164,7 +164,6 @@ fn the_first_change_rebuilds_it_and_says_so() {
         format!("-c archive delete {kept} --force last --yes"),
         format!("-c archive restore {kept}"),
         "-c archive recover".to_owned(),
-        "-c archive index".to_owned(),
         "-c archive recover --restored".to_owned(),
         "adopt archive".to_owned(),
     ];

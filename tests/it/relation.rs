@@ -203,7 +203,7 @@ fn relations_are_listed_both_ways() {
     let two = Two::new();
     two.relate("A --part-of B --next-edition C").succeeded();
     assert_eq!(two.relate("B").succeeded(), "");
-    two.world.run("-c archive index").succeeded();
+    two.world.run("-c archive recover --index").succeeded();
     let [a, b] = &two.own;
     let listed = two.relate("A");
     assert!(listed.succeeded().contains(&format!("next_higher_unit {b}\n")), "{}", listed.stdout);

@@ -225,8 +225,7 @@ fn recovery_waits_for_the_living() {
 }
 
 /// What is made beside writers, with the lock file of whoever makes it, and what a killed run leaves of it.
-const MADE_BESIDE: [(&str, &[&str]); 3] = [
-    ("index.making", &["index.sqlite.new", "index.sqlite.new-wal"]),
+const MADE_BESIDE: [(&str, &[&str]); 2] = [
     ("rebuild.lock", &["README.new"]),
     ("verified/lock", &["verified/example.org+archive+2026.new"]),
 ];

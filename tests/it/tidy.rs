@@ -57,7 +57,6 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
         &[".root()."],
         &[
             "src/collection/",
-            "src/catalog/refresh/mod.rs",
             "src/verify/",
             // The roots of their sources.
             "src/deposit/plan/mod.rs",

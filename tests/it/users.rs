@@ -140,16 +140,12 @@ fn a_closed_entry_of_the_trash_does_not_keep_others_from_being_purged() {
 }
 
 #[test]
-fn both_copy_large_items_and_write_the_index() {
+fn both_copy_large_items() {
     let Some(shared) = Shared::new() else { return };
     for user in [ANNA, BEN] {
         let name = shared.deposit(user, "large.bin");
         shared.run(user, &format!("-c archive copy {name} --to other")).succeeded();
-        shared.run(user, "-c archive index").succeeded();
-        let index = shared.0.path("archive/.urepo/index.sqlite");
-        assert_eq!(std::fs::metadata(index).unwrap().mode() & 0o777, 0o664);
     }
-    assert!(!shared.0.path("archive/.urepo/index.stale").exists());
 }
 
 /// Each of two users may change one of two collections: of two runs that concern both, one waits.
@@ -219,7 +215,6 @@ fn each_of_two_users_changes_what_the_other_has_made() {
         names.push(shared.deposit(user, "a.txt"));
         shared.run(user, "-c archive import incoming --each-file").succeeded();
         shared.run(user, "-c archive copy --all --to other").succeeded();
-        shared.run(user, "-c archive index").succeeded();
         shared.run(user, "-c archive find --file a.txt").succeeded();
         shared.run(user, "-c archive verify").succeeded();
         for archive in ["archive", "other"] {
@@ -292,7 +287,7 @@ fn only_the_group_of_the_root_directory_shares() {
 }
 
 /// Suites that another user does not go on with, and why.
-const OF_ONE_USER: [(&str, &str); 11] = [
+const OF_ONE_USER: [(&str, &str); 12] = [
     ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
     ("disk.rs", "nothing fails"),
     ("export.rs", "an export is its maker's"),
@@ -300,6 +295,7 @@ const OF_ONE_USER: [(&str, &str); 11] = [
     ("holdings.rs", "only reads"),
     ("import/groups.rs", "as `import/faults.rs`, with thousands of sources"),
     ("import/properties.rs", "as `import/faults.rs`, in any order"),
+    ("index/faults.rs", "an index is private"),
     ("support/watch.rs", "nothing fails"),
     ("transfer/hostile.rs", "of what another user forges"),
     ("transfer/power.rs", "of the order of operations"),

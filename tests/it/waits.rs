@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use urepo::catalog::RefreshDepth;
 use urepo::clock::{Clock, SystemClock};
 use urepo::collection::{Collection, CollectionError, Issuer, lock_items, recover};
 use urepo::disk::{Dir, Lock, LockError, LockMode, Watcher};
@@ -13,7 +12,7 @@ use urepo::import::{ImportError, KnownSources};
 use urepo::interrupt::Interrupt;
 use urepo::wait::{Waited, Waiter};
 
-use crate::index::{open, try_catalog, with_index};
+use crate::index::{index_file, open, try_catalog, with_index};
 use crate::support::{
     PATIENCE, TestClock, World, agent, deposit, issue_options, options, request, waiter,
 };
@@ -135,54 +134,15 @@ fn names() {
     assert!(lock, "{error}");
 }
 
-/// Whoever holds the index for longer than a moment stops nobody.
-#[test]
-fn the_index_is_gone_without() {
-    let (world, _, _) = world_with_name();
-    let root = world.path("archive");
-    with_index(&root);
-    let clock = TestClock::at("2026-11-21T02:14:00Z");
-    let _index = held(&root, "index.lock");
-    // It is waited for once, not for each of many items.
-    let pauses = std::sync::Arc::new(Counting::default());
-    let counting: &'static Counting = Box::leak(Box::new(Counting(pauses.0.clone())));
-    let limit = Duration::from_millis(7);
-    let waiter = Waiter::new(counting, &Interrupt::default(), limit);
-    let collection = open(&root).with_waiter(waiter);
-    for at in 0..3 {
-        let path = world.write(&format!("{at}.txt"), at.to_string());
-        let (outcomes, _) =
-            deposit(&collection, vec![request(path)], options(), &clock, |_| ()).unwrap();
-        assert!(outcomes[0].result.is_ok(), "{outcomes:?}");
-    }
-    // 1 + 2 + 4 ms.
-    assert_eq!(pauses.0.load(std::sync::atomic::Ordering::Relaxed), 3);
-    let asked = try_catalog(&collection, RefreshDepth::Directories, |_| ());
-    assert!(asked.unwrap_err().to_string().contains("the index is locked"));
-}
-
 #[test]
 fn the_index_hears_a_stop() {
     let (world, _, _) = world_with_name();
     let root = world.path("archive");
     with_index(&root);
-    let _index = held(&root, "index.lock");
+    let other = rusqlite::Connection::open(index_file(&root)).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let clock: &'static Impatient = Box::leak(Box::new(Impatient::new()));
     let collection = open(&root).with_waiter(clock.waiter());
-    assert!(try_catalog(&collection, RefreshDepth::Directories, |_| ()).is_err());
+    assert!(try_catalog(&collection, |_| ()).is_err());
     assert!(clock.interrupt.requested());
-}
-
-/// Counts pauses, and takes no time for them.
-#[derive(Default)]
-struct Counting(std::sync::Arc<std::sync::atomic::AtomicUsize>);
-
-impl Clock for Counting {
-    fn now(&self) -> Instant {
-        SystemClock.now()
-    }
-
-    fn pause(&self, _: Duration) {
-        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    }
 }

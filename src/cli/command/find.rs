@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use urepo::catalog::{Catalog, Hit, RefreshDepth};
+use urepo::catalog::{Catalog, Hit};
 use urepo::clock::Clock as _;
 use urepo::collection::Collection;
 use urepo::digest::{Digest, Hasher};
@@ -22,7 +22,7 @@ use crate::cli::records::{self, Item};
 use crate::cli::report::{End, Report};
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
 use crate::cli::when::When;
-use crate::cli::{Done, escape, human};
+use crate::cli::{Done, escape, human, indexed};
 
 /// Search items by metadata, file name, content, state and date
 ///
@@ -32,7 +32,7 @@ use crate::cli::{Done, escape, human};
 /// other term. Prints identifiers and titles of the items that meet every condition, by date; the exit code
 /// is 21 if there are none.
 ///
-/// The answers come from the index (`urepo index`), a cache that is built on first use and then updated, also
+/// The answers come from the index, a private cache that is built on first use and then follows the ledger, also
 /// with --dry-run. Every answer is compared with the sidecar, so it is never wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -130,7 +130,7 @@ impl Find {
         let columns = if self.long { &LONG[..] } else { &["id", "title"] };
         let mut table = Table::new(context, &self.table, &ITEMS, columns)?;
         let query = self.query(context, &collection)?;
-        let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
+        let mut catalog = context.catalog(&collection)?;
         let (mut unwritten, mut deleted) = (None, 0);
         catalog.find(&query, |item| {
             // Its files are not here.
@@ -231,7 +231,7 @@ impl Find {
                     )),
                 })
             }
-            _ => super::index::judge(catalog.report()).err(),
+            _ => indexed::judge(catalog.report()).err(),
         };
         let mut report = Report::reading(context, "found", false);
         report.summary.counts.items = found;

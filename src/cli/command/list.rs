@@ -25,8 +25,8 @@ use crate::cli::{Done, human};
 ///
 /// Deleted items are listed as well: --state Original leaves them out, --long shows the states.
 ///
-/// Without --long, --columns, --sort, --state and --json the sidecars are not opened. With an index
-/// (`urepo index`), only changed sidecars are opened.
+/// Without --long, --columns, --sort, --state and --json the sidecars are not opened. With an index, which
+/// `urepo find` builds, only changed sidecars are opened.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -133,10 +133,6 @@ impl Listing<'_> {
     fn list_all(&mut self) -> Done {
         let names = self.list.selection.filter(self.context);
         let visited = self.collection.visit_all(&names, |listed| match listed {
-            // Nobody asks for a directory that an adoption left alone.
-            Listed::Item(name) if self.collection.is_left_alone(&name) => {
-                Ok(ControlFlow::Continue(()))
-            }
             Listed::Item(name) => self.next(name),
             Listed::Stray(_) => Ok(ControlFlow::Continue(())),
             Listed::Link(_, error) | Listed::Unreadable(error) => {
@@ -153,6 +149,7 @@ impl Listing<'_> {
             return Err(Failure::told(Exit::Interrupted));
         }
         match self.depth {
+            Depth::Name if self.is_left_alone(&name) => Ok(ControlFlow::Continue(())),
             Depth::Name => self.table.row(&name),
             Depth::Sidecar => self.tell_record(&name),
             Depth::Index => {
@@ -227,6 +224,11 @@ impl Listing<'_> {
         self.table.row(&found)
     }
 
+    /// Whether nobody asked for this directory, which an adoption left alone.
+    fn is_left_alone(&self, name: &RepositoryName) -> bool {
+        !self.list.selection.names_items() && self.collection.is_left_alone(name)
+    }
+
     fn is_wanted(&self, state: State) -> bool {
         self.state.is_none_or(|wanted| wanted == state)
     }
@@ -236,6 +238,9 @@ impl Listing<'_> {
         name: &RepositoryName,
         error: CollectionError,
     ) -> Result<ControlFlow<()>, Failure> {
+        if self.is_left_alone(name) {
+            return Ok(ControlFlow::Continue(()));
+        }
         self.unreadable += 1;
         self.table.flush()?;
         let failure = Failure::from(error);

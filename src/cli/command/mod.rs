@@ -11,7 +11,6 @@ pub(crate) mod find;
 pub(crate) mod generate;
 pub(crate) mod id;
 pub(crate) mod import;
-pub(crate) mod index;
 pub(crate) mod init;
 pub(crate) mod links;
 pub(crate) mod list;

@@ -16,7 +16,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, human};
+use crate::cli::{Done, human, indexed};
 
 /// Clean up after interrupted runs, and bring distributors up to date
 ///
@@ -42,6 +42,7 @@ Examples:
   urepo recover --accept-loss --dry-run
   urepo recover --accept-loss --yes
   urepo recover --with mirror
+  urepo recover --index
   urepo recover --names-from mirror")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Recover {
@@ -61,6 +62,9 @@ pub(crate) struct Recover {
     /// Keep Originals here whose receiver cannot be opened: should it have them after all, it gives way
     #[arg(long)]
     withdraw: bool,
+    /// Rebuild the index from the sidecars, after items or sidecars were changed by hand
+    #[arg(long)]
+    index: bool,
     /// Do not ask before missing items are given up, and items brought into line
     #[arg(short = 'y', long)]
     yes: bool,
@@ -74,7 +78,7 @@ impl Recover {
                 ledger::tell_plan(context, &collection)?;
             }
             self.line_up(context, &collection)?;
-            return tell_plan(context, &collection, &self.names_from);
+            return tell_plan(context, &collection, (&self.names_from, self.index));
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
@@ -129,8 +133,20 @@ impl Recover {
             report.count("corrected", corrected.added.len() as u64);
             report.count("damaged_lines", corrected.damaged);
         }
+        let mut unread = None;
+        if self.index {
+            let catalog = context.new_catalog(&collection)?;
+            let built = catalog.report();
+            if built.temporary {
+                return Err(Failure::new(Exit::Failure, "the index cannot be kept")
+                    .hint("`urepo find` answers all the same, and takes longer"));
+            }
+            closing += &format!("\nbuilt the index: {}", human::count(built.read, "item"));
+            report.count("indexed", built.read);
+            unread = indexed::judge(built).err();
+        }
         report.finish(End {
-            partial: still_pending(pending, kept).or_else(|| is_behind.then(behind)),
+            partial: still_pending(pending, kept).or_else(|| is_behind.then(behind)).or(unread),
             closing: Some(closing),
             ..End::default()
         })
@@ -168,7 +184,11 @@ fn behind() -> Failure {
 }
 
 /// Reports the plan.
-fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> Done {
+fn tell_plan(
+    context: &Context,
+    collection: &Collection,
+    (mirrors, builds_index): (&[String], bool),
+) -> Done {
     let printer = &context.printer;
     let mirrors = context.opened(mirrors)?;
     let (migrations, left) = (interrupted(collection)?, left_overs(collection)?);
@@ -198,7 +218,8 @@ fn tell_plan(context: &Context, collection: &Collection, mirrors: &[String]) -> 
         let paths = paths.join(", ");
         format!("would raise the memory of `{prefix}` to the newest identifier in {paths}, unless it is later")
     });
-    let lines = migrations.chain(left_overs).chain(raised);
+    let index = builds_index.then(|| "would build the index".to_owned());
+    let lines = migrations.chain(left_overs).chain(raised).chain(index);
     let lines: Vec<_> = lines.collect();
     if lines.is_empty() {
         printer.note(NOTHING);

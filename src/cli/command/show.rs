@@ -24,7 +24,7 @@ use crate::cli::{Done, escape, human, shell};
 /// ITEM is an identifier, an IBIp, a link or path that contains one, or the end of an identifier if it is
 /// unambiguous.
 ///
-/// Relations of other items to ITEM come from the index, if there is one: `urepo index`.
+/// Relations of other items to ITEM come from the index, if there is one: `urepo find` builds it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

@@ -1,6 +1,5 @@
 //! `urepo stats`: count the contents of a collection.
 
-use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
 use urepo::identity::Prefix;
 use urepo::index::{Count, Counts};
@@ -10,7 +9,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::records::{self, Format};
 use crate::cli::table::{Cell, Grid};
-use crate::cli::{Done, human};
+use crate::cli::{Done, human, indexed};
 
 /// Count items, files and bytes by state, prefix, year and format
 ///
@@ -18,7 +17,7 @@ use crate::cli::{Done, human};
 /// file's name. "Repeated" counts items whose files equal, byte for byte, those of another item. In a pipe
 /// the columns are separated by tabs, and sizes are bytes.
 ///
-/// The counts come from the index (`urepo index`), a cache that is built on first use and then updated, also
+/// The counts come from the index, a private cache that is built on first use and then follows the ledger, also
 /// with --dry-run.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -38,7 +37,7 @@ pub(crate) struct Stats {
 impl Stats {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let mut catalog = context.catalog(&collection, RefreshDepth::Directories)?;
+        let mut catalog = context.catalog(&collection)?;
         let counts = catalog.counts(self.prefix.as_ref())?;
         let report = catalog.report();
         let written = if context.printer.json {
@@ -52,7 +51,7 @@ impl Stats {
             context.printer.send(&output)
         };
         written?;
-        super::index::judge(report)
+        indexed::judge(report)
     }
 
     /// The formats, the most frequent first.

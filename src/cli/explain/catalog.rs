@@ -1,8 +1,7 @@
 //! Errors of finding as failures.
 
 use urepo::catalog::CatalogError;
-use urepo::disk::LockError;
-use urepo::index::{IndexError, QueryError};
+use urepo::index::QueryError;
 
 use super::Explain;
 use crate::cli::exit::Exit;
@@ -13,17 +12,11 @@ impl Explain for CatalogError {
         match self {
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::Interrupted | Self::Index(IndexError::Locked(LockError::Interrupted { .. })) => {
-                Failure::told(Exit::Interrupted)
-            }
-            Self::BeingBuilt(_) => Failure::of(Exit::Locked, self)
-                .hint("repeat with `--lock-wait 5m`; what the other process makes is used then"),
-            Self::Gone => Failure::of(Exit::Failure, self).hint(super::REPEAT),
-            Self::Index(index) if index.is_busy() => {
-                Failure::of(Exit::Locked, self).hint("repeat the command when the others are done")
-            }
+            Self::Interrupted => Failure::told(Exit::Interrupted),
+            Self::Index(index) if index.is_busy() => Failure::of(Exit::Locked, self)
+                .hint("another process builds or reads the index: repeat with `--lock-wait 5m`"),
             Self::Index(_) => Failure::of(Exit::Failure, self)
-                .hint("`urepo index --rebuild` rebuilds it from the sidecars"),
+                .hint("`urepo recover --index` rebuilds it from the sidecars"),
         }
     }
 }

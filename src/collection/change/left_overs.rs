@@ -53,9 +53,7 @@ struct Making {
     end: &'static str,
 }
 
-const MAKINGS: [Making; 4] = [
-    // The log and journal of SQLite lie beside the index that is being built.
-    Making { directory: None, lock: layout::INDEX_MAKING, begin: "index.sqlite.new", end: "" },
+const MAKINGS: [Making; 3] = [
     Making { directory: None, lock: layout::REBUILDING, begin: "README", end: ".new" },
     Making { directory: None, lock: layout::REBUILDING, begin: "ledger", end: ".new" },
     Making {

@@ -25,10 +25,9 @@ pub(crate) fn strays_in(
 
 impl Collection {
     /// Whether `name` is the path of a directory that adoption left alone: without anything of an item, and without
-    /// a record of one. It costs little for the names of items.
+    /// a record of one. It costs one look for each item.
     pub fn is_left_alone(&self, name: &RepositoryName) -> bool {
-        matches!(self.is_recorded(name), Ok(false))
-            && matches!(self.ledger(), Ok(Some(_)))
+        self.root().glance(&[name.as_str(), layout::SIDECAR].join("/")).is_none()
             && self.item(name).is_ok_and(|item| item.is_no_item(self).unwrap_or(false))
     }
 }

@@ -118,11 +118,6 @@ impl Writer {
         &self.agent
     }
 
-    /// The unique name of the writer.
-    pub(in crate::collection) fn name(&self) -> &str {
-        self.stage.name()
-    }
-
     /// The stage.
     pub(super) fn stage(&self) -> &Dir {
         self.stage.dir()
@@ -160,14 +155,5 @@ impl Writer {
         let Writer { dropper, stage, .. } = self;
         drop(dropper);
         stage.remove()
-    }
-}
-
-impl Collection {
-    /// Whether the writer with this stage is at work, or was killed and not yet recovered.
-    pub(crate) fn has_stage(&self, name: &str) -> Result<bool, PathError> {
-        let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
-        let Some(own) = self.own()?.filter(|_| plain) else { return Ok(false) };
-        Ok(own.stat(Path::new(layout::STAGING).join(name))?.is_some())
     }
 }

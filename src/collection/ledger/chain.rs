@@ -280,6 +280,20 @@ fn end_of_lines(file: &StoredFile) -> Result<u64, PathError> {
     Ok(0)
 }
 
+/// The end of the last line in `dir`, and its sum.
+pub(super) fn last_head(dir: &Dir) -> Result<Head, PathError> {
+    for number in numbers(dir)?.into_iter().rev() {
+        let file = dir.open_file(file_name(number))?;
+        let offset = end_of_lines(&file)?;
+        // A writer was killed before it had written the header: the line before is in an earlier file.
+        if offset > 0 {
+            let sum = sum_before(&file, offset)?.unwrap_or_default();
+            return Ok(Head { end: Position { file: number, offset }, sum });
+        }
+    }
+    Ok(Head { end: Position::default(), sum: 0 })
+}
+
 /// Whether a line with this sum ends at `end` of the ledger in `dir`.
 pub(super) fn ends_with_sum(dir: &Dir, end: Position, sum: u128) -> Result<bool, PathError> {
     let file = dir.open_file_if_there(file_name(end.file))?;
@@ -301,23 +315,11 @@ pub(super) struct Tail<'d> {
 impl<'d> Tail<'d> {
     /// Finds the end of the last line. Nothing is changed.
     pub(super) fn find(dir: &'d Dir) -> Result<Tail<'d>, PathError> {
-        let mut tail = Tail { dir, number: 0, file: None, end: 0, sum: 0 };
-        let mut numbers = numbers(dir)?;
-        let Some(number) = numbers.pop() else { return Ok(tail) };
-        let file = dir.open_lock_file(file_name(number))?;
-        tail.number = number;
-        tail.end = end_of_lines(&file)?;
-        tail.sum = sum_before(&file, tail.end)?.unwrap_or_default();
-        tail.file = Some(file);
-        // A writer was killed before it had written the header: the line before is in an earlier file.
-        let mut is_begun = tail.end > 0;
-        while let Some(number) = numbers.pop().filter(|_| !is_begun) {
-            let file = dir.open_file(file_name(number))?;
-            let end = end_of_lines(&file)?;
-            tail.sum = sum_before(&file, end)?.unwrap_or_default();
-            is_begun = end > 0;
-        }
-        Ok(tail)
+        let Head { end, sum } = last_head(dir)?;
+        let number = numbers(dir)?.pop().unwrap_or_default();
+        let file = if number > 0 { Some(dir.open_lock_file(file_name(number))?) } else { None };
+        let end = if end.file == number { end.offset } else { 0 };
+        Ok(Tail { dir, number, file, end, sum })
     }
 
     /// The position of the end.

@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use super::Collection;
 use super::chain::{Head, Position, Tail, ends_with_sum};
 use crate::clock::Clock;
-use crate::digest::Digest;
-use crate::disk::{Dir, PathError, Watcher, resolved};
+use crate::disk::{Dir, PathError, Watcher};
 use crate::distributor::HostState;
 
 /// The host state with the note about one ledger.
@@ -24,12 +23,13 @@ pub(in crate::collection) struct HeadNote {
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Head { end: Position { file, offset }, sum } = self;
-        writeln!(f, "urepo-ledger 1 {file:010} {offset:020} {sum:032x}")
+        write!(f, "urepo-ledger 1 {file:010} {offset:020} {sum:032x}")
     }
 }
 
 impl Head {
-    fn parse(text: &str) -> Option<Head> {
+    /// Reads the text of a note.
+    pub(super) fn parse(text: &str) -> Option<Head> {
         let ["urepo-ledger", "1", file, offset, sum] = *text.split_whitespace().collect::<Vec<_>>()
         else {
             return None;
@@ -48,7 +48,7 @@ impl HeadNote {
 
     fn write(&self, head: Head) -> Result<(), PathError> {
         let dir = Dir::make_with_parents(&self.dir, &Watcher::default())?;
-        dir.open_lock_file(&self.name)?.write_all_at(head.to_string().as_bytes(), 0)
+        dir.open_lock_file(&self.name)?.write_all_at(format!("{head}\n").as_bytes(), 0)
     }
 
     /// Whether the ledger in `dir` contains the noted head. A note that cannot be read demands nothing.
@@ -68,8 +68,7 @@ impl Collection {
     #[must_use]
     pub fn with_host_state(self, host: &HostState) -> Collection {
         let note = host.dir.as_ref().and_then(|dir| {
-            let root = resolved(self.path()).ok()?;
-            let place = Digest::of(root.as_os_str().as_encoded_bytes()).half();
+            let place = self.place()?;
             Some(HeadNote { dir: dir.clone(), name: format!("ledger-{}-{place:032x}", self.id()) })
         });
         Collection { head_note: note, ..self }

@@ -24,6 +24,7 @@ mod compare;
 mod contradiction;
 mod correct;
 mod event;
+mod followed;
 mod head;
 mod import_reader;
 mod imported;

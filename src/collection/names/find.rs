@@ -7,7 +7,7 @@ use super::lookup::Lookup;
 use crate::collection::{Collection, CollectionError, Names, StoredItem, discover};
 use crate::disk::{Kind, PathError, resolved};
 use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
-use crate::index::{IndexError, Query, Which};
+use crate::index::{Index, IndexError, Query, Which};
 use crate::layout;
 
 impl Collection {
@@ -161,17 +161,18 @@ impl Collection {
     /// synchronised.
     fn items_indexed_as(&self, label: &str) -> Result<Vec<StoredItem>, CollectionError> {
         let query = Query::default().identifier(label);
-        let names = self.with_index::<_, IndexError>(|index| {
+        let index = self.index_path().and_then(|path| Index::open_existing(path).ok()?);
+        let names = index.map(|index| {
             let mut names = Vec::new();
             index.tables().search::<IndexError>(&query, Which::All, |name, _| {
                 names.push(name);
                 Ok(ControlFlow::Continue(()))
             })?;
-            Ok(names)
+            Ok::<_, IndexError>(names)
         });
         let (lookup, mut labelled) = (Lookup::new(self), Vec::new());
         // An index that cannot be used finds nothing.
-        for name in names.ok().flatten().unwrap_or_default() {
+        for name in names.and_then(Result::ok).unwrap_or_default() {
             if let Some(item) = lookup.item(&name)?
                 && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.is_labelled(label))
             {

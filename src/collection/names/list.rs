@@ -350,15 +350,6 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(allowed)
 }
 
-/// Whether a directory called `name`, at a number of levels below the root, can be part of a name.
-pub(crate) fn belongs(name: &str, depth: usize) -> bool {
-    match depth {
-        0 => is_subdomain(name),
-        1 => is_word(name),
-        _ => is_year(name),
-    }
-}
-
 /// Whether `name` is a year of a repository name.
 pub(super) fn is_year(name: &str) -> bool {
     name.len() >= 4 && name.bytes().all(|byte| byte.is_ascii_digit())

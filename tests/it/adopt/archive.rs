@@ -97,7 +97,7 @@ fn adopted() -> Program {
     world.run("adopt col").succeeded();
     // Its reference does not name its translation.
     world.run(&format!("-c col relate {TRANSLATION} --translation-of {PAPER}")).succeeded();
-    world.run("-c col index").succeeded();
+    world.run("-c col recover --index").succeeded();
     world
 }
 
@@ -148,7 +148,7 @@ fn every_label_leads_to_its_item() {
         assert!(shown.succeeded().contains(item), "{label}: {}", shown.stdout);
     }
     // A label of another date is in the index only.
-    std::fs::remove_file(world.path("col/.urepo/index.sqlite")).unwrap();
+    std::fs::remove_dir_all(world.path(".cache")).unwrap();
     for (label, item) in LABELS {
         let found = world.run(&format!("-c col path {label}"));
         if found.code == 0 {
@@ -181,7 +181,7 @@ fn it_is_copied_and_migrated_to_another_file_system() {
         let root = root.display();
         let verified = world.run(&format!("verify {root}"));
         assert_eq!(findings(&verified), [""; 0]);
-        world.run(&format!("-c {root} index")).succeeded();
+        world.run(&format!("-c {root} recover --index")).succeeded();
         world.run(&format!("-c {root} links --all")).succeeded();
         for (label, item) in LABELS {
             let found = world.run(&format!("-c {root} path {label}"));

@@ -178,7 +178,7 @@ fn an_item_is_named_in_any_way() {
     );
     let aliased = "83LX3pFwXQZeBBx/65ij";
     library.set(1, &format!("identifier={aliased}"));
-    library.run("index");
+    library.run("recover --index");
     library.world.write("t.csv", format!("ibip,title\n{aliased},B\n"));
     library.import("t.csv", "").succeeded();
     assert_eq!(library.values(1, "title"), ["B"]);

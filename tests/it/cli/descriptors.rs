@@ -59,7 +59,7 @@ fn few_are_enough_for_many_prefixes_and_years() {
     }
     run("-q verify");
     run("-q stats");
-    run("-q index");
+    run("-q recover --index");
 }
 
 /// The sources of one item are opened one after another.

@@ -7,7 +7,6 @@ fn with_index() -> World {
     let (world, _) = world_with_item();
     // The item was deposited on a machine of the tests.
     world.run("-c archive recover --restored").succeeded();
-    world.run("-c archive index").succeeded();
     world.run("-c archive stats").succeeded();
     world
 }
@@ -58,10 +57,6 @@ error: cannot read `[WORLD]/archive`
 caused by: Is a directory (os error 21)
 
 "#]]);
-    refuses(&world, "-c archive index --dry-run", 2).tells(str![[r#"
-error: `index` has no dry run
-
-"#]]);
 }
 
 #[test]
@@ -101,88 +96,49 @@ hint: `--file` takes a whole name or path; in `--file '*.csv'`, `*` stands for a
 
 #[test]
 fn an_index_in_the_making() {
-    let (world, _) = world_with_item();
-    let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:00Z"));
-    let own = Dir::open(&world.path("archive/.urepo"), Watcher::default()).unwrap();
-    let lock = Lock::take(
-        &own,
-        "index.making",
-        LockMode::Exclusive,
-        &agent.holder(&clock),
-        &waiter(&clock),
-    );
+    let world = with_index();
+    let index = crate::index::index_file(&world.path("archive"));
+    let other = rusqlite::Connection::open(index).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     refuses(&world, "-c archive --lock-wait 0 find a", 11).tells(str![[r#"
-building the index first
-error: the index is being built
-caused by: `[WORLD]/archive/.urepo/index.making` is locked
-caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; what the other process makes is used then
+error: cannot use the index
+caused by: database is locked
+caused by: Error code 5: database is locked
+hint: another process builds or reads the index: repeat with `--lock-wait 5m`
 
 "#]]);
-    refuses(&world, "-c archive --lock-wait 0 index", 11).tells(str![[r#"
-error: the index is being built
-caused by: `[WORLD]/archive/.urepo/index.making` is locked
-caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; what the other process makes is used then
+    refuses(&world, "-c archive --lock-wait 0 recover --index", 11).tells(str![[r#"
+error: cannot use the index
+caused by: database is locked
+caused by: Error code 5: database is locked
+hint: another process builds or reads the index: repeat with `--lock-wait 5m`
 
 "#]]);
-    drop(lock);
 }
 
 #[test]
 fn an_index_that_can_not_be_kept() {
     let (world, _) = world_with_item();
-    std::fs::create_dir(world.path("archive/.urepo/index.sqlite")).unwrap();
+    world.write(".cache", "no directory");
     let found = world.run("-c archive find --file a.txt");
     assert_eq!(found.code, 0);
     same(
         &found.stderr,
         str![[r#"
+building the index first
 warning: the index cannot be kept here: it was made for this answer alone
 
 "#]],
     );
-    let made = world.run("-c archive index");
+    let made = world.run("-c archive recover --index");
     assert_eq!(made.code, 1);
     same(
         &made.stderr,
         str![[r#"
 warning: the index cannot be kept here: it was made for this answer alone
-error: the index cannot be kept in this collection
+error: the index cannot be kept
 hint: `urepo -c archive find` answers all the same, and takes longer
 
-"#]],
-    );
-}
-
-/// Errors that others bring about, in other processes.
-#[test]
-fn of_the_library() {
-    use urepo::catalog::CatalogError;
-    use urepo::index::{IndexError, Invalid};
-    let useless = |cause| IndexError::Invalid { path: "archive/.urepo/index.sqlite".into(), cause };
-    let told = [
-        chain(&CatalogError::Index(useless(Invalid::Foreign))),
-        chain(&CatalogError::Index(useless(Invalid::OtherCollection("0123".into())))),
-        chain(&CatalogError::Index(useless(Invalid::Moved))),
-        chain(&CatalogError::Index(useless(Invalid::LostLog))),
-        chain(&CatalogError::Index(useless(Invalid::Kind))),
-        chain(&CatalogError::Gone),
-    ];
-    same(
-        &told.join("\n"),
-        str![[r#"
-`archive/.urepo/index.sqlite` is not an index of this collection
-caused by: it was made by another program, or another version of this one
-`archive/.urepo/index.sqlite` is not an index of this collection
-caused by: it belongs to the collection of id `0123`
-`archive/.urepo/index.sqlite` is not an index of this collection
-caused by: it was copied or restored from a backup
-`archive/.urepo/index.sqlite` is not an index of this collection
-caused by: its log is missing or damaged
-`archive/.urepo/index.sqlite` is not an index of this collection
-caused by: it is not a regular file
-the index has just been removed
 "#]],
     );
 }
@@ -191,6 +147,7 @@ the index has just been removed
 #[test]
 fn on_read_only_and_full_disks() {
     let script = "
+        export XDG_CACHE_HOME=$PWD/mount/cache
         ask() {
             code=0; $UREPO -c mount/archive find $@ >told 2>&1 || code=$?
             sed 's|/[0-9]*/[0-9.]*\ta.txt$|/…|' told >short; mv short told; tell $code
@@ -199,7 +156,7 @@ fn on_read_only_and_full_disks() {
         $UREPO init mount/archive --host archive.example.org 2>told
         name=$($UREPO -c mount/archive new a.txt)
         mount -o remount,bind,ro mount; ask --file a.txt; mount -o remount,bind,rw mount
-        $UREPO -c mount/archive index 2>told
+        $UREPO -c mount/archive recover --index 2>told
         mount -o remount,bind,ro mount; ask --file a.txt; mount -o remount,bind,rw mount
         head -c 4m /dev/zero >mount/filler 2>told || true
         ask --file a.txt
@@ -219,12 +176,12 @@ building the index first
 warning: the index cannot be kept here: it was made for this answer alone
 example.org/archive/…
 exit 0
+example.org/archive/…
+exit 0
+example.org/archive/…
+exit 0
+exit 0
 warning: the index cannot be kept here: it was made for this answer alone
-example.org/archive/…
-exit 0
-example.org/archive/…
-exit 0
-exit 0
 example.org/archive/…
 exit 0
 example.org/archive/…

@@ -41,7 +41,6 @@ Commands:
   repair    Repair damaged or missing items from good copies
   stats     Count items, files and bytes by state, prefix, year and format
   log       Show what happened to items, when, and by whom
-  index     Build or update the index
   id        Explain an identifier in any spelling
   mint      Issue identifiers without depositing anything
   recover   Clean up after interrupted runs, and bring distributors up to date

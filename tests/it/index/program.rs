@@ -1,4 +1,4 @@
-//! `urepo find`, `urepo stats` and `urepo index` as they are typed.
+//! `urepo find`, `urepo stats` and `urepo recover --index` as they are typed.
 
 use std::process::Stdio;
 
@@ -102,7 +102,7 @@ fn counts_one_prefix() {
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let (world, _) = world();
-    world.run("-c archive index").succeeded();
+    world.run("-c archive recover --index").succeeded();
     for line in ["find rain", "find rain --json", "stats", "stats --json"] {
         let mut command = world.command(format!("-c archive {line}").split(' '));
         let (reader, writer) = std::io::pipe().unwrap();
@@ -114,21 +114,13 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn tells_what_was_done() {
+fn rebuilds_the_index() {
     let (world, names) = world();
-    let index = |rest: &str| world.run(&format!("-c archive index {rest}"));
-    assert_eq!(index("").stderr, "built the index: 3 items\n");
-    assert_eq!(index("").stderr, "the index is up to date\n");
-    assert_eq!(index("--rebuild").stderr, "built the index: 3 items\n");
-    let sidecar = world.path(format!("archive/{}/item.toml", names[0]));
-    let text = std::fs::read_to_string(&sidecar).unwrap().replace("Rain", "Hail");
-    std::fs::write(&sidecar, text).unwrap();
-    assert_eq!(index("").stderr, "read 1 item again\n");
-    std::fs::remove_dir_all(sidecar.parent().unwrap()).unwrap();
-    assert_eq!(index("").stderr, "read 0 items again, 1 item is gone\n");
-    let told = records(&index("--json"));
-    assert_eq!((&told[0]["counts"]["items"], &told[0]["counts"]["gone"]), (&0.into(), &0.into()));
-    assert_eq!(index("-n").code, 2);
+    let recover = |rest: &str| world.run(&format!("-c archive recover --index {rest}"));
+    assert_eq!(recover("").stderr, "there is nothing to remove\nbuilt the index: 3 items\n");
+    std::fs::remove_dir_all(world.path(format!("archive/{}", names[0]))).unwrap();
+    assert_eq!(records(&recover("--json")).pop().unwrap()["counts"]["indexed"], 2);
+    assert_eq!(recover("-n").line(), "would build the index");
     let stats = world.run("-c archive stats --json");
     assert_eq!(records(&stats)[0]["total"]["items"], 2);
     assert!(world.run("-c archive stats").succeeded().starts_with("total\t\t2\t"));

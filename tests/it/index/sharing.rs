@@ -2,17 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-use urepo::catalog::{CatalogError, RefreshDepth};
+use rusqlite::Connection;
+use urepo::catalog::{Catalog, CatalogError};
 use urepo::collection::Collection;
 use urepo::index::Query;
 use urepo::wait::Waiter;
 
-use super::support::{agrees, agrees_after, catalog, names, open, settle, try_catalog, with_index};
+use super::support::{
+    agrees, catalog, catalog_by, index_file, names, open, try_catalog, with_index,
+};
 use crate::support::{TestClock, World, deposit, options, request};
 
 fn world() -> (World, PathBuf, Vec<PathBuf>) {
@@ -29,53 +31,22 @@ fn deposit_into(collection: &Collection, sources: &[PathBuf], clock: &TestClock)
     outcomes.into_iter().map(|it| it.result.unwrap().label.name.to_string()).collect()
 }
 
-/// Another process has the database, and keeps it.
-fn locked(root: &Path) -> Connection {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-    let other = Connection::open_with_flags(root.join(".urepo/index.sqlite"), flags).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    other
-}
-
+/// Another process has the index, and keeps it: changes go on, and who asks says that it is locked.
 #[test]
-fn a_change_does_not_wait_for_ever() {
+fn an_index_that_is_locked() {
     let (_world, root, sources) = world();
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     deposit_into(&open(&root), &sources, &clock);
     with_index(&root);
-    let other = locked(&root);
+    let other = Connection::open(index_file(&root)).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let impatient = open(&root).with_waiter(Waiter::default().up_to(Duration::ZERO));
     deposit_into(&impatient, &sources, &clock);
-    assert!(root.join(".urepo/index.stale").exists());
-    // Nor does it wait for each of many.
-    let given_up = open(&root).with_waiter(Waiter::default().up_to(Duration::from_secs(1)));
-    for _ in 0..2 {
-        deposit_into(&given_up, &sources[..1], &clock);
-    }
-    let asked = try_catalog(&impatient, RefreshDepth::Directories, |_| ());
+    let asked = try_catalog(&impatient, |_| ());
     let Err(CatalogError::Index(error)) = asked else { panic!("{asked:?}") };
-    assert!(error.is_busy() && !error.needs_rebuild(), "{error:?}");
+    assert!(error.is_busy(), "{error:?}");
     drop(other);
-    agrees(&root);
-    assert!(!root.join(".urepo/index.stale").exists());
-}
-
-/// A change that could not tell the index is noted after it was made, too: the note of before may be
-/// gone by then.
-#[test]
-fn a_note_that_is_seen_too_early() {
-    let (world, root, sources) = world();
-    let clock = TestClock::at("2026-11-21T02:13:00Z");
-    let name = deposit_into(&open(&root), &sources[..1], &clock).remove(0);
-    with_index(&root);
-    let other = locked(&root);
-    let impatient = open(&root).with_waiter(Waiter::default().up_to(Duration::ZERO));
-    deposit_into(&impatient, &sources[..1], &clock);
-    drop(other);
-    agrees(&root);
-    // By one that has given up: in place, so that no directory tells of it.
-    world.run(&format!("-c archive delete --force last {name}")).succeeded();
-    agrees(&root);
+    assert_eq!(agrees(&root, ""), Some(3));
 }
 
 /// Whoever is told of an item may change the collection at once.
@@ -86,7 +57,7 @@ fn a_change_within_an_answer() {
     let collection = open(&root);
     deposit_into(&collection, &sources, &clock);
     with_index(&root);
-    let told = try_catalog(&collection, RefreshDepth::Directories, |catalog| {
+    let told = try_catalog(&collection, |catalog| {
         let mut told = 0;
         let query = Query::default();
         let found = catalog.find(&query, |_| {
@@ -98,11 +69,8 @@ fn a_change_within_an_answer() {
         told
     });
     assert_eq!(told.unwrap(), 3);
-    agrees(&root);
-    assert_eq!(
-        catalog(&root, RefreshDepth::Directories, |it| names(it, &Query::default())).len(),
-        6
-    );
+    agrees(&root, "");
+    assert_eq!(catalog(&root, |it| names(it, &Query::default())).len(), 6);
 }
 
 /// More than are taken from the index at a time, several in one second, and each once.
@@ -115,9 +83,7 @@ fn many_answers() {
     let deposited: BTreeSet<_> = deposit_into(&open(&root), &many, &clock).into_iter().collect();
     with_index(&root);
     let in_order = |query: &Query| -> Vec<String> {
-        let found = catalog(&root, RefreshDepth::Directories, |catalog| {
-            super::support::found(catalog, query)
-        });
+        let found = catalog(&root, |catalog| super::support::found(catalog, query));
         let mut dates: Vec<_> = found.iter().map(|found| found.name.instant()).collect();
         assert!(dates.is_sorted());
         dates.dedup();
@@ -156,12 +122,13 @@ fn deposits_deletions_answers_and_rebuilding_at_once() {
         });
         let rebuilding = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                try_catalog(&open(&root), RefreshDepth::Rebuild, |_| ()).unwrap();
+                let collection = open(&root);
+                catalog_by(|context| Catalog::rebuild(&collection, context).map(drop)).unwrap();
             }
         });
         let asking = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                try_catalog(&open(&root), RefreshDepth::Directories, |catalog| {
+                try_catalog(&open(&root), |catalog| {
                     catalog.counts(None).unwrap();
                     names(catalog, &Query::default().file("0.txt")).len()
                 })
@@ -173,12 +140,10 @@ fn deposits_deletions_answers_and_rebuilding_at_once() {
         done.store(true, Ordering::Relaxed);
         rebuilding.join().unwrap();
         asking.join().unwrap();
-        settle(&root);
-        let found = catalog(&root, RefreshDepth::Directories, |it| names(it, &Query::default()));
+        let found = catalog(&root, |it| names(it, &Query::default()));
         assert!(deposited.is_subset(&found));
     });
-    agrees_after(&root, RefreshDepth::Directories, "in the end");
-    agrees(&root);
+    agrees(&root, "");
 }
 
 /// All ask for an index that is not there yet: it is made once.
@@ -188,16 +153,11 @@ fn the_first_question_by_several() {
     deposit_into(&open(&root), &sources, &TestClock::at("2026-11-21T02:13:00Z"));
     let made = std::thread::scope(|scope| {
         let asking = (0..4).map(|_| {
-            scope.spawn(|| {
-                try_catalog(&open(&root), RefreshDepth::Directories, |catalog| {
-                    catalog.report().built
-                })
-                .unwrap()
-            })
+            scope.spawn(|| try_catalog(&open(&root), |catalog| catalog.report().built).unwrap())
         });
         let asking: Vec<_> = asking.collect();
         asking.into_iter().map(|it| usize::from(it.join().unwrap())).sum::<usize>()
     });
     assert_eq!(made, 1);
-    agrees(&root);
+    agrees(&root, "");
 }

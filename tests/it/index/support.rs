@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use urepo::catalog::{Catalog, CatalogError, Hit, RefreshContext, RefreshDepth, RefreshReport};
+use urepo::catalog::{Catalog, CatalogError, Hit, RefreshContext};
 use urepo::collection::{Collection, Names};
 use urepo::disk::Watcher;
 use urepo::index::{Count, Counts, Query};
@@ -15,37 +15,50 @@ use urepo::sidecar::Sidecar;
 
 use crate::support::{TestClock, agent, caller};
 
-/// A clock for which everything that there is has been as it is for long: what is listed is trusted
-/// from then on.
-const LATER: &str = "2100-01-01T00:00:00Z";
+/// The directory of the indexes of collections beside `root`, where the program of the tests has it as well.
+pub(crate) fn cache(root: &Path) -> PathBuf {
+    root.with_file_name(".cache").join("urepo")
+}
 
+/// The file of the index of the collection in `root`, which is the only one in its directory with this id.
+pub(crate) fn index_file(root: &Path) -> PathBuf {
+    let id = open(root).id().to_owned();
+    let files = std::fs::read_dir(cache(root)).unwrap().map(|it| it.unwrap().path());
+    let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut files = files.filter(|it| name(it).starts_with(&id) && name(it).ends_with(".sqlite"));
+    let file = files.next().unwrap();
+    assert_eq!(files.next(), None);
+    file
+}
+
+/// The collection in `root`, with a place for its index.
 pub(crate) fn open(root: &Path) -> Collection {
-    Collection::open(root, &Watcher::default()).unwrap()
+    Collection::open(root, &Watcher::default()).unwrap().with_cache(&cache(root))
 }
 
 /// Opens the catalog of `collection`, and does something with it.
 pub(crate) fn try_catalog<T>(
     collection: &Collection,
-    depth: RefreshDepth,
     act: impl FnOnce(&mut Catalog<'_>) -> T,
 ) -> Result<T, CatalogError> {
-    let (agent, clock, interrupt) = (agent(), TestClock::at(LATER), Interrupt::default());
-    let context = RefreshContext { jobs: 1, caller: caller(&agent, &clock, &interrupt) };
-    Ok(act(&mut Catalog::open(collection, depth, &context)?))
+    catalog_by(|context| Catalog::open(collection, context)).map(|mut catalog| act(&mut catalog))
 }
 
-pub(crate) fn catalog<T>(
-    root: &Path,
-    depth: RefreshDepth,
-    act: impl FnOnce(&mut Catalog<'_>) -> T,
-) -> T {
-    try_catalog(&open(root), depth, act).unwrap()
+/// Opens a catalog as its caller says.
+pub(crate) fn catalog_by<T>(open: impl FnOnce(&RefreshContext<'_>) -> T) -> T {
+    let (agent, interrupt) = (agent(), Interrupt::default());
+    let clock = TestClock::at("2100-01-01T00:00:00Z");
+    open(&RefreshContext { jobs: 1, caller: caller(&agent, &clock, &interrupt) })
 }
 
-/// Makes an index, which then trusts what it has listed.
+pub(crate) fn catalog<T>(root: &Path, act: impl FnOnce(&mut Catalog<'_>) -> T) -> T {
+    try_catalog(&open(root), act).unwrap()
+}
+
+/// Builds the index.
 pub(crate) fn with_index(root: &Path) {
-    catalog(root, RefreshDepth::Directories, |_| ());
-    settle(root);
+    let collection = open(root);
+    catalog_by(|context| Catalog::rebuild(&collection, context).map(drop)).unwrap();
 }
 
 /// Waits for the next tick of the clock of the file system: what changes after this has another time
@@ -114,17 +127,11 @@ pub(crate) fn items(root: &Path) -> Items {
     items
 }
 
-/// Compares all that the index in `root` knows after a quick look with the sidecars.
+/// Compares all that the index in `root` has with the sidecars. Returns how many items it had to read, if it was there.
 #[track_caller]
-pub(crate) fn agrees(root: &Path) {
-    agrees_after(root, RefreshDepth::Directories, "");
-}
-
-#[track_caller]
-pub(crate) fn agrees_after(root: &Path, depth: RefreshDepth, context: &str) -> RefreshReport {
-    settle(root);
+pub(crate) fn agrees(root: &Path, context: &str) -> Option<u64> {
     let items = items(root);
-    catalog(root, depth, |catalog| {
+    catalog(root, |catalog| {
         assert_eq!(catalog.counts(None).unwrap(), counts(&items), "{context}");
         let read = catalog.report().read;
         for (query, expected) in queries(&items) {
@@ -140,12 +147,9 @@ pub(crate) fn agrees_after(root: &Path, depth: RefreshDepth, context: &str) -> R
             let known = (Some(*state), payload.files, payload.bytes, metadata.title());
             assert_eq!(told, known, "{found:?} {context}");
         }
-        // Nothing was found out only when it was asked for.
+        // Nothing was read only for an answer.
         assert_eq!(catalog.report().read, read, "{context}");
-        let RefreshReport { built, temporary, read, gone, .. } = *catalog.report();
-        let mut news = RefreshReport::default();
-        (news.built, news.temporary, news.read, news.gone) = (built, temporary, read, gone);
-        news
+        (!catalog.report().built).then_some(read)
     })
 }
 

@@ -1,11 +1,9 @@
 //! Deleting, reviving, purging and finishing, killed or failing at every file operation: no byte is
 //! ever lost, and a repetition completes.
 
-use urepo::catalog::RefreshDepth;
 use urepo::custody::{CustodyId, Refusal};
 
 use super::*;
-use crate::index::{agrees_after, with_index};
 use crate::ledger::check_ledger;
 use crate::support::{Faults, Mode, System, between_users, first_user, recovered_whole};
 
@@ -101,7 +99,6 @@ impl Case {
         for at in system.points() {
             let root = template.root(&format!("archive-{at}"));
             copy_tree(&template.root("archive"), &root);
-            with_index(&root);
             let faults = Arc::new(Faults::new(&root, at, mode).on(system).of_changes());
             let watcher = Watcher::new(Arc::clone(&faults) as _);
             let outcome = first_user(|| {
@@ -111,7 +108,6 @@ impl Case {
             let struck = faults.struck();
             let told = format!("{mode:?} at {at}, {struck:?}: {outcome:?}");
             let found = bytes_of(&root, name);
-            agrees_after(&root, RefreshDepth::Directories, &told);
             if outcome.is_ok() {
                 assert_eq!(found, self.end, "{told}");
             } else {
@@ -123,7 +119,6 @@ impl Case {
             check_ledger(&root, if here { std::slice::from_ref(name) } else { &[] }, &told);
             self.repeat(&root, name, &told);
             check_ledger(&root, &[], &told);
-            agrees_after(&root, RefreshDepth::Directories, &told);
             std::fs::remove_dir_all(&root).unwrap();
             if struck.is_none() {
                 let least =

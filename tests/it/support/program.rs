@@ -59,6 +59,7 @@ impl World {
         command.env("XDG_CONFIG_HOME", self.path(".config")).env("NO_COLOR", "1");
         // Nothing of the machine that tests: its last identifiers, and its identity.
         command.env("UREPO_STATE", self.path(".state"));
+        command.env("XDG_CACHE_HOME", self.path(".cache"));
         command.env("UREPO_MACHINE_ID", super::agent().machine_id);
         command
     }

@@ -4,13 +4,11 @@
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use urepo::catalog::RefreshDepth;
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{Leaves, Verb, interrupted};
 
 use super::support::{Pair, State};
-use crate::index::{agrees_after, with_index};
 use crate::ledger::check_ledger;
 use crate::support::{
     Faults, Mode, System, between_users, first_user, recovered_whole, whole_items,
@@ -18,7 +16,6 @@ use crate::support::{
 
 /// What is done, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing of a case")]
 struct Case {
     verb: Verb,
     rules: Leaves,
@@ -27,8 +24,6 @@ struct Case {
     /// The source is changed after that.
     changed: bool,
     across: bool,
-    /// Both have an index.
-    indexed: bool,
     system: System,
 }
 
@@ -38,7 +33,6 @@ const COPY: Case = Case {
     copied: false,
     changed: false,
     across: false,
-    indexed: false,
     system: System::Own,
 };
 const MIGRATE: Case = Case { verb: Verb::Migrate, ..COPY };
@@ -46,14 +40,8 @@ const PLAIN: Leaves = Leaves::Stub;
 
 fn every_operation(case: Case, mode: Mode) {
     let mut strikes = 0;
-    let step = match (case.indexed, case.across, mode) {
-        // Asking the indexes takes a while, and a disk is slow: all of it is done without them, and on one
-        // file system, as well.
-        (true, _, Mode::Killed) | (false, true, _) => 3,
-        // With errors more operations count, and many are those of the indexes.
-        (true, ..) => 7,
-        _ => 1,
-    };
+    // A disk is slow: all of it is done on one file system.
+    let step = if case.across { 3 } else { 1 };
     let template = if case.across { Pair::across() } else { Pair::new() };
     let name = template.deposit_tree();
     if case.copied {
@@ -65,9 +53,6 @@ fn every_operation(case: Case, mode: Mode) {
     let wanted = template.sidecar_at_source(&name).files;
     for at in case.system.points().step_by(step) {
         let pair = template.twin();
-        if case.indexed {
-            (0..2).for_each(|at| with_index(pair.root(at)));
-        }
         let faults = Faults::new(pair.root(0), at, mode).on(case.system);
         let faults = Arc::new(faults.of_changes());
         let mut reported = false;
@@ -87,9 +72,7 @@ fn every_operation(case: Case, mode: Mode) {
         let context = format!("{case:?} {mode:?} {at}: {struck:?}");
         assert!(reported || told, "a failure was not told: {context}");
         check(&pair, &name, reported && case.verb == Verb::Migrate, &context);
-        check_indexes(&pair, case, &context);
         finish(&pair, case, &context);
-        check_indexes(&pair, case, &context);
         let holder = if case.verb == Verb::Migrate { pair.to() } else { pair.from() };
         let original = holder.item(&name).unwrap().sidecar().unwrap().0;
         assert_eq!((original.state, &original.files), (State::Original, &wanted), "{context}");
@@ -106,13 +89,6 @@ fn every_operation(case: Case, mode: Mode) {
         strikes = at;
     }
     assert!(strikes > 15, "only {strikes} operations were made to fail");
-}
-
-/// The indexes know what is there.
-fn check_indexes(pair: &Pair, case: Case, context: &str) {
-    for at in (0..2).filter(|_| case.indexed) {
-        agrees_after(pair.root(at), RefreshDepth::Directories, context);
-    }
 }
 
 /// What holds at any time, however a run ended: every item is whole, and one is the Original.
@@ -154,19 +130,6 @@ fn finish(pair: &Pair, case: Case, context: &str) {
     for collection in [from, to] {
         recovered_whole(collection.path(), context);
     }
-}
-
-#[test]
-fn with_indexes() {
-    let (copied, changed, indexed) = (true, true, true);
-    let leaving = Leaves::Copy;
-    every_operation(Case { indexed, ..COPY }, Mode::Killed);
-    every_operation(Case { indexed, ..MIGRATE }, Mode::Killed);
-    every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Killed);
-    every_operation(Case { copied, changed, indexed, ..MIGRATE }, Mode::Killed);
-    every_operation(Case { rules: leaving, indexed, ..MIGRATE }, Mode::Once(Errno::IO));
-    let rules = Leaves::Stub;
-    every_operation(Case { rules, copied, changed, indexed, ..COPY }, Mode::Once(Errno::NOSPC));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         command: "find",
-        before: &["-c archive index -q"],
+        before: &["-c archive recover --index -q"],
         well: "-c archive find --state Original",
         bad: &[("-c archive find nothing", 21)],
         json: Run,

@@ -231,7 +231,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         command: "stats",
-        before: &["-c archive index -q"],
+        before: &["-c archive recover --index -q"],
         well: "-c archive stats",
         bad: &[("-c nowhere stats", 10)],
         json: Records,
@@ -244,14 +244,6 @@ const ROWS: &[Row] = &[
         bad: &[("-c archive log A NONE", 3), ("-c archive log NONE", 21), ("-c nowhere log", 10)],
         json: Run,
         purpose: Answer,
-    },
-    Row {
-        command: "index",
-        before: &[],
-        well: "-c archive index",
-        bad: &[("-c nowhere index", 10)],
-        json: Run,
-        purpose: Work(|world| world.path("archive/.urepo/index.sqlite").exists()),
     },
     Row {
         command: "id",
