@@ -30,8 +30,8 @@ pub const ITEM_LOCKS: &str = "locks";
 pub const RELATIONS_LOCK: &str = "relations";
 /// Deleted and replaced data, in [`OWN`].
 pub const TRASH: &str = "trash";
-/// The times of the last verification of items, in [`OWN`]: may be removed at any time.
-pub const VERIFIED: &str = "verified";
+/// How far the present round of verification came, in [`OWN`]: may be removed at any time.
+pub const ROUND: &str = "round";
 /// The ledger, in [`OWN`].
 pub const LEDGER: &str = "ledger";
 /// The lock of those who append to the ledger, in [`OWN`].
@@ -42,8 +42,6 @@ pub const IMPORT_LOCK: &str = "import.lock";
 pub const REBUILDING: &str = "rebuild.lock";
 /// The lock for making the first directory of a prefix, in [`OWN`].
 pub const PREFIX_LOCK: &str = "prefix.lock";
-/// The lock for writing into [`VERIFIED`], in it.
-pub const VERIFIED_LOCK: &str = "lock";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

@@ -78,7 +78,7 @@
 //!     import.lock                           held by the one import at a time
 //!     rebuild.lock                          lock for rebuilding parts of `.urepo`
 //!     prefix.lock                           lock for making the first directory of a prefix
-//!     verified/<prefix>+<year>              when each item was last verified; may be removed
+//!     round                                 how far `verify` came; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: always four levels
 //!     item.toml                             its sidecar
 //!     doc/…                                 its payload, names kept

@@ -3,7 +3,7 @@
 use std::sync::mpsc::Receiver;
 
 use super::{Finding, Report};
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::RepositoryName;
 
 /// A message to the calling thread, in order.
 pub(super) enum FeedEvent {
@@ -12,21 +12,15 @@ pub(super) enum FeedEvent {
     /// An item is missing, or not recorded.
     Compared(Report),
     /// The answers to the tickets of a batch, in their order.
-    Awaited(Vec<NamedDate>, Receiver<Vec<JobResult>>),
-    /// An item that was verified recently.
-    Skipped(NamedDate),
+    Awaited(Vec<RepositoryName>, Receiver<Vec<JobResult>>),
+    /// An item was verified earlier in this round.
+    Skipped,
     /// A part of the collection could not be listed.
     Unlisted(Finding),
     /// A stop was requested.
     Interrupted,
     /// There is no time for the rest.
     OutOfTime,
-}
-
-/// An item, and when it was last verified if that is known.
-pub(super) struct NamedDate {
-    pub name: RepositoryName,
-    pub date: Option<Instant>,
 }
 
 /// The result for a ticket.

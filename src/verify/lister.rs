@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 
-use super::answer::{FeedEvent, NamedDate};
+use super::answer::FeedEvent;
 use super::finding::{Finding, Place};
 use super::ledger::compare_with_ledger;
 use super::rounds::{Deadline, SkipPolicy};
@@ -27,7 +27,7 @@ pub(super) struct Lister<'a, 'tasks, 'scope> {
     tasks: &'tasks rayon::Scope<'scope>,
     queue: &'a SyncSender<FeedEvent>,
     lookup: Lookup<'scope>,
-    choice: Option<SkipPolicy>,
+    choice: SkipPolicy,
     /// The batch that is being filled.
     batch: Vec<QueuedItem>,
     /// The prefix of the item before.
@@ -36,7 +36,7 @@ pub(super) struct Lister<'a, 'tasks, 'scope> {
 
 /// An item that waits for its batch to be handed on.
 struct QueuedItem {
-    item: NamedDate,
+    name: RepositoryName,
     origin: NameOrigin,
     /// The findings of the listing about it.
     findings: Vec<Finding>,
@@ -47,7 +47,7 @@ impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
         work: &'scope Work<'scope>,
         tasks: &'tasks rayon::Scope<'scope>,
         queue: &'a SyncSender<FeedEvent>,
-        choice: Option<SkipPolicy>,
+        choice: SkipPolicy,
     ) -> Self {
         let lookup = Lookup::new(work.collection);
         let batch = Vec::with_capacity(BATCH);
@@ -101,12 +101,8 @@ impl Lister<'_, '_, '_> {
         if origin == NameOrigin::Listed {
             self.look_at_prefix(&name)?;
         }
-        let (date, skip) = match &mut self.choice {
-            Some(choice) => choice.of(&name),
-            None => (None, false),
-        };
-        if skip {
-            return self.send(FeedEvent::Skipped(NamedDate { name, date }));
+        if self.choice.skips(&name) {
+            return self.send(FeedEvent::Skipped);
         }
         let mut findings: Vec<_> = match self.spellings(&name) {
             Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
@@ -117,8 +113,7 @@ impl Lister<'_, '_, '_> {
                 "the clock has not reached its date, and new identifiers do not go on above it";
             findings.push(Finding::new(Code::FutureName, Place::Item, detail));
         }
-        let item = NamedDate { name, date };
-        self.batch.push(QueuedItem { item, origin, findings });
+        self.batch.push(QueuedItem { name, origin, findings });
         if self.batch.len() < BATCH { ControlFlow::Continue(()) } else { self.hand_on() }
     }
 
@@ -131,9 +126,9 @@ impl Lister<'_, '_, '_> {
         let batch = Arc::new(Batch::new(self.batch.len(), answers));
         let (mut items, mut tickets) = (Vec::new(), Vec::new());
         let mut pending = self.batch.drain(..);
-        while let Some(QueuedItem { item, origin, findings }) = pending.next() {
-            let (name, batch, after) = (item.name.clone(), Arc::clone(&batch), pending.len());
-            items.push(item);
+        while let Some(QueuedItem { name, origin, findings }) = pending.next() {
+            let (batch, after) = (Arc::clone(&batch), pending.len());
+            items.push(name.clone());
             tickets.push(VerifyJob { name, origin, findings, batch, after, attempt: 0 });
         }
         drop(pending);

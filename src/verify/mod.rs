@@ -3,8 +3,7 @@
 //! [`verify`] checks a whole collection or some of its items, [`verify_item`] one item, and [`compare()`] the
 //! holdings of the same items in several collections. A [`Finding`] has a [`Code`] that never changes its
 //! meaning; its [`Severity`] distinguishes damage from oddities. Nothing is ever repaired, and links are not
-//! followed. Only [`verify_in_rounds`] writes: the date of the verification of each item, by which it
-//! verifies a large collection night by night.
+//! followed. Only [`verify_in_rounds`] writes: how far it came, so that it verifies a large collection night by night.
 //!
 //! # Files, in reading order
 //!
@@ -18,7 +17,7 @@
 //! | `proof` | an item read back before others go because of it |
 //! | `run`, `work` | many items: names in, reports out in the same order |
 //! | `lister` | where the names come from, and what else lies among them |
-//! | `rounds`, `dates`, `damaged` | going round: what is skipped, when to stop; when each item was verified; what was found damaged meanwhile |
+//! | `rounds` | rounds over many nights: where to go on, and when to stop |
 //! | `ledger` | what should be here, and is not; what is, and was not recorded |
 //! | `relations` | both ends of relations between items |
 //! | `compare` | all items of several collections, name by name |
@@ -30,7 +29,7 @@
 //!
 //! # Limitations
 //!
-//! - A damaged item has no date: a run with a time limit reads it again each night, before it goes on.
+//! - A run with a time limit reads damaged items again each night, before it goes on.
 //! - Bytes come from the file system, perhaps from the page cache, except with [`Depth::FromDisk`].
 //! - Entries below a path of more than 4096 bytes are unreadable ([`Code::Unreadable`]); urepo cannot create
 //!   them either.
@@ -40,8 +39,6 @@
 mod answer;
 mod code;
 mod compare;
-mod damaged;
-mod dates;
 mod finding;
 mod ibips;
 mod item;
@@ -73,7 +70,7 @@ pub use finding::{Finding, Findings, Place};
 pub use item::{verify_item, verify_payload};
 pub use proof::{ProofError, prove, summarize_damage};
 pub use relations::RelationCheck;
-pub use rounds::{Round, Rounds};
+pub use rounds::{Round, Rounds, note_damaged};
 pub use run::{verify, verify_in_rounds};
 
 /// The depth of the verification.

@@ -1,42 +1,27 @@
-//! Verifying a collection in rounds that take longer than a night: which items to skip, and when to stop.
+//! Verifying a collection in rounds that take longer than a night: where to go on, and when to stop.
+//!
+//! `.urepo/round` says how far the present round came and which items were found damaged: those are verified in each run,
+//! until they are repaired. The file is a note of urepo's own. If it is missing or garbled, a round begins at the start, and a
+//! failure to read or write it is not an error of the run.
 
-use std::path::Path;
+use std::cmp::Ordering as Order;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::damaged::{self, Damaged};
-use super::dates::{Dates, Recorder};
-use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Collection, Names};
-use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
-use crate::identity::{Instant, RepositoryName};
-use crate::interrupt::Interrupt;
+use crate::collection::{Collection, Names, listing_order};
+use crate::disk::Dir;
+use crate::identity::{Instant, Prefix, RepositoryName};
 use crate::layout;
-use crate::wait::Waiter;
-
-/// The file with the beginning of a round.
-const ROUND: &str = "round";
-/// Dates are kept to the microsecond.
-const STEP: i128 = 1000;
 
 /// The choice of items by [`verify_in_rounds`](super::verify_in_rounds).
-///
-/// Dates are recorded whenever every byte is read and `.urepo` can be written. If not, that is never an
-/// error.
 #[derive(Clone, Copy)]
 pub struct Rounds<'a> {
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// The verifying agent, for processes that wait for the lock of the dates.
-    pub agent: &'a Agent,
-    /// How long to wait for another run that writes dates; after that, this run writes none.
-    pub lock_wait: Duration,
-    /// Items verified more recently than this are skipped.
-    pub older_than: Option<Duration>,
-    /// The time after which no item is begun, except the first.
-    ///
-    /// Without `older_than`, a run continues where the last one stopped, until the round is complete.
+    /// The time after which no item is begun, except the first. A run with a limit continues where the last one stopped,
+    /// until the round is complete.
     pub time_limit: Option<Duration>,
 }
 
@@ -47,7 +32,7 @@ pub enum Round {
     Complete,
     /// The next run continues.
     Open,
-    /// No dates could be kept: the next run begins at the start.
+    /// The place could not be noted: the next run begins where this one did.
     Lost,
 }
 
@@ -72,179 +57,158 @@ impl Deadline<'_> {
     }
 }
 
-/// Which items the listing skips.
-pub(super) struct SkipPolicy {
-    dates: Dates,
-    /// Items whose dates do not count.
-    damaged: Damaged,
-    /// Items verified at this time or later are skipped.
-    since: Option<Instant>,
-    /// Later dates come from a wrong clock.
-    now: Instant,
+/// The contents of the note: a line `at PREFIX NAME` for each part of the collection with an open round, where the prefix
+/// is `*` for all of it, and a line `damaged NAME` for each item that was found damaged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Note {
+    at: BTreeMap<String, RepositoryName>,
+    damaged: BTreeSet<RepositoryName>,
 }
 
-impl SkipPolicy {
-    /// When `name` was last verified, and whether that is recent enough.
-    pub(super) fn of(&mut self, name: &RepositoryName) -> (Option<Instant>, bool) {
-        let date = self.dates.of(name).filter(|date| *date <= self.now);
-        let date = date.filter(|_| !self.damaged.contains(name));
-        let skip = matches!((date, self.since), (Some(date), Some(since)) if date >= since);
-        (date, skip)
+/// Limit on the note.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// Limit on damaged items in it: more of them are read again in the next round only.
+const MOST_DAMAGED: usize = 10_000;
+/// Items between two notes of the place, so that a killed run loses little.
+const ITEMS: u64 = 4096;
+
+impl Note {
+    fn read(own: &Dir) -> Note {
+        let read = || own.open_file_if_there(layout::ROUND).ok()??.read_all(MAX_BYTES).ok();
+        let text = read().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+        let mut note = Note::default();
+        for line in text.lines() {
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                ["at", part, name] => {
+                    note.at.extend(name.parse().ok().map(|name| (part.to_owned(), name)));
+                }
+                ["damaged", name] => note.damaged.extend(name.parse::<RepositoryName>()),
+                _ => {}
+            }
+        }
+        note
+    }
+
+    /// Writes the note. Returns whether that was possible.
+    fn write(&self, own: &Dir) -> bool {
+        let at = self.at.iter().map(|(part, name)| format!("at {part} {name}\n"));
+        let damaged = self.damaged.iter().map(|name| format!("damaged {name}\n"));
+        let text: String = at.chain(damaged.take(MOST_DAMAGED)).collect();
+        own.replace_file(layout::ROUND, text.as_bytes()).is_ok()
     }
 }
 
-/// The dates to record, on the side that takes the reports.
-pub(super) struct RoundRecord<'a> {
-    clock: &'a dyn Clock,
-    recorder: Option<Recorder>,
-    dir: Option<Dir>,
-    /// The file of the round that this run belongs to.
-    round: Option<String>,
+/// The items that the listing skips.
+#[derive(Default)]
+pub(super) struct SkipPolicy {
+    /// Those up to here were verified in this round.
+    at: Option<RepositoryName>,
+    /// Those are verified nevertheless.
+    damaged: BTreeSet<RepositoryName>,
+}
+
+impl SkipPolicy {
+    pub(super) fn skips(&self, name: &RepositoryName) -> bool {
+        let is_behind = |at: &RepositoryName| listing_order(name, at) != Order::Greater;
+        self.at.as_ref().is_some_and(is_behind) && !self.damaged.contains(name)
+    }
+}
+
+/// The progress of a run, on the side that takes the reports.
+pub(super) struct RoundRecord<'c> {
+    own: Option<&'c Dir>,
+    /// The part of the collection that this run goes through.
+    part: String,
     is_limited: bool,
-    _lock: Option<Lock>,
+    before: Note,
+    note: Note,
+    /// Items since the note was written.
+    unwritten: u64,
 }
 
 impl<'a> Rounds<'a> {
     pub(super) fn deadline(&self) -> Option<Deadline<'a>> {
-        let nanoseconds = nanoseconds(self.time_limit?);
+        let nanoseconds = i128::try_from(self.time_limit?.as_nanos()).unwrap_or(i128::MAX);
         let at = self.clock.now().checked_add(nanoseconds)?;
         Some(Deadline { clock: self.clock, at, begun: AtomicBool::new(false) })
     }
 
     /// Begins or continues a round over `names` of `collection`.
-    pub(super) fn begin(
+    pub(super) fn begin<'c>(
         &self,
-        collection: &Collection,
+        collection: &'c Collection,
         names: &Names,
-        interrupt: &Interrupt,
-    ) -> (SkipPolicy, RoundRecord<'a>) {
-        let now = self.clock.now().floor(STEP);
-        let kept = self.open_to_write(collection, interrupt, self.lock_wait).ok();
-        let (writable, lock) = kept.unzip();
-        let dir = match &writable {
-            Some(dir) => dir.try_clone().ok(),
-            None => open_to_read(collection).ok().flatten(),
-        };
-        let damaged = dir.as_ref().map(Damaged::noted).unwrap_or_default();
-        let round = match (self.time_limit, self.older_than) {
-            (Some(_), None) => Some(round_file(names)),
-            _ => None,
-        };
-        let since = match (&round, self.older_than) {
-            (Some(file), _) => {
-                let begun = dir.as_ref().and_then(|dir| begin_of_round(dir, file));
-                let begun = begun.filter(|begun| *begun <= now);
-                if let (None, Some(dir)) = (begun, &writable) {
-                    // Without it the next run begins at the start, as this one does.
-                    let _ = dir.replace_file(file, format!("{now}\n").as_bytes());
-                }
-                Some(begun.unwrap_or(now))
-            }
-            // Exactly this age is not more recent.
-            (None, Some(age)) => now.checked_add(1 - nanoseconds(age)),
-            (None, None) => None,
-        };
-        let recorder = writable.as_ref().and_then(|dir| Some(Recorder::new(dir.try_clone().ok()?)));
-        let record = RoundRecord {
-            clock: self.clock,
-            recorder,
-            dir: writable,
-            round,
-            is_limited: self.time_limit.is_some(),
-            _lock: lock,
-        };
-        (SkipPolicy { dates: Dates::new(dir), damaged, since, now }, record)
-    }
-
-    /// Removes the dates of `names` in `collection`: they are damaged, whichever run has found that.
-    ///
-    /// A run that writes dates holds their lock for hours, so this does not wait for it. When that run ends,
-    /// it removes the dates of the items noted here as damaged.
-    pub fn forget(&self, collection: &Collection, names: &[RepositoryName], interrupt: &Interrupt) {
-        let Ok(Some(dir)) = open_to_read(collection) else { return };
-        if names.is_empty() {
-            return;
-        }
-        if let Ok((dir, _lock)) = self.open_to_write(collection, interrupt, Duration::ZERO) {
-            Damaged::of(names).forget(&dir);
-        } else {
-            // A user who may not write there records no dates either.
-            let _ = damaged::note(&dir, names);
-        }
-    }
-
-    fn open_to_write(
-        &self,
-        collection: &Collection,
-        interrupt: &Interrupt,
-        lock_wait: Duration,
-    ) -> Result<(Dir, Lock), PathError> {
+    ) -> (SkipPolicy, RoundRecord<'c>) {
         // Only a change rebuilds a lost directory.
-        let lost = || std::io::ErrorKind::NotFound.into();
-        let own = collection.own()?;
-        let own = own.ok_or_else(|| {
-            PathError::new("open", collection.root().path_of(layout::OWN), lost())
-        })?;
-        let dir = own.ensure_dir(layout::VERIFIED)?;
-        let holder = self.agent.holder(self.clock);
-        let mode = LockMode::Exclusive;
-        let waiter = Waiter::new(self.clock, interrupt, lock_wait);
-        let lock = Lock::take(&dir, layout::VERIFIED_LOCK, mode, &holder, &waiter);
-        Ok((dir, lock.map_err(LockError::into_path_error)?))
+        let own = collection.own().ok().flatten();
+        let note = own.map(Note::read).unwrap_or_default();
+        let part = names.prefix.as_ref().map_or("*".to_owned(), Prefix::folded);
+        let is_limited = self.time_limit.is_some();
+        let at = note.at.get(&part).filter(|_| is_limited).cloned();
+        let choice = SkipPolicy { at, damaged: note.damaged.clone() };
+        let before = note.clone();
+        (choice, RoundRecord { own, part, is_limited, before, note, unwritten: 0 })
+    }
+}
+
+/// Notes items of `collection` that were found damaged by whatever run: each run with a time limit reads them until they are
+/// whole.
+pub fn note_damaged(collection: &Collection, names: &[RepositoryName]) {
+    let Ok(Some(own)) = collection.own() else { return };
+    let before = Note::read(own);
+    let mut note = before.clone();
+    note.damaged.extend(names.iter().cloned());
+    if note != before {
+        // Where nothing can be noted, the next round reads them.
+        let _ = note.write(own);
     }
 }
 
 impl RoundRecord<'_> {
-    /// Notes an item that was verified now and is intact.
-    pub(super) fn verified(&mut self, name: &RepositoryName) {
-        let now = self.clock.now().floor(STEP);
-        self.note(name, Some(now));
+    /// Notes an item that was verified.
+    pub(super) fn verified(&mut self, name: &RepositoryName, is_damaged: bool) {
+        if is_damaged {
+            self.note.damaged.insert(name.clone());
+        } else {
+            self.note.damaged.remove(name);
+        }
     }
 
-    /// Notes when an item was last verified, if that is known.
-    pub(super) fn note(&mut self, name: &RepositoryName, date: Option<Instant>) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.note(name, date);
+    /// Notes that the round came to `name`.
+    pub(super) fn advance(&mut self, name: &RepositoryName) {
+        let at = self.note.at.get(&self.part);
+        if !self.is_limited || at.is_some_and(|at| listing_order(name, at) != Order::Greater) {
+            return;
         }
+        self.note.at.insert(self.part.clone(), name.clone());
+        self.unwritten += 1;
+        if self.unwritten >= ITEMS {
+            self.unwritten = 0;
+            self.write();
+        }
+    }
+
+    /// Writes the note if it has changed. Returns whether the next run will find it.
+    fn write(&mut self) -> bool {
+        if self.note != self.before {
+            if !self.own.is_some_and(|own| self.note.write(own)) {
+                return false;
+            }
+            self.before = self.note.clone();
+        }
+        true
     }
 
     /// Ends the run, which is `cut_short` if it did not reach the end of the list.
-    pub(super) fn finish(self, cut_short: bool) -> Option<Round> {
-        let kept = self.recorder.is_some_and(|recorder| recorder.finish(cut_short));
-        if let Some(dir) = &self.dir {
-            // Noted by others while this run had the lock, or before it.
-            Damaged::settle(dir);
+    pub(super) fn finish(mut self, cut_short: bool) -> Option<Round> {
+        if !cut_short {
+            self.note.at.remove(&self.part);
         }
-        if !cut_short && let (Some(dir), Some(file)) = (&self.dir, &self.round) {
-            // If it stays, the next run finds the round complete, and removes it.
-            let _ = dir.remove_file_if_there(Path::new(file));
-        }
-        let round = match (cut_short, kept) {
+        let round = match (cut_short, self.write()) {
             (false, _) => Round::Complete,
             (true, true) => Round::Open,
             (true, false) => Round::Lost,
         };
         self.is_limited.then_some(round)
     }
-}
-
-fn open_to_read(collection: &Collection) -> Result<Option<Dir>, PathError> {
-    collection.own_dir(layout::VERIFIED)
-}
-
-/// Each part of a collection has rounds of its own.
-fn round_file(names: &Names) -> String {
-    match &names.prefix {
-        None => ROUND.to_owned(),
-        Some(prefix) => format!("{ROUND}+{}", prefix.folded().replace('/', "+")),
-    }
-}
-
-fn begin_of_round(dir: &Dir, file: &str) -> Option<Instant> {
-    let bytes = dir.open_file_if_there(file).ok()??.read_all(64).ok()?;
-    std::str::from_utf8(&bytes).ok()?.strip_suffix('\n')?.parse().ok()
-}
-
-fn nanoseconds(duration: Duration) -> i128 {
-    i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX)
 }

@@ -10,7 +10,7 @@
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver};
 
-use super::answer::{FeedEvent, JobResult, NamedDate, Unverified};
+use super::answer::{FeedEvent, JobResult, Unverified};
 use super::ibips::Ibips;
 use super::lister::Lister;
 use super::rounds::{RoundRecord, SkipPolicy};
@@ -46,15 +46,14 @@ pub fn verify(
 /// The context and the records of a run.
 #[derive(Default)]
 struct Keeping<'a, 'r> {
-    choice: Option<SkipPolicy>,
+    choice: SkipPolicy,
     record: Option<&'a mut RoundRecord<'r>>,
 }
 
-/// The same for the items of these `names`, less those that were verified recently or in this round,
-/// and as long as there is time; notes when each was verified.
+/// The same for the items of these `names`, less those that were verified in this round, and as long as there is time;
+/// notes how far the round came.
 ///
-/// Only a run that reads every byte notes dates, and only in a collection that can be written to. Where `names`
-/// has dates, no items are skipped and none are noted: the notes of a year are rewritten as a whole.
+/// Only a run that reads every byte does so, and only for names without dates.
 pub fn verify_in_rounds(
     collection: &Collection,
     names: &Names,
@@ -72,8 +71,8 @@ pub fn verify_in_rounds(
         return run(collection, scope, options.jobs, &context, Keeping::default(), report);
     }
     context.deadline = rounds.deadline();
-    let (choice, mut record) = rounds.begin(collection, names, interrupt);
-    let keeping = Keeping { choice: Some(choice), record: Some(&mut record) };
+    let (choice, mut record) = rounds.begin(collection, names);
+    let keeping = Keeping { choice, record: Some(&mut record) };
     let ended = run(collection, scope, options.jobs, &context, keeping, report);
     let is_cut_short = |summary: &Summary| summary.interrupted || summary.out_of_time;
     let round = record.finish(ended.as_ref().map_or(true, is_cut_short));
@@ -152,14 +151,11 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
                     self.summary.unlisted = true;
                     self.tell(Report::Tree(finding))?;
                 }
-                FeedEvent::Skipped(item) => {
-                    self.summary.skipped += 1;
-                    self.note(&item);
-                }
+                FeedEvent::Skipped => self.summary.skipped += 1,
                 FeedEvent::Awaited(items, answers) => {
                     let mut items = items.iter();
-                    for (told, item) in answers.into_iter().flatten().zip(&mut items) {
-                        self.take(item, told)?;
+                    for (told, _) in answers.into_iter().flatten().zip(&mut items) {
+                        self.take(told)?;
                     }
                     // No answer comes when a thread has panicked, which the end of the scope passes on.
                     if items.len() > 0 {
@@ -173,13 +169,10 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
         ControlFlow::Continue(())
     }
 
-    fn take(&mut self, item: &NamedDate, told: JobResult) -> ControlFlow<()> {
+    fn take(&mut self, told: JobResult) -> ControlFlow<()> {
         match told {
             Ok(report) => return self.verified(report),
-            Err(Unverified::OutOfTime) => {
-                self.summary.out_of_time = true;
-                self.note(item);
-            }
+            Err(Unverified::OutOfTime) => self.summary.out_of_time = true,
             Err(Unverified::Stopped) => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
@@ -193,10 +186,10 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
             }
             self.context.progress.finish_item(item.name.as_str());
             if let Some(record) = &mut self.record {
-                if is_clean(item) {
-                    record.verified(&item.name);
-                } else {
-                    record.note(&item.name, None);
+                record.verified(&item.name, !is_clean(item));
+                // Other threads verify items behind the first one for which there was no time.
+                if !self.summary.out_of_time {
+                    record.advance(&item.name);
                 }
             }
         }
@@ -224,13 +217,6 @@ impl<R: FnMut(Report) -> ControlFlow<()>> Collector<'_, '_, R> {
         self.check_shortage(&told)?;
         self.summary.count(&told);
         (self.report)(told)
-    }
-
-    /// Keeps the date of an item that was not verified.
-    fn note(&mut self, item: &NamedDate) {
-        if let Some(record) = &mut self.record {
-            record.note(&item.name, item.date);
-        }
     }
 }
 

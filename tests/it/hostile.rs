@@ -41,15 +41,7 @@ const READERS: &[(&str, &[&str])] = &[
             "-c archive new good.txt",
         ],
     ),
-    (
-        "archive/.urepo/journal/handover-00112233445566778899aabbccddeeff.toml",
-        &["-c archive recover", "-c archive migrate ITEM --to mirror", "-c archive status"],
-    ),
-    (
-        "archive/.urepo/journal/delete-00112233445566778899aabbccddeeff.toml",
-        &["-c archive recover", "-c archive delete ITEM --force last"],
-    ),
-    ("archive/.urepo/verified/example.org+archive+YEAR", &["-c archive verify --time-limit 1h"]),
+    ("archive/.urepo/round", &["-c archive verify --time-limit 1h"]),
     (".config/urepo/config.toml", &["config", "-c archive list"]),
     ("list.csv", &["-c archive import --manifest list.csv"]),
     ("list.tsv", &["-c archive import --manifest list.tsv"]),
@@ -175,21 +167,7 @@ fn seed() -> (World, String, String) {
     world.write("drop/1.txt", "one");
     world.run("-c archive import drop").succeeded();
     assert_eq!(world.run("-c archive verify").code, 0);
-    let settings = std::fs::read_to_string(world.path("mirror/urepo.toml")).unwrap();
-    let settings: toml::Table = settings.parse().unwrap();
-    let token = "00112233445566778899aabbccddeeff";
-    world.write(
-        &format!("archive/.urepo/journal/handover-{token}.toml"),
-        format!(
-            "format = 1\ntoken = \"{token}\"\nto = {}\nto_path = \"{}\"\nleave_copy = true\nitems = [\"{item}\"]\n",
-            settings["id"],
-            world.path("mirror").display()
-        ),
-    );
-    world.write(
-        &format!("archive/.urepo/journal/delete-{token}.toml"),
-        format!("items = [\n    \"{item}\",\n]\n"),
-    );
+    world.run("-c archive verify -j 1 --time-limit 0").succeeded();
     let archive = world.path("archive").display().to_string();
     world.write(
         ".config/urepo/config.toml",
@@ -214,10 +192,7 @@ fn seed() -> (World, String, String) {
 }
 
 fn path_of(file: &str, item: &str) -> String {
-    let year = item.split('/').nth(2).unwrap();
-    let month = item.split('/').nth(3).unwrap().split('.').next().unwrap();
-    let month = format!("{year}-{month}");
-    file.replace("ITEM", item).replace("YEAR", year).replace("MONTH", &month)
+    file.replace("ITEM", item)
 }
 
 /// Every other file that is not urepo's to change.

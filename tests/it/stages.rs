@@ -225,10 +225,7 @@ fn recovery_waits_for_the_living() {
 }
 
 /// What is made beside writers, with the lock file of whoever makes it, and what a killed run leaves of it.
-const MADE_BESIDE: [(&str, &[&str]); 2] = [
-    ("rebuild.lock", &["README.new"]),
-    ("verified/lock", &["verified/example.org+archive+2026.new"]),
-];
+const MADE_BESIDE: [(&str, &[&str]); 1] = [("rebuild.lock", &["README.new", "round.new"])];
 
 #[test]
 fn recovery_removes_what_killed_runs_have_not_put_in_place() {
@@ -236,7 +233,6 @@ fn recovery_removes_what_killed_runs_have_not_put_in_place() {
     let root = scratch.path().join("archive");
     make_collection(&root);
     let own = root.join(".urepo");
-    std::fs::create_dir(own.join("verified")).unwrap();
     let left = MADE_BESIDE.iter().flat_map(|(_, left)| left.iter().map(|file| own.join(file)));
     for path in left.chain([root.join("urepo.toml.new")]) {
         std::fs::write(path, "half").unwrap();
@@ -249,7 +245,6 @@ fn recovery_leaves_what_is_being_made_to_its_maker() {
     let scratch = scratch();
     let root = scratch.path().join("archive");
     make_collection(&root);
-    std::fs::create_dir(root.join(".urepo/verified")).unwrap();
     let collection = Collection::open(&root, &Watcher::default()).unwrap();
     let clock = TestClock::at("2026-11-21T02:14:00Z");
     for (lock, files) in MADE_BESIDE {

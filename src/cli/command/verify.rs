@@ -16,7 +16,7 @@ use urepo::identity::{Instant, RepositoryName};
 use urepo::progress::{Progress, Scan, with_scan};
 use urepo::verify::{
     self, Code, Comparison, Depth, Disagreement, Finding, Options, RelationCheck, Rounds, Scope,
-    Summary, compare, compare_items, verify, verify_in_rounds,
+    Summary, compare, compare_items, note_damaged, verify, verify_in_rounds,
 };
 
 use crate::cli::Done;
@@ -36,7 +36,6 @@ use targets::Targets;
 /// there is no damage besides, the exit code is 3. The codes never change their meaning; urepo(1) lists them.
 ///
 /// --prefix, --since and --until select a part of the collection; items that vanished from it are found, too.
-/// Runs with --since or --until do not record when items were verified.
 ///
 /// Several collections are verified one after the other and then compared, by their sidecars: each item
 /// should have one Original, and its Copies should agree with it. Copies without an Original in the given
@@ -45,10 +44,9 @@ use targets::Targets;
 /// Items named together with collections are verified in each collection that has them, and compared. An item
 /// that is in none of them is an error.
 ///
-/// Nothing is repaired. The command records, in .urepo/verified, the dates at which items were found intact,
-/// but not with --dry-run. With these dates, --time-limit verifies a collection that is too large for one night
-/// in rounds. A damaged item has no date and is verified each time. You may delete the dates; if they cannot
-/// be written, or while another run writes them, items are verified anyway.
+/// Nothing is repaired. --time-limit verifies a collection that is too large for one night in rounds: .urepo/round says
+/// how far the last run came, and which items were damaged. These are verified in each run, until they are whole. You may
+/// delete the file; if it cannot be written, the next run begins where this one did.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("state", |state| state.hide(true)), after_long_help = "\
 Examples:
@@ -59,7 +57,6 @@ Examples:
   urepo verify 11.21.02.13 archive mirror
   urepo verify --since 1d
   urepo verify --time-limit 5h
-  urepo verify --older-than 30d
   urepo -q verify || echo 'the archive needs a look'")]
 pub(crate) struct Verify {
     /// Items, collections, or items and the collections to verify them in. A collection is a root or a
@@ -71,9 +68,6 @@ pub(crate) struct Verify {
     quick: bool,
     #[command(flatten)]
     flags: SelectionFlags,
-    /// Skip items that were verified within this time, such as 30d
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until", "dry_run"])]
-    older_than: Option<Duration>,
     /// Start no more items after this time, such as 5h; the next run continues, until the round is
     /// complete
     #[arg(long, value_name = "TIME", value_parser = parse_duration, conflicts_with_all = ["quick", "since", "until", "dry_run"])]
@@ -106,12 +100,8 @@ impl Verify {
 
     /// Options for whole collections have no meaning for single items.
     fn refuse_with_items(&self) -> Done {
-        let given = [
-            ("--older-than", self.older_than.is_some()),
-            ("--time-limit", self.time_limit.is_some()),
-        ];
-        match given.iter().find(|(_, is_given)| *is_given) {
-            Some((flag, _)) => Err(Failure::usage(format!("`{flag}` cannot be used with items"))
+        match self.time_limit {
+            Some(_) => Err(Failure::usage("`--time-limit` cannot be used with items")
                 .hint("items that are named are always verified, all of them")),
             None => Ok(()),
         }
@@ -125,7 +115,7 @@ impl Verify {
         report: Report<'_>,
     ) -> Done {
         let progress = context.progress();
-        let mut ending = Ending::new(context, targets, self.older_than);
+        let mut ending = Ending::new(context, targets);
         let run = VerifyRun {
             verify: self,
             context,
@@ -136,7 +126,7 @@ impl Verify {
         };
         if let Some(names) = items {
             run.items(&names, &*progress, &mut ending)?;
-        } else if self.older_than.is_some() || self.time_limit.is_some() {
+        } else if self.time_limit.is_some() {
             // The skipped items cannot be known beforehand.
             run.all(&*progress, &mut ending)?;
         } else {
@@ -223,7 +213,7 @@ impl VerifyRun<'_> {
             // Each root has its share of the remaining time, so none waits forever.
             let shares = u32::try_from(self.roots.len() - at).unwrap_or(u32::MAX);
             let time_limit = self.time_left(begun).map(|left| left / shares);
-            let rounds = Rounds { time_limit, ..self.rounds() };
+            let rounds = Rounds { clock: &self.context.clock, time_limit };
             let summary = self.listening(at, |report| {
                 let interrupt = &self.context.interrupt;
                 let (names, options) = (&self.names, self.options());
@@ -248,16 +238,6 @@ impl VerifyRun<'_> {
             });
         }
         Ok(())
-    }
-
-    fn rounds(&self) -> Rounds<'_> {
-        Rounds {
-            clock: &self.context.clock,
-            agent: &self.context.agent,
-            lock_wait: self.context.config.lock_wait.value,
-            older_than: self.verify.older_than,
-            time_limit: None,
-        }
     }
 
     /// The rest of the time limit, if there is one.
@@ -340,7 +320,7 @@ impl VerifyRun<'_> {
             go_on(reporter.report(&report), &mut unwritten)
         });
         if !self.context.global.dry_run {
-            self.rounds().forget(&self.roots[root], &damaged, &self.context.interrupt);
+            note_damaged(&self.roots[root], &damaged);
         }
         let summary = ended?;
         unwritten.map_or(Ok(summary), Err)

@@ -1,6 +1,5 @@
 //! Temporary files of killed runs, and their removal while no process uses them.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::reserve::unless_full;
@@ -42,65 +41,28 @@ pub struct Recovered {
     pub failed: Vec<CollectionError>,
 }
 
-/// A file that is built beside writers, under its own lock, and then published.
-struct Making {
-    /// The directory in urepo's own, unless it is urepo's own directory itself.
-    directory: Option<&'static str>,
-    /// The lock file there, held by the run that builds it.
-    lock: &'static str,
-    /// Beginning and end of the names of unpublished files.
-    begin: &'static str,
-    end: &'static str,
+/// Whether `name` in urepo's own directory is a file that is built beside writers and was not published.
+fn is_unplaced(name: &Path) -> bool {
+    let name = name.to_str().and_then(|name| name.strip_suffix(".new"));
+    let names = ["README", layout::LEDGER, layout::ROUND];
+    name.is_some_and(|name| names.iter().any(|begin| name.starts_with(begin)))
 }
 
-const MAKINGS: [Making; 3] = [
-    Making { directory: None, lock: layout::REBUILDING, begin: "README", end: ".new" },
-    Making { directory: None, lock: layout::REBUILDING, begin: "ledger", end: ".new" },
-    Making {
-        directory: Some(layout::VERIFIED),
-        lock: layout::VERIFIED_LOCK,
-        begin: "",
-        end: ".new",
-    },
-];
+/// The unpublished files in `own`.
+fn unplaced(own: &Dir) -> Result<Vec<PathBuf>, PathError> {
+    let names = own.entries()?.collect::<Result<Vec<_>, _>>()?;
+    let names = names.into_iter().map(|entry| PathBuf::from(entry.name));
+    Ok(names.filter(|name| is_unplaced(name)).collect())
+}
 
-impl Making {
-    fn dir(&self, collection: &Collection) -> Result<Option<Dir>, PathError> {
-        let Some(name) = self.directory else {
-            return collection.own()?.map(Dir::try_clone).transpose();
-        };
-        match collection.own_dir(name) {
-            // Closed by another user.
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
-            opened => opened,
-        }
-    }
-
-    fn makes(&self, name: &Path) -> bool {
-        name.to_str().is_some_and(|it| it.starts_with(self.begin) && it.ends_with(self.end))
-    }
-
-    /// The unpublished files.
-    fn unplaced(&self, dir: &Dir) -> Result<Vec<PathBuf>, PathError> {
-        let names = dir.entries()?.collect::<Result<Vec<_>, _>>()?;
-        let names = names.into_iter().map(|entry| PathBuf::from(entry.name));
-        Ok(names.filter(|name| self.makes(name)).collect())
-    }
-
-    /// The lock, if no run is building.
-    fn idle(&self, dir: &Dir) -> Result<Option<Lock>, PathError> {
-        Lock::of_file(dir.open_lock_file(self.lock)?)
-    }
-
-    /// Whether a run is building it. Nothing is written.
-    fn life(&self, dir: &Dir) -> Life {
-        let file = dir.open_to_append_if_there(Path::new(self.lock));
-        match file.and_then(|file| file.map_or(Ok(None), Lock::of_file)) {
-            Ok(Some(_lock)) => Life::Ended,
-            Ok(None) if matches!(dir.stat(self.lock), Ok(Some(_))) => Life::AtWork,
-            Ok(None) => Life::Ended,
-            Err(_) => Life::Unknown,
-        }
+/// Whether a run is building one of them. Nothing is written.
+fn life_of_builder(own: &Dir) -> Life {
+    let file = own.open_to_append_if_there(Path::new(layout::REBUILDING));
+    match file.and_then(|file| file.map_or(Ok(None), Lock::of_file)) {
+        Ok(Some(_lock)) => Life::Ended,
+        Ok(None) if matches!(own.stat(layout::REBUILDING), Ok(Some(_))) => Life::AtWork,
+        Ok(None) => Life::Ended,
+        Err(_) => Life::Unknown,
     }
 }
 
@@ -136,14 +98,11 @@ impl Collection {
 
     /// Removes unpublished files of killed runs, unless a run is at work on them.
     fn remove_unplaced(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
-        for making in &MAKINGS {
-            let Some(dir) = making.dir(self)? else { continue };
-            if making.unplaced(&dir)?.is_empty() {
-                continue;
-            }
-            if let Some(_lock) = making.idle(&dir)? {
-                remove_each(&dir, |name| making.makes(name), failed)?;
-            }
+        let Some(own) = self.own()? else { return Ok(()) };
+        if !unplaced(own)?.is_empty()
+            && let Some(_lock) = Lock::of_file(own.open_lock_file(layout::REBUILDING)?)?
+        {
+            remove_each(own, is_unplaced, failed)?;
         }
         Ok(())
     }
@@ -206,11 +165,8 @@ fn remove_each(
 pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionError> {
     let mut found = Vec::new();
     let Some(own) = collection.own()? else { return Ok(found) };
-    for making in &MAKINGS {
-        let Some(dir) = making.dir(collection)? else { continue };
-        for name in making.unplaced(&dir)? {
-            found.push(LeftOver { path: dir.path_of(name), holder: None, life: making.life(&dir) });
-        }
+    for name in unplaced(own)? {
+        found.push(LeftOver { path: own.path_of(name), holder: None, life: life_of_builder(own) });
     }
     match own.open_dir_if_there(layout::PARTIAL) {
         Ok(None) => {}

@@ -208,9 +208,7 @@ mod verifying {
         assert_eq!(world.run("verify archive mirror --since 1d").code, 20);
         assert_eq!(before("verify --until 1995"), 0);
         // The state of what is gone is not in a sidecar.
-        for flags in
-            ["--state Original", "--since 1d --time-limit 5h", "--until 2020 --older-than 1d"]
-        {
+        for flags in ["--state Original", "--since 1d --time-limit 5h"] {
             assert_eq!(before(&format!("verify {flags}")), 2, "{flags}");
         }
     }
@@ -227,20 +225,5 @@ mod verifying {
         assert_eq!(ran.code, 3, "{}", ran.stderr);
         let told = records(&ran);
         assert!(told.iter().any(|it| it["id"] == three.names[1].as_str()), "{told:?}");
-    }
-
-    /// The notes of a year are rewritten as a whole, which is not for a run over some of its items.
-    #[test]
-    fn runs_with_dates_leave_the_notes_of_other_items() {
-        let (world, name) = world_with_item();
-        world.write("b.txt", "beta");
-        let other = world.run("-c archive new b.txt").line();
-        world.run("-c archive verify").succeeded();
-        let created =
-            world.run_args(["-c", "archive", "list", &other, "--columns", "created"]).line();
-        world.run(&format!("-c archive verify --since {created}")).succeeded();
-        let told = records(&world.run("-c archive verify --older-than 1d --json"));
-        let summary = told.last().unwrap();
-        assert_eq!(summary["counts"]["skipped"], 2, "{name}: {summary}");
     }
 }

@@ -1,6 +1,6 @@
 //! `verify` over several collections and in rounds, as it is typed.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use snapbox::str;
 
 use super::{leaf, records, world_with_item};
@@ -199,10 +199,7 @@ fn rounds_go_on_from_run_to_run() {
     let one = "-j 1 --time-limit 0s";
     assert_eq!(items(one), (vec![first.clone()], json!("open"), 0));
     assert_eq!(items(one), (vec![second.clone()], json!("complete"), 1));
-    assert_eq!(items("--older-than 30d"), (vec![], Value::Null, 2));
-    assert_eq!(items("--older-than 0"), (vec![first.clone(), second.clone()], Value::Null, 0));
-    std::fs::remove_dir_all(world.path("archive/.urepo/verified")).unwrap();
-    assert_eq!(items("--older-than 30d --time-limit 1h").0, [first, second]);
+    assert_eq!(items("--time-limit 1h").0, [first, second]);
 }
 
 #[test]
@@ -230,22 +227,15 @@ the round is complete; the next run begins another
 
 "#]]
     );
-    snapbox::assert_data_eq!(
-        told("--older-than 30d"),
-        str![[r#"
-verified 0 items, 0 files, 0 B: no damage; 2 items skipped, verified recently
-
-"#]]
-    );
     assert_eq!(told("-q --time-limit 0"), "");
-    // Where no dates can be kept there are no rounds.
-    std::fs::remove_dir_all(world.path("archive/.urepo/verified")).unwrap();
-    world.write("archive/.urepo/verified", "");
+    // Where nothing can be noted there are no rounds.
+    std::fs::remove_file(world.path("archive/.urepo/round")).unwrap();
+    world.write("archive/.urepo/round/file", "");
     snapbox::assert_data_eq!(
         told("--time-limit 0"),
         str![[r#"
 verified 1 item, 1 file, 5 B: no damage
-time is up; no dates can be kept in `[WORLD]/archive/.urepo/verified`: the next run starts again
+time is up; `[WORLD]/archive/.urepo/round` cannot be written: the next run begins where this one did
 
 "#]]
     );
@@ -288,18 +278,16 @@ there was no time left to compare the collections
     );
 }
 
-/// Items that are named are verified, dates or not, and leave none.
+/// Items that are named are verified, and have no rounds.
 #[test]
 fn single_items_have_no_rounds() {
     let (world, name) = world_with_item();
     assert_eq!(world.run(&format!("-c archive verify {}", leaf(&name))).code, 0);
     assert_eq!(world.run("-c archive verify --quick").code, 0);
-    assert!(!world.path("archive/.urepo/verified").exists());
+    assert!(!world.path("archive/.urepo/round").exists());
     for flags in [
-        format!("--older-than 30d {name}"),
         format!("--time-limit 5h {name}"),
         format!("--prefix example.org/archive {name}"),
-        "--quick --older-than 30d".to_owned(),
         "--quick --time-limit 5h".to_owned(),
         "--time-limit soon".to_owned(),
     ] {
@@ -388,10 +376,10 @@ fn damage_is_found_again_however_it_was_found() {
         let how = how.replace("{}", &name);
         let ran = world.run(&format!("-c archive verify --dry-run {how}"));
         assert_eq!(ran.code, 20, "{how}: {}", ran.stderr);
-        assert_eq!(world.run("-c archive verify --older-than 30d").code, 0);
+        assert!(!world.path("archive/.urepo/round").exists());
         assert_eq!(world.run(&format!("-c archive verify {how}")).code, 20);
-        let ran = world.run("-c archive verify --older-than 30d");
-        assert!(ran.stderr.contains("1 of 1 item damaged"), "{how}: {}", ran.stderr);
+        let note = std::fs::read_to_string(world.path("archive/.urepo/round")).unwrap();
+        assert_eq!(note, format!("damaged {name}\n"), "{how}");
         world.run(&format!("-c archive verify {other}")).succeeded();
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use urepo::collection::Collection;
 use urepo::layout;
@@ -28,7 +27,6 @@ pub(super) struct Ending<'a> {
     roots: &'a [Collection],
     /// Whether the command line names them.
     names_roots: bool,
-    older_than: Option<Duration>,
     each: Vec<(usize, Summary)>,
     total: Summary,
     pub compared: Option<Compared>,
@@ -37,16 +35,11 @@ pub(super) struct Ending<'a> {
 }
 
 impl<'a> Ending<'a> {
-    pub(super) fn new(
-        context: &'a Context,
-        targets: &'a Targets,
-        older_than: Option<Duration>,
-    ) -> Ending<'a> {
+    pub(super) fn new(context: &'a Context, targets: &'a Targets) -> Ending<'a> {
         Ending {
             context,
             roots: &targets.roots,
             names_roots: targets.names_roots,
-            older_than,
             each: Vec::new(),
             total: Summary::default(),
             compared: None,
@@ -213,10 +206,7 @@ impl<'a> Ending<'a> {
         text += ": no damage";
         if skipped > 0 {
             let items = human::count(skipped, "item");
-            text += &match self.older_than {
-                Some(_) => format!("; {items} skipped, verified recently"),
-                None => format!("; {items} skipped, verified earlier in this round"),
-            };
+            text += &format!("; {items} skipped, verified earlier in this round");
         }
         text
     }
@@ -227,14 +217,14 @@ impl<'a> Ending<'a> {
         let text = match summary.round? {
             // An interrupted run reports that itself.
             _ if summary.interrupted => return None,
-            // With given dates there are no rounds.
-            Round::Complete if self.older_than.is_some() => return None,
             Round::Complete => "the round is complete; the next run begins another".to_owned(),
             Round::Open => "time is up; the next run continues from here".to_owned(),
             Round::Lost => {
-                let dates = root.path().join(layout::OWN).join(layout::VERIFIED);
-                let dates = dates.display();
-                format!("time is up; no dates can be kept in `{dates}`: the next run starts again")
+                let note = root.path().join(layout::OWN).join(layout::ROUND);
+                let note = note.display();
+                format!(
+                    "time is up; `{note}` cannot be written: the next run begins where this one did"
+                )
             }
         };
         match self.roots {
