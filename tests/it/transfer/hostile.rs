@@ -80,7 +80,7 @@ fn what_lies_behind_a_planted_link_is_no_proof_of_a_copy() {
     pair.run(Verb::Copy, Leaves::Stub);
     rewrite(&pair.from(), &name, |sidecar| {
         sidecar.state = State::Copy;
-        sidecar.custody = urepo::custody::Custody::first(sidecar.custody.id(), "elsewhere");
+        sidecar.custody = urepo::custody::Custody::first(sidecar.custody.id(), "yonder");
     });
     move_outside(&pair, 1, &name);
     let outcome = pair.run(Verb::Migrate, Leaves::Stub).remove(0).result;
