@@ -8,7 +8,6 @@ pub(super) const EXT: i128 = 0xef53;
 pub(super) const F2FS: i128 = 0xf2f5_2010;
 pub(super) const FAT: i128 = 0x4d44;
 pub(super) const FUSE: i128 = 0x6573_5546;
-pub(super) const ISO9660: i128 = 0x9660;
 pub(super) const NFS: i128 = 0x6969;
 pub(super) const NTFS: i128 = 0x5346_544e;
 pub(super) const NTFS3: i128 = 0x7366_746e;

@@ -32,29 +32,6 @@ impl Dir {
         Ok(network_file_system_of(self.file_system()?))
     }
 
-    /// Whether a file keeps its inode number as long as it exists. Some file systems invent new numbers at
-    /// each mount.
-    pub fn has_lasting_inodes(&self) -> Result<bool, PathError> {
-        // The file system behind a network or FUSE is not known.
-        let file_system = self.file_system()?;
-        let made_up = [magic::FAT, magic::EXFAT, magic::ISO9660].contains(&file_system);
-        Ok(!made_up && network_file_system_of(file_system).is_none())
-    }
-
-    /// The identity of this file system, or of this snapshot of one, wherever it is mounted.
-    ///
-    /// `None` for file systems such as XFS, whose id comes from the device number and may change with each
-    /// boot.
-    pub fn lasting_file_system_id(&self) -> Result<Option<u64>, PathError> {
-        let named_by_itself = [magic::EXT, magic::BTRFS, magic::ZFS, magic::BCACHEFS];
-        if !named_by_itself.contains(&self.file_system()?) {
-            return Ok(None);
-        }
-        let stat = retry_on_intr(|| rustix::fs::fstatvfs(self.descriptor()))
-            .on("ask the id of the file system of", self.path())?;
-        Ok(Some(stat.f_fsid))
-    }
-
     /// The magic number of this directory's file system, from statfs(2).
     pub(super) fn file_system(&self) -> Result<i128, PathError> {
         if let Some(said) = self.watcher().file_system() {

@@ -70,15 +70,6 @@ fn names_are_not_issued_from_a_network_file_system_unasked() {
     issue(&trusted, FUSE).unwrap();
 }
 
-#[test]
-fn inodes_last_only_where_the_file_system_stores_them() {
-    let scratch = scratch();
-    for (magic, last) in [(EXT4, true), (FAT, false), (EXFAT, false), (FUSE, false)] {
-        let dir = Dir::open(scratch.path(), mounted(magic)).unwrap();
-        assert_eq!(dir.has_lasting_inodes().unwrap(), last, "{magic:#x}");
-    }
-}
-
 /// FAT, exFAT and NTFS answer a name that they refuse as if a directory were missing, or an argument invalid.
 #[test]
 fn a_name_that_a_file_system_cannot_hold_is_said_to_be_one() {
