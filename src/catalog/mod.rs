@@ -14,8 +14,7 @@ mod follow;
 mod pool;
 mod reader;
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::agent::Caller;
@@ -50,14 +49,12 @@ pub struct RefreshReport {
     pub read: u64,
     /// Directories that could not be listed, and sidecars that could not be read because of an I/O error.
     pub unreadable: Vec<PathError>,
-    /// The paths of `unreadable`.
-    unreadable_paths: HashSet<PathBuf>,
 }
 
 impl RefreshReport {
     /// Adds an error, once for each path.
     fn cannot_read(&mut self, error: PathError) {
-        if self.unreadable_paths.insert(error.path().to_path_buf()) {
+        if !self.unreadable.iter().any(|it| it.path() == error.path()) {
             self.unreadable.push(error);
         }
     }

@@ -151,7 +151,7 @@ fn rebuilt(
         };
         return Err(RepairError::NoRecord { name: name(), reason });
     }
-    if own.is_none() && !facts.payload.exists && facts.line.is_none() {
+    if facts.in_place && own.is_none() && !facts.payload.exists && facts.line.is_none() {
         return Err(RepairError::PerhapsDeleted { name: name() });
     }
     let Some(chosen) = custody::rebuild(&facts.collection, &fitting, seen) else {

@@ -38,6 +38,8 @@ pub(super) struct Facts {
     pub name: RepositoryName,
     /// The id of its collection.
     pub collection: String,
+    /// Whether its directory is there.
+    pub in_place: bool,
     pub record: SidecarStatus,
     /// Its holding, if its own sidecar is sealed.
     pub own: Option<Holding>,

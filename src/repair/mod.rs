@@ -1,7 +1,7 @@
 //! Repair: damaged, missing and unlisted files of an item are corrected from any good copy of it.
 //!
 //! An item that the ledger records and that is missing is rebuilt from its donors, and so is one that was put back from a
-//! backup while a Copy of it is newer.
+//! backup while a Copy of it is newer. So are items that came after the backup, if a donor has Copies of them.
 //!
 //! A [`Repairer`] inspects an item and the same item in other collections, the *donors*, makes a [`Plan`],
 //! and carries it out: [`Repairer::examine`] only plans, [`Repairer::repair`] repairs.
@@ -17,6 +17,7 @@
 //! | `plan` | where each of its files comes from; pure |
 //! | `donor` | which donor has the required bytes |
 //! | `build` | the repaired item, made in the stage |
+//! | `lacking` | items of which only donors know |
 //! | `run` | from the examination of an item to the repaired one in its place |
 //!
 //! # What is never done
@@ -34,6 +35,7 @@ mod donor;
 mod error;
 mod facts;
 mod fixed;
+mod lacking;
 mod plan;
 mod run;
 mod scan;

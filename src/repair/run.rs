@@ -130,7 +130,9 @@ impl Repairer<'_> {
         let line = line_of(self.collection, &name)?;
         let recorded = self.collection.last_record(&name)?;
         let was_elsewhere = recorded.is_some_and(|line| line.state() == Some(State::Elsewhere));
-        let facts = Facts { name, collection, record, own, line, was_elsewhere, payload, strays };
+        let in_place = item.is_some();
+        let facts =
+            Facts { name, collection, in_place, record, own, line, was_elsewhere, payload, strays };
         let now = self.caller.clock.now();
         let new = (self.collection.custody_id()?, now);
         let decision = decide(&facts, &records, &in_sight, self.options, new)?;
@@ -175,6 +177,10 @@ impl Repairer<'_> {
                     let name = line.id.clone();
                     let record = SidecarStatus::Lost("the item is missing".to_owned());
                     Ok(LocatedItem { name, item: None, seen: None, record })
+                }
+                CollectionError::NoSuchItem { .. } if self.lacks(name)? => {
+                    let record = SidecarStatus::Lost("the item is missing".to_owned());
+                    Ok(LocatedItem { name: name.clone(), item: None, seen: None, record })
                 }
                 error => Err(error.into()),
             },
@@ -325,7 +331,7 @@ impl Repairer<'_> {
             Err(RepairError::Changed { name: name.clone(), path })
         };
         let now = match self.collection.named_item(name) {
-            Err(CollectionError::Vanished { .. }) => None,
+            Err(CollectionError::Vanished { .. } | CollectionError::NoSuchItem { .. }) => None,
             item => Some(seen(&item?)?),
         };
         if now != examined.seen {

@@ -28,7 +28,8 @@ use report::RepairRun;
 /// newest state that fits the files; values of the damaged one that differ are named.
 ///
 /// A missing item that the ledger lists is brought back under its identifier, as the Original or a Copy as its custody
-/// says. An Original that was put back from a backup while a Copy of it is newer gets the contents of that Copy.
+/// says. An Original that was put back from a backup while a Copy of it is newer gets the contents of that Copy. With --from, items
+/// that are newer than the backup come back as well: the Copies there name this collection as the one with the Original.
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
@@ -144,11 +145,23 @@ impl Repair {
         run: &mut RepairRun<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
         if !selection.names_items() {
-            return self.damaged(repairer, context, &selection.filter(context), run);
+            let wanted = selection.filter(context);
+            let mut names = self.damaged(repairer, context, &wanted, run)?;
+            if !self.from.is_empty() {
+                names.extend(repairer.lacking(&wanted)?);
+            }
+            return Ok(names);
         }
+        let of_donor = |text: &str| {
+            let names =
+                repairer.donors.iter().filter_map(|it| Some(it.find(text).ok()?.name().clone()));
+            let mut names = names.filter(|name| repairer.lacks(name).unwrap_or(false));
+            names.next().filter(|_| !self.from.is_empty())
+        };
         let find = |text: &str| match name_of_item(repairer.collection, text) {
             // The writer puts it back before it is repaired.
             Err(CollectionError::Displaced { name, .. }) => Ok(name),
+            Err(CollectionError::NoSuchItem { .. }) if let Some(name) = of_donor(text) => Ok(name),
             found => found.map_err(|error| absent(&error, repairer)),
         };
         run.report.look_up(selection, find)
@@ -207,7 +220,7 @@ fn explained(error: RepairError, repairer: &Repairer<'_>) -> (Failure, bool) {
     (failure, is_damage)
 }
 
-/// An item that never existed here is copied, not repaired.
+/// An item that never was here is copied, not repaired.
 fn absent(error: &CollectionError, repairer: &Repairer<'_>) -> Failure {
     let failure = error.explain();
     let CollectionError::NoSuchItem { name, .. } = error else { return failure };

@@ -55,8 +55,8 @@ pub(super) fn refused(
         Refusal::OriginalBehind { .. } => (
             Exit::Conflict,
             format!(
-                "`urepo recover --with {here}` there, if it was put back from a backup; if it is lost, `urepo -c {here} \
-                 promote {name} --lost COLLECTION`"
+                "`urepo -c HOLDER repair {name} --from {here}` brings it up, if its collection was put back from a backup; if \
+                 that is lost, `urepo -c {here} promote {name} --lost HOLDER`"
             ),
         ),
         Refusal::DeletedThere { .. } => {

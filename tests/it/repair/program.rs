@@ -47,6 +47,34 @@ fn records(ran: &Ran) -> Vec<Value> {
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// The collection was put back from a backup: items that came after it are only in the mirror, and have no line here.
+#[test]
+fn items_that_are_newer_than_the_backup_come_back() {
+    let (world, name) = world();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    let newer = [0, 1].map(|_| world.run("-c archive new dir").line());
+    let deleted = world.run("-c archive new dir").line();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    // One of the mirror's own, and one that this collection gave up, stay away.
+    world.run("-c mirror new dir").line();
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    copy_tree(&world.path("backup"), &world.path("archive"));
+    world.run("-c archive recover --restored").succeeded();
+    let line = crate::support::line_with("loss", &deleted, None);
+    crate::support::add_lines(&world.path("archive"), &[line]);
+    assert_eq!(world.run("-c mirror copy --all --to archive").code, 3);
+    assert_eq!(world.run(&format!("-c archive repair {}", newer[0])).code, 21);
+    let one = world.run(&format!("-c archive repair {} --from mirror", newer[0]));
+    assert!(one.succeeded().contains("state Original"), "{}", one.stdout);
+    let planned = world.run("-c archive repair --from mirror --dry-run");
+    assert!(planned.succeeded().contains(&format!("would restore {}", newer[1])));
+    let all = world.run("-c archive repair --from mirror");
+    assert_eq!(all.succeeded().lines().count(), 1, "{}", all.stdout);
+    let list = world.run("-c archive list --state Original").stdout;
+    assert_eq!(list.lines().collect::<Vec<_>>(), [&name, &newer[0], &newer[1]]);
+    assert_eq!(world.run("-c archive verify").code, 0);
+}
+
 #[test]
 fn tells_what_was_mended() {
     let (world, name) = world();

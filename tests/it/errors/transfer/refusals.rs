@@ -47,7 +47,7 @@ hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows it; 
 error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has the Original, which is behind
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
-hint: `urepo -c mirror recover --with [WORLD]/mirror` there, if it was put back from a backup; if it is lost, `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --lost COLLECTION`
+hint: `urepo -c HOLDER repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror` brings it up, if its collection was put back from a backup; if that is lost, `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --lost HOLDER`
 
 "#]]);
 }
