@@ -38,7 +38,7 @@ pub struct RefreshContext<'a> {
     pub jobs: usize,
 }
 
-/// What an index had to read.
+/// The items that an index had to read, and those that it could not read.
 #[derive(Debug, Default)]
 pub struct RefreshReport {
     /// The whole index was built.

@@ -22,7 +22,7 @@ pub(super) struct Giver<'a> {
     pub collection: &'a Collection,
     pub writer: &'a Writer,
     pub clock: &'a dyn Clock,
-    /// What happens to an item, for the ledger.
+    /// The event of an item, for the ledger.
     pub event: &'a dyn Fn(&RepositoryName) -> Event,
     /// Whether items that leave a stub go to the trash: nothing in sight has their payload.
     pub is_last: bool,

@@ -179,7 +179,7 @@ impl Shared<'_> {
         }
     }
 
-    /// What happens to an item at the destination, for the ledger there.
+    /// The event of an item at the destination, for the ledger there.
     fn event(&self, staged: &Staged) -> Event {
         let (kind, note) = match staged.step {
             Step::Bury => (EventKind::Deletion, Some("its Original was deleted".to_owned())),

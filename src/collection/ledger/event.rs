@@ -54,7 +54,7 @@ struct HereText {
 }
 
 impl Here {
-    /// What the collection has that has this sidecar.
+    /// The holding with this sidecar.
     pub(crate) fn of(sidecar: &Sidecar) -> Here {
         let changed = sidecar.timestamp.max(sidecar.described.unwrap_or(sidecar.timestamp));
         Here { state: sidecar.state, custody: sidecar.custody.bare(), changed }
@@ -137,7 +137,7 @@ pub struct Event {
     pub event: EventKind,
     /// The item.
     pub id: RepositoryName,
-    /// What the collection has of it afterwards. Without one, nothing changed, or it is unknown.
+    /// The holding of the collection afterwards; `None` if nothing changed, or if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holding: Option<Here>,
     /// The source that it was made of, if an import made it or found it.

@@ -140,7 +140,7 @@ impl Collection {
 /// An item that was found here.
 #[derive(Clone, Debug, Default)]
 pub(in crate::collection) struct Found {
-    /// What the collection has of it; `None` if its sidecar cannot be read or is not sealed.
+    /// The holding; `None` if its sidecar cannot be read or is not sealed.
     pub here: Option<Here>,
     /// The source that it was made of, if an import here made it.
     pub import: Option<ImportedSource>,
