@@ -44,7 +44,7 @@ pub struct Caller<'a> {
     pub agent: &'a Agent,
     /// The clock.
     pub clock: &'a dyn Clock,
-    /// How long to wait for the locks of an item.
+    /// How long to wait for a lock.
     pub wait: Duration,
     /// Receives the progress.
     pub progress: &'a dyn Progress,

@@ -24,24 +24,16 @@ pub const CHANGE_NOTE: &str = "names";
 pub const RESERVE: &str = "reserve";
 /// Large items that are partly copied, in [`OWN`].
 pub const PARTIAL: &str = "partial";
-/// The locks on items, striped, in [`OWN`].
-pub const ITEM_LOCKS: &str = "locks";
-/// The lock on relations, in [`ITEM_LOCKS`].
-pub const RELATIONS_LOCK: &str = "relations";
 /// Deleted and replaced data, in [`OWN`].
 pub const TRASH: &str = "trash";
 /// How far the present round of verification came, in [`OWN`]: may be removed at any time.
 pub const ROUND: &str = "round";
 /// The ledger, in [`OWN`].
 pub const LEDGER: &str = "ledger";
-/// The lock of those who append to the ledger, in [`OWN`].
+/// The lock of those who change items, append to the ledger, or rebuild parts of [`OWN`], in [`OWN`].
 pub const CHANGE_LOCK: &str = "change.lock";
 /// The lock of the one import at a time, in [`OWN`].
 pub const IMPORT_LOCK: &str = "import.lock";
-/// The lock for rebuilding missing parts of [`OWN`], in [`OWN`].
-pub const REBUILDING: &str = "rebuild.lock";
-/// The lock for making the first directory of a prefix, in [`OWN`].
-pub const PREFIX_LOCK: &str = "prefix.lock";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

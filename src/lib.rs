@@ -68,16 +68,13 @@
 //!   .urepo/
 //!     memory/<prefix>                       lock and memory of one prefix, in one file
 //!     lock                                  shared by writers, held alone by recovery
-//!     locks/00…ff                           on items that exist, while they are changed
 //!     staging/<run>/                        items being built; locked while the run lives
 //!     reserve/                              freed to delete on a full disk; may be removed
 //!     partial/                              large items that are partly copied
 //!     trash/                                deleted and replaced items, until they are purged
 //!     ledger/000001.jsonl                   what happened, and so what should be here
-//!     change.lock                           held while lines are appended to the ledger
+//!     change.lock                           held while items change, and their lines are appended
 //!     import.lock                           held by the one import at a time
-//!     rebuild.lock                          lock for rebuilding parts of `.urepo`
-//!     prefix.lock                           lock for making the first directory of a prefix
 //!     round                                 how far `verify` came; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: always four levels
 //!     item.toml                             its sidecar
@@ -88,8 +85,8 @@
 //!
 //! - An identifier is issued after its date is synced, and printed after its item is synced.
 //! - An item's directory appears whole and in one step. A new one replaces nothing; a replacement is
-//!   exchanged with the old one, under the lock of the item.
-//! - An existing item is changed only through a `LockedItem`, which was opened after it was locked.
+//!   exchanged with the old one, under the change lock.
+//! - An existing item is changed only through a `LockedItem`, which was opened under the change lock.
 //! - At every instant one collection holds the Original of an item, by the rule for readers.
 //! - No path passes a symbolic link: everything is opened beneath an open descriptor.
 //! - An I/O error never counts as absence. Data whose sync failed is discarded.

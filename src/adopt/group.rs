@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use super::look::sidecar_of;
 use super::{AdoptError, Outcome, Plan};
 use crate::agent::Agent;
-use crate::clock::Clock;
-use crate::collection::{Collection, Event, EventKind, Here, StoredItem, Writer};
+use crate::collection::{Collection, Event, EventKind, Here, StoredItem, Writer, lock_changes};
 use crate::custody::{Custody, CustodyId};
 use crate::disk::{Dir, PathError};
 use crate::identity::{Instant, RepositoryName, SECOND};
@@ -14,6 +13,7 @@ use crate::item::{Content, Entry, State, Totals};
 use crate::layout;
 use crate::sidecar::adopted::ADOPTED;
 use crate::sidecar::{Access, MAX_BYTES, Sidecar};
+use crate::wait::Waiter;
 
 /// An item whose files have been read.
 #[derive(Debug)]
@@ -31,23 +31,24 @@ pub(super) fn place(
     group: Vec<Ready>,
     collection: &Collection,
     writer: &Writer,
-    clock: &dyn Clock,
+    waiter: &Waiter<'_>,
 ) -> (Vec<Outcome>, Option<AdoptError>) {
-    let (root, now) = (collection.root(), clock.now());
+    let (root, now) = (collection.root(), waiter.clock.now());
     let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, collection, now)).collect();
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
-    let before = writer
+    let begun = writer
         .sync_staged_sidecars(staged.iter().flatten().map(|(staged, _)| staged.as_path()))
-        .and_then(|()| collection.ledger_end())
-        .and_then(|before| {
-            Ok((before, writer.announce(group.iter().map(|ready| &ready.plan.name))?))
+        .map_err(AdoptError::from)
+        .and_then(|()| {
+            let locks = lock_changes([collection], writer.agent(), waiter)?;
+            Ok((locks, writer.announce(group.iter().map(|ready| &ready.plan.name))?))
         });
-    let (before, announced) = match before {
+    let (locks, announced) = match begun {
         Ok(begun) => begun,
         Err(error) => {
             // A failed sync is not repeated: the kernel may have dropped the bytes.
             let spoilt = group.into_iter().map(|it| refused(&it.plan, AdoptError::GroupFailed));
-            return (spoilt.collect(), Some(error.into()));
+            return (spoilt.collect(), Some(error));
         }
     };
     let mut entered = Vec::new();
@@ -68,7 +69,7 @@ pub(super) fn place(
         })
         .collect();
     let synced = root.sync_names(directories);
-    match synced.and_then(|()| collection.record_arrivals(before, &entered, clock)) {
+    match synced.and_then(|()| collection.record(&locks, &entered)) {
         Ok(()) => {
             announced.settle();
             (outcomes, None)

@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use super::group::{Ready, ingestion, place};
 use super::look::{Look, check_ledger, look};
 use super::read::Draft;
 use super::{AdoptError, Adopter, Mode, Outcome, Summary};
-use crate::collection::{Event, Here, Listed, Names, StoredItem, Writer, visit_tree};
+use crate::collection::{Event, Here, Listed, Names, StoredItem, Writer, lock_changes, visit_tree};
 use crate::disk::{Dir, Exclusion, IoContext, Links, PathError, SourceWalk};
 use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
 use crate::identity::RepositoryName;
@@ -99,6 +100,12 @@ impl Adopter<'_> {
     }
 }
 
+impl<'a> Adopter<'a> {
+    fn waiter(&self, limit: Duration) -> Waiter<'a> {
+        Waiter::new(self.clock, self.interrupt, limit)
+    }
+}
+
 /// The right to write, taken before the first write: a run that finds no new item changes nothing in the
 /// collection, not even an mtime.
 struct Writing<'a> {
@@ -113,8 +120,10 @@ impl Writing<'_> {
         let Mode::Act { collection, agent, wait } = self.adopter.mode else { return Ok(None) };
         let mut refusal = None;
         let writer = self.writer.get_or_init(|| {
-            let waiter = Waiter::new(self.adopter.clock, self.adopter.interrupt, wait);
-            collection.writer(agent, &waiter).map_err(|error| refusal = Some(error)).ok()
+            collection
+                .writer(agent, &self.adopter.waiter(wait))
+                .map_err(|error| refusal = Some(error))
+                .ok()
         });
         match (writer, refusal) {
             (Some(writer), _) => Ok(Some(writer)),
@@ -252,14 +261,14 @@ impl Side<'_> {
     /// Records an item that a run adopted which was killed before its line was written. Otherwise nobody would
     /// miss the item if it vanished.
     fn record_missing(&self, name: &RepositoryName, state: State) -> Result<(), AdoptError> {
-        let Mode::Act { collection, .. } = self.adopter.mode else { return Ok(()) };
+        let Mode::Act { collection, wait, .. } = self.adopter.mode else { return Ok(()) };
         if state == State::Deleted || collection.is_recorded(name)? {
             return Ok(());
         }
         let Some(writer) = self.writing.get()? else { return Ok(()) };
-        let before = collection.ledger_end()?;
-        // Its name may not be synced either. Another run may have recorded it since.
+        // Its name may not be synced either.
         self.root.sync_names([name.as_str()])?;
+        let locks = lock_changes([collection], writer.agent(), &self.adopter.waiter(wait))?;
         let sidecar = collection.item(name)?.read_sidecar()?.sidecar;
         if state == State::Original && sidecar.custody.holder() != collection.id() {
             // A directory of another collection: this one has never had the item.
@@ -268,7 +277,7 @@ impl Side<'_> {
         let clock = self.adopter.clock;
         let event = ingestion(name, Here::of(&sidecar), writer.agent(), clock.now());
         let event = Event { import: collection.imported_source(&sidecar), ..event };
-        Ok(collection.record_arrivals(before, &[event], clock)?)
+        Ok(collection.record(&locks, &[event])?)
     }
 
     fn tell(&self, number: usize, outcome: Outcome) {
@@ -356,8 +365,8 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), AdoptError>> Collector<'_, R> {
         let writer = if halted { Ok(None) } else { self.side.writing.get() };
         let adopter = self.side.adopter;
         let (outcomes, fatal) = match (writer, adopter.mode) {
-            (Ok(Some(writer)), Mode::Act { collection, .. }) => {
-                place(group, collection, writer, adopter.clock)
+            (Ok(Some(writer)), Mode::Act { collection, wait, .. }) => {
+                place(group, collection, writer, &adopter.waiter(wait))
             }
             (other, _) => {
                 let refused = |ready: Ready| Outcome::Refused {

@@ -6,20 +6,17 @@ use std::ops::ControlFlow;
 use super::{AmendError, Amender, Amendment, Plan, plan};
 use crate::agent::Caller;
 use crate::collection::{
-    CollectionError, Event, EventKind, Here, ItemLocks, LockedItem, Lookup, ReadSidecar,
-    StoredItem, Writer, lock_items,
+    ChangeLocks, Event, EventKind, Here, LockedItem, Lookup, ReadSidecar, StoredItem, Writer,
+    items_at_a_time, lock_changes,
 };
 use crate::custody;
-use crate::disk::{Version, open_at_most};
+use crate::disk::Version;
 use crate::holdings::with_line;
 use crate::identity::RepositoryName;
 use crate::sidecar::NewText;
 
 /// Receives the result of each item, in order, and says whether to go on.
 pub type Report<'r> = dyn FnMut(&RepositoryName, Result<Plan, AmendError>) -> ControlFlow<()> + 'r;
-
-/// The most items that share their syncs.
-const GROUP: usize = 256;
 
 /// An amendment with its place among the outcomes.
 type Numbered<'a, 'c> = (usize, &'a Amendment<'c>);
@@ -40,7 +37,7 @@ impl Amender<'_> {
         amendments: impl IntoIterator<Item = Amendment<'c>>,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
-        let most = open_at_most(GROUP);
+        let most = items_at_a_time();
         let mut group: Vec<Amendment<'c>> = Vec::new();
         let mut names = HashSet::new();
         for amendment in amendments {
@@ -135,7 +132,7 @@ impl Amender<'_> {
         }
     }
 
-    /// Locks items and changes them. If another process holds the lock of one, the others go one by one.
+    /// Locks the collection and changes items.
     fn change(
         &self,
         writer: &Writer,
@@ -145,12 +142,11 @@ impl Amender<'_> {
         if items.is_empty() {
             return;
         }
-        let names = items.iter().map(|(_, amendment)| (self.collection, &amendment.name));
-        match lock_items(names, self.caller.agent, &self.caller.waiter()) {
+        if let Some(locks) = self.locks.filter(|locks| locks.cover(self.collection)) {
+            return self.change_locked(writer, locks, items, outcomes);
+        }
+        match lock_changes([self.collection], self.caller.agent, &self.caller.waiter()) {
             Ok(locks) => self.change_locked(writer, &locks, items, outcomes),
-            Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
-                items.chunks(1).for_each(|item| self.change(writer, item, outcomes));
-            }
             Err(error) => fail(items.iter().map(|(at, _)| *at), error.into(), outcomes),
         }
     }
@@ -158,7 +154,7 @@ impl Amender<'_> {
     fn change_locked(
         &self,
         writer: &Writer,
-        locks: &ItemLocks,
+        locks: &ChangeLocks,
         items: &[Numbered<'_, '_>],
         outcomes: &mut [Result<Plan, AmendError>],
     ) {
@@ -171,13 +167,13 @@ impl Amender<'_> {
                 plan
             });
         }
-        self.replace(writer, &ready, outcomes);
+        self.replace((writer, locks), &ready, outcomes);
     }
 
     /// Replaces sidecars that are still the ones their changes were planned for, and logs every change that was made.
     fn replace(
         &self,
-        writer: &Writer,
+        (writer, locks): (&Writer, &ChangeLocks),
         ready: &[(usize, Changed<'_>)],
         outcomes: &mut [Result<Plan, AmendError>],
     ) {
@@ -212,7 +208,7 @@ impl Amender<'_> {
         }
         let synced = writer.sync_sidecars(&items);
         // Changed they are, even if the disk does not confirm it.
-        let recorded = self.collection.record(&events, self.caller.clock);
+        let recorded = self.collection.record(locks, &events);
         if let Err(error) = synced.and(recorded) {
             let mut source = Some(error);
             for (at, item) in replaced.into_iter().zip(items) {
@@ -228,7 +224,7 @@ impl Amender<'_> {
     /// The plan for the item as it is now, and the text that its sidecar gets.
     fn plan_with_text<'l>(
         &self,
-        (locks, lookup): (&'l ItemLocks, &Lookup<'l>),
+        (locks, lookup): (&'l ChangeLocks, &Lookup<'l>),
         amendment: &Amendment<'_>,
     ) -> Result<(Option<Changed<'l>>, Plan), AmendError> {
         let item = locks.item(lookup, &amendment.name)?;

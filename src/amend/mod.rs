@@ -34,7 +34,7 @@ mod plan;
 mod text;
 
 use crate::agent::Caller;
-use crate::collection::{Collection, Writer};
+use crate::collection::{ChangeLocks, Collection, Writer};
 use crate::identity::RepositoryName;
 
 pub use description::Description;
@@ -52,6 +52,8 @@ pub struct Amender<'a> {
     pub collection: &'a Collection,
     /// The right to change it; without it, changes are only planned.
     pub writer: Option<&'a Writer>,
+    /// The change lock of the collection, if the caller holds it since before its plan.
+    pub locks: Option<&'a ChangeLocks>,
     /// Who calls.
     pub caller: Caller<'a>,
 }

@@ -177,16 +177,7 @@ pub enum CollectionError {
         #[source]
         cause: crate::disk::HeldBy,
     },
-    /// Another process is changing the item, or one that shares its lock.
-    #[error("an item of the collection `{collection}` is being changed")]
-    ItemLocked {
-        /// The name of the collection.
-        collection: String,
-        /// The holder of the lock.
-        #[source]
-        cause: crate::disk::HeldBy,
-    },
-    /// An item was to be changed whose lock is not held.
+    /// An item was to be changed whose collection is not locked.
     #[error("`{name}` is not locked in `{}`", path.display())]
     Unlocked {
         /// The item.

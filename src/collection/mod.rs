@@ -33,11 +33,10 @@ use crate::layout;
 use crate::wait::Waiter;
 
 pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
-pub(crate) use change::item_locks::lock_items_with;
-pub use change::item_locks::{ItemLocks, RelationLocks, lock_items, lock_relations};
 pub(crate) use change::items_at_a_time;
 pub use change::left_overs::{LeftOver, Life, Recovered, left_overs, recover};
 pub(crate) use change::locked::LockedItem;
+pub use change::locks::{ChangeLocks, lock_changes, lock_changes_with};
 pub(crate) use change::unlisted::strays_in;
 pub use change::writer::Writer;
 pub use error::{CollectionError, SettingsError};

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::amend::{AmendError, Amender, Amendment, Description, Edit, Plan, Report, values};
-use crate::collection::lock_relations;
+use crate::collection::lock_changes;
 use crate::identity::{Identifier, RepositoryName};
 use crate::relation::{RelationAction, RelationPlan, RelationRequest, plan};
 use crate::sidecar::{Relation, RelationKind, Sidecar};
@@ -159,25 +159,30 @@ impl Amender<'_> {
         correction: &Correction,
         report: &mut Report<'_>,
     ) -> Result<ControlFlow<()>, CorrectionError> {
-        let Amender { collection, writer, caller } = *self;
-        let lock = || lock_relations([collection], caller.agent, &caller.waiter());
-        let _planned_alone = writer.map(|_| lock()).transpose()?;
+        let Amender { collection, writer, caller, .. } = *self;
+        let lock = || lock_changes([collection], caller.agent, &caller.waiter());
+        let locks = writer.map(|_| lock()).transpose()?;
+        let amender = Amender { locks: locks.as_ref(), ..*self };
         let plans = self.relation_plans(correction)?;
         let mut amendments = amendments(correction, &plans);
         let own = amendments.pop();
-        let mut is_refused = false;
-        let flow = self.amend_all(amendments, &mut |name, result| {
-            is_refused |= result.is_err();
-            match result {
-                Ok(plan) if plan.changes.is_empty() => ControlFlow::Continue(()),
-                result => report(name, result),
-            }
-        });
+        let mut done = Vec::new();
+        let mut keep = |name: &RepositoryName, result: Result<Plan, AmendError>| {
+            done.push((name.clone(), result));
+            ControlFlow::Continue(())
+        };
+        let _ = amender.amend_all(amendments, &mut keep);
         // As long as the item itself does not change, the row is not done, and a repeated run finds it.
-        if is_refused || flow.is_break() {
-            return Ok(flow);
+        let is_refused = done.iter().any(|(_, result)| result.is_err());
+        let is_unchanged = |plan: &Plan| plan.changes.is_empty();
+        done.retain(|(_, result)| !result.as_ref().is_ok_and(is_unchanged));
+        if !is_refused && let Some(own) = own {
+            let name = own.name.clone();
+            done.push((name, amender.amend(own)));
         }
-        Ok(self.amend_all(own, report))
+        // Nobody waits while the report is read.
+        drop(locks);
+        Ok(done.into_iter().try_for_each(|(name, result)| report(&name, result)))
     }
 
     /// The changes of relations: removals first, then additions.

@@ -1,7 +1,7 @@
 //! Publishing a synced group: item by item, followed by a sync of the directories.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::in_words;
@@ -12,9 +12,9 @@ use super::{DepositError, DepositTarget, Outcome};
 use crate::clock::Clock;
 use crate::collection::{
     Arriving, Collection, Event, EventKind, GroupFailure, ImportedSource, Lookup, StagedItem,
-    Writer, Year, lock_items_with,
+    Writer, Year, lock_changes_with,
 };
-use crate::disk::{PathError, descriptor_limit};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::layout;
@@ -30,7 +30,7 @@ pub(super) struct Publisher<'a> {
     pub lookup: &'a Lookup<'a>,
     /// Removes the sources of new items, if requested.
     pub remover: Option<SourceRemover<'a>>,
-    /// How long to wait for the locks of given names.
+    /// How long to wait for the change lock.
     pub wait: Duration,
     pub interrupt: &'a Interrupt,
 }
@@ -103,28 +103,7 @@ impl Publisher<'_> {
         }
         let mut fatal = None;
         for (year, items) in by_year {
-            let is_new = items.iter().all(|it| it.staged.given.label.is_none());
-            let dir = if is_new {
-                self.collection.ensure_year(&year)
-            } else {
-                self.collection.year_of_arrivals(&year)
-            };
-            match dir {
-                Ok(dir) => {
-                    let (mut rest, new): (Vec<_>, Vec<_>) =
-                        items.into_iter().partition(|it| it.staged.given.label.is_some());
-                    fatal = self.place_in(&dir, new, placed, outcomes).or(fatal);
-                    while !rest.is_empty() {
-                        let more = rest.split_off(rest.len().min(self.names_at_a_time()));
-                        let items = std::mem::replace(&mut rest, more);
-                        fatal = self.place_in(&dir, items, placed, outcomes).or(fatal);
-                    }
-                }
-                Err(error) => {
-                    outcomes.extend(items.into_iter().map(group_failed));
-                    fatal = Some(error.into());
-                }
-            }
+            fatal = self.place_in(&year, items, placed, outcomes).or(fatal);
         }
         fatal
     }
@@ -139,51 +118,36 @@ impl Publisher<'_> {
         Ok(layout::item_place(name).0)
     }
 
-    /// Number of items with given names that are published together: all of a group, unless the limit on open
-    /// files is too low for their locks.
-    fn names_at_a_time(&self) -> usize {
-        const ITEM_LOCKS: usize = 256;
-        let spare = descriptor_limit() / 4 / (1 + self.place.peers().len());
-        if spare >= ITEM_LOCKS { usize::MAX } else { spare.max(1) }
-    }
-
     fn place_in(
         &self,
-        year: &Year<'_>,
+        year: &Path,
         items: Vec<LabeledItem>,
         placed: &mut Vec<LabeledItem>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<DepositError> {
-        if items.is_empty() {
-            return None;
-        }
-        // An item of the given name may have arrived and left since the check; an issued name is new. Under
-        // the lock, no other process removes the item before its arrival is recorded.
-        let brought = items.iter().filter(|it| it.staged.given.label.is_some());
-        let brought: Vec<_> = brought.map(|it| &it.label.name).collect();
-        let ours = brought.iter().map(|name| (self.collection, *name));
-        // Nor can an item of the same name arrive in another known collection between the check there and the
-        // publication here.
-        let peers = self.place.peers().iter();
-        let theirs = peers.flat_map(|peer| brought.iter().map(move |name| (peer, *name)));
+        let brings = items.iter().any(|it| it.staged.given.label.is_some());
+        // No item of a given name can arrive in another known collection between the check there and the publication here.
+        let peers = if brings { self.place.peers() } else { &[] };
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
-        let _locks = match lock_items_with(ours, theirs, self.writer.agent(), &waiter) {
-            Ok(locks) => locks,
-            // An item whose lock is held does not delay the others.
-            Err(_) if items.len() > 1 => {
-                let place_alone = |fatal: Option<DepositError>, item| {
-                    self.place_in(year, vec![item], placed, outcomes).or(fatal)
-                };
-                return items.into_iter().fold(None, place_alone);
-            }
+        let locked = lock_changes_with([self.collection], peers, self.writer.agent(), &waiter);
+        let opened = locked.and_then(|locks| {
+            let year = if brings {
+                self.collection.year_of_arrivals(year)
+            } else {
+                self.collection.ensure_year(year)
+            };
+            Ok((locks, year?))
+        });
+        let (locks, year) = match opened {
+            Ok(opened) => opened,
             Err(error) => {
-                outcomes.extend(items.into_iter().next().map(|it| it.staged.fails(error)));
-                return None;
+                outcomes.extend(items.into_iter().map(group_failed));
+                return Some(error.into());
             }
         };
         let event = |item: &LabeledItem| self.event(item);
-        let put = |item: &LabeledItem| self.put(year, item);
-        let published = self.writer.publish(year, items, self.clock, event, put);
+        let put = |item: &LabeledItem| self.put(&year, item);
+        let published = self.writer.publish(&locks, &year, items, event, put);
         placed.extend(published.placed);
         outcomes.extend(published.refused.into_iter().map(|(it, error)| it.staged.fails(error)));
         let (failed, error) = match published.failed? {

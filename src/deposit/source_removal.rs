@@ -15,8 +15,9 @@
 //! A run that is killed leaves a part of a directory under its own name. The next import with `--remove-source`
 //! takes it for what is left of its item, because all of it is in that item, and removes it too.
 //!
-//! The item is locked while its sources go, so that nobody removes it in between. Directories of sources are
-//! not locked: they belong to others, who may lock them around a whole command.
+//! Everything is read without a lock. While the sources go, the collection is locked and the item is the one that was
+//! read, so that nobody removes it in between. Directories of sources are not locked: they belong to others, who may lock
+//! them around a whole command.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
@@ -29,10 +30,10 @@ use super::group::Staged;
 use super::plan::Sources;
 use super::root::{RootKind, SourceRoot};
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, ItemLocks, lock_items};
+use crate::collection::{ChangeLocks, Collection, CollectionError, StoredItem, lock_changes};
 use crate::digest::Digest;
 use crate::disk::copy::{CopyError, digest_up_to};
-use crate::disk::{Dir, DirEntry, FileStat, Kind, Links, PathError, StoredFile, stat_of};
+use crate::disk::{Dir, DirEntry, FileStat, Kind, Links, PathError, StoredFile, Version, stat_of};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, Shape, implies, position};
@@ -48,6 +49,8 @@ pub(crate) enum SourceKept {
     NotProven,
     #[error("the item was deleted: this may be the last copy")]
     Deleted,
+    #[error("the item was changed meanwhile")]
+    ItemChanged,
     #[error("`{}` has changed since it was deposited", .0.display())]
     Changed(PathBuf),
     #[error("`{}` is not in the item: it was left out, or is new", .0.display())]
@@ -72,18 +75,19 @@ pub(crate) enum SourceKept {
 pub(crate) struct SourceRemover<'a> {
     collection: &'a Collection,
     agent: Agent,
-    /// How long to wait for the lock of an item.
+    /// How long to wait for the change lock.
     wait: Duration,
     interrupt: &'a Interrupt,
-    /// Whether the last wait for a lock timed out: the next sources then do not wait one after the other. Locked
+    /// Whether the last wait for the lock timed out: the next sources then do not wait one after the other. Locked
     /// during each removal: within the process, sources wait for each other without a limit.
     is_impatient: Mutex<bool>,
 }
 
-/// The entries of a proven item that nobody changes while its sources are removed.
-pub(crate) struct HeldItem<'r> {
+/// An item that was read back from the disk.
+pub(crate) struct ProvenItem {
+    name: RepositoryName,
+    version: Version,
     entries: Files,
-    _locks: (MutexGuard<'r, bool>, ItemLocks),
 }
 
 impl<'a> SourceRemover<'a> {
@@ -96,39 +100,44 @@ impl<'a> SourceRemover<'a> {
         SourceRemover { collection, agent, wait, interrupt, is_impatient }
     }
 
-    /// Waits for other processes that change the item, locks it, and reads it back from the disk.
-    pub(crate) fn hold(&self, name: &RepositoryName) -> Result<HeldItem<'_>, SourceKept> {
-        let mut is_impatient = self.is_impatient.lock().unwrap_or_else(PoisonError::into_inner);
-        let limit = if *is_impatient { Duration::ZERO } else { self.wait };
-        let waiter = Waiter::new(self.collection.clock(), self.interrupt, limit);
-        let locks = lock_items([(self.collection, name)], &self.agent, &waiter);
-        *is_impatient = locks.is_err();
-        let locks = locks?;
-        Ok(HeldItem { entries: self.prove(name)?, _locks: (is_impatient, locks) })
-    }
-
-    /// Reads the durable item back from the disk, and returns its entries.
-    fn prove(&self, item: &RepositoryName) -> Result<Files, SourceKept> {
-        let item = self.collection.named_item(item)?;
-        let (sidecar, seal) = item.sidecar()?;
-        if seal != Seal::Intact {
+    /// Reads the durable item back from the disk.
+    pub(crate) fn prove(&self, name: &RepositoryName) -> Result<ProvenItem, SourceKept> {
+        let item = self.collection.named_item(name)?;
+        let read = item.read_sidecar()?;
+        if read.seal != Seal::Intact {
             return Err(SourceKept::NotProven);
         }
-        if !sidecar.state.has_payload() {
+        if !read.sidecar.state.has_payload() {
             return Err(SourceKept::Deleted);
         }
         prove(&item, Depth::FromDisk, &NoProgress, self.interrupt)?;
-        Ok(sidecar.files)
+        let name = item.name().clone();
+        Ok(ProvenItem { name, version: read.version, entries: read.sidecar.files })
+    }
+
+    /// Locks the collection, if `proven` is still the item there.
+    fn hold(&self, proven: &ProvenItem) -> Result<(MutexGuard<'_, bool>, ChangeLocks), SourceKept> {
+        let mut is_impatient = self.is_impatient.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = if *is_impatient { Duration::ZERO } else { self.wait };
+        let waiter = Waiter::new(self.collection.clock(), self.interrupt, limit);
+        let locks = lock_changes([self.collection], &self.agent, &waiter);
+        *is_impatient = locks.is_err();
+        let locks = locks?;
+        let item: StoredItem = self.collection.named_item(&proven.name)?;
+        if item.has_version(proven.version)? {
+            return Ok((is_impatient, locks));
+        }
+        Err(if item.has_payload()? { SourceKept::ItemChanged } else { SourceKept::Deleted })
     }
 
     /// Removes all sources of a staged item, and returns which were left and why.
     pub(super) fn remove_all(&self, staged: &Staged, item: &RepositoryName) -> Vec<SourceKept> {
-        let held = match self.hold(item) {
-            Ok(held) => held,
+        let proven = match self.prove(item) {
+            Ok(proven) => proven,
             Err(error) => return vec![error],
         };
         let Some(sources) = &staged.sources else { return Vec::new() };
-        let remove = |root: &SourceRoot| self.remove_root(root, sources, &held).err();
+        let remove = |root: &SourceRoot| self.remove_root(root, sources, &proven).err();
         sources.roots.iter().filter_map(remove).collect()
     }
 
@@ -136,7 +145,7 @@ impl<'a> SourceRemover<'a> {
         &self,
         root: &SourceRoot,
         sources: &Sources,
-        held: &HeldItem<'_>,
+        proven: &ProvenItem,
     ) -> Result<(), SourceKept> {
         let path = root.place.path();
         if path.file_name().is_none() {
@@ -145,28 +154,32 @@ impl<'a> SourceRemover<'a> {
         let (parent, name) = root.place.parent(&self.collection.watcher())?;
         let lies_within = root.kind == RootKind::Directory && !sources.is_one_directory;
         let within = if lies_within { &name } else { Path::new("") };
-        self.remove((&parent, &name), held, within, Times::OfItem)
+        self.remove((&parent, &name), proven, within, Times::OfItem)
     }
 
-    /// Removes the source `name` in `parent` from which the item `held` was made. The files of a directory are
+    /// Removes the source `name` in `parent` from which the item `proven` was made. The files of a directory are
     /// the entries below `within`.
     pub(crate) fn remove(
         &self,
         (parent, name): (&Dir, &Path),
-        held: &HeldItem<'_>,
+        proven: &ProvenItem,
         within: &Path,
         times: Times,
     ) -> Result<(), SourceKept> {
-        let (entries, interrupt) = (&*held.entries, self.interrupt);
+        let (entries, interrupt) = (&*proven.entries, self.interrupt);
         let comparison = SourceComparison { entries, within, times, besides: None, interrupt };
         match parent.stat(name)?.map(|found| found.kind) {
             Some(Kind::Directory) => {
                 let top = parent.open_dir(name)?;
-                comparison.tree(&top, Closeness::Bytes)?.unlink(&top)?;
+                let compared = comparison.tree(&top, Closeness::Bytes)?;
+                let _held = self.hold(proven)?;
+                compared.unlink(&top)?;
                 Ok(parent.remove_dir(name)?)
             }
             Some(Kind::File) => {
-                comparison.single((parent, name), name, Closeness::Bytes)?.unlink(parent)
+                let compared = comparison.single((parent, name), name, Closeness::Bytes)?;
+                let _held = self.hold(proven)?;
+                compared.unlink(parent)
             }
             Some(Kind::Link) => Err(SourceKept::Followed(parent.path_of(name))),
             Some(Kind::Special(_)) | None => Err(SourceKept::Changed(parent.path_of(name))),

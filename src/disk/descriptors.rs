@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The limit on open files, divided by this number, is the share of one part of the program.
-const SHARE: usize = 16;
+const SHARE: usize = 8;
 
 /// The limit that the program asks for: enough for the largest groups of items. Programs that it starts inherit
 /// the limit, and some of them close every number below it.

@@ -49,11 +49,6 @@ impl PathError {
         matches!(self.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
     }
 
-    /// Whether the operation needs a file that is open for writing.
-    pub(crate) fn is_for_writers(&self) -> bool {
-        self.is(rustix::io::Errno::BADF)
-    }
-
     /// Whether the path, or a directory on the way to it, is a link, which is never followed.
     pub fn is_link(&self) -> bool {
         self.is(rustix::io::Errno::LOOP)

@@ -151,13 +151,16 @@ impl Lock {
         &mut self.file
     }
 
+    /// Makes the lock file `name` in `dir` with its room for a holder, unless it is there: the first lock on a nearly full
+    /// disk takes no more.
+    pub(crate) fn prepare(dir: &Dir, name: &str) -> Result<(), PathError> {
+        let file = dir.open_lock_file(name)?;
+        if file.stat()?.bytes == 0 { write_holder(&file, "") } else { Ok(()) }
+    }
+
     /// Writes the holder, for processes that wait. It is not synced: it means nothing after a power cut.
     pub(crate) fn sign(&self, holder: &Holder) -> Result<(), PathError> {
-        let mut line = holder.to_string().into_bytes();
-        line.retain(|byte| !byte.is_ascii_control());
-        line.resize(HOLDER_BYTES - 1, b' ');
-        line.push(b'\n');
-        match self.file.write_all_at(&line, HOLDER_OFFSET) {
+        match write_holder(&self.file, &holder.to_string()) {
             // The kernel keeps the lock, even if the holder could not be written.
             Err(error) if error.is_full() => Ok(()),
             outcome => outcome,
@@ -209,25 +212,12 @@ impl Drop for DirLock {
 }
 
 impl Dir {
-    /// Locks this directory itself, waiting while another process holds the lock.
-    pub(crate) fn wait_for_lock(&self, waiter: &Waiter<'_>) -> Result<DirLock, LockError> {
-        taken(waiter.poll(|| self.try_lock())?, self.path(), || UNKNOWN.to_owned())
-    }
-
     /// Locks this directory itself, unless another process holds the lock.
     pub fn try_lock(&self) -> Result<Option<DirLock>, PathError> {
-        self.try_lock_as(FlockOperation::NonBlockingLockExclusive)
-    }
-
-    /// The same, shared with other holders.
-    pub(crate) fn try_lock_shared(&self) -> Result<Option<DirLock>, PathError> {
-        self.try_lock_as(FlockOperation::NonBlockingLockShared)
-    }
-
-    fn try_lock_as(&self, operation: FlockOperation) -> Result<Option<DirLock>, PathError> {
+        let exclusive = FlockOperation::NonBlockingLockExclusive;
         let locked =
             self.step(Operation::Lock, Path::new("")).and_then(|()| {
-                match rustix::fs::flock(self.descriptor(), operation) {
+                match rustix::fs::flock(self.descriptor(), exclusive) {
                     Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
                     outcome => Ok(outcome.map(|()| true)?),
                 }
@@ -248,6 +238,14 @@ fn taken<T>(waited: Waited<T>, path: &Path, holder: impl Fn() -> String) -> Resu
         Waited::TimedOut => Err(LockError::Held { path, holder: holder() }),
         Waited::Interrupted => Err(LockError::Interrupted { path, holder: holder() }),
     }
+}
+
+fn write_holder(file: &StoredFile, holder: &str) -> Result<(), PathError> {
+    let mut line = holder.as_bytes().to_vec();
+    line.retain(|byte| !byte.is_ascii_control());
+    line.resize(HOLDER_BYTES - 1, b' ');
+    line.push(b'\n');
+    file.write_all_at(&line, HOLDER_OFFSET)
 }
 
 fn read_holder(file: &StoredFile) -> String {

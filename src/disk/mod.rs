@@ -43,8 +43,8 @@ mod version;
 mod walk;
 mod watch;
 
+pub(crate) use descriptors::open_at_most;
 pub use descriptors::raise_descriptor_limit;
-pub(crate) use descriptors::{descriptor_limit, open_at_most};
 pub use dir::Dir;
 pub use entries::DirEntry;
 pub(crate) use error::IoContext;

@@ -49,7 +49,7 @@ pub fn relate(
         if update == Update::Act && writer.is_none() {
             writer = Some(collection.writer(agent, waiter)?);
         }
-        let amender = Amender { collection, writer: writer.as_ref(), caller };
+        let amender = Amender { collection, writer: writer.as_ref(), locks: None, caller };
         let became = match relate_one(known, &candidate, &name, amender) {
             Err(error) => {
                 done.failed += 1;
@@ -86,7 +86,7 @@ fn relate_one(
     name: &RepositoryName,
     amender: Amender<'_>,
 ) -> Result<Option<Plan>, ImportError> {
-    let Amender { collection, writer, caller } = amender;
+    let Amender { collection, writer, caller, .. } = amender;
     let (mut unset, mut changed) = (Ok(()), None);
     let mut relations: Vec<_> = candidate.relations.iter().collect();
     for (kind, path) in &candidate.references {

@@ -51,7 +51,7 @@ pub fn update(
         Update::Act => Some(collection.writer(agent, waiter)?),
         Update::Count | Update::Plan => None,
     };
-    let amender = Amender { collection, writer: writer.as_ref(), caller };
+    let amender = Amender { collection, writer: writer.as_ref(), locks: None, caller };
     let related = RelatedCorrections::default();
     let mut run = UpdateRun { known, amender, update, related, done: Updated::default(), tell };
     let (mut keys, mut group, mut relating) = (Keys::default(), Vec::new(), Vec::new());

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::{Change, Loss, PromotionError, Registrar};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Here, ItemLocks, Lookup, ReadSidecar,
-    StoredItem, Writer, items_at_a_time, lock_items_with,
+    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Lookup, ReadSidecar,
+    StoredItem, Writer, items_at_a_time, lock_changes_with,
 };
 use crate::custody::{self, Custody};
 use crate::holdings::{Sight, with_line};
@@ -124,7 +124,7 @@ impl Registrar<'_> {
         Ok(Decision { item, read, custody: Some(custody), holders })
     }
 
-    /// Locks items and changes them. If one is locked by another process, the others go one by one.
+    /// Locks the collection and those that hold the items, and changes the items.
     fn change_proven<'l>(
         &self,
         writer: &Writer,
@@ -132,23 +132,20 @@ impl Registrar<'_> {
         loss: &Loss<'l>,
         outcomes: &mut [Result<Change, PromotionError>],
     ) {
-        let ours = proven.iter().map(|(_, it)| (self.collection, &it.name));
-        let theirs =
-            proven.iter().flat_map(|(_, it)| it.holders.iter().map(|other| (*other, &it.name)));
-        match lock_items_with(ours, theirs, self.caller.agent, &self.caller.waiter()) {
+        if proven.is_empty() {
+            return;
+        }
+        let others = proven.iter().flat_map(|(_, it)| it.holders.iter().copied());
+        let waiter = self.caller.waiter();
+        match lock_changes_with([self.collection], others, self.caller.agent, &waiter) {
             Ok(locks) => self.change_locked((writer, &locks), proven, loss, outcomes),
-            Err(CollectionError::ItemLocked { .. }) if proven.len() > 1 => {
-                for item in proven {
-                    self.change_proven(writer, vec![item], loss, outcomes);
-                }
-            }
             Err(error) => fail(proven.iter().map(|(at, _)| *at), error.into(), outcomes),
         }
     }
 
     fn change_locked(
         &self,
-        (writer, locks): (&Writer, &ItemLocks),
+        (writer, locks): (&Writer, &ChangeLocks),
         proven: Vec<(usize, Proven<'_>)>,
         loss: &Loss<'_>,
         outcomes: &mut [Result<Change, PromotionError>],
@@ -181,7 +178,7 @@ impl Registrar<'_> {
         let announced = writer.announce(texts.iter().map(|(item, _)| item.name()));
         let done = announced.and_then(|announced| {
             writer.replace_sidecars(&texts)?;
-            self.collection.record(&events, self.caller.clock)?;
+            self.collection.record(locks, &events)?;
             announced.settle();
             Ok(())
         });

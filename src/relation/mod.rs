@@ -5,9 +5,9 @@
 //! carries out the [`RelationPlan::amendments`], one collection after the other.
 //!
 //! A plan depends on items that it does not change, such as later editions. So the process that carries it out holds
-//! [`lock_relations`](crate::collection::lock_relations) of the collections at hand, from before the plan.
+//! the change locks of the collections at hand, from before the plan.
 //!
-//! Each end is one durable replacement of a sidecar, under the lock of its item. A run that is killed between
+//! Each end is one durable replacement of a sidecar. A run that is killed between
 //! two ends leaves a relation that one side has: `verify` reports it, and a repetition of the run completes
 //! it.
 
@@ -105,7 +105,7 @@ impl RelationPlan {
     ) -> Result<(), AmendError> {
         for end in &self.ends {
             let collection = collections[end.collection].borrow();
-            let amender = Amender { collection, writer: None, caller };
+            let amender = Amender { collection, writer: None, locks: None, caller };
             amender.amend(end.amendment(self.action))?;
         }
         Ok(())

@@ -8,8 +8,8 @@ use super::proof::Proof;
 use super::{Note, Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Here, ItemLocks, LockedItem, Lookup, StagedItem,
-    lock_items_with,
+    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup,
+    StagedItem, lock_changes_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -102,7 +102,7 @@ impl<'o> Change for Deletion<'_, 'o> {
             }
         }
         // Deleted they are, even if that cannot be recorded now.
-        let recorded = collection.with_reserve(|| collection.record(&events, caller.clock));
+        let recorded = collection.with_reserve(|| collection.record(&locks, &events));
         match recorded {
             Ok(()) if is_known => announced.settle(),
             Ok(()) => {}
@@ -119,14 +119,12 @@ impl<'o> Change for Deletion<'_, 'o> {
 }
 
 impl Deletion<'_, '_> {
-    /// Locks the items, and the other holdings that prove their bytes.
-    fn lock(&self, group: &[&Planned<'_>]) -> Result<ItemLocks, CollectionError> {
+    /// Locks the collection, and those whose holdings prove the bytes of its items.
+    fn lock(&self, group: &[&Planned<'_>]) -> Result<ChangeLocks, CollectionError> {
         let Remover { collection, caller, .. } = self.remover;
-        let ours = group.iter().map(|it| (*collection, &it.plan.name));
-        let theirs = group.iter().filter_map(|it| {
-            it.proof.as_ref().map(|proof| (proof.holding.collection, &it.plan.name))
-        });
-        lock_items_with(ours, theirs, caller.agent, &caller.waiter())
+        let proofs = group.iter().filter_map(|planned| planned.proof.as_ref());
+        let others = proofs.map(|proof| proof.holding.collection);
+        lock_changes_with([*collection], others, caller.agent, &caller.waiter())
     }
 
     /// The sidecar of what remains of an item, and its line in the ledger.
@@ -159,7 +157,7 @@ impl Deletion<'_, '_> {
 /// The locked item, if it and the other holding are unchanged.
 fn as_planned<'l>(
     collection: &'l Collection,
-    locks: &'l ItemLocks,
+    locks: &'l ChangeLocks,
     planned: &Planned<'_>,
 ) -> Result<LockedItem<'l>, RemovalError> {
     let name = &planned.plan.name;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Note, RemovalError};
 use crate::agent::Agent;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, ItemLocks, Names, TrashContents, Trashed,
-    items_at_a_time, lock_items,
+    Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, items_at_a_time,
+    lock_changes,
 };
 use crate::disk::{Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
@@ -145,7 +145,13 @@ impl<'a> Purger<'a> {
     pub fn purge(&self, entries: &[Purgeable], note: &mut Note<'_, Purgeable, u64>) {
         for group in entries.chunks(items_at_a_time()) {
             // Nobody waits while trees are removed.
-            let condemned = self.condemn_group(group);
+            let condemned = match self.condemn_group(group) {
+                Ok(condemned) => condemned,
+                Err(error) => {
+                    let _ = note(&group[0], Err(error));
+                    return;
+                }
+            };
             let mut purged = Vec::with_capacity(group.len());
             let ended = group.iter().zip(condemned).try_for_each(|(entry, condemned)| {
                 note(entry, condemned.and_then(|freed| self.remove(entry, freed, &mut purged)))
@@ -157,23 +163,13 @@ impl<'a> Purger<'a> {
         }
     }
 
-    /// Marks the entries as being purged, under the locks of their items.
-    fn condemn_group(&self, group: &[Purgeable]) -> Vec<Result<Option<u64>, RemovalError>> {
-        let locks = self.lock(group);
-        let alone = |entry| {
-            let _locks = self.lock(std::slice::from_ref(entry))?;
-            self.condemn(entry)
-        };
-        // One by one, the error is that of its item.
-        group
-            .iter()
-            .map(|entry| if locks.is_ok() { self.condemn(entry) } else { alone(entry) })
-            .collect()
-    }
-
-    fn lock(&self, entries: &[Purgeable]) -> Result<ItemLocks, RemovalError> {
-        let names = entries.iter().map(|entry| (self.collection, &entry.name));
-        Ok(lock_items(names, self.agent, &self.waiter)?)
+    /// Marks the entries as being purged, under the change lock.
+    fn condemn_group(
+        &self,
+        group: &[Purgeable],
+    ) -> Result<Vec<Result<Option<u64>, RemovalError>>, RemovalError> {
+        let _locks = lock_changes([self.collection], self.agent, &self.waiter)?;
+        Ok(group.iter().map(|entry| self.condemn(entry)).collect())
     }
 
     /// Marks an entry as being purged, and returns how many bytes its removal will free; `None` if it is gone.

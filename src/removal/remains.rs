@@ -101,7 +101,7 @@ impl Search<'_> {
         Ok(RemovalError::NotDeleted { absence: Box::new(absence), kept })
     }
 
-    /// Whether the item in `trashed` would be restored now, under the lock of the item.
+    /// Whether the item in `trashed` would be restored now, under the change lock.
     pub(super) fn is_unchanged(
         &self,
         name: &RepositoryName,

@@ -7,8 +7,8 @@ use super::remains::{RestoreSource, Search};
 use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Here, ItemLocks, LockedItem, Lookup, Trashed,
-    lock_items,
+    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup, Trashed,
+    lock_changes,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
@@ -127,8 +127,7 @@ impl Change for Restoring<'_> {
     fn act(&self, group: &[&(RepositoryName, RestoreSource)]) -> Outcomes<Restored> {
         let Remover { collection, writer, caller } = self.remover;
         let (collection, clock) = (*collection, caller.clock);
-        let names = || group.iter().map(|(name, _)| (collection, name));
-        let locks = lock_items(names(), caller.agent, &caller.waiter())?;
+        let locks = lock_changes([collection], caller.agent, &caller.waiter())?;
         let (mut outcomes, mut coming, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for (at, (name, source)) in group.iter().enumerate() {
             let checked = self.check(name, source, &locks).and_then(|found| {
@@ -170,7 +169,7 @@ impl Change for Restoring<'_> {
         }
         let ended = collection
             .sync_swapped(of_coming(), &entries)
-            .and_then(|()| collection.with_reserve(|| collection.record(&events, clock)));
+            .and_then(|()| collection.with_reserve(|| collection.record(&locks, &events)));
         if let Err(error) = ended {
             for Coming { at, .. } in &coming {
                 if outcomes[*at].is_ok() {
@@ -213,7 +212,7 @@ impl Restoring<'_> {
         &'l self,
         name: &RepositoryName,
         RestoreSource { record, trashed, .. }: &RestoreSource,
-        locks: &'l ItemLocks,
+        locks: &'l ChangeLocks,
     ) -> Result<Option<LockedItem<'l>>, RemovalError> {
         let collection = self.remover.collection;
         let Some(trashed) = trashed else {

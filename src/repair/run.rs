@@ -10,8 +10,8 @@ use super::plan::{Damage, Plan, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
 use crate::collection::{
-    Collection, CollectionError, Draft, Event, EventKind, Here, ItemLocks, Lookup, StoredItem,
-    Writer, lock_items_with,
+    ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, Lookup, StoredItem,
+    Writer, lock_changes_with,
 };
 use crate::custody::Holding;
 use crate::holdings::{Sight, line_of, with_line};
@@ -51,7 +51,7 @@ impl Repairer<'_> {
 
     /// Repairs the item `name`. After any error or kill, the old item or the repaired one is in place.
     ///
-    /// Everything is read and built without a lock: a lock covers many items, and reading takes long.
+    /// Everything is read and built without a lock: reading takes long.
     pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
         let Some(examined) = self.look_at(name)? else { return Ok(Outcome::Sound) };
         let name = examined.plan.name.clone();
@@ -305,22 +305,18 @@ impl Repairer<'_> {
         let is_below = self.collection.contradicting_line(&plan.name)?.is_some();
         let here = Here::of(&plan.sidecar);
         let events = self.events(plan, Some(&here).filter(|_| !is_below));
-        self.collection.record(&events, self.caller.clock)?;
+        self.collection.record(&locks, &events)?;
         announced.settle();
         Ok(())
     }
 
-    /// Locks the item, here and in the other collections that may decide.
-    fn lock(&self, examined: &Examined) -> Result<ItemLocks, RepairError> {
-        let name = &examined.plan.name;
+    /// Locks the collection, and the others that may decide.
+    fn lock(&self, examined: &Examined) -> Result<ChangeLocks, RepairError> {
         let seen = examined.seen_elsewhere.iter();
-        let theirs = self.others().zip(seen).filter(|(donor, seen)| {
-            // A backup has the same id, and therefore the same locks.
-            seen.is_some() && donor.id() != self.collection.id()
-        });
-        let theirs = theirs.map(|(donor, _)| (donor, name));
-        let ours = [(self.collection, name)];
-        Ok(lock_items_with(ours, theirs, self.caller.agent, &self.caller.waiter())?)
+        let others = self.others().zip(seen).filter(|(_, seen)| seen.is_some());
+        let others = others.map(|(donor, _)| donor);
+        let waiter = self.caller.waiter();
+        Ok(lock_changes_with([self.collection], others, self.caller.agent, &waiter)?)
     }
 
     /// Makes sure that all sidecars on which the plan is based are unchanged.

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::look::{Chosen, Decision};
 use super::payload::{Base, PayloadCopy};
-use super::shared::{Locks, Prepared, Shared};
+use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Step, TransferError};
 use crate::collection::{Draft, Partial, ReadSidecar, StoredItem};
@@ -47,7 +47,7 @@ impl<'a> Shared<'a> {
     }
 
     fn begin(&self, number: usize, name: &RepositoryName) -> Result<StageStart<'a>, TransferError> {
-        match self.decide_on(name).or_else(|error| self.decide_again(name, error, Locks::Free))? {
+        match self.decide_on(name).or_else(|error| self.decide_again(name, error, None))? {
             Decision::Prepared(ready) => Ok(StageStart::Prepared(ready)),
             Decision::Step(chosen) => self.start(number, *chosen),
         }
@@ -164,7 +164,7 @@ impl<'a> Shared<'a> {
                     _ => error,
                 };
                 job.give_up(self, &error);
-                let ready = self.done_by_others(&name, error, Locks::Free);
+                let ready = self.done_by_others(&name, error, None);
                 self.deliver(number, ready.unwrap_or_else(|error| Prepared::Failed(name, error)));
             }
         }

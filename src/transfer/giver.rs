@@ -1,8 +1,7 @@
 //! The end of a migration at the giver: each item leaves a stub, or stays as a Copy.
 
 use super::{Leaves, TransferError};
-use crate::clock::Clock;
-use crate::collection::{Collection, Event, Here, LockedItem, ReadSidecar, Writer};
+use crate::collection::{ChangeLocks, Collection, Event, Here, LockedItem, ReadSidecar, Writer};
 use crate::custody::Custody;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -21,7 +20,8 @@ pub(super) type Leaving<'l> = (LockedItem<'l>, ReadSidecar, Custody);
 pub(super) struct Giver<'a> {
     pub collection: &'a Collection,
     pub writer: &'a Writer,
-    pub clock: &'a dyn Clock,
+    /// The locks of the collection.
+    pub locks: &'a ChangeLocks,
     /// The event of an item, for the ledger.
     pub event: &'a dyn Fn(&RepositoryName) -> Event,
     /// Whether items that leave a stub go to the trash: nothing in sight has their payload.
@@ -59,7 +59,7 @@ impl Giver<'_> {
                 self.writer.replace_sidecars(&texts)?;
             }
         }
-        self.collection.record(&events, self.clock)?;
+        self.collection.record(self.locks, &events)?;
         announced.settle();
         Ok(())
     }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::reading::sealed;
-use super::shared::{Locks, Prepared, Shared};
+use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Leaves, Recovery, RunMode, Step, Tombstones, TransferError, Verb};
-use crate::collection::{CollectionError, ReadSidecar, StoredItem};
+use crate::collection::{ChangeLocks, CollectionError, ReadSidecar, StoredItem};
 use crate::custody::{LineUp, Refusal, decide, line_up};
 use crate::disk::Version;
 use crate::holdings::{Sight, line_of, with_line};
@@ -233,7 +233,7 @@ impl Shared<'_> {
         &self,
         name: &RepositoryName,
         error: TransferError,
-        locks: Locks<'_>,
+        locks: Option<&ChangeLocks>,
     ) -> Result<Decision, TransferError> {
         let may_pass = match &error {
             TransferError::Changed { .. } | TransferError::Damaged { .. } => true,
@@ -250,7 +250,7 @@ impl Shared<'_> {
         if self.options.mode == RunMode::Plan {
             return self.decide_on(name);
         }
-        if let (TransferError::Refused { refusal, .. }, Locks::Free, Some(writer)) =
+        if let (TransferError::Refused { refusal, .. }, None, Some(writer)) =
             (&error, locks, self.source_writer)
             && matches!(**refusal, Refusal::Ceded { .. })
         {
@@ -260,10 +260,10 @@ impl Shared<'_> {
             Recovery { giver: self.from, writer, others: &others, agent, waiter }.end(name)?;
         }
         // A copy only reads its source, so it does not lock it either.
-        let source = self.source_writer.map(|_| (self.from, name));
+        let source = self.source_writer.map(|_| self.from);
         let _locks = match locks {
-            Locks::Held(_) => None,
-            Locks::Free => Some(self.lock(source.into_iter().chain([(self.to, name)]))?),
+            Some(_) => None,
+            None => Some(self.lock(source.into_iter().chain([self.to]))?),
         };
         self.decide_on(name)
     }
@@ -273,7 +273,7 @@ impl Shared<'_> {
         &self,
         name: &RepositoryName,
         error: TransferError,
-        locks: Locks<'_>,
+        locks: Option<&ChangeLocks>,
     ) -> Result<Prepared, TransferError> {
         if !matches!(error, TransferError::Changed { .. }) {
             return Err(error);

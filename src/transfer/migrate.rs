@@ -2,7 +2,7 @@
 //!
 //! 1. The staged items, with the custody that the receiver will have, are synced and read back from the receiver's
 //!    disk, without locks.
-//! 2. Both sides' locks are taken, and the decision is checked against both sidecars again.
+//! 2. The change locks of both sides are taken, and the decision is checked against both sidecars again.
 //! 3. *The fence*: the giver's sidecars say `ceded` and Copy. From here on the giver refuses every other change.
 //! 4. *The commit point*: the receiver gets the items.
 //! 5. The giver's items are exchanged with stubs, or stay as Copies.
@@ -16,11 +16,11 @@ use std::collections::HashMap;
 use super::TransferError;
 use super::copy_job::text_of;
 use super::giver::{Giver, WITHDRAWN};
-use super::publish::{Group, Items, Side};
+use super::publish::{Group, Items};
 use super::reading::sealed;
-use super::shared::{Locks, Shared};
+use super::shared::Shared;
 use super::staged::Staged;
-use crate::collection::{Event, EventKind, Here, ItemLocks, Writer, items_at_a_time};
+use crate::collection::{ChangeLocks, Event, EventKind, Here, Writer, items_at_a_time};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -41,14 +41,13 @@ impl Shared<'_> {
                 group.all_interrupted(items);
                 continue;
             }
-            let sides = [Side::Source, Side::Destination];
-            self.each_locked(items, &sides, group, &mut |locks, items, group| {
+            self.locked(&[self.from, self.to], items, group, |locks, group| {
                 self.hand_over_locked(locks, items, group);
             });
         }
     }
 
-    fn hand_over_locked(&self, locks: &ItemLocks, items: &[(usize, Staged)], group: &mut Group) {
+    fn hand_over_locked(&self, locks: &ChangeLocks, items: &[(usize, Staged)], group: &mut Group) {
         let Some(giver) = self.source_writer else { return };
         let mut ready = Items::new();
         for (at, staged) in items {
@@ -60,14 +59,14 @@ impl Shared<'_> {
             });
             match checked {
                 Ok(()) => ready.push((*at, staged.clone())),
-                Err(error) => self.missed(*at, staged, error, Locks::Held(locks), group),
+                Err(error) => self.missed(*at, staged, error, Some(locks), group),
             }
         }
         if let Err(error) = self.cede(giver, locks, &mut ready, group) {
             return group.all_unfinished(&ready, self.from.path(), error.into());
         }
         let ceded = ready.clone();
-        let arrived = self.place(ready, group, Locks::Held(locks));
+        let arrived = self.place(locks, ready, group);
         let is_there = |at: usize| arrived.iter().any(|(there, _)| *there == at);
         // Those whose arrival the disk did not confirm stay open: they may be there.
         let refused = ceded.iter().filter(|(at, _)| !is_there(*at) && !group.is_open(*at));
@@ -85,7 +84,7 @@ impl Shared<'_> {
     fn cede(
         &self,
         giver: &Writer,
-        locks: &ItemLocks,
+        locks: &ChangeLocks,
         items: &mut Items,
         group: &mut Group,
     ) -> Result<(), PathError> {
@@ -115,7 +114,7 @@ impl Shared<'_> {
     fn take_back(
         &self,
         giver: &Writer,
-        locks: &ItemLocks,
+        locks: &ChangeLocks,
         items: &[(usize, Staged)],
     ) -> Result<(), TransferError> {
         let (mut texts, mut events) = (Vec::new(), Vec::new());
@@ -133,14 +132,14 @@ impl Shared<'_> {
             texts.push((item, text));
         }
         giver.replace_sidecars(&texts)?;
-        Ok(self.from.record(&events, self.caller.clock)?)
+        Ok(self.from.record(locks, &events)?)
     }
 
     /// The end of the migration of items that the receiver has: each leaves a stub or a Copy.
     fn leave(
         &self,
         giver: &Writer,
-        locks: &ItemLocks,
+        locks: &ChangeLocks,
         items: &[(usize, Staged)],
     ) -> Result<(), TransferError> {
         let mut leaving = Vec::new();
@@ -158,7 +157,7 @@ impl Shared<'_> {
             let event = event.with_source(self.from).with_destination(self.to);
             digests.get(name).map_or(event.clone(), |digest| event.with_digest(*digest))
         };
-        let giver = Giver { collection, writer: giver, clock, event: &event, is_last: false };
+        let giver = Giver { collection, writer: giver, locks, event: &event, is_last: false };
         giver.leave(leaving, self.options.leaves)
     }
 
@@ -170,12 +169,12 @@ impl Shared<'_> {
             self.prove(&item)
         });
         for items in proven.chunks(items_at_a_time()) {
-            self.each_locked(items, &[Side::Source], group, &mut |locks, items, group| {
+            self.locked(&[self.from], items, group, |locks, group| {
                 let mut ready = Items::new();
                 for (at, staged) in items {
                     match self.at_source(staged) {
                         Ok(_) => ready.push((*at, staged.clone())),
-                        Err(error) => self.missed(*at, staged, error, Locks::Held(locks), group),
+                        Err(error) => self.missed(*at, staged, error, Some(locks), group),
                     }
                 }
                 let Some(giver) = self.source_writer else { return };
@@ -207,7 +206,7 @@ impl Shared<'_> {
         for ((at, staged), proof) in items.into_iter().zip(proofs) {
             match proof {
                 Ok(()) => kept.push((at, staged)),
-                Err(error) => self.missed(at, &staged, error, Locks::Free, group),
+                Err(error) => self.missed(at, &staged, error, None, group),
             }
         }
         kept

@@ -19,14 +19,14 @@
 //!
 //! A copy only reads its source, which may be on a read-only disk, and creates a new name, which only one
 //! process can take. Once an item is staged, the source's sidecar is looked up again by name and must be
-//! unchanged. A change of an existing item takes its lock ([`lock_items`]), on both sides at once.
+//! unchanged. A change takes the locks of the collections that change ([`lock_changes`]).
 //!
 //! # Deletions travel
 //!
 //! A copy of whole collections brings tombstones as well ([`Tombstones::Bring`]): a Copy that the deletion covers
 //! becomes a tombstone, and the whole replaced item goes to the trash. An Original gives way to its own deletion only.
 //!
-//! [`lock_items`]: crate::collection::lock_items
+//! [`lock_changes`]: crate::collection::lock_changes
 //! [`custody::decide`]: crate::custody::decide
 
 mod copy_job;

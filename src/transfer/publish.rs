@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::copy_job::{elsewhere, text_of};
 use super::reading::sealed;
-use super::shared::{Locks, Prepared, Shared};
+use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Outcome, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Arriving, CollectionError, Event, EventKind, GroupFailure, ItemLocks, StagedItem, Year,
+    Arriving, ChangeLocks, Collection, Event, EventKind, GroupFailure, StagedItem, Year,
     items_at_a_time,
 };
 use crate::disk::PathError;
@@ -161,7 +161,7 @@ impl Shared<'_> {
         at: usize,
         staged: &Staged,
         error: TransferError,
-        locks: Locks<'_>,
+        locks: Option<&ChangeLocks>,
         group: &mut Group,
     ) {
         // An item that is removed while it is read looks damaged as well.
@@ -217,7 +217,12 @@ impl Shared<'_> {
                 Err(error) => group.failed(at, &staged, error.into()),
             }
         }
-        let placed = self.place(whole, group, Locks::Free);
+        let mut placed = Items::new();
+        for items in whole.chunks(items_at_a_time()) {
+            self.locked(&[self.to], items, group, |locks, group| {
+                placed.extend(self.place(locks, items.to_vec(), group));
+            });
+        }
         let (moved, copied): (Items, Items) =
             placed.into_iter().partition(|(_, staged)| staged.step == Step::MoveCopy);
         for (at, staged) in copied {
@@ -229,7 +234,7 @@ impl Shared<'_> {
     /// Replaces the sidecars of Copies whose payload is that of the source.
     fn describe(&self, items: &Items, group: &mut Group) {
         for items in items.chunks(items_at_a_time()) {
-            self.each_locked(items, &[Side::Destination], group, &mut |locks, items, group| {
+            self.locked(&[self.to], items, group, |locks, group| {
                 let mut texts = Vec::new();
                 let mut ready = Items::new();
                 for (at, staged) in items {
@@ -248,12 +253,12 @@ impl Shared<'_> {
                             texts.push(text);
                             ready.push((*at, staged.clone()));
                         }
-                        Err(error) => self.missed(*at, staged, error, Locks::Held(locks), group),
+                        Err(error) => self.missed(*at, staged, error, Some(locks), group),
                     }
                 }
                 let events: Vec<_> = ready.iter().map(|(_, staged)| self.event(staged)).collect();
                 let replaced = self.writer().replace_sidecars(&texts);
-                match replaced.and_then(|()| self.to.record(&events, self.caller.clock)) {
+                match replaced.and_then(|()| self.to.record(locks, &events)) {
                     Ok(()) => group.all_done(ready, self.to.path()),
                     Err(error) => group.all_failed(&ready, error.into()),
                 }
@@ -261,42 +266,22 @@ impl Shared<'_> {
         }
     }
 
-    /// Calls `act` with the locks of `items`. If one is locked by another process, the others go one by one.
-    pub(super) fn each_locked(
+    /// Calls `act` with the locks of `collections`, in which `items` change.
+    pub(super) fn locked(
         &self,
+        collections: &[&Collection],
         items: &[(usize, Staged)],
-        sides: &[Side],
         group: &mut Group,
-        act: &mut LockedAct<'_>,
+        act: impl FnOnce(&ChangeLocks, &mut Group),
     ) {
-        if items.is_empty() {
-            return;
-        }
-        let collection = |side: &Side| match side {
-            Side::Source => self.from,
-            Side::Destination => self.to,
-        };
-        let wanted = items
-            .iter()
-            .flat_map(|(_, it)| sides.iter().map(move |side| (collection(side), &it.name)));
-        match self.lock(wanted) {
-            Ok(locks) => act(&locks, items, group),
-            Err(CollectionError::ItemLocked { .. }) if items.len() > 1 => {
-                for item in items {
-                    self.each_locked(std::slice::from_ref(item), sides, group, act);
-                }
-            }
-            Err(error) => match items {
-                [(at, staged)] => group.failed(*at, staged, error.into()),
-                _ => group.all_failed(items, error.into()),
-            },
+        match self.lock(collections.iter().copied()) {
+            Ok(locks) => act(&locks, group),
+            Err(error) => group.all_failed(items, error.into()),
         }
     }
 
     /// Publishes synced items and syncs their directories. Returns the durable ones.
-    ///
-    /// Replacing an item needs its lock, which is taken here unless it is held.
-    pub(super) fn place(&self, items: Items, group: &mut Group, locks: Locks<'_>) -> Items {
+    pub(super) fn place(&self, locks: &ChangeLocks, items: Items, group: &mut Group) -> Items {
         let mut by_year: BTreeMap<PathBuf, Items> = BTreeMap::new();
         for (at, staged) in items {
             by_year.entry(staged.place.0.clone()).or_default().push((at, staged));
@@ -304,11 +289,11 @@ impl Shared<'_> {
         let mut placed = Items::new();
         for (year, items) in by_year {
             match self.to.year_of_arrivals(&year) {
-                Ok(year) => placed.extend(self.place_in(&year, items, group, locks)),
+                Ok(year) => placed.extend(self.place_in(locks, &year, items, group)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     for (at, staged) in items {
                         let changed = staged.changed();
-                        self.missed(at, &staged, changed, locks, group);
+                        self.missed(at, &staged, changed, Some(locks), group);
                     }
                 }
                 Err(error) => group.all_failed(&items, error.into()),
@@ -320,16 +305,16 @@ impl Shared<'_> {
 
     fn place_in(
         &self,
+        locks: &ChangeLocks,
         year: &Year<'_>,
         items: Items,
         group: &mut Group,
-        locks: Locks<'_>,
     ) -> Items {
-        let put = |(_, staged): &(usize, Staged)| self.put(year, staged, locks);
+        let put = |(_, staged): &(usize, Staged)| self.put(locks, year, staged);
         let event = |(_, staged): &(usize, Staged)| self.event(staged);
-        let published = self.writer().publish(year, items, self.caller.clock, event, put);
+        let published = self.writer().publish(locks, year, items, event, put);
         for (at, staged, error) in published.refused.into_iter().map(|((at, it), e)| (at, it, e)) {
-            self.missed(at, &staged, error, locks, group);
+            self.missed(at, &staged, error, Some(locks), group);
         }
         match published.failed {
             None => {}
@@ -359,7 +344,12 @@ impl Shared<'_> {
     }
 
     /// Publishes one item.
-    fn put(&self, year: &Year<'_>, staged: &Staged, locks: Locks<'_>) -> Result<(), TransferError> {
+    fn put(
+        &self,
+        locks: &ChangeLocks,
+        year: &Year<'_>,
+        staged: &Staged,
+    ) -> Result<(), TransferError> {
         if staged.replaced.is_none() {
             let put = self.writer().put_new(staged.in_stage(), year, &staged.place.1);
             return put.map_err(|error| match error.kind() {
@@ -367,14 +357,6 @@ impl Shared<'_> {
                 _ => error.into(),
             });
         }
-        let taken;
-        let locks = match locks {
-            Locks::Held(locks) => locks,
-            Locks::Free => {
-                taken = self.lock([(self.to, &staged.name)])?;
-                &taken
-            }
-        };
         let item = self.at_destination(locks, staged)?;
         // A deletion can be undone; whatever no sidecar lists is kept.
         let is_kept = staged.step == Step::Bury
@@ -387,16 +369,6 @@ impl Shared<'_> {
         }
         Ok(())
     }
-}
-
-/// The work on items under their locks.
-type LockedAct<'a> = dyn FnMut(&ItemLocks, &[(usize, Staged)], &mut Group) + 'a;
-
-/// A collection of the transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Source,
-    Destination,
 }
 
 impl Arriving for (usize, Staged) {

@@ -7,8 +7,8 @@ use super::giver::{Giver, WITHDRAWN};
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{
-    Collection, Event, EventKind, Here, Listed, LockedItem, Lookup, Names, ReadSidecar, Writer,
-    lock_items,
+    ChangeLocks, Collection, Event, EventKind, Here, Listed, LockedItem, Lookup, Names,
+    ReadSidecar, StoredItem, Writer, lock_changes,
 };
 use crate::custody::{self, Custody, Has, Holding, Leaves};
 use crate::disk::PathError;
@@ -72,36 +72,47 @@ pub fn interrupted(giver: &Collection) -> Result<Vec<Interrupted>, PathError> {
 impl Recovery<'_> {
     /// Ends the migration of `name`, as the holdings in sight require.
     pub fn end(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
-        self.change(name, |item, read| {
-            let own = item.holding(&read, self.giver.id())?;
+        // Its bytes are read without a lock.
+        let item = self.giver.named_item(name)?;
+        let read = sealed(&item, item.read_sidecar(), self.giver.path())?;
+        let (own, seen) = self.seen(&item, &read)?;
+        let proven = match self.decide(&own, &seen) {
+            Some(custody::Interrupted::Finish(there, _)) => {
+                self.prove(name, there)?;
+                Some(there)
+            }
+            _ => None,
+        };
+        self.change(name, |locks, item, read| {
+            let (own, seen) = self.seen(&item, &read)?;
             let Some(ceded) = own.custody.ceded() else { return Ok(Ending::Nothing) };
-            let mut seen = Sight::of(name, self.others).whole()?;
-            let in_sight = |id: &str| {
-                id == self.giver.id() || self.others.iter().any(|other| other.id() == id)
-            };
-            seen.push(own.clone());
-            match custody::interrupted(&own, ceded, &seen, in_sight) {
+            let Some(decision) = self.decide(&own, &seen) else { return Ok(Ending::Nothing) };
+            match decision {
+                custody::Interrupted::Finish(there, _) if Some(there) != proven => {
+                    Err(TransferError::Changed { name: name.clone() })
+                }
                 custody::Interrupted::Finish(there, leaves) => {
-                    self.prove(name, there)?;
                     let custody = match leaves {
                         Leaves::Stub => there.custody.elsewhere(),
                         // Its contents are those that were offered.
                         Leaves::Copy => own.custody.elsewhere().passed_to(&ceded.to, ceded.id),
                     };
                     let is_last = there.has == Has::Tombstone;
-                    let (collection, writer, clock) = (self.giver, self.writer, self.waiter.clock);
+                    let (collection, writer) = (self.giver, self.writer);
                     let event = |name: &RepositoryName| self.event(name, "finished the migration");
-                    let giver = Giver { collection, writer, clock, event: &event, is_last };
+                    let giver = Giver { collection, writer, locks, event: &event, is_last };
                     giver.leave(vec![(item, read, custody)], leaves)?;
                     Ok(Ending::HandedOver)
                 }
                 custody::Interrupted::KeepAbove(there) => {
                     let id = self.giver.custody_id()?;
-                    self.keep(&item, &read, own.custody.kept_above(&there.custody, id))
+                    self.keep(locks, &item, &read, own.custody.kept_above(&there.custody, id))
                 }
                 // Behind, as an Original that was put back: repair brings it up.
-                custody::Interrupted::ComeUp(_) => self.keep(&item, &read, own.custody.elsewhere()),
-                custody::Interrupted::Withdraw => self.withdraw(&item, &read),
+                custody::Interrupted::ComeUp(_) => {
+                    self.keep(locks, &item, &read, own.custody.elsewhere())
+                }
+                custody::Interrupted::Withdraw => self.withdraw(locks, &item, &read),
                 custody::Interrupted::OutOfSight(id) => Err(TransferError::OutOfSight {
                     name: name.clone(),
                     giver: self.giver.path().to_path_buf(),
@@ -113,23 +124,42 @@ impl Recovery<'_> {
 
     /// Withdraws the migration of `name` by a person's word, without a look at the receiver.
     pub fn withdraw_unseen(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
-        self.change(name, |item, read| match read.sidecar.custody.ceded() {
-            Some(_) => self.withdraw(&item, &read),
+        self.change(name, |locks, item, read| match read.sidecar.custody.ceded() {
+            Some(_) => self.withdraw(locks, &item, &read),
             None => Ok(Ending::Nothing),
         })
     }
 
-    /// Calls `act` with the locked item: the run that migrates it has ended, or holds the lock.
+    /// The holding of the giver, and all holdings in sight.
+    fn seen(
+        &self,
+        item: &StoredItem,
+        read: &ReadSidecar,
+    ) -> Result<(Holding, Vec<Holding>), TransferError> {
+        let own = item.holding(read, self.giver.id())?;
+        let mut seen = Sight::of(item.name(), self.others).whole()?;
+        seen.push(own.clone());
+        Ok((own, seen))
+    }
+
+    /// The end of the migration by the holdings in sight; `None` if nothing is under way.
+    fn decide<'s>(&self, own: &Holding, seen: &'s [Holding]) -> Option<custody::Interrupted<'s>> {
+        let in_sight =
+            |id: &str| id == self.giver.id() || self.others.iter().any(|other| other.id() == id);
+        Some(custody::interrupted(own, own.custody.ceded()?, seen, in_sight))
+    }
+
+    /// Calls `act` with the item under the change lock: the run that migrates it has ended, or holds the lock.
     fn change(
         &self,
         name: &RepositoryName,
-        act: impl FnOnce(LockedItem<'_>, ReadSidecar) -> Result<Ending, TransferError>,
+        act: impl FnOnce(&ChangeLocks, LockedItem<'_>, ReadSidecar) -> Result<Ending, TransferError>,
     ) -> Result<Ending, TransferError> {
-        let locks = lock_items([(self.giver, name)], self.agent, self.waiter)?;
+        let locks = lock_changes([self.giver], self.agent, self.waiter)?;
         let lookup = Lookup::new(self.giver);
         let item = locks.item(&lookup, name)?.ok_or_else(|| self.giver.absent(name))?;
         let read = sealed(&item, item.read_sidecar(), self.giver.path())?;
-        act(item, read)
+        act(&locks, item, read)
     }
 
     fn event(&self, name: &RepositoryName, note: &str) -> Event {
@@ -163,13 +193,19 @@ impl Recovery<'_> {
         })
     }
 
-    fn withdraw(&self, item: &LockedItem<'_>, read: &ReadSidecar) -> Result<Ending, TransferError> {
+    fn withdraw(
+        &self,
+        locks: &ChangeLocks,
+        item: &LockedItem<'_>,
+        read: &ReadSidecar,
+    ) -> Result<Ending, TransferError> {
         let id = self.giver.custody_id()?;
-        self.keep(item, read, read.sidecar.custody.withdrawn(id))
+        self.keep(locks, item, read, read.sidecar.custody.withdrawn(id))
     }
 
     fn keep(
         &self,
+        locks: &ChangeLocks,
         item: &LockedItem<'_>,
         read: &ReadSidecar,
         custody: Custody,
@@ -178,7 +214,7 @@ impl Recovery<'_> {
         let text = read.rewritten(item.name(), &kept)?;
         self.writer.replace_sidecar(item, &text)?;
         let event = self.event(item.name(), WITHDRAWN).leaving(Here::of(&kept));
-        self.giver.record(&[event], self.waiter.clock)?;
+        self.giver.record(locks, &[event])?;
         Ok(Ending::Withdrawn)
     }
 }

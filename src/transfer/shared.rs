@@ -6,19 +6,12 @@ use super::staged::Staged;
 use super::{OnError, Options, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
-    Collection, CollectionError, ItemLocks, LockedItem, Lookup, StoredItem, Writer, lock_items,
+    ChangeLocks, Collection, CollectionError, LockedItem, Lookup, StoredItem, Writer, lock_changes,
 };
 use crate::flow::{Flow, Reservation, Reservations, Size};
 use crate::identity::RepositoryName;
 use crate::progress::NoProgress;
 use crate::verify::{self, ProofError};
-
-/// The locks of an item, if this thread holds them.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Locks<'l> {
-    Held(&'l ItemLocks),
-    Free,
-}
 
 /// The state of an item before its group is published.
 #[derive(Debug)]
@@ -91,7 +84,7 @@ impl<'a> Shared<'a> {
     /// The locked item to replace, if it has not changed since the decision.
     pub(super) fn at_destination<'l>(
         &'l self,
-        locks: &'l ItemLocks,
+        locks: &'l ChangeLocks,
         staged: &Staged,
     ) -> Result<LockedItem<'l>, TransferError> {
         let item =
@@ -111,18 +104,18 @@ impl<'a> Shared<'a> {
     /// The same, locked.
     pub(super) fn locked_at_source<'l>(
         &'l self,
-        locks: &'l ItemLocks,
+        locks: &'l ChangeLocks,
         staged: &Staged,
     ) -> Result<LockedItem<'l>, TransferError> {
         let item = locks.item(&self.source_items, &staged.name)?.ok_or_else(|| staged.changed())?;
         if item.has_version(staged.source)? { Ok(item) } else { Err(staged.changed()) }
     }
 
-    pub(super) fn lock<'i>(
+    pub(super) fn lock<'c>(
         &self,
-        items: impl IntoIterator<Item = (&'i Collection, &'i RepositoryName)>,
-    ) -> Result<ItemLocks, CollectionError> {
-        lock_items(items, self.caller.agent, &self.caller.waiter())
+        collections: impl IntoIterator<Item = &'c Collection>,
+    ) -> Result<ChangeLocks, CollectionError> {
+        lock_changes(collections, self.caller.agent, &self.caller.waiter())
     }
 }
 

@@ -3,9 +3,11 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use urepo::collection::{Collection, Names, lock_items};
+use urepo::collection::{Collection, Names, lock_changes};
 use urepo::disk::Watcher;
+use urepo::wait::Waiter;
 
 use crate::support::{TestClock, World, agent, waiter};
 
@@ -99,9 +101,9 @@ fn a_run_that_is_at_work_has_displaced_nothing() {
         Collection::open(&displaced.world.path("archive"), &Watcher::default()).unwrap();
     let names = Names::default();
     assert_eq!(collection.displaced(&names).unwrap().len(), 1);
-    let name = displaced.name.parse().unwrap();
     let clock = TestClock::at("2026-11-22T00:00:00Z");
-    let lock = lock_items([(&collection, &name)], &agent(), &waiter(&clock)).unwrap();
+    let collection = collection.with_waiter(Waiter::default().up_to(Duration::ZERO));
+    let lock = lock_changes([&collection], &agent(), &waiter(&clock)).unwrap();
     assert_eq!(collection.displaced(&names).unwrap(), []);
     drop(lock);
 }

@@ -80,7 +80,7 @@ fn everything(world: &World) -> Vec<String> {
     let is_lock = |line: &str| {
         line.starts_with(".state/")
             || line.contains(".urepo/lock ")
-            || line.contains(".urepo/locks/")
+            || line.contains(".urepo/change.lock ")
             || line.contains(".urepo/memory/")
     };
     tree(&world.path("")).into_iter().filter(|line| !is_lock(line)).collect()
@@ -238,7 +238,7 @@ impl OrdinaryUser {
 /// code and the file `told`; once `before` is set it makes sure that the contents are as they were.
 pub(crate) fn with_mounts(world: &World, script: &str) -> Option<String> {
     const PRELUDE: &str = r#"
-        contents() { find mount ! -path '*/.urepo/lock' | sort | xargs ls -dn; }
+        contents() { find mount ! -path '*/.urepo/*lock' | sort | xargs ls -dn; }
         tell() {
             echo "exit $1"; cat told
             [ -z "${before-}" ] || [ "$before" = "$(contents)" ] || echo "LEFT BEHIND: $(contents)"

@@ -87,7 +87,7 @@ fn questions(kept: &str, deleted: &str) -> Vec<String> {
 #[test]
 fn every_question_is_answered_without_it_and_changes_nothing() {
     let (world, kept, deleted) = world();
-    for part in ["", "memory", "staging", "lock", "ledger", "trash", "locks"] {
+    for part in ["", "memory", "staging", "lock", "ledger", "trash", "change.lock"] {
         let archive = world.path("archive");
         let whole = world.path("whole");
         assert!(

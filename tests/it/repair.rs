@@ -199,7 +199,7 @@ fn everything(root: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for entry in walkdir::WalkDir::new(root).sort_by_file_name() {
         let entry = entry.unwrap();
-        let own = ["/.urepo/lock", "/.urepo/memory"];
+        let own = ["/.urepo/lock", "/.urepo/change.lock", "/.urepo/memory"];
         if own.iter().any(|own| entry.path().display().to_string().contains(own)) {
             continue;
         }

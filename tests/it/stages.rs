@@ -225,7 +225,7 @@ fn recovery_waits_for_the_living() {
 }
 
 /// What is made beside writers, with the lock file of whoever makes it, and what a killed run leaves of it.
-const MADE_BESIDE: [(&str, &[&str]); 1] = [("rebuild.lock", &["README.new", "round.new"])];
+const MADE_BESIDE: [(&str, &[&str]); 1] = [("change.lock", &["README.new", "round.new"])];
 
 #[test]
 fn recovery_removes_what_killed_runs_have_not_put_in_place() {

@@ -8,9 +8,6 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::process::geteuid;
-use urepo::collection::Collection;
-use urepo::digest::Digest;
-use urepo::disk::Watcher;
 use urepo::layout;
 
 use crate::support::{ANNA, BEN, GROUP, Ran, World, staged};
@@ -146,36 +143,6 @@ fn both_copy_large_items() {
         let name = shared.deposit(user, "large.bin");
         shared.run(user, &format!("-c archive copy {name} --to other")).succeeded();
     }
-}
-
-/// Each of two users may change one of two collections: of two runs that concern both, one waits.
-#[test]
-fn items_are_locked_in_collections_of_others() {
-    let Some(shared) = Shared::new() else { return };
-    shared.run(ANNA, "init site --host site.example.org").succeeded();
-    let name = shared.deposit(ANNA, "a.txt");
-    shared.run(ANNA, "init alone --host alone.example.org").succeeded();
-    shared.run(ANNA, &format!("-c archive copy {name} --to alone")).succeeded();
-    shared.run(ANNA, &format!("-c archive copy {name} --to site")).succeeded();
-    for entry in walkdir::WalkDir::new(shared.0.path("site")) {
-        chown(entry.unwrap().path(), Some(BEN), None).unwrap();
-    }
-    let archive = Collection::open(&shared.0.path("archive"), &Watcher::default()).unwrap();
-    let id = archive.id();
-    std::fs::remove_dir_all(shared.0.path("archive")).unwrap();
-    // As a run of the other user has it.
-    let stripe = &Digest::of(name.to_ascii_lowercase().as_bytes()).to_string()[..2];
-    let locks = shared.0.path("site/.urepo/locks");
-    std::fs::create_dir_all(&locks).unwrap();
-    let file = std::fs::File::create(locks.join(stripe)).unwrap();
-    chown(locks.join(stripe), Some(BEN), None).unwrap();
-    file.lock().unwrap();
-    let line =
-        format!("-c alone --lock-wait 0s promote {name} --lost {id} --reason fire -y --with site");
-    let ran = shared.run(ANNA, &line);
-    assert_eq!(ran.code, 11, "{}{}", ran.stdout, ran.stderr);
-    file.unlock().unwrap();
-    shared.run(ANNA, &line).succeeded();
 }
 
 /// Every file and directory of a collection that may be changed must be open to the group.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use urepo::clock::{Clock, SystemClock};
-use urepo::collection::{Collection, CollectionError, Issuer, lock_items, recover};
+use urepo::collection::{Collection, CollectionError, Issuer, lock_changes, recover};
 use urepo::disk::{Dir, Lock, LockError, LockMode, Watcher};
 use urepo::distributor::{DistributorError, Patience, Setting};
 use urepo::identity::Instant;
@@ -79,7 +79,7 @@ fn polling_hears_a_stop_and_knows_its_limit() {
 
 #[test]
 fn locks_of_a_collection() {
-    let (world, collection, name) = world_with_name();
+    let (world, collection, _) = world_with_name();
     let root = world.path("archive");
     let agent = agent();
     let interrupted = |error: &CollectionError| {
@@ -92,10 +92,9 @@ fn locks_of_a_collection() {
     interrupted(&recover(&collection, &agent, &Impatient::new().waiter()).unwrap_err());
     drop(lock);
 
-    let items = [(&collection, &name)];
     let clock = TestClock::at("2026-11-21T02:13:00Z");
-    let locks = lock_items(items, &agent, &waiter(&clock)).unwrap();
-    interrupted(&lock_items(items, &agent, &Impatient::new().waiter()).unwrap_err());
+    let locks = lock_changes([&collection], &agent, &waiter(&clock)).unwrap();
+    interrupted(&lock_changes([&collection], &agent, &Impatient::new().waiter()).unwrap_err());
     drop(locks);
 
     let _ledger = KnownSources::open(&collection, &agent, &waiter(&clock)).unwrap();

@@ -1,15 +1,16 @@
 //! `urepo relate`: link editions, translations, descriptions and parts.
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 
-use urepo::amend::AmendError;
-use urepo::collection::{Collection, RelationLocks, StoredItem, lock_relations};
+use urepo::amend::{AmendError, Amender};
+use urepo::collection::{ChangeLocks, Collection, StoredItem, Writer, lock_changes_with};
 use urepo::holdings::holdings;
 use urepo::identity::{Identifier, Language, RepositoryName};
 use urepo::relation::{LeftEnd, LeftReason, RelationAction, RelationPlan, RelationRequest, plan};
 use urepo::sidecar::{Relation, RelationKind};
 
-use super::meta::report::{AmendReporter, with_amender};
+use super::meta::report::AmendReporter;
 use super::show;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -112,16 +113,18 @@ impl Relate {
             relations: known.relations(wanted)?,
             language: self.language.clone(),
         };
-        let (_planned_alone, plan) = known.plan(context, item.name(), &request)?;
-        let is_single = plan.ends.len() == 1;
+        let planned = known.plan(context, item.name(), &request)?;
+        let is_single = planned.plan.ends.len() == 1;
         let mut reporter = AmendReporter::new(context, &home, is_single);
-        let done = known.carry_out(context, &plan, &mut |name, result| reporter.tell(name, result));
-        let is_done = done.is_ok();
+        let done =
+            known.carry_out(context, planned, &mut |name, result| reporter.tell(name, result));
+        let (done, plan) = match done {
+            Ok(plan) => (Ok(()), Some(plan)),
+            Err(failure) => (Err(failure), None),
+        };
         reporter.finish(done)?;
-        if is_done {
-            let told = |left| tell_left(context, item.name(), left, request.action);
-            plan.left.iter().for_each(told);
-        }
+        let left = plan.iter().flat_map(|plan| &plan.left);
+        left.for_each(|left| tell_left(context, item.name(), left, request.action));
         Ok(())
     }
 
@@ -143,6 +146,15 @@ impl Relate {
         let own = self.relation.iter().map(|(kind, item)| (kind.clone(), item.as_str()));
         plain.chain(translations).chain(parts).chain(own).collect()
     }
+}
+
+/// A plan, and the right to carry it out.
+pub(super) struct Planned {
+    pub(super) plan: RelationPlan,
+    /// The writers of the collections that change; none in a dry run.
+    writers: Vec<(usize, Writer)>,
+    /// No other process changes the known collections.
+    locks: Option<ChangeLocks>,
 }
 
 /// The known collections, and which one of them holds the item.
@@ -186,17 +198,32 @@ impl At {
         wanted.into_iter().map(relation).collect()
     }
 
-    /// The plan for the item `name`. No other process changes relations in the known collections until the locks
-    /// are dropped; a dry run takes none.
+    /// The plan for the item `name`. No other process changes the known collections until it is carried out; a dry run
+    /// locks nothing.
     pub(super) fn plan(
         &self,
         context: &Context,
         name: &RepositoryName,
         request: &RelationRequest,
-    ) -> Result<(Option<RelationLocks>, RelationPlan), Failure> {
-        let lock = || lock_relations(self.collections(), &context.agent, &context.waiter());
-        let locks = (!context.global.dry_run).then(lock).transpose()?;
-        Ok((locks, plan(self.collections(), self.home, name, request)?))
+    ) -> Result<Planned, Failure> {
+        let (mut writers, mut locks) = (Vec::new(), None);
+        loop {
+            let plan = plan(self.collections(), self.home, name, request)?;
+            let changed = plan.collections();
+            let has_writer = |at: &usize| writers.iter().any(|(of, _)| of == at);
+            let is_ready = locks.is_some() && changed.iter().all(has_writer);
+            if context.global.dry_run || is_ready {
+                return Ok(Planned { plan, writers, locks });
+            }
+            // Another process changed a relation between this plan and the one before.
+            drop(locks.take());
+            writers.clear();
+            for at in changed {
+                writers.push((at, context.writer(&self.collections()[at])?));
+            }
+            let waiter = context.waiter();
+            locks = Some(lock_changes_with([], self.collections(), &context.agent, &waiter)?);
+        }
     }
 
     /// Makes sure that all ends of `plan` can be changed.
@@ -206,28 +233,37 @@ impl At {
         checked.map_err(|error| self.explain(error))
     }
 
-    /// Changes the ends of `plan`, none of them unless all of them can be.
+    /// Changes the ends of a plan, none of them unless all of them can be.
     pub(super) fn carry_out(
         &self,
         context: &Context,
-        plan: &RelationPlan,
+        Planned { plan, writers, locks }: Planned,
         report: &mut urepo::amend::Report<'_>,
-    ) -> Done {
-        self.check(context, plan)?;
+    ) -> Result<RelationPlan, Failure> {
+        self.check(context, &plan)?;
+        let progress = context.progress();
+        let caller = context.caller(&*progress);
+        let mut done = Vec::new();
         for at in plan.collections() {
-            let mut has_failed = false;
-            with_amender(context, &self.collections()[at], |amender| {
-                let _ = amender.amend_all(plan.amendments(at), &mut |name, result| {
-                    has_failed |= result.is_err();
-                    report(name, result)
-                });
-                Ok(())
-            })?;
-            if has_failed {
+            let writer = writers.iter().find(|(of, _)| *of == at).map(|(_, writer)| writer);
+            let collection = &self.collections()[at];
+            let amender = Amender { collection, writer, locks: locks.as_ref(), caller };
+            let before = done.len();
+            let _ = amender.amend_all(plan.amendments(at), &mut |name, result| {
+                done.push((name.clone(), result));
+                ControlFlow::Continue(())
+            });
+            if done[before..].iter().any(|(_, result)| result.is_err()) {
                 break;
             }
         }
-        Ok(())
+        // Nobody waits while the report is read.
+        drop(locks);
+        let finished: Result<Vec<()>, _> =
+            writers.into_iter().map(|(_, writer)| writer.finish()).collect();
+        let _ = done.into_iter().try_for_each(|(name, result)| report(&name, result));
+        finished?;
+        Ok(plan)
     }
 
     /// Why nothing is changed; of a Copy, with its Original where that is known.

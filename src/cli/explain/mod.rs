@@ -188,9 +188,7 @@ impl Explain for CollectionError {
                 "set `network = \"trusted\"` in `urepo.toml` if its locks work between machines, and \
                  give each machine a subsystem of its own",
             ),
-            Self::Locked { .. } | Self::ItemLocked { .. } => {
-                Failure::of(Exit::Locked, self).hint(WHILE_LOCKED)
-            }
+            Self::Locked { .. } => Failure::of(Exit::Locked, self).hint(WHILE_LOCKED),
             // Stored labels need not have the date of the name.
             Self::NoSuchItem { name, .. } if is_label(name) => Failure::of(Exit::NoItem, self)
                 .hint(format!("`urepo find --identifier {name}` asks the index, which knows all stored labels")),

@@ -98,7 +98,7 @@ impl Collection {
                 let missing = self.missing_line(&name)?;
                 events.extend(missing.map(|found| registration(&name, found, agent, clock)));
             }
-            self.record(&events, clock)?;
+            self.log(&events, clock)?;
         }
         Ok(())
     }

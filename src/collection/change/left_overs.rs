@@ -57,10 +57,10 @@ fn unplaced(own: &Dir) -> Result<Vec<PathBuf>, PathError> {
 
 /// Whether a run is building one of them. Nothing is written.
 fn life_of_builder(own: &Dir) -> Life {
-    let file = own.open_to_append_if_there(Path::new(layout::REBUILDING));
+    let file = own.open_to_append_if_there(Path::new(layout::CHANGE_LOCK));
     match file.and_then(|file| file.map_or(Ok(None), Lock::of_file)) {
         Ok(Some(_lock)) => Life::Ended,
-        Ok(None) if matches!(own.stat(layout::REBUILDING), Ok(Some(_))) => Life::AtWork,
+        Ok(None) if matches!(own.stat(layout::CHANGE_LOCK), Ok(Some(_))) => Life::AtWork,
         Ok(None) => Life::Ended,
         Err(_) => Life::Unknown,
     }
@@ -100,7 +100,7 @@ impl Collection {
     fn remove_unplaced(&self, failed: &mut Vec<CollectionError>) -> Result<(), PathError> {
         let Some(own) = self.own()? else { return Ok(()) };
         if !unplaced(own)?.is_empty()
-            && let Some(_lock) = Lock::of_file(own.open_lock_file(layout::REBUILDING)?)?
+            && let Some(_lock) = Lock::of_file(own.open_lock_file(layout::CHANGE_LOCK)?)?
         {
             remove_each(own, is_unplaced, failed)?;
         }

@@ -3,27 +3,27 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use crate::collection::{Collection, CollectionError, ItemLocks, Lookup, StoredItem};
+use crate::collection::{ChangeLocks, Collection, CollectionError, Lookup, StoredItem};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 
-/// An item that was opened after it was locked. Only such an item can be changed.
+/// An item that was opened under the change lock of its collection. Only such an item can be changed.
 #[derive(Debug)]
 pub(crate) struct LockedItem<'l> {
     collection: &'l Collection,
     item: StoredItem,
 }
 
-impl ItemLocks {
-    /// The present item called `name`, if it exists. An error if these locks do not cover it.
+impl ChangeLocks {
+    /// The present item called `name`, if it exists. An error if its collection is not locked.
     pub(crate) fn item<'l>(
         &'l self,
         lookup: &Lookup<'l>,
         name: &RepositoryName,
     ) -> Result<Option<LockedItem<'l>>, CollectionError> {
         let collection = lookup.collection();
-        if !self.cover(collection, name) {
+        if !self.cover(collection) {
             let (name, path) = (name.clone(), collection.path().to_path_buf());
             return Err(CollectionError::Unlocked { name, path });
         }
@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
     use crate::agent::Agent;
-    use crate::collection::{init_without_names, lock_items};
+    use crate::collection::{init_without_names, lock_changes};
     use crate::disk::Watcher;
     use crate::sidecar::{NewText, SidecarText};
     use crate::wait::Waiter;
@@ -89,32 +89,28 @@ mod tests {
         write(&collection.ensure_directory(&layout::item_directory(name)).unwrap(), "old");
     }
 
-    fn lock(collection: &Collection, name: &RepositoryName) -> ItemLocks {
-        lock_items([(collection, name)], &agent(), &Waiter::default()).unwrap()
+    fn lock(collection: &Collection) -> ChangeLocks {
+        lock_changes([collection], &agent(), &Waiter::default()).unwrap()
     }
 
     #[test]
-    fn locks_give_out_only_items_that_they_cover() {
+    fn locks_give_out_only_items_of_their_collections() {
         let scratch = tempfile::tempdir().unwrap();
         let own = collection(&scratch.path().join("own"));
         let other = collection(&scratch.path().join("other"));
-        let (locked, unlocked) = (name("11.21.02.13"), name("11.21.02.14"));
-        for name in [&locked, &unlocked] {
-            put(&own, name);
-            put(&other, name);
-        }
-        let locks = lock(&own, &locked);
+        let name = name("11.21.02.13");
+        put(&own, &name);
+        put(&other, &name);
+        let locks = lock(&own);
         let item = |collection, name| {
             locks.item(&Lookup::new(collection), name).map(|item| item.unwrap().name().clone())
         };
-        assert_eq!(item(&own, &locked).unwrap(), locked);
+        assert_eq!(item(&own, &name).unwrap(), name);
         let (in_capitals, _) =
             RepositoryName::parse_as_found("EXAMPLE.org/archive/2026/11.21.02.13").unwrap();
-        assert_eq!(item(&own, &in_capitals).unwrap(), locked);
-        for (collection, name) in [(&own, &unlocked), (&other, &locked)] {
-            let refused = item(collection, name).unwrap_err();
-            assert!(matches!(refused, CollectionError::Unlocked { .. }), "{refused}");
-        }
+        assert_eq!(item(&own, &in_capitals).unwrap(), name);
+        let refused = item(&other, &name).unwrap_err();
+        assert!(matches!(refused, CollectionError::Unlocked { .. }), "{refused}");
     }
 
     #[test]
@@ -128,11 +124,11 @@ mod tests {
         let draft = writer.draft().unwrap();
         draft.write_sidecar(&NewText::Held(b"replaced".to_vec())).unwrap();
         let lookup = Lookup::new(&collection);
-        let locks = lock(&collection, &name);
+        let locks = lock(&collection);
         let other = locks.item(&lookup, &name).unwrap().unwrap();
         writer.swap_item(draft.staged(), &other).unwrap();
         drop(locks);
-        let locks = lock(&collection, &name);
+        let locks = lock(&collection);
         let item = locks.item(&lookup, &name).unwrap().unwrap();
         writer.replace_sidecar(&item, &NewText::Held(b"new".to_vec())).unwrap();
         let text = |item: &StoredItem| item.sidecar_text().unwrap();

@@ -2,9 +2,9 @@
 
 pub(super) mod change_note;
 pub(super) mod draft;
-pub(super) mod item_locks;
 pub(super) mod left_overs;
 pub(super) mod locked;
+pub(super) mod locks;
 pub(super) mod reserve;
 pub(super) mod unlisted;
 pub(super) mod writer;
@@ -21,9 +21,9 @@ use crate::sidecar::NewText;
 /// The number of the next staged file or directory.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Limit on the items that are changed together and share their syncs. Each needs two directories and two locks.
+/// Limit on the items that are changed together and share their syncs. Each needs up to three directories.
 pub(crate) fn items_at_a_time() -> usize {
-    open_at_most(256)
+    open_at_most(512)
 }
 
 impl Writer {

@@ -167,7 +167,7 @@ impl<'a> Issuer<'a> {
             let event = Event::new(EventKind::Mint, &last.name, self.clock.now(), self.agent);
             let before = labels.len() - 1;
             let note = (before > 0).then(|| format!("and {before} before it"));
-            self.collection.record(&[Event { note, ..event }], self.clock)?;
+            self.collection.log(&[Event { note, ..event }], self.clock)?;
         }
         Ok((labels, notices))
     }

@@ -33,12 +33,11 @@ mod recall;
 mod replay;
 mod unlogged;
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use super::Collection;
+use super::{ChangeLocks, Collection};
 use crate::clock::Clock;
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::identity::{Instant, Prefix};
@@ -46,7 +45,7 @@ use crate::interrupt::Interrupt;
 use crate::layout;
 use crate::wait::Waiter;
 
-use chain::{ChainReader, Position, Tail};
+use chain::{ChainReader, Tail};
 pub use compare::Discrepancy;
 pub use correct::{Actual, Corrected, Correction};
 pub use event::{CollectionRef, Departed, Event, EventKind, Here};
@@ -58,11 +57,8 @@ pub(super) use rebuild::{Found, registration};
 pub(super) use replay::Replay;
 pub use unlogged::{Gap, Unlogged};
 
-/// Other processes have the lock only while they append.
+/// Other processes have the lock only while they change items.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The end of the ledger at some moment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LedgerEnd(Position);
 
 /// The ledger in `own`, unless it is lost: it has a file at least.
 pub(super) fn ledger_in(own: &Dir) -> Result<Option<Dir>, PathError> {
@@ -80,27 +76,23 @@ pub(super) fn begin(own: &Dir, id: &str) -> Result<(), PathError> {
 impl Collection {
     /// Appends `events` to the ledger, durably.
     ///
-    /// Every change of the holdings of a collection calls this, once the change is durable and before it is reported. A lost
-    /// ledger stays lost until it is rebuilt, and no item is given up before that.
-    pub(crate) fn record(&self, events: &[Event], clock: &dyn Clock) -> Result<(), PathError> {
-        self.append(events, None, clock)
+    /// Every change of the holdings of a collection calls this under the lock of the change, once that is durable and before
+    /// it is reported. A lost ledger stays lost until it is rebuilt, and no item is given up before that.
+    pub(crate) fn record(&self, locks: &ChangeLocks, events: &[Event]) -> Result<(), PathError> {
+        if !locks.cover(self) {
+            let cause = std::io::Error::other("its change lock is not held");
+            return Err(PathError::new("record in", self.path(), cause));
+        }
+        self.append(events)
     }
 
-    /// [`Collection::record`]s items that were published or inspected after the ledger ended at `before`, and that other
-    /// processes may have changed meanwhile: their lines about these items are repeated below these ones.
-    pub(crate) fn record_arrivals(
-        &self,
-        before: LedgerEnd,
-        events: &[Event],
-        clock: &dyn Clock,
-    ) -> Result<(), PathError> {
-        self.append(events, Some(before), clock)
-    }
-
-    /// The end of the ledger, before items are published or inspected.
-    pub(crate) fn ledger_end(&self) -> Result<LedgerEnd, PathError> {
-        let Some(dir) = self.ledger()? else { return Ok(LedgerEnd(Position::default())) };
-        Ok(LedgerEnd(Tail::find(&dir)?.position()))
+    /// The same for events that change no holding: the lock is taken for them alone.
+    pub(crate) fn log(&self, events: &[Event], clock: &dyn Clock) -> Result<(), PathError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        let _lock = self.lock_ledger(clock)?;
+        self.append(events)
     }
 
     /// This collection, as other collections name it.
@@ -108,46 +100,23 @@ impl Collection {
         CollectionRef { id: self.id().to_owned(), name: self.settings().name.clone() }
     }
 
-    fn append(
-        &self,
-        events: &[Event],
-        before: Option<LedgerEnd>,
-        clock: &dyn Clock,
-    ) -> Result<(), PathError> {
+    fn append(&self, events: &[Event]) -> Result<(), PathError> {
         if events.is_empty() {
             return Ok(());
         }
         // Names and texts are plain strings, which JSON can represent.
-        let lines = events.iter().filter_map(|event| serde_json::to_string(event).ok()).collect();
-        let named: HashSet<_> = match before {
-            Some(_) => events.iter().map(|event| event.id.folded()).collect(),
-            None => HashSet::new(),
-        };
-        self.append_lines(lines, before.map(|before| (before, named)), clock)
+        let lines: Vec<_> =
+            events.iter().filter_map(|event| serde_json::to_string(event).ok()).collect();
+        self.append_lines(&lines)
     }
 
-    /// Appends `lines`, JSON objects, and below them the lines about the named items since an earlier end.
-    fn append_lines(
-        &self,
-        mut lines: Vec<String>,
-        since: Option<(LedgerEnd, HashSet<String>)>,
-        clock: &dyn Clock,
-    ) -> Result<(), PathError> {
+    /// Appends `lines`, JSON objects. The change lock is held.
+    fn append_lines(&self, lines: &[String]) -> Result<(), PathError> {
         let Some(dir) = self.ledger()? else { return Ok(()) };
-        let _lock = self.lock_ledger(clock)?;
         let is_contained = self.head_note.as_ref().map_or(Ok(false), |note| note.is_in(&dir))?;
         let mut tail = Tail::find(&dir)?;
-        if let Some((LedgerEnd(before), named)) = since
-            && tail.position() > before
-        {
-            chain::visit_from(&dir, before, |line| {
-                let event: Option<Event> = serde_json::from_slice(line).ok();
-                let event = event.filter(|event| named.contains(&event.id.folded()));
-                lines.extend(event.and_then(|event| serde_json::to_string(&event).ok()));
-            })?;
-        }
         let mut is_unsure = self.is_ledger_unsure.lock().unwrap_or_else(PoisonError::into_inner);
-        let appended = tail.append(&lines, self.id(), *is_unsure);
+        let appended = tail.append(lines, self.id(), *is_unsure);
         *is_unsure = appended.is_err();
         // A ledger that was put back is one until a person says so.
         if let Some(note) = self.head_note.as_ref().filter(|_| is_contained && !*is_unsure) {
@@ -156,7 +125,7 @@ impl Collection {
         appended
     }
 
-    /// Locks the ledger for a writer, even if a stop was requested meanwhile: what was done is recorded.
+    /// Takes the change lock for a line of the ledger, even if a stop was requested meanwhile: what was done is recorded.
     fn lock_ledger(&self, clock: &dyn Clock) -> Result<Lock, PathError> {
         let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
         let lock = Lock::take_unsigned(

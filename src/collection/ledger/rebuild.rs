@@ -24,7 +24,7 @@ const LINES_AT_A_TIME: usize = 4096;
 impl Collection {
     /// Builds the missing ledger in `own`.
     ///
-    /// It appears in one step. The caller holds [`layout::REBUILDING`], and no process writes.
+    /// It appears in one step. The caller holds [`layout::CHANGE_LOCK`], and no process writes.
     pub(in crate::collection) fn build_ledger(
         &self,
         own: &Dir,
@@ -109,7 +109,7 @@ impl Collection {
                 events.push(registration(name, found, agent, clock));
             }
         }
-        self.record(&events, clock)
+        self.log(&events, clock)
     }
 
     /// The holding of an item, by its sidecar; `None` if it has none.

@@ -138,7 +138,7 @@ impl Collection {
         // A process killed just after it created the directory has not opened it to the group.
         self.root.ensure_dir(layout::OWN)?;
         // NFS locks only files.
-        let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, waiter)
+        let _lock = Lock::take_unsigned(own, layout::CHANGE_LOCK, LockMode::Exclusive, waiter)
             .map_err(LockError::into_path_error)?;
         let mut missing = missing_parts(own)?;
         if missing.is_empty() {
@@ -181,7 +181,7 @@ impl Collection {
         }
         // Its holder may be waiting for the lock of the caller, and gives up after a moment.
         let brief = waiter.up_to(waiter.limit.min(MOMENT * 10));
-        let _lock = Lock::take_unsigned(own, layout::REBUILDING, LockMode::Exclusive, &brief)
+        let _lock = Lock::take_unsigned(own, layout::CHANGE_LOCK, LockMode::Exclusive, &brief)
             .map_err(LockError::into_path_error)?;
         if ledger_in(own)?.is_none() {
             let ledger = Some(self.build_ledger(own, agent, waiter.clock)?);
@@ -239,6 +239,7 @@ fn make_parts(own: &Dir) -> Result<(), PathError> {
     own.ensure_dir(layout::MEMORY)?;
     own.ensure_dir(layout::STAGING)?;
     own.open_lock_file(layout::LOCK)?;
+    Lock::prepare(own, layout::CHANGE_LOCK)?;
     crate::collection::change::reserve::fill_if_plenty(own);
     own.sync()
 }

@@ -99,9 +99,7 @@ impl Collection {
 
     fn is_set_aside_by_killed(&self, trashed: &Trashed) -> Result<bool, PathError> {
         // Checked again: the process that had set it aside may have finished meanwhile.
-        Ok(self.is_set_aside(trashed)?
-            && self.is_unlocked(&trashed.name)?
-            && self.is_set_aside(trashed)?)
+        Ok(self.is_set_aside(trashed)? && self.is_at_rest()? && self.is_set_aside(trashed)?)
     }
 
     fn is_set_aside(&self, trashed: &Trashed) -> Result<bool, PathError> {

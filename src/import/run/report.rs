@@ -104,7 +104,7 @@ impl RunState<'_, '_, '_> {
                 return Err(SourceKept::Bag);
             }
             let (parent, own) = place.parent(&self.looker.watcher)?;
-            remover.remove((&parent, &own), &remover.hold(name)?, Path::new(""), times)
+            remover.remove((&parent, &own), &remover.prove(name)?, Path::new(""), times)
         };
         // It may have gone with a directory above it, which became an item of its own.
         let is_gone = || self.looker.kind(place).is_err_and(|it| it.kind() == ErrorKind::NotFound);

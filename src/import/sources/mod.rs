@@ -292,7 +292,7 @@ impl<'a> KnownSources<'a> {
             let event = Event::new(EventKind::Duplication, &entry.name, clock.now(), agent);
             Event { import: Some(entry.to_source()), ..event }
         };
-        self.collection.record(&entries.iter().map(event).collect::<Vec<_>>(), clock)?;
+        self.collection.log(&entries.iter().map(event).collect::<Vec<_>>(), clock)?;
         self.follow()
     }
 

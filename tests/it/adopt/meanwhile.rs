@@ -9,7 +9,6 @@ use urepo::identity::{Instant, SECOND};
 use urepo::progress::{Progress, Scan, scan_first};
 
 use super::*;
-use crate::support::{add_lines, ledger_line, ledger_lines};
 
 /// Changes a file each time it is read, so often.
 struct Meddler {
@@ -194,30 +193,4 @@ fn a_scan_ends_within_an_item_on_request_or_after_its_time() {
         let totals = [totals.found, totals.announced].map(AtomicUsize::into_inner);
         assert_eq!(totals, [items; 2]);
     }
-}
-
-/// Somebody who gives an item up as soon as it has a sidecar.
-struct GivesUp {
-    root: PathBuf,
-}
-
-impl Watch for GivesUp {
-    fn before(&self, _: Operation, _: &Path) -> std::io::Result<()> {
-        if self.root.join(REPORT).join("item.toml").exists() && ledger_lines(&self.root).is_empty()
-        {
-            add_lines(&self.root, &[ledger_line("loss", REPORT, None)]);
-        }
-        Ok(())
-    }
-}
-
-#[test]
-fn what_goes_at_once_stays_gone() {
-    let world = World::new();
-    world.write(&format!("{REPORT}/doc/a"), "a");
-    let told = world.adopt_watched(&Watcher::new(Arc::new(GivesUp { root: world.root() })));
-    assert_eq!(told.taken.len(), 1);
-    let collection = world.collection(&Watcher::default());
-    let last = collection.last_record(&REPORT.parse().unwrap()).unwrap().unwrap();
-    assert!(last.to_string().contains("given up as lost"), "{last}");
 }

@@ -18,7 +18,7 @@ struct Rival {
 
 impl Watch for Rival {
     fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
-        if operation == Operation::Lock && path.to_string_lossy().contains("/locks/") {
+        if operation == Operation::Lock && path.ends_with(".urepo/change.lock") {
             self.once.call_once(|| {
                 self.archive
                     .amend(|description| {
@@ -65,7 +65,7 @@ fn run(collection: &Collection, amendments: Vec<Amendment<'_>>) {
     let writer = collection.writer(&agent, &waiter(&clock)).unwrap();
     let interrupt = Interrupt::default();
     let caller = caller(&agent, &clock, &interrupt);
-    let amender = Amender { collection, writer: Some(&writer), caller };
+    let amender = Amender { collection, writer: Some(&writer), locks: None, caller };
     let flow = amender.amend_all(amendments, &mut |_, result| {
         assert_eq!(result.unwrap().changes.len(), 1);
         ControlFlow::Continue(())

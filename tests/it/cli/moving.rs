@@ -99,23 +99,18 @@ fn says_that_others_are_deposited_if_there_are_any() {
 
 /// `--lock-wait` limits the wait, and a later import removes the source.
 #[test]
-fn leaves_the_source_of_an_item_whose_lock_is_held() {
+fn leaves_the_source_while_the_collection_is_locked() {
     let world = World::with_collection();
     world.write("drop/a.txt", "alpha");
-    std::fs::create_dir_all(world.path("archive/.urepo/locks")).unwrap();
-    let lock = |stripe| {
-        let file = world.write(&format!("archive/.urepo/locks/{stripe:02x}"), "");
-        let file = std::fs::File::open(file).unwrap();
-        file.lock().unwrap();
-        file
-    };
-    let locks: Vec<_> = (0..256).map(lock).collect();
-    let ran = world.run("--lock-wait 0s -c archive new --remove-source drop/a.txt");
-    assert_eq!((ran.code, ran.stdout.lines().count()), (3, 1), "{}", ran.stderr);
-    let reason = "an item of the collection `archive` is being changed: held by another process";
+    world.run("-c archive import drop").succeeded();
+    let lock = std::fs::File::open(world.path("archive/.urepo/change.lock")).unwrap();
+    lock.lock().unwrap();
+    let ran = world.run("--lock-wait 0s -c archive import --remove-source drop");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let reason = "the collection `archive` is locked: held by ";
     assert!(ran.stderr.contains(reason), "{}", ran.stderr);
     assert_eq!(tree(&world.path("drop")), ["a.txt 5"]);
-    drop(locks);
+    drop(lock);
     world.run("-c archive import --remove-source drop").succeeded();
     assert_eq!(tree(&world.path("drop")), [""; 0]);
 }

@@ -6,43 +6,25 @@ mod selection;
 mod telling;
 
 use std::path::Path;
-use std::time::Duration;
 
-use urepo::clock::SystemClock;
-use urepo::collection::{Collection, Subsystem, lock_items};
+use urepo::collection::{Collection, Subsystem};
 use urepo::disk::Watcher;
 use urepo::identity::SECOND;
 use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
-use crate::support::{Ran, World, agent, change_item, init, staged, waiter};
+use crate::support::{Ran, World, change_item, init, staged};
 
 /// The collection `archive` with `items` items of one file each, their names, and an empty `mirror`.
 fn archive_and_mirror(items: usize) -> (World, Vec<String>) {
-    loop {
-        let world = World::with_collection();
-        let mirror = make(&world, "mirror");
-        let names = (0..items).map(|at| {
-            world.write(&format!("{at}.txt"), format!("file {at}"));
-            world.run(&format!("-c archive new {at}.txt")).line()
-        });
-        let names: Vec<_> = names.collect();
-        // Now and then two names share one of the 256 locks, and the lock of one item is that of another.
-        if names.iter().enumerate().all(|(at, name)| is_free_beside(&mirror, name, &names[..at])) {
-            return (world, names);
-        }
-    }
-}
-
-/// Whether the lock of `name` can be taken while those of `others` are held.
-fn is_free_beside(collection: &Collection, name: &str, others: &[String]) -> bool {
-    let lock = |names: &[String], wait| {
-        let names: Vec<_> = names.iter().map(|name| name.parse().unwrap()).collect();
-        let items = names.iter().map(|name| (collection, name));
-        lock_items(items, &agent(), &waiter(&SystemClock).up_to(wait))
-    };
-    let _held = lock(others, Duration::from_secs(10)).unwrap();
-    lock(&[name.to_owned()], Duration::ZERO).is_ok()
+    let world = World::with_collection();
+    make(&world, "mirror");
+    let names = (0..items).map(|at| {
+        world.write(&format!("{at}.txt"), format!("file {at}"));
+        world.run(&format!("-c archive new {at}.txt")).line()
+    });
+    let names = names.collect();
+    (world, names)
 }
 
 /// Makes a collection whose host is of its name.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use urepo::collection::{Collection, CollectionError, lock_items};
+use urepo::collection::{Collection, CollectionError, lock_changes};
 use urepo::deposit::{Options, Request, Source, SourceRule};
 use urepo::disk::{Operation, Watch, Watcher};
 
@@ -138,8 +138,10 @@ fn is_removal(operation: Operation, path: &Path) -> bool {
     operation == Operation::Remove && path.ends_with("one/a.txt")
 }
 
-fn is_lock_of_an_item(operation: Operation, path: &Path) -> bool {
-    operation == Operation::Lock && path.parent().is_some_and(|it| it.ends_with(".urepo/locks"))
+/// The lock under which a source goes: the item is there.
+fn is_lock_of_removal(operation: Operation, path: &Path) -> bool {
+    let is_there = || path.ancestors().nth(2).is_some_and(|root| root.join("example.org").exists());
+    operation == Operation::Lock && path.ends_with(".urepo/change.lock") && is_there()
 }
 
 /// Until its source is gone, nobody takes away the item that was proven for it.
@@ -154,7 +156,7 @@ fn an_item_that_goes_before_its_source_keeps_it() {
         move || std::fs::remove_dir_all(root.join("example.org")).unwrap()
     };
     let source = sources.join("one");
-    let left = removed((&root, &source), "2026-11-21T02:13:00Z", is_lock_of_an_item, purge);
+    let left = removed((&root, &source), "2026-11-21T02:13:00Z", is_lock_of_removal, purge);
     assert!(left.len() == 1 && left[0].contains("no item"), "{left:?}");
     assert!(source.join("a.txt").exists());
     let lock = {
@@ -163,9 +165,8 @@ fn an_item_that_goes_before_its_source_keeps_it() {
             let collection = Collection::open(&root, &Watcher::default()).unwrap();
             let clock = TestClock::at("2026-11-21T03:13:00Z");
             let waiter = waiter(&clock).up_to(Duration::ZERO);
-            let name = whole_items(&collection)[0].parse().unwrap();
-            let locked = lock_items([(&collection, &name)], &agent(), &waiter);
-            assert!(matches!(locked, Err(CollectionError::ItemLocked { .. })), "{locked:?}");
+            let locked = lock_changes([&collection], &agent(), &waiter);
+            assert!(matches!(locked, Err(CollectionError::Locked { .. })), "{locked:?}");
         }
     };
     let left = removed((&root, &source), "2026-11-21T03:13:00Z", is_removal, lock);

@@ -113,7 +113,7 @@ fn without_room() {
         &told,
         str![[r#"
 exit 1
-error: no room for `large`: it takes 103 KiB, `[WORLD]/mount/archive` has 36 KiB
+error: no room for `large`: it takes 103 KiB, `[WORLD]/mount/archive` has 32 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot write `[WORLD]/mount/archive/.urepo/staging/[STAGE]/doc/data`
@@ -157,13 +157,13 @@ fn with_room_for_a_part() {
         &told,
         str![[r#"
 exit 1
-error: no room for `payload`: it takes 46 KiB, `[WORLD]/mount/archive` has 36 KiB
+error: no room for `payload`: it takes 42 KiB, `[WORLD]/mount/archive` has 32 KiB
 hint: make room, and repeat the command
 exit 1
-error: no room for `payload`: it takes 42 KiB, `[WORLD]/mount/archive` has 36 KiB
+error: no room for `payload`: it takes 38 KiB, `[WORLD]/mount/archive` has 32 KiB
 hint: make room, and repeat the command
 exit 1
-error: no room for `payload`: it takes 38 KiB, `[WORLD]/mount/archive` has 36 KiB
+error: no room for `payload`: it takes 34 KiB, `[WORLD]/mount/archive` has 32 KiB
 hint: make room, and repeat the command
 3 pages beside the payload
 doc

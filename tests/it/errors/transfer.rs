@@ -6,7 +6,7 @@ mod refusals;
 
 use super::*;
 
-use urepo::collection::{Subsystem, lock_items};
+use urepo::collection::{Subsystem, lock_changes};
 use urepo::identity::SECOND;
 use urepo::item::State;
 use urepo::sidecar::Sidecar;

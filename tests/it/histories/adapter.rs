@@ -87,7 +87,7 @@ impl Command<'_> {
             description.metadata.add("creator", edit).unwrap();
             Ok(())
         });
-        let amender = Amender { collection: &own, writer: Some(&writer), caller };
+        let amender = Amender { collection: &own, writer: Some(&writer), locks: None, caller };
         amender.amend(Amendment { name: name.clone(), change }).map_err(told)?;
         writer.finish().map_err(told)
     }

@@ -123,7 +123,6 @@ fn every_lock_that_can_be_had_is_kept() {
     let locked_at = Arc::new(LockedAt {
         path: world.path("a").join(&mirrors.name).join("item.toml"),
         other: open("c", Watcher::default()),
-        name: name.clone(),
         locked: AtomicBool::default(),
     });
     let others = [open("b", Watcher::new(Arc::new(ReadOnly))), open("c", Watcher::default())];

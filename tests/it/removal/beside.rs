@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use urepo::collection::lock_items;
+use urepo::collection::lock_changes;
 use urepo::disk::Watcher;
 use urepo::verify::{self, Report, Scope};
 
@@ -45,12 +45,12 @@ fn restore_while(
 fn nobody_waits_while_it_is_read() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
-    let (other, name) = (world.open("archive"), world.name.clone());
+    let other = world.open("archive");
     restore_while(&world, move || {
         // As long as a child that another test is just starting may hold the lock.
         let clock = later();
         let patient = waiter(&clock).up_to(Duration::from_secs(5));
-        drop(lock_items([(&other, &name)], &agent(), &patient).unwrap());
+        drop(lock_changes([&other], &agent(), &patient).unwrap());
     })
     .unwrap();
     assert!(is_whole(&world.open("archive"), &world.name));
@@ -74,7 +74,7 @@ fn who_is_brought_back_by_another_is_not_brought_back_again() {
     assert!(is_whole(&world.open("archive"), &world.name));
 }
 
-/// Does something when the first item is locked.
+/// Does something when the collection is locked for a change.
 struct AtLock<F> {
     act: F,
     done: AtomicBool,
@@ -82,8 +82,8 @@ struct AtLock<F> {
 
 impl<F: Fn() + Send + Sync> Watch for AtLock<F> {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
-        let is_stripe = path.parent().is_some_and(|above| above.ends_with(".urepo/locks"));
-        if operation == Operation::Lock && is_stripe && !self.done.swap(true, Ordering::Relaxed) {
+        let is_change = path.ends_with(".urepo/change.lock");
+        if operation == Operation::Lock && is_change && !self.done.swap(true, Ordering::Relaxed) {
             (self.act)();
         }
         Ok(())
@@ -110,7 +110,7 @@ fn of_two_deletions_the_second_finds_a_tombstone() {
         let watcher = Watcher::new(Arc::clone(&at_lock) as _);
         let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
         let error = delete(&collection, &world.name, &forced()).unwrap_err();
-        assert!(at_lock.done.load(Ordering::Relaxed), "the item was not locked");
+        assert!(at_lock.done.load(Ordering::Relaxed), "nothing was locked");
         match state {
             State::Copy => assert!(error.to_string().contains("changed"), "{error}"),
             _ => assert!(matches!(error, RemovalError::AlreadyDeleted { .. }), "{error}"),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use snapbox::str;
-use urepo::collection::{Unlogged, lock_items};
+use urepo::collection::Unlogged;
 use urepo::disk::{Operation, Watch};
 
 use super::*;
@@ -59,12 +59,12 @@ verified 3 items, 2 files, 2 B: no damage
     );
 }
 
-/// Without the reserve, and without the lock files of items: nothing has to be made for a purge.
+/// Without the reserve: nothing has to be made for a purge.
 #[test]
 fn what_is_purged_without_a_reserve() {
     let script = r#"
         run delete --force last --yes "$a" "$b"
-        rm -r mount/archive/.urepo/reserve mount/archive/.urepo/locks/*
+        rm -r mount/archive/.urepo/reserve
         fill
         run delete --force last "$c"
         run purge --yes
@@ -237,25 +237,6 @@ fn a_reserve_that_is_short_is_refilled() {
         let bytes = std::fs::metadata(file(&number.to_string())).unwrap().len();
         assert_eq!(bytes, 16 * 1024, "{number}");
     }
-}
-
-/// Who purges while nothing can be made keeps others away from the item all the same.
-#[test]
-fn a_lock_without_a_file() {
-    let world = World::new();
-    world.delete("archive", &forced()).unwrap();
-    std::fs::remove_dir_all(world.root("archive/.urepo/locks")).unwrap();
-    std::fs::create_dir(world.root("archive/.urepo/locks")).unwrap();
-    let full =
-        Collection::open(&world.root("archive"), &Watcher::new(Full::from(0, usize::MAX) as _))
-            .unwrap();
-    let clock = later();
-    let held = lock_items([(&full, &world.name)], &agent(), &waiter(&clock)).unwrap();
-    let others = world.open("archive");
-    let at_once = waiter(&clock).up_to(std::time::Duration::ZERO);
-    lock_items([(&others, &world.name)], &agent(), &at_once).unwrap_err();
-    drop(held);
-    drop(lock_items([(&others, &world.name)], &agent(), &waiter(&clock)).unwrap());
 }
 
 #[test]

@@ -18,8 +18,9 @@ fn moves(
     let mut moves = Vec::new();
     let matters = |path: &&PathBuf| {
         // The event log is a convenience, and not worth a sync.
-        !["staging", "locks", "log"].iter().any(|name| path.iter().any(|level| level == *name))
+        !["staging", "log"].iter().any(|name| path.iter().any(|level| level == *name))
             && !path.ends_with(".urepo/lock")
+            && !path.ends_with(".urepo/change.lock")
             && !path.ends_with(".urepo")
     };
     let lost = |disk: &Disk| disk.volatile.iter().filter(matters).cloned().collect::<Vec<_>>();

@@ -46,8 +46,7 @@ struct Rival(PathBuf);
 
 impl Watch for Rival {
     fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
-        let is_item_lock = path.parent().is_some_and(|parent| parent.ends_with("locks"));
-        if operation == Operation::Lock && is_item_lock {
+        if operation == Operation::Lock && path.ends_with(".urepo/change.lock") {
             let (mut sidecar, _) = Sidecar::read(&std::fs::read(&self.0)?).unwrap();
             sidecar.state = State::Deleted;
             std::fs::write(&self.0, sidecar.to_text())?;

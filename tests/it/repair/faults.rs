@@ -10,11 +10,10 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use urepo::agent::Caller;
-use urepo::collection::{Collection, CollectionError, Names, lock_items};
+use urepo::collection::{Collection, CollectionError, Names, lock_changes};
 use urepo::custody::CustodyId;
 use urepo::digest::Digest;
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::repair::{Options, Outcome, RepairError, Repairer};
 
@@ -306,7 +305,7 @@ fn an_item_that_is_locked() {
         let pair = Pair::new();
         damage(&pair, true);
         let (other, clock) = (pair.open(holder), TestClock::at("2026-11-22T00:00:00Z"));
-        let locks = lock_items([(&other, &pair.name)], &agent(), &waiter(&clock)).unwrap();
+        let locks = lock_changes([&other], &agent(), &waiter(&clock)).unwrap();
         let (options, watcher) = (Options::default(), Watcher::default());
         let outcome = pair.with_repairer(&["b"], options, &watcher, |repairer| {
             let writer = repairer.collection.writer(&agent(), &waiter(repairer.caller.clock))?;
@@ -314,7 +313,7 @@ fn an_item_that_is_locked() {
                 .repair(&pair.name, &writer)
         });
         let locked =
-            matches!(outcome, Err(RepairError::Collection(CollectionError::ItemLocked { .. })));
+            matches!(outcome, Err(RepairError::Collection(CollectionError::Locked { .. })));
         assert!(locked, "{outcome:?}");
         drop(locks);
         pair.repair(&["b"]).unwrap();
@@ -325,7 +324,6 @@ fn an_item_that_is_locked() {
 /// Tries to lock the item when its line in the ledger is written.
 struct Recording {
     root: PathBuf,
-    name: RepositoryName,
     is_locked: AtomicBool,
 }
 
@@ -336,8 +334,8 @@ impl Watch for Recording {
             let a = Collection::open(&self.root, &Watcher::default()).unwrap();
             let clock = TestClock::at("2026-11-22T00:00:00Z");
             let at_once = waiter(&clock).up_to(Duration::ZERO);
-            let locks = lock_items([(&a, &self.name)], &agent(), &at_once);
-            let is_locked = matches!(locks, Err(CollectionError::ItemLocked { .. }));
+            let locks = lock_changes([&a], &agent(), &at_once);
+            let is_locked = matches!(locks, Err(CollectionError::Locked { .. }));
             self.is_locked.store(is_locked, Ordering::SeqCst);
         }
         Ok(())
@@ -349,23 +347,23 @@ impl Watch for Recording {
 fn a_mended_item_is_recorded_while_it_is_locked() {
     let pair = Pair::new();
     damage(&pair, false);
-    let (root, name) = (pair.root("a"), pair.name.clone());
-    let watch = Arc::new(Recording { root, name, is_locked: AtomicBool::new(false) });
+    let root = pair.root("a");
+    let watch = Arc::new(Recording { root, is_locked: AtomicBool::new(false) });
     let watcher = Watcher::new(Arc::clone(&watch) as _);
     mended(pair.repair_with(&["b"], Options::default(), &watcher));
     assert!(watch.is_locked.load(Ordering::SeqCst));
 }
 
-/// Other items under the same lock can be changed while files and donors are read.
+/// Other items can be changed while files and donors are read.
 #[test]
 fn no_lock_is_held_while_the_item_is_read_and_built() {
     let pair = Pair::new();
     damage(&pair, false);
-    let (root, name) = (pair.root("a"), pair.name.clone());
+    let root = pair.root("a");
     let outcome = repair_while(&pair, "doc/a.txt", move || {
         let other = Collection::open(&root, &Watcher::default()).unwrap();
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        drop(lock_items([(&other, &name)], &agent(), &waiter(&clock)).unwrap());
+        drop(lock_changes([&other], &agent(), &waiter(&clock)).unwrap());
     });
     assert!(matches!(outcome, Ok(Outcome::Repaired(_))), "{outcome:?}");
 }

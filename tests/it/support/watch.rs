@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use urepo::collection::{Collection, CollectionError, Subsystem, lock_items};
+use urepo::collection::{Collection, CollectionError, Subsystem, lock_changes};
 use urepo::disk::{Feature, Operation, Watch, Watcher};
-use urepo::identity::RepositoryName;
 use urepo::wait::Waiter;
 
 /// The kernel and the file system that a test stands on.
@@ -242,11 +241,10 @@ impl Watch for QuickerFounder {
     }
 }
 
-/// Whether an item of another collection is locked when something is renamed to a path.
+/// Whether another collection is locked when something is renamed to a path.
 pub(crate) struct LockedAt {
     pub(crate) path: PathBuf,
     pub(crate) other: Collection,
-    pub(crate) name: RepositoryName,
     pub(crate) locked: AtomicBool,
 }
 
@@ -254,8 +252,8 @@ impl Watch for LockedAt {
     fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
         if operation == Operation::Rename && path == self.path {
             let impatient = Waiter::default().up_to(Duration::ZERO);
-            let refused = lock_items([(&self.other, &self.name)], &super::agent(), &impatient);
-            let is_locked = matches!(refused, Err(CollectionError::ItemLocked { .. }));
+            let refused = lock_changes([&self.other], &super::agent(), &impatient);
+            let is_locked = matches!(refused, Err(CollectionError::Locked { .. }));
             self.locked.store(is_locked, Ordering::Relaxed);
         }
         Ok(())

@@ -5,19 +5,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use urepo::collection::{Collection, lock_items};
+use urepo::collection::{Collection, lock_changes};
 use urepo::custody::CustodyId;
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::identity::RepositoryName;
 use urepo::transfer::{Leaves, Verb};
 
 use super::support::{Pair, State};
 use crate::support::{TestClock, agent, waiter};
 
-/// Locks the item on both sides whenever a file of its payload is read.
+/// Locks both sides whenever a file of its payload is read.
 struct LocksAtReads {
     sides: [Collection; 2],
-    name: RepositoryName,
     reads: AtomicUsize,
 }
 
@@ -29,7 +27,7 @@ impl Watch for LocksAtReads {
             // As long as a child that another test is just starting may hold the lock.
             let patient = waiter(&clock).up_to(Duration::from_secs(5));
             for side in &self.sides {
-                let locked = lock_items([(side, &self.name)], &agent(), &patient);
+                let locked = lock_changes([side], &agent(), &patient);
                 drop(locked.map_err(std::io::Error::other)?);
             }
         }
@@ -53,7 +51,7 @@ fn nobody_waits_while_a_payload_is_read() {
             pair.run(Verb::Copy, Leaves::Stub);
             pair.edit_source(&name, "sub/b.bin", &vec![9; 200_000]);
         }
-        assert_nobody_waits(&pair, &name, verb, rules);
+        assert_nobody_waits(&pair, verb, rules);
     }
 }
 
@@ -69,13 +67,13 @@ fn nobody_waits_while_the_copy_that_stays_is_read() {
         sidecar.state = State::Copy;
         sidecar.custody = sidecar.custody.passed_to("other", CustodyId::from(*b"migrated"));
     });
-    assert_nobody_waits(&pair, &name, Verb::Migrate, Leaves::Stub);
+    assert_nobody_waits(&pair, Verb::Migrate, Leaves::Stub);
     assert_eq!(pair.sidecar_at_source(&name).state, State::Elsewhere);
 }
 
-fn assert_nobody_waits(pair: &Pair, name: &RepositoryName, verb: Verb, rules: Leaves) {
+fn assert_nobody_waits(pair: &Pair, verb: Verb, rules: Leaves) {
     let sides = [pair.from(), pair.to()];
-    let watch = LocksAtReads { sides, name: name.clone(), reads: AtomicUsize::default() };
+    let watch = LocksAtReads { sides, reads: AtomicUsize::default() };
     let watch = Arc::new(watch);
     let (from, to) = pair.watched(Arc::clone(&watch) as _).unwrap();
     for outcome in pair.run_between(&from, &to, verb, rules) {

@@ -134,7 +134,7 @@ fn the_giver_is_cleared_group_by_group() {
 }
 
 /// More items than a migration puts under its locks at a time.
-const MANY: usize = 300;
+const MANY: usize = 600;
 
 fn deposit_many(pair: &Pair) {
     let requests = (0..MANY).map(|_| request_of_stream("a.txt", b"a")).collect();

@@ -99,7 +99,7 @@ impl Edit {
 fn check_changeable(context: &Context, collection: &Collection, name: &RepositoryName) -> Done {
     let progress = context.progress();
     let caller = context.caller(&*progress);
-    let amender = urepo::amend::Amender { collection, writer: None, caller };
+    let amender = urepo::amend::Amender { collection, writer: None, locks: None, caller };
     let amendment = Amendment { name: name.clone(), change: Box::new(|_| Ok(())) };
     let reporter = AmendReporter::new(context, collection, true);
     amender.amend(amendment).map(|_| ()).map_err(|error| reporter.explain(error))

@@ -89,7 +89,7 @@ impl Import {
         let is_dry = context.global.dry_run;
         let progress = context.progress();
         let caller = context.caller(&*progress);
-        let amender = Amender { collection: &collection, writer: None, caller };
+        let amender = Amender { collection: &collection, writer: None, locks: None, caller };
         let checking = DescriptionImport { finder: &finder, amender, clears: self.clear_empty };
         let checked = checking.check(found, &context.interrupt, &mut |outcome| match outcome {
             RowOutcome::Refused { .. } => self.told(&mut reporter, outcome),

@@ -78,7 +78,7 @@ pub(in crate::cli::command) fn with_amender(
     let writer = if is_dry { None } else { Some(context.writer(collection)?) };
     let progress = context.progress();
     let caller = context.caller(&*progress);
-    let done = work(&Amender { collection, writer: writer.as_ref(), caller });
+    let done = work(&Amender { collection, writer: writer.as_ref(), locks: None, caller });
     let finished = writer.map_or(Ok(()), Writer::finish);
     done.and_then(|()| Ok(finished?))
 }

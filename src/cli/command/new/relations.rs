@@ -83,19 +83,19 @@ impl NewRelations {
     /// Changes the related items of the new item `name`.
     pub(super) fn complete(&self, context: &Context, name: &RepositoryName) -> Done {
         let complete = || {
-            let (_planned_alone, plan) = self.at.plan(context, name, &self.request)?;
-            if plan.is_own_alone() {
-                return Ok(plan);
+            let planned = self.at.plan(context, name, &self.request)?;
+            if planned.plan.is_own_alone() {
+                return Ok(planned.plan);
             }
             let mut done = Ok(());
-            let completed = self.at.carry_out(context, &plan, &mut |_, result| match result {
+            let completed = self.at.carry_out(context, planned, &mut |_, result| match result {
                 Ok(_) => ControlFlow::Continue(()),
                 Err(error) => {
                     done = Err(Failure::from(error));
                     ControlFlow::Break(())
                 }
             });
-            completed.and(done).map(|()| plan)
+            done.and(completed)
         };
         let plan = complete().map_err(|failure| {
             let flags = self.request.relations.iter().map(|it| flag(&it.kind, it.to.as_str()));

@@ -6,11 +6,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::StagedItem;
-use crate::clock::Clock;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::trash::{ITEM, REPLACED};
-use crate::collection::{Collection, Event, LockedItem, Trashed, Writer};
-use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
+use crate::collection::{ChangeLocks, Collection, Event, LockedItem, Trashed, Writer};
+use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
 
@@ -61,17 +60,13 @@ impl Collection {
     /// needed.
     ///
     /// Two spellings of a prefix would be two places for one name, and publishing would not notice the other
-    /// one. So the first directory of a prefix is created under a lock. `AlreadyExists` if another process
+    /// one. So the first directory of a prefix is created under the change lock. `AlreadyExists` if another process
     /// has created one in another spelling since this place was chosen.
     pub(crate) fn year_of_arrivals(&self, year: &Path) -> Result<Year<'_>, PathError> {
         let Some(prefix) = year.parent() else { return self.ensure_year(year) };
         if self.root().stat(prefix)?.is_some() {
             return self.ensure_year(year);
         }
-        let own = self.ensure_own()?;
-        let _lock =
-            Lock::take_unsigned(own, layout::PREFIX_LOCK, LockMode::Exclusive, &self.waiter)
-                .map_err(LockError::into_path_error)?;
         // Any item of the prefix, which need not keep to the grammar.
         let item =
             RepositoryName::parse_as_found(&format!("{}/1995/08.01.00.00", prefix.display()));
@@ -100,9 +95,9 @@ impl Writer {
     /// each and makes everything durable.
     pub(crate) fn publish<T: Arriving, E>(
         &self,
+        locks: &ChangeLocks,
         year: &Year<'_>,
         items: Vec<T>,
-        clock: &dyn Clock,
         event: impl Fn(&T) -> Event,
         mut put: impl FnMut(&T) -> Result<(), E>,
     ) -> Published<T, E> {
@@ -110,12 +105,8 @@ impl Writer {
         if items.is_empty() {
             return published;
         }
-        let begun = year
-            .collection
-            .ledger_end()
-            .and_then(|before| Ok((before, self.announce(items.iter().map(Arriving::name))?)));
-        let (before, announced) = match begun {
-            Ok(begun) => begun,
+        let announced = match self.announce(items.iter().map(Arriving::name)) {
+            Ok(announced) => announced,
             Err(error) => {
                 published.failed = Some(GroupFailure::NotPlaced(items, error));
                 return published;
@@ -130,7 +121,7 @@ impl Writer {
         let events: Vec<_> = published.placed.iter().map(&event).collect();
         let confirmed = self
             .confirm(year, &published.placed)
-            .and_then(|()| year.collection.record_arrivals(before, &events, clock));
+            .and_then(|()| year.collection.record(locks, &events));
         match confirmed {
             Ok(()) => announced.settle(),
             Err(error) => {

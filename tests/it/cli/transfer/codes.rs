@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use urepo::clock::SystemClock;
-use urepo::collection::{Collection, lock_items};
+use urepo::collection::{Collection, lock_changes};
 use urepo::custody::CustodyId;
 use urepo::disk::Watcher;
 use urepo::item::State;
@@ -108,46 +108,19 @@ fn of_locks_of_others() {
     }
     let open = |root: &str| Collection::open(&world.path(root), &Watcher::default()).unwrap();
     let (archive, mirror) = (open("archive"), open("mirror"));
-    let name = names[0].parse().unwrap();
     for held in [&archive, &mirror] {
         let wait = Duration::from_secs(10);
-        let lock =
-            lock_items([(held, &name)], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
+        let lock = lock_changes([held], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
         let line = format!("--lock-wait 0 -c archive migrate {} --to mirror", names[0]);
         ends(&world, &line, 11);
         drop(lock);
     }
     let wait = Duration::from_secs(10);
-    let lock = lock_items([(&mirror, &name)], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
+    let lock = lock_changes([&mirror], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
     let line = format!("--lock-wait 0 -c archive copy {} --to mirror", names[0]);
     ends(&world, &line, 11);
-    // The others do not wait for it.
-    let ran = world.run("--lock-wait 0 -c mirror copy --all --from archive");
-    assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("\ncopied 1 item, 1 file, 6 B\n"), "{}", ran.stderr);
+    ends(&world, "--lock-wait 0 -c mirror copy --all --from archive", 11);
     drop(lock);
     world.run("-c mirror copy --all --from archive").succeeded();
-    is_clean(&world);
-}
-
-/// Items that are moved as they are, in one group: only the locked one stays.
-#[test]
-fn of_a_lock_on_one_of_many() {
-    let (world, names) = archive_and_mirror(3);
-    let archive = super::super::open(&world);
-    let name = names[1].parse().unwrap();
-    let wait = Duration::from_secs(10);
-    for rest in ["", "--leave-copy"] {
-        let lock =
-            lock_items([(&archive, &name)], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
-        let ran = world.run(&format!("--lock-wait 0 -c archive migrate --all {rest} --to mirror"));
-        assert_eq!(ran.code, 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains(&format!("error: `{}`: ", names[1])), "{}", ran.stderr);
-        drop(lock);
-        assert_eq!(states(&world, &names[1]), [Some(State::Original), None]);
-        assert_eq!(states(&world, &names[2])[1], Some(State::Original));
-        let back = world.run("-c mirror migrate --all --to archive");
-        assert_eq!(back.code, 0, "{}", back.stderr);
-    }
     is_clean(&world);
 }

@@ -171,6 +171,7 @@ exit 0
 mount
 mount/archive
 mount/archive/.urepo
+mount/archive/.urepo/change.lock
 mount/archive/.urepo/ledger
 mount/archive/.urepo/ledger/000001.jsonl
 mount/archive/.urepo/lock

@@ -64,7 +64,7 @@ fn that_are_full_or_read_only() {
         &told,
         str![[r#"
 exit 1
-error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 996 KiB
+error: no room for `[NAME]`: it takes 3.8 MiB, `[WORLD]/mount/mirror` has 992 KiB
 hint: make room, and repeat the command
 exit 1
 error: cannot open `[WORLD]/mount/mirror/.urepo/lock`

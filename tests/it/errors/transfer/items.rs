@@ -123,23 +123,22 @@ hint: each is named above, with its reason
 #[test]
 fn that_another_process_has_locked() {
     let world = with_mirror();
-    let (collection, name) = (open(&world), NAME.parse().unwrap());
+    let collection = open(&world);
     let clock = TestClock::at("2026-11-21T02:13:00Z");
-    let locks =
-        lock_items([(&collection, &name)], &agent(), &waiter(&clock).up_to(PATIENT)).unwrap();
+    let locks = lock_changes([&collection], &agent(), &waiter(&clock).up_to(PATIENT)).unwrap();
     let line = "--lock-wait 0 -c archive migrate 11.21.02.13 --to mirror";
     refuses(&world, line, 11).tells(str![[r#"
-error: an item of the collection `archive` is being changed
+error: the collection `archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
     let line = "--lock-wait 0 -c archive migrate --all --to mirror";
-    refuses(&world, line, 3).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: an item of the collection `archive` is being changed: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
+    refuses(&world, line, 11).tells(str![[r#"
+error: `example.org/archive/2026/11.21.02.13`: not transferred, because of the failure before it
+error: the collection `archive` is locked
+caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
-error: 1 of 1 item could not be migrated
-hint: each is named above, with its reason
 
 "#]]);
     drop(locks);
