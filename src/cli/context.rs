@@ -10,8 +10,7 @@ use signal_hook::SigId;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, Founder, Gap, IssueOptions, IssuePurpose, StoredItem, Unlogged,
-    Writer, discover,
+    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, StoredItem, Writer, discover,
 };
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, HostState, Notice, Patience};
@@ -26,11 +25,10 @@ use super::escape;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::global::Global;
-use super::human;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Shown, Unit};
-use super::{Done, agent, typed};
+use super::{agent, typed};
 
 /// The context of every command.
 pub(crate) struct Context {
@@ -42,7 +40,6 @@ pub(crate) struct Context {
     pub(crate) agent: Agent,
     pub(crate) current: PathBuf,
     ctrl_c: Mutex<CtrlC>,
-    unlogged: Arc<Unlogged>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
 }
@@ -76,20 +73,8 @@ impl Context {
             ctrl_c: Mutex::new(CtrlC::catch(stop).map_err(|error| deaf(&error))?),
             agent: agent::this_process(command, machine_id),
             current,
-            unlogged: Arc::default(),
             unresolved: Mutex::default(),
         })
-    }
-
-    /// Does `work`, and then warns of what happened and is not in a log.
-    pub(crate) fn during(&self, work: impl FnOnce(&Context) -> Done) -> Done {
-        let done = work(self);
-        for (path, Gap { events, cause }) in self.unlogged.take() {
-            let events = human::count(events, "event");
-            let what = format!("{events} could not be written to the log of `{}`", path.display());
-            self.printer.warning(&format!("{what}: {}", Failure::from(cause).in_one_line()));
-        }
-        done
     }
 
     /// Calls `work` while another program has the terminal, whose Ctrl-C is then not meant for urepo.
@@ -172,7 +157,6 @@ impl Context {
         };
         collection
             .with_waiter(self.waiter())
-            .with_unlogged(Arc::clone(&self.unlogged))
             .with_host_state(&self.host_state())
             .on_rebuild(move |rebuilt| printer.warning(&rebuilt.to_string()))
     }

@@ -114,7 +114,7 @@ fn run(command: &Command, name: &str, global: Global, printer: &Printer) -> Done
         _ => None,
     };
     let context = Context::new(global, printer.clone(), name, max_wait)?;
-    context.during(|context| command.run(context))
+    command.run(&context)
 }
 
 /// The command line for clap, for completions and man pages.

@@ -23,7 +23,7 @@ mod trash;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 use crate::clock::Clock;
 use crate::custody::CustodyId;
@@ -47,8 +47,8 @@ pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
 pub use ledger::changed::LoggedChange;
 pub(crate) use ledger::changed::is_logged_as;
 pub use ledger::{
-    Actual, CollectionRef, Corrected, Correction, Departed, Discrepancy, Event, EventKind, Gap,
-    Here, ImportedSource, Unlogged,
+    Actual, CollectionRef, Corrected, Correction, Departed, Discrepancy, Event, EventKind, Here,
+    ImportedSource,
 };
 pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE};
 pub use names::list::{Listed, Names};
@@ -77,8 +77,6 @@ pub struct Collection {
     index_path: Option<PathBuf>,
     /// The wait for locks that are held only briefly.
     waiter: Waiter<'static>,
-    /// Events that could not be logged.
-    unlogged: Arc<Unlogged>,
     /// This process released the reserve for deleting.
     reserve_given_up: AtomicBool,
     /// The trash, as last listed.
@@ -143,7 +141,6 @@ impl Collection {
             head_note: None,
             reached: Mutex::default(),
             waiter: Waiter::default(),
-            unlogged: Arc::default(),
             reserve_given_up: AtomicBool::new(false),
         })
     }

@@ -51,7 +51,7 @@ use crate::collection::{Collection, Writer};
 pub use error::{Lack, LookedAt, RemovalError};
 pub use plan::{DamageRule, LastRule, Order, PermanentRule, Plan, Restoration, Step, plan};
 pub use proof::SecondHolding;
-pub use purge::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
+pub use purge::{PurgePlan, Purgeable, Purger, Unlogged, Wanted, purgeable};
 pub use remains::restorable;
 pub use restore::{Restored, plan_restoration};
 

@@ -8,7 +8,7 @@ use crate::collection::{
     Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, items_at_a_time,
     lock_changes,
 };
-use crate::disk::{Lock, TreeSize};
+use crate::disk::{Lock, PathError, TreeSize};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::wait::Waiter;
@@ -118,7 +118,17 @@ pub struct Purger<'a> {
     agent: &'a Agent,
     waiter: Waiter<'a>,
     interrupt: &'a Interrupt,
+    unlogged: Option<Unlogged>,
     _lock: Lock,
+}
+
+/// Events that happened and are not in the ledger: a full disk does not make a purge fail.
+#[derive(Debug)]
+pub struct Unlogged {
+    /// Their number.
+    pub events: u64,
+    /// Why the first of them is missing.
+    pub cause: PathError,
 }
 
 impl<'a> Purger<'a> {
@@ -130,19 +140,20 @@ impl<'a> Purger<'a> {
         interrupt: &'a Interrupt,
     ) -> Result<Purger<'a>, RemovalError> {
         let lock = collection.keep_recovery_away(agent, &waiter)?;
-        Ok(Purger { collection, agent, waiter, interrupt, _lock: lock })
+        Ok(Purger { collection, agent, waiter, interrupt, unlogged: None, _lock: lock })
     }
 
     /// Ends the purge. Part of the freed room is reserved for deleting on a full disk.
-    pub fn finish(self) {
+    pub fn finish(self) -> Option<Unlogged> {
         self.collection.refill_reserve();
+        self.unlogged
     }
 
     /// Removes entries of the trash permanently, in groups that share their locks, and passes each outcome to `note`, in
     /// order, until that ends the run: how many bytes the removal has freed.
     ///
     /// May be killed at any point; the remains no longer count as an item, and the next purge removes them.
-    pub fn purge(&self, entries: &[Purgeable], note: &mut Note<'_, Purgeable, u64>) {
+    pub fn purge(&mut self, entries: &[Purgeable], note: &mut Note<'_, Purgeable, u64>) {
         for group in entries.chunks(items_at_a_time()) {
             // Nobody waits while trees are removed.
             let condemned = match self.condemn_group(group) {
@@ -156,7 +167,10 @@ impl<'a> Purger<'a> {
             let ended = group.iter().zip(condemned).try_for_each(|(entry, condemned)| {
                 note(entry, condemned.and_then(|freed| self.remove(entry, freed, &mut purged)))
             });
-            self.collection.note(&purged);
+            if let Err(cause) = self.collection.log(&purged, self.waiter.clock) {
+                let unlogged = self.unlogged.get_or_insert(Unlogged { events: 0, cause });
+                unlogged.events += purged.len() as u64;
+            }
             if ended.is_break() {
                 return;
             }

@@ -25,7 +25,7 @@ use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::removal::{
     DamageRule, Lack, LastRule, Order, Plan, PurgePlan, Purgeable, Purger, RemovalError, Remover,
-    Restoration, Restored, Step, Wanted, plan, plan_restoration, purgeable,
+    Restoration, Restored, Step, Unlogged, Wanted, plan, plan_restoration, purgeable,
 };
 use urepo::sidecar::{Removal, Seal, Sidecar};
 use urepo::verify::{Depth, verify_item, verify_payload};
@@ -191,9 +191,12 @@ fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, Rem
     Ok(entries)
 }
 
-fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), RemovalError> {
+fn purge_entries(
+    collection: &Collection,
+    entries: &[Purgeable],
+) -> Result<Option<Unlogged>, RemovalError> {
     let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
-    let purger = Purger::new(collection, &agent, waiter(&clock), &interrupt)?;
+    let mut purger = Purger::new(collection, &agent, waiter(&clock), &interrupt)?;
     let mut ended = Ok(());
     purger.purge(entries, &mut |_, purged| match purged {
         Ok(_) => ControlFlow::Continue(()),
@@ -202,8 +205,8 @@ fn purge_entries(collection: &Collection, entries: &[Purgeable]) -> Result<(), R
             ControlFlow::Break(())
         }
     });
-    purger.finish();
-    ended
+    let unlogged = purger.finish();
+    ended.map(|()| unlogged)
 }
 
 /// Knows no other collection.

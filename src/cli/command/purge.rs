@@ -5,7 +5,7 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::TrashContents;
 use urepo::identity::SECOND;
-use urepo::removal::{PurgePlan, Purgeable, Purger, Wanted, purgeable};
+use urepo::removal::{PurgePlan, Purgeable, Purger, Unlogged, Wanted, purgeable};
 
 use super::removal::named;
 use crate::cli::confirm::confirm_listed;
@@ -77,7 +77,7 @@ impl Purge {
         let mut done = Total::default();
         if !entries.is_empty() {
             let (agent, waiter) = (&context.agent, context.waiter());
-            let purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
+            let mut purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
             purger.purge(&entries, &mut |entry, outcome| match outcome.map_err(Failure::from) {
                 Ok(freed) => {
                     let mut purged = entry.clone();
@@ -93,7 +93,13 @@ impl Purge {
                 }
                 Err(failure) => report.failed(entry.name.as_str(), failure),
             });
-            purger.finish();
+            if let Some(Unlogged { events, cause }) = purger.finish() {
+                let events = human::count(events, "event");
+                let path = collection.path().display();
+                let cause = Failure::from(cause).in_one_line();
+                let what = format!("{events} could not be written to the ledger of `{path}`");
+                context.printer.warning(&format!("{what}: {cause}"));
+            }
         }
         finish(&done, report)
     }

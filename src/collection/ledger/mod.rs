@@ -31,7 +31,6 @@ mod imported;
 mod rebuild;
 mod recall;
 mod replay;
-mod unlogged;
 
 use std::path::Path;
 use std::sync::PoisonError;
@@ -55,7 +54,6 @@ pub use imported::ImportedSource;
 pub(crate) use imported::{IMPORTED, SOURCE};
 pub(super) use rebuild::{Found, registration};
 pub(super) use replay::Replay;
-pub use unlogged::{Gap, Unlogged};
 
 /// Other processes have the lock only while they change items.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -202,7 +202,7 @@ impl Command<'_> {
         let own = self.open(self.own)?;
         let plan = purgeable(&own, &Wanted::default()).map_err(told)?;
         let (waiter, interrupt) = (waiter(self.clock), Interrupt::default());
-        let purger = Purger::new(&own, self.agent, waiter, &interrupt).map_err(told)?;
+        let mut purger = Purger::new(&own, self.agent, waiter, &interrupt).map_err(told)?;
         let mut ended = Ok(());
         purger.purge(&plan.entries, &mut |_, purged| match purged {
             Ok(_) => ControlFlow::Continue(()),
