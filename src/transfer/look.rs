@@ -236,11 +236,10 @@ impl Shared<'_> {
         locks: Option<&ChangeLocks>,
     ) -> Result<Decision, TransferError> {
         let may_pass = match &error {
-            TransferError::Changed { .. } | TransferError::Damaged { .. } => true,
-            // Another process may be about to finish the migration.
-            TransferError::Refused { refusal, .. } => {
-                matches!(**refusal, Refusal::Ceded { .. } | Refusal::Damaged { .. })
-            }
+            // A migration by another process may be under way: one side is from before it, and the other from after it.
+            TransferError::Changed { .. }
+            | TransferError::Damaged { .. }
+            | TransferError::Refused { .. } => true,
             TransferError::Disk(cause) => cause.kind() == std::io::ErrorKind::NotFound,
             _ => false,
         };
