@@ -27,11 +27,6 @@ impl Digest {
         self.0[..16].iter().fold(0, |number, byte| number << 8 | u128::from(*byte))
     }
 
-    /// The first of its bytes: evenly spread over whatever is digested.
-    pub fn first_byte(&self) -> u8 {
-        self.0[0]
-    }
-
     /// The 64 hexadecimal digits.
     pub(crate) fn digits(&self) -> [u8; 64] {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -226,7 +226,11 @@ impl CopyJob<'_> {
         self.draft.write_sidecar(&text)?;
         // Looked up again by name: the open directory may have been moved away.
         shared.at_source(&self.staged)?;
-        Ok(self.staged.clone())
+        let mut staged = self.staged.clone();
+        if staged.step == Step::HandOver {
+            staged.offer = shared.offer_early(&staged, &self.source);
+        }
+        Ok(staged)
     }
 }
 

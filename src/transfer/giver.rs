@@ -1,19 +1,87 @@
-//! The end of a migration at the giver: each item leaves a stub, or stays as a Copy.
+//! The giver's side of a migration: the offer of an item, and what the item leaves here.
+//!
+//! Both are staged before the locks are taken, so that a few renames and syncs remain under them.
+
+use std::path::{Path, PathBuf};
 
 use super::{Leaves, TransferError};
-use crate::collection::{ChangeLocks, Collection, Event, Here, LockedItem, ReadSidecar, Writer};
+use crate::collection::{
+    ChangeLocks, Collection, Event, Here, LockedItem, ReadSidecar, StagedItem, Writer,
+};
 use crate::custody::Custody;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
-use crate::layout;
-use crate::sidecar::{NewText, Sidecar};
+use crate::sidecar::{Files, NewText, Sidecar};
 
 /// The note of a migration that was withdrawn.
 pub(super) const WITHDRAWN: &str = "withdrew the migration";
 
-/// An item of the giver, its present sidecar, and the custody of the holding that it leaves.
-pub(super) type Leaving<'l> = (LockedItem<'l>, ReadSidecar, Custody);
+/// The offer of an item to the receiver, staged at the giver.
+#[derive(Clone, Debug)]
+pub(super) struct Offer {
+    /// The sidecar that says `ceded`.
+    pub ceded: Option<PathBuf>,
+    pub left: Left,
+}
+
+/// What an item leaves at the giver, staged there.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    staged: StagedLeft,
+    /// The line of the ledger.
+    here: Here,
+}
+
+#[derive(Clone, Debug)]
+enum StagedLeft {
+    /// With the entries of the item: a file beside them goes to the trash.
+    Stub(StagedItem, Files),
+    /// The sidecar of the Copy.
+    Copy(PathBuf),
+}
+
+impl Left {
+    /// Stages what the item with the sidecar `read` leaves with its new `custody`.
+    pub(super) fn stage(
+        writer: &Writer,
+        name: &RepositoryName,
+        read: &ReadSidecar,
+        custody: Custody,
+        leaves: Leaves,
+    ) -> Result<Left, TransferError> {
+        let state = State::from(leaves);
+        let here = Here { state, custody: custody.bare(), ..Here::of(&read.sidecar) };
+        let staged = match leaves {
+            Leaves::Stub => {
+                let stub = read.sidecar.stub(custody).to_text().into_bytes();
+                let stub = writer.stage_tombstone(&NewText::Held(stub))?;
+                StagedLeft::Stub(stub, read.sidecar.files.clone())
+            }
+            Leaves::Copy => {
+                let copy = Sidecar { state, custody, ..read.sidecar.clone() };
+                StagedLeft::Copy(writer.stage_sidecar(&read.rewritten(name, &copy)?)?)
+            }
+        };
+        Ok(Left { staged, here })
+    }
+
+    /// Its place in the stage.
+    pub(super) fn path(&self) -> &Path {
+        match &self.staged {
+            StagedLeft::Stub(stub, _) => stub.path(),
+            StagedLeft::Copy(sidecar) => sidecar,
+        }
+    }
+
+    /// The item that a stub has replaced.
+    pub(super) fn replaced(&self) -> Option<&StagedItem> {
+        match &self.staged {
+            StagedLeft::Stub(stub, _) => Some(stub),
+            StagedLeft::Copy(_) => None,
+        }
+    }
+}
 
 /// The collection that gives items away.
 #[derive(Clone, Copy)]
@@ -29,61 +97,50 @@ pub(super) struct Giver<'a> {
 }
 
 impl Giver<'_> {
-    /// Ends the giver's side of migrations: each item becomes a stub or a Copy with its new custody, durably.
-    pub(super) fn leave(
-        &self,
-        items: Vec<Leaving<'_>>,
-        leaves: Leaves,
-    ) -> Result<(), TransferError> {
+    /// Ends the giver's side of migrations, durably: each item becomes the synced stub or Copy. The replaced items are in
+    /// the stage then.
+    pub(super) fn leave(&self, items: &[(&LockedItem<'_>, &Left)]) -> Result<(), TransferError> {
         if items.is_empty() {
             return Ok(());
         }
-        let state = State::from(leaves);
-        let events: Vec<_> = items
-            .iter()
-            .map(|(item, read, custody)| {
-                let left = Here { state, custody: custody.bare(), ..Here::of(&read.sidecar) };
-                (self.event)(item.name()).leaving(left)
-            })
-            .collect();
-        let announced = self.writer.announce(items.iter().map(|(item, ..)| item.name()))?;
-        match leaves {
-            Leaves::Stub => self.leave_stubs(&items)?,
-            Leaves::Copy => {
-                let mut texts = Vec::new();
-                for (item, read, custody) in items {
-                    let copy = Sidecar { state, custody, ..read.sidecar.clone() };
-                    let text = read.rewritten(item.name(), &copy)?;
-                    texts.push((item, text));
+        let event = |(item, left): &(&LockedItem<'_>, &Left)| {
+            (self.event)(item.name()).leaving(left.here.clone())
+        };
+        let events: Vec<_> = items.iter().map(event).collect();
+        let announced = self.writer.announce(items.iter().map(|(item, _)| item.name()))?;
+        let (mut stubs, mut copies) = (Vec::new(), Vec::new());
+        for (item, left) in items {
+            match &left.staged {
+                StagedLeft::Stub(stub, entries) => {
+                    self.leave_stub(stub, item, entries)?;
+                    stubs.push(item.name().as_str());
                 }
-                self.writer.replace_sidecars(&texts)?;
+                StagedLeft::Copy(sidecar) => {
+                    self.writer.rename_sidecar(sidecar, item)?;
+                    copies.push(*item);
+                }
             }
+        }
+        self.writer.sync_sidecars(&copies)?;
+        if !stubs.is_empty() {
+            self.collection.confirm_names(stubs)?;
         }
         self.collection.record(self.locks, &events)?;
         announced.settle();
         Ok(())
     }
 
-    fn leave_stubs(&self, items: &[Leaving<'_>]) -> Result<(), TransferError> {
-        let mut staged = Vec::new();
-        for (item, read, custody) in items {
-            let text = NewText::Held(read.sidecar.stub(custody.clone()).to_text().into_bytes());
-            let (year, _) = layout::item_place(item.name());
-            staged.push((year, self.writer.stage_tombstone(&text)?));
-        }
-        let places = staged.iter().map(|(year, staged)| (year.as_path(), staged));
-        self.writer.sync_staged(self.collection, places)?;
-        for ((item, read, _), (_, stub)) in items.iter().zip(&staged) {
-            // It has to be finished: half of it is no better than none.
-            if self.is_last || !item.unlisted(read.listed(), &Interrupt::default())?.is_empty() {
-                self.writer.replace_item(stub, item)?;
-            } else {
-                self.writer.swap_item(stub, item)?;
-            }
-        }
-        self.collection.confirm_names(items.iter().map(|(item, ..)| item.name().as_str()))?;
-        for (_, replaced) in &staged {
-            self.writer.discard(replaced);
+    fn leave_stub(
+        &self,
+        stub: &StagedItem,
+        item: &LockedItem<'_>,
+        entries: &Files,
+    ) -> Result<(), TransferError> {
+        // It has to be finished: half of it is no better than none.
+        if self.is_last || !item.unlisted(entries, &Interrupt::default())?.is_empty() {
+            self.writer.replace_item(stub, item)?;
+        } else {
+            self.writer.swap_item(stub, item)?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::TransferError;
-use super::giver::{Giver, WITHDRAWN};
+use super::giver::{Giver, Left, WITHDRAWN};
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{
@@ -101,7 +101,12 @@ impl Recovery<'_> {
                     let (collection, writer) = (self.giver, self.writer);
                     let event = |name: &RepositoryName| self.event(name, "finished the migration");
                     let giver = Giver { collection, writer, locks, event: &event, is_last };
-                    giver.leave(vec![(item, read, custody)], leaves)?;
+                    let left = Left::stage(writer, name, &read, custody, leaves)?;
+                    writer.sync_staged_sidecars([left.path()])?;
+                    giver.leave(&[(&item, &left)])?;
+                    if let Some(replaced) = left.replaced() {
+                        writer.discard(replaced);
+                    }
                     Ok(Ending::HandedOver)
                 }
                 custody::Interrupted::KeepAbove(there) => {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::giver::Offer;
 use super::{Step, TransferError, Transferred};
 use crate::collection::{Here, ImportedSource, ReadSidecar, StagedItem, StoredItem};
 use crate::custody::Custody;
@@ -20,6 +21,8 @@ pub(super) struct Staged {
     pub item: Option<StagedItem>,
     /// The custody that the receiver of the Original gets.
     pub received: Option<Custody>,
+    /// The offer at the giver, once it is staged.
+    pub offer: Option<Offer>,
     /// The line of the ledger of the destination once the item is there.
     pub there: Here,
     /// The source of the item, for imports into the destination.
@@ -51,6 +54,7 @@ impl Staged {
             step,
             item: None,
             received: None,
+            offer: None,
             there: Here::of(&source.sidecar),
             import: None,
             place,

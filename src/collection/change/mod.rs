@@ -86,6 +86,25 @@ impl Writer {
         self.stage().rename_over(staged, item.dir(), Path::new(layout::SIDECAR))
     }
 
+    /// Replaces the sidecars of many items by staged and synced ones, durably.
+    pub(crate) fn rename_sidecars<'s>(
+        &self,
+        sidecars: impl IntoIterator<Item = (&'s Path, &'s LockedItem<'s>)>,
+    ) -> Result<(), PathError> {
+        let mut items = Vec::new();
+        for (staged, item) in sidecars {
+            self.rename_sidecar(staged, item)?;
+            items.push(item);
+        }
+        self.sync_sidecars(&items)
+    }
+
+    /// Removes a staged sidecar.
+    pub(crate) fn discard_sidecar(&self, staged: &Path) {
+        // One that cannot be removed now is removed with the stage.
+        let _ = self.stage().remove_file(staged);
+    }
+
     /// Replaces the sidecars of items in the trash durably.
     pub(crate) fn replace_trashed_sidecars(
         &self,

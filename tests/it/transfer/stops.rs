@@ -96,7 +96,7 @@ impl Watch for AtArrival {
     fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
         if operation == Operation::Rename && path == self.place {
             let walk = walkdir::WalkDir::new(&self.staging).into_iter().map(Result::unwrap);
-            let items = walk.filter(|entry| entry.file_name() == "item.toml");
+            let items = walk.filter(|entry| entry.file_name() == "doc");
             let items = items.map(walkdir::DirEntry::into_path).collect();
             self.left.lock().unwrap().get_or_insert(items);
         }

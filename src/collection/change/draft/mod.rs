@@ -62,7 +62,11 @@ impl Writer {
     pub(crate) fn stage_tombstone(&self, text: &NewText) -> Result<StagedItem, PathError> {
         let (at, in_stage) = self.buckets.make_item(self.stage())?;
         let draft = Draft { writer: self, staged: StagedItem { at, partial: None }, in_stage };
-        draft.write_sidecar(text)?;
+        if let Err(error) = draft.write_sidecar(text) {
+            // A full disk has no room for half of it.
+            self.discard(&draft.staged);
+            return Err(error);
+        }
         Ok(draft.staged)
     }
 
@@ -120,6 +124,11 @@ impl Writer {
 }
 
 impl StagedItem {
+    /// Its place in the stage.
+    pub(crate) fn path(&self) -> &Path {
+        &self.at
+    }
+
     /// Removes the files that a later run would resume.
     pub(crate) fn give_up(&self) {
         if let Some(partial) = &self.partial {
