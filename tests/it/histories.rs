@@ -242,7 +242,7 @@ fn with_kills_clocks_and_unmounted_collections() {
 
 #[test]
 fn with_backups_put_back() {
-    tell_random(100, Disturbances { restores: true, promotions: false });
+    tell_random(100, Disturbances { restores: true, promotions: true });
 }
 
 #[test]

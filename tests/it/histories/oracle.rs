@@ -54,6 +54,13 @@ impl Holding {
     }
 }
 
+/// Whether the ledger names the item: a run that was killed before it acknowledged the item may have left no line.
+pub(super) fn is_recorded(root: &Path, name: &str) -> bool {
+    let id = format!("\"id\":\"{name}\"");
+    let files = fs::read_dir(root.join(".urepo/ledger")).into_iter().flatten().flatten();
+    files.filter_map(|file| fs::read_to_string(file.path()).ok()).any(|text| text.contains(&id))
+}
+
 fn value(text: &str, key: &str) -> Option<String> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "))?;
     Some(rest.trim_matches('"').to_owned())

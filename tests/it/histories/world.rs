@@ -14,7 +14,7 @@ use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 
 use super::adapter::{self, Command, Ended};
-use super::oracle::{Edits, Holding, trashed};
+use super::oracle::{Edits, Holding, is_recorded, trashed};
 use super::script::{Deed, End, Item, Kill, Part, SITES, Site, Step};
 use crate::support::{Faults, Mode, TestClock, agent, copy_tree, init, scratch};
 
@@ -68,6 +68,8 @@ struct Known {
 #[derive(Clone, PartialEq, Eq)]
 struct Sight {
     holdings: Vec<Option<Holding>>,
+    /// Whether the ledger of each collection names the item.
+    recorded: Vec<bool>,
     living: Edits,
     kept: Edits,
 }
@@ -136,7 +138,7 @@ impl World {
 
     fn look(&self, item: &Known) -> Sight {
         let (mut living, mut kept) = (Edits::new(), Edits::new());
-        let mut holdings = Vec::new();
+        let (mut holdings, mut recorded) = (Vec::new(), Vec::new());
         for site in SITES {
             let root = self.at(site);
             let held = Holding::read(&root, item.name.as_str(), item.bytes);
@@ -146,8 +148,9 @@ impl World {
             }
             kept.extend(trashed(&root, item.name.as_str(), item.bytes));
             holdings.push(held);
+            recorded.push(is_recorded(&root, item.name.as_str()));
         }
-        Sight { holdings, living, kept }
+        Sight { holdings, recorded, living, kept }
     }
 
     /// Performs a step, and judges what it leaves.

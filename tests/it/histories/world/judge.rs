@@ -22,8 +22,9 @@ impl World {
             return Ok(());
         }
         for (at, after) in after.iter().enumerate() {
+            let held = before[at].holdings[site.0].as_ref();
             let was_held =
-                before[at].holdings[site.0].as_ref().is_some_and(|it| !it.state.is_empty());
+                before[at].recorded[site.0] && held.is_some_and(|it| !it.state.is_empty());
             let is_gone = was_held && after.holdings[site.0].is_none();
             let is_rotten = matches!(deed, Deed::Rot(_, item) if item == Item(at))
                 && after.holdings[site.0].as_ref().is_some_and(|it| it.payload && !it.whole);
