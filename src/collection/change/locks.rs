@@ -49,6 +49,8 @@ pub fn lock_changes_with<'c>(
     wanted.dedup_by_key(|(collection, _)| collection.id());
     let holder = agent.holder(waiter.clock);
     let mut locks = Vec::with_capacity(wanted.len());
+    // Nothing is made in a collection that is only looked at.
+    wanted.retain(|(collection, is_ours)| *is_ours || !matches!(collection.own(), Ok(None)));
     for (collection, is_ours) in wanted {
         match collection.take_change_lock(&holder, waiter) {
             Ok(lock) => locks.push((collection.id().to_owned(), lock)),
@@ -79,9 +81,8 @@ impl Collection {
         let Some(own) = self.own()? else { return Ok(true) };
         let file = match own.open_file_if_there(layout::CHANGE_LOCK) {
             Ok(Some(file)) => file,
-            Ok(None) => return Ok(true),
-            Err(error) if error.is_refusal() => return Ok(true),
-            Err(error) => return Err(error),
+            Err(error) if !error.is_refusal() => return Err(error),
+            Ok(None) | Err(_) => return Ok(true),
         };
         match Lock::wait_for_file(file, LockMode::Shared, &self.waiter().up_to(MOMENT)) {
             Ok(_) => Ok(true),
