@@ -2,7 +2,7 @@
 
 use super::{Note, RemovalError, Remover};
 use crate::agent::Caller;
-use crate::collection::items_at_a_time;
+use crate::collection::{CollectionError, items_at_a_time};
 use crate::identity::RepositoryName;
 
 /// Limit on the files of the items of one group: the lists of their files are in memory.
@@ -78,8 +78,19 @@ impl Remover<'_> {
             [] => Vec::new(),
             all if self.caller.interrupt.requested() => all.iter().map(|_| interrupted()).collect(),
             [one] => vec![alone(one)],
-            // One by one, each error is that of its item, and the disk need not have room for all of them.
-            all => change.act(all).unwrap_or_else(|_| all.iter().map(alone).collect()),
+            all => match change.act(all) {
+                Ok(outcomes) => outcomes,
+                // One by one, each would wait for the same lock.
+                Err(RemovalError::Collection(CollectionError::Locked { collection, cause })) => {
+                    let locked = |_| {
+                        let (collection, cause) = (collection.clone(), cause.clone());
+                        Err(CollectionError::Locked { collection, cause }.into())
+                    };
+                    all.iter().map(locked).collect()
+                }
+                // One by one, each error is that of its item, and the disk need not have room for all of them.
+                Err(_) => all.iter().map(alone).collect(),
+            },
         };
         let mut outcomes = outcomes.into_iter();
         let mut outcome = |_| outcomes.next().unwrap_or_else(interrupted);
