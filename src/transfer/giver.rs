@@ -25,7 +25,7 @@ pub(super) struct Offer {
     pub left: Left,
 }
 
-/// What an item leaves at the giver, staged there.
+/// The stub or the Copy of an item that stays at the giver, staged there.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     staged: StagedLeft,
@@ -112,36 +112,24 @@ impl Giver<'_> {
         for (item, left) in items {
             match &left.staged {
                 StagedLeft::Stub(stub, entries) => {
-                    self.leave_stub(stub, item, entries)?;
+                    // It has to be finished: half of it is no better than none.
+                    let unlisted = item.unlisted(entries, &Interrupt::default())?;
+                    if self.is_last || !unlisted.is_empty() {
+                        self.writer.replace_item(stub, item)?;
+                    } else {
+                        self.writer.swap_item(stub, item)?;
+                    }
                     stubs.push(item.name().as_str());
                 }
-                StagedLeft::Copy(sidecar) => {
-                    self.writer.rename_sidecar(sidecar, item)?;
-                    copies.push(*item);
-                }
+                StagedLeft::Copy(sidecar) => copies.push((sidecar.as_path(), *item)),
             }
         }
-        self.writer.sync_sidecars(&copies)?;
+        self.writer.rename_sidecars(copies)?;
         if !stubs.is_empty() {
             self.collection.confirm_names(stubs)?;
         }
         self.collection.record(self.locks, &events)?;
         announced.settle();
-        Ok(())
-    }
-
-    fn leave_stub(
-        &self,
-        stub: &StagedItem,
-        item: &LockedItem<'_>,
-        entries: &Files,
-    ) -> Result<(), TransferError> {
-        // It has to be finished: half of it is no better than none.
-        if self.is_last || !item.unlisted(entries, &Interrupt::default())?.is_empty() {
-            self.writer.replace_item(stub, item)?;
-        } else {
-            self.writer.swap_item(stub, item)?;
-        }
         Ok(())
     }
 }

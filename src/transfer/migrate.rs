@@ -160,6 +160,8 @@ impl Shared<'_> {
             .collect();
         match self.leave(giver, locks, &given, &leaving) {
             Ok(()) => group.all_done(given, self.to.path()),
+            // A Copy that stays is no open migration.
+            Err(error) if moving.is_empty() => group.all_failed(&given, error),
             Err(error) => group.all_unfinished(&given, self.from.path(), error),
         }
     }

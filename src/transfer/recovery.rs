@@ -75,6 +75,9 @@ impl Recovery<'_> {
         // Its bytes are read without a lock.
         let item = self.giver.named_item(name)?;
         let read = sealed(&item, item.read_sidecar(), self.giver.path())?;
+        if read.sidecar.custody.ceded().is_none() {
+            return Ok(Ending::Nothing);
+        }
         let (own, seen) = self.seen(&item, &read)?;
         let proven = match self.decide(&own, &seen) {
             Some(custody::Interrupted::Finish(there, _)) => {
@@ -85,8 +88,10 @@ impl Recovery<'_> {
         };
         self.change(name, |locks, item, read| {
             let (own, seen) = self.seen(&item, &read)?;
-            let Some(ceded) = own.custody.ceded() else { return Ok(Ending::Nothing) };
-            let Some(decision) = self.decide(&own, &seen) else { return Ok(Ending::Nothing) };
+            let (Some(ceded), Some(decision)) = (own.custody.ceded(), self.decide(&own, &seen))
+            else {
+                return Ok(Ending::Nothing);
+            };
             match decision {
                 custody::Interrupted::Finish(there, _) if Some(there) != proven => {
                     Err(TransferError::Changed { name: name.clone() })

@@ -118,13 +118,10 @@ impl Relate {
         let mut reporter = AmendReporter::new(context, &home, is_single);
         let done =
             known.carry_out(context, planned, &mut |name, result| reporter.tell(name, result));
-        let (done, plan) = match done {
-            Ok(plan) => (Ok(()), Some(plan)),
-            Err(failure) => (Err(failure), None),
-        };
-        reporter.finish(done)?;
-        let left = plan.iter().flat_map(|plan| &plan.left);
-        left.for_each(|left| tell_left(context, item.name(), left, request.action));
+        let left = done.as_ref().map_or(Vec::new(), |plan| plan.left.clone());
+        reporter.finish(done.map(drop))?;
+        let told = |left| tell_left(context, item.name(), left, request.action);
+        left.iter().for_each(told);
         Ok(())
     }
 

@@ -158,10 +158,8 @@ impl Writer {
             }
             let (now, later) = rest.split_at(staged.len());
             self.sync_staged_sidecars(staged.iter().map(PathBuf::as_path))?;
-            for ((item, _), staged) in now.iter().zip(&staged) {
-                self.rename_sidecar(staged, item)?;
-            }
-            self.sync_sidecars(&now.iter().map(|(item, _)| item).collect::<Vec<_>>())?;
+            let items = now.iter().map(|(item, _)| item);
+            self.rename_sidecars(staged.iter().map(PathBuf::as_path).zip(items))?;
             rest = later;
         }
         Ok(())
