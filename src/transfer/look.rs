@@ -137,7 +137,8 @@ impl Shared<'_> {
         let arrived = |step| match (to, self.options.verb) {
             (Some((_, there)), Verb::Migrate)
                 if source.sidecar.state == State::Elsewhere
-                    && there.sidecar.state.has_payload() =>
+                    && there.sidecar.state.has_payload()
+                    && there.sidecar.custody.covers(&source.sidecar.custody) =>
             {
                 Ok(Step::Nothing)
             }

@@ -23,6 +23,16 @@ const KNOWN: &[(&str, &str, &str)] = &[];
 /// Histories that once broke a promise, and how.
 const REGRESSIONS: &[(&str, &str)] = &[
     (
+        "a migration that had nothing to give was reported as done, because the receiver had another line",
+        "new B
+         copy B A x
+         migrate A C x leave-copy
+         promote A x lost B
+         meta A x
+         migrate A C x killed 30
+         migrate A B x",
+    ),
+    (
         "minted identifiers were in no record but the memory",
         "mint A
          lose A memory
