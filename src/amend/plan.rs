@@ -2,7 +2,7 @@
 
 use super::{AmendError, Description};
 use crate::custody::Refusal;
-use crate::identity::{Instant, RepositoryName, SECOND};
+use crate::identity::{Instant, MILLISECOND, RepositoryName, SECOND};
 use crate::item::State;
 use crate::sidecar::{KeyChange, Seal, Sidecar};
 
@@ -57,13 +57,11 @@ pub fn plan(
     Ok(Plan { name: name(), changes, sidecar })
 }
 
-/// The difference between the dates of two changes within one second.
-const MILLISECOND: i128 = SECOND / 1000;
-
 /// Sets the dates of a sidecar whose description differs from `before`. The timestamp rises even if the clock
 /// has gone back, because Copies are compared by it.
 pub(crate) fn date(sidecar: &mut Sidecar, before: &Sidecar, now: Instant) {
     let second = now.floor(SECOND);
+    // Changes within one second differ by this.
     let later = before.timestamp.checked_add(MILLISECOND).unwrap_or(before.timestamp);
     sidecar.timestamp = if second >= later { second } else { now.floor(MILLISECOND).max(later) };
     sidecar.described = Some(sidecar.timestamp);

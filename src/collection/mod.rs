@@ -32,7 +32,7 @@ use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes, resolv
 use crate::layout;
 use crate::wait::Waiter;
 
-pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
+pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year, replace};
 pub(crate) use change::items_at_a_time;
 pub use change::left_overs::{LeftOver, Life, Recovered, left_overs, recover};
 pub(crate) use change::locked::LockedItem;
@@ -61,7 +61,6 @@ use setup::own;
 pub use setup::own::{BuiltLedger, Rebuilt};
 use setup::settings;
 pub use setup::settings::{Network, Settings, Subsystem};
-pub(crate) use trash::Recall;
 pub use trash::{TrashContents, Trashed};
 
 /// An open collection. Everything in it is reached through the descriptor of its root.

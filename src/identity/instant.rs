@@ -16,6 +16,8 @@ pub struct Instant(i128);
 
 /// Nanoseconds in a second.
 pub const SECOND: i128 = 1_000_000_000;
+/// A millisecond in nanoseconds.
+pub const MILLISECOND: i128 = SECOND / 1000;
 
 impl Instant {
     /// 1995-08-01T00:00:00Z: the first second that has an `IBIp` suffix.

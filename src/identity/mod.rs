@@ -81,7 +81,7 @@ pub use host::Host;
 pub use ibip::Ibip;
 pub use ibip_prefix::IbipPrefix;
 pub use identifier::Identifier;
-pub use instant::{Instant, SECOND};
+pub use instant::{Instant, MILLISECOND, SECOND};
 pub use language::{Language, LanguagePreferences};
 pub use legacy::LegacyLabel;
 pub use name::{RepositoryName, is_suffix_leaf, parse_suffix};

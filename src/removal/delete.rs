@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::group::{Change, Outcomes};
+use super::group::{Change, Outcomes, Swap};
 use super::plan::Planned;
 use super::proof::Proof;
 use super::{Note, Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup,
-    StagedItem, lock_changes_with,
+    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup, Trashed,
+    lock_changes_with,
 };
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -48,77 +48,62 @@ impl<'o> Change for Deletion<'_, 'o> {
         planned.plan.files
     }
 
-    /// Swaps the items with their tombstones and stubs.
+    /// Swaps the items with their tombstones and stubs, which are staged before the collection is locked.
     fn act(&self, group: &[&Planned<'o>]) -> Outcomes<Plan<'o>> {
-        let Remover { collection, writer, caller } = self.remover;
-        let locks = self.lock(group)?;
-        let mut outcomes = Vec::with_capacity(group.len());
-        let mut replacing = Vec::new();
-        for (at, planned) in group.iter().enumerate() {
-            let after = self.remaining(planned);
-            outcomes.push(match (as_planned(collection, &locks, planned), after) {
-                (Ok(item), Ok((text, here))) => {
-                    replacing.push((at, item, text, here));
+        let Remover { collection, caller, .. } = self.remover;
+        let drafts = self.stage(group)?;
+        let locks = self.lock(group).inspect_err(|_| {
+            collection.remove_drafts(drafts.iter().map(|(entry, _)| entry));
+        })?;
+        let (mut outcomes, mut swaps, mut unused) = (Vec::new(), Vec::new(), Vec::new());
+        let now = caller.clock.now();
+        for (at, (planned, (entry, here))) in group.iter().zip(&drafts).enumerate() {
+            outcomes.push(match as_planned(collection, &locks, planned) {
+                Ok(item) => {
+                    let event = Event::new(EventKind::Deletion, item.name(), now, caller.agent);
+                    let event = event.with_digest_before(planned.record.sidecar.payload.digest);
+                    let note = self.order.reason.clone();
+                    let event = Event { note, ..event.leaving(here.clone()) };
+                    swaps.push(Swap { at, item, entry, event });
                     Ok(planned.plan.clone())
                 }
-                (Err(error), _) | (_, Err(error)) => Err(error),
+                Err(error) => {
+                    unused.push(entry);
+                    Err(error)
+                }
             });
         }
-        let mut staged: Vec<StagedItem> = Vec::with_capacity(replacing.len());
-        for (.., text, _) in &replacing {
-            match writer.stage_tombstone(text) {
-                Ok(tombstone) => staged.push(tombstone),
-                Err(error) => {
-                    for tombstone in &staged {
-                        writer.discard(tombstone);
-                    }
-                    return Err(error.into());
-                }
-            }
-        }
-        let items: Vec<_> =
-            staged.iter().zip(&replacing).map(|(staged, (_, item, ..))| (staged, item)).collect();
-        let mut events = Vec::with_capacity(replacing.len());
-        let now = caller.clock.now();
-        let announced = writer.announce(replacing.iter().map(|(_, item, ..)| item.name()))?;
-        let replaced = match writer.replace_items(&items) {
-            Ok(replaced) => replaced,
-            Err(error) => {
-                announced.settle();
-                return Err(error.into());
-            }
-        };
-        let is_known = replaced.iter().all(Result::is_ok);
-        for (replaced, (at, item, _, here)) in replaced.into_iter().zip(&replacing) {
-            match replaced {
-                Ok(()) => {
-                    let event = Event::new(EventKind::Deletion, item.name(), now, caller.agent);
-                    let before = group[*at].record.sidecar.payload.digest;
-                    let note = self.order.reason.clone();
-                    let event = event.with_digest_before(before).leaving(here.clone());
-                    events.push(Event { note, ..event });
-                }
-                Err(error) => outcomes[*at] = Err(error.into()),
-            }
-        }
-        // Deleted they are, even if that cannot be recorded now.
-        let recorded = collection.with_reserve(|| collection.record(&locks, &events));
-        match recorded {
-            Ok(()) if is_known => announced.settle(),
-            Ok(()) => {}
-            Err(error) => {
-                for (at, ..) in &replacing {
-                    if outcomes[*at].is_ok() {
-                        outcomes[*at] = Err(error.repeated("record in").into());
-                    }
-                }
-            }
-        }
+        self.remover.swap(&locks, swaps, &mut outcomes).inspect_err(|_| {
+            collection.remove_drafts(drafts.iter().map(|(entry, _)| entry));
+        })?;
+        drop(locks);
+        collection.remove_drafts(unused);
         Ok(outcomes)
     }
 }
 
 impl Deletion<'_, '_> {
+    /// Stages what remains of each item in the trash, with its line for the ledger.
+    fn stage(&self, group: &[&Planned<'_>]) -> Result<Vec<(Trashed, Here)>, RemovalError> {
+        let Remover { collection, writer, .. } = self.remover;
+        let (mut staged, mut lines) = (Vec::new(), Vec::new());
+        let made = group.iter().try_for_each(|planned| {
+            let (text, here) = self.remaining(planned)?;
+            staged.push(writer.stage_tombstone(&text)?);
+            lines.push(here);
+            Ok::<_, RemovalError>(())
+        });
+        let names = group.iter().map(|planned| &planned.plan.name);
+        let entries =
+            made.and_then(|()| Ok(writer.stage_in_trash(collection, staged.iter().zip(names))?));
+        let entries = entries.inspect_err(|_| {
+            for tombstone in &staged {
+                writer.discard(tombstone);
+            }
+        })?;
+        Ok(entries.into_iter().zip(lines).collect())
+    }
+
     /// Locks the collection, and those whose holdings prove the bytes of its items.
     fn lock(&self, group: &[&Planned<'_>]) -> Result<ChangeLocks, CollectionError> {
         let Remover { collection, caller, .. } = self.remover;

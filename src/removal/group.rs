@@ -2,7 +2,10 @@
 
 use super::{Note, RemovalError, Remover};
 use crate::agent::Caller;
-use crate::collection::{CollectionError, items_at_a_time};
+use crate::collection::{
+    ChangeLocks, CollectionError, Event, LockedItem, Trashed, items_at_a_time, replace,
+};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 
 /// Limit on the files of the items of one group: the lists of their files are in memory.
@@ -31,7 +34,51 @@ pub(super) trait Change {
     fn act(&self, group: &[&Self::Planned]) -> Outcomes<Self::Done>;
 }
 
+/// An item under its lock, and the entry of the trash that is to be in its place.
+pub(super) struct Swap<'a> {
+    /// The place of the item in its group.
+    pub at: usize,
+    pub item: LockedItem<'a>,
+    pub entry: &'a Trashed,
+    /// The line of the ledger.
+    pub event: Event,
+}
+
 impl Remover<'_> {
+    /// Swaps items with entries of the trash, durably, and records that. An item that was not swapped has the reason in
+    /// `outcomes`. An error left all of them in place.
+    pub(super) fn swap<D>(
+        &self,
+        locks: &ChangeLocks,
+        swaps: Vec<Swap<'_>>,
+        outcomes: &mut [Result<D, RemovalError>],
+    ) -> Result<(), PathError> {
+        let announced = self.writer.announce(swaps.iter().map(|it| it.item.name()))?;
+        let items: Vec<_> = swaps.iter().map(|it| (it.entry, &it.item)).collect();
+        let swapped = replace(self.collection, &items);
+        let (mut events, mut at_of, wanted) = (Vec::new(), Vec::new(), swaps.len());
+        for (swapped, Swap { at, event, .. }) in swapped.into_iter().zip(swaps) {
+            match swapped {
+                Ok(()) => {
+                    events.push(event);
+                    at_of.push(at);
+                }
+                Err(error) => outcomes[at] = Err(error.into()),
+            }
+        }
+        // They are swapped, even if that cannot be recorded now.
+        match self.collection.with_reserve(|| self.collection.record(locks, &events)) {
+            Ok(()) if events.len() == wanted => announced.settle(),
+            Ok(()) => {}
+            Err(error) => {
+                for at in at_of {
+                    outcomes[at] = Err(error.repeated("record in").into());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Changes `names`, each once, and passes each outcome to `note`, in order, until that ends the run. On a full disk it
     /// uses the reserve.
     pub(super) fn carry_out<C: Change>(

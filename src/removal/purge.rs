@@ -92,15 +92,14 @@ fn look_at(
     let seen = collection
         .held(&trashed)
         .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
-    // A tombstone may have come here long after the deletion: its date is not that of the bytes.
-    let (held, (size, since)) = match seen {
+    let (held, size) = match seen {
         // Another run has just purged or restored it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         outcome => outcome?,
     };
+    let since = trashed.since;
     // An entry that a killed run left, or one without a file: recovery puts it back or removes it.
-    let is_left = matches!(held, TrashContents::SetAside | TrashContents::Draft);
-    if is_left || (held == TrashContents::Remains && size.files == 0) {
+    if held == TrashContents::LeftOver || (held == TrashContents::Remains && size.files == 0) {
         return Ok(None);
     }
     // The rest of a partly purged entry is purged as well.
@@ -165,7 +164,8 @@ impl<'a> Purger<'a> {
             };
             let mut purged = Vec::with_capacity(group.len());
             let ended = group.iter().zip(condemned).try_for_each(|(entry, condemned)| {
-                note(entry, condemned.and_then(|freed| self.remove(entry, freed, &mut purged)))
+                let removed = condemned.and_then(|it| self.remove(entry, it.as_ref(), &mut purged));
+                note(entry, removed)
             });
             if let Err(cause) = self.collection.log(&purged, self.waiter.clock) {
                 let unlogged = self.unlogged.get_or_insert(Unlogged { events: 0, cause });
@@ -181,13 +181,15 @@ impl<'a> Purger<'a> {
     fn condemn_group(
         &self,
         group: &[Purgeable],
-    ) -> Result<Vec<Result<Option<u64>, RemovalError>>, RemovalError> {
+    ) -> Result<Vec<Result<Option<Trashed>, RemovalError>>, RemovalError> {
         let _locks = lock_changes([self.collection], self.agent, &self.waiter)?;
-        Ok(group.iter().map(|entry| self.condemn(entry)).collect())
+        let condemned = group.iter().map(|entry| self.condemn(entry)).collect();
+        self.collection.sync_trash()?;
+        Ok(condemned)
     }
 
-    /// Marks an entry as being purged, and returns how many bytes its removal will free; `None` if it is gone.
-    fn condemn(&self, entry: &Purgeable) -> Result<Option<u64>, RemovalError> {
+    /// Marks an entry as being purged; `None` if it is gone.
+    fn condemn(&self, entry: &Purgeable) -> Result<Option<Trashed>, RemovalError> {
         let Purgeable { name, held, trashed, .. } = entry;
         if self.interrupt.requested() {
             return Err(RemovalError::Interrupted);
@@ -203,27 +205,26 @@ impl<'a> Purger<'a> {
             return Err(CollectionError::Changed { name: name.clone(), path }.into());
         }
         self.refuse_if_needed(entry)?;
-        collection.condemn(trashed, *held)?;
-        Ok(Some(entry.freed))
+        Ok(Some(collection.condemn(trashed)?))
     }
 
     /// Removes an entry that is marked, and returns how many bytes that has freed.
     fn remove(
         &self,
         entry: &Purgeable,
-        freed: Option<u64>,
+        condemned: Option<&Trashed>,
         purged: &mut Vec<Event>,
     ) -> Result<u64, RemovalError> {
-        let Purgeable { name, held, trashed, is_shared, .. } = entry;
-        let (collection, Some(freed)) = (self.collection, freed) else { return Ok(0) };
-        let freed = if *is_shared { collection.measure_trashed(trashed)?.0.freed } else { freed };
-        collection.remove_trashed(trashed)?;
-        let what = match held {
-            TrashContents::Remains => "what was left of an earlier purge",
-            _ => "the item as it was before",
-        };
+        let Purgeable { name, freed, is_shared, .. } = entry;
+        let (collection, Some(condemned)) = (self.collection, condemned) else { return Ok(0) };
+        let freed = if *is_shared { collection.measure_trashed(condemned)?.freed } else { *freed };
+        collection.remove_trashed(condemned)?;
         let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);
-        purged.push(Event { freed: Some(freed), note: Some(what.to_owned()), ..event });
+        purged.push(Event {
+            freed: Some(freed),
+            note: Some("the item as it was before".to_owned()),
+            ..event
+        });
         Ok(freed)
     }
 

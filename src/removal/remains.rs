@@ -6,13 +6,11 @@ use std::path::PathBuf;
 
 use super::plan::BROKEN_SEAL;
 use super::{DamageRule, RemovalError, Restoration};
-use crate::collection::{
-    Collection, CollectionError, Names, ReadSidecar, Recall, StoredItem, Trashed,
-};
+use crate::collection::{Collection, CollectionError, Names, ReadSidecar, StoredItem, Trashed};
 use crate::custody::{self, Refusal};
 use crate::disk::{Dir, PathError};
 use crate::holdings::{Sight, with_line};
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
@@ -167,12 +165,6 @@ impl Search<'_> {
         Ok(Candidate::of(summarize_damage(&report.findings)))
     }
 
-    /// When the entry went to the trash.
-    fn age(&self, trashed: &Trashed) -> Option<Instant> {
-        let entry = self.collection.trashed_dir(trashed).and_then(|entry| entry.own_stat());
-        entry.ok().map(|entry| entry.modified)
-    }
-
     /// The newest entry of the trash that has the deleted item whole, or the newest damaged one by the rule.
     fn choose(
         &self,
@@ -180,21 +172,15 @@ impl Search<'_> {
         record: &ReadSidecar,
     ) -> Result<Option<Trashed>, RemovalError> {
         let mut damaged = None;
-        // Another run may have deleted the item since the trash was listed.
-        let mut examined = Vec::new();
-        for recall in [Recall::Listed, Recall::Fresh] {
-            let mut entries = self.collection.trashed_of(name, recall)?;
-            entries.retain(|trashed| !examined.contains(trashed));
-            entries.sort_by_cached_key(|trashed| Reverse(self.age(trashed)));
-            for trashed in entries {
-                match self.examine(&trashed, record)? {
-                    Candidate::Whole => return Ok(Some(trashed)),
-                    Candidate::Damaged(detail) => {
-                        damaged.get_or_insert((trashed.clone(), detail));
-                    }
-                    Candidate::Other => {}
+        let mut entries = self.collection.trashed_of(name)?;
+        entries.sort_by_key(|trashed| Reverse(trashed.since));
+        for trashed in entries {
+            match self.examine(&trashed, record)? {
+                Candidate::Whole => return Ok(Some(trashed)),
+                Candidate::Damaged(detail) => {
+                    damaged.get_or_insert((trashed, detail));
                 }
-                examined.push(trashed);
+                Candidate::Other => {}
             }
         }
         match damaged {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::group::{Change, Outcomes};
+use super::group::{Change, Outcomes, Swap};
 use super::remains::{RestoreSource, Search};
 use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
@@ -100,16 +100,6 @@ struct Restoring<'r> {
     search: Search<'r>,
 }
 
-/// An item in the trash, under its lock.
-struct Coming<'g, 'l> {
-    /// Its place in the group.
-    at: usize,
-    /// The tombstone or the stub in its place.
-    item: LockedItem<'l>,
-    trashed: &'g Trashed,
-    here: Here,
-}
-
 impl Change for Restoring<'_> {
     type Planned = (RepositoryName, RestoreSource);
     type Done = Restored;
@@ -128,63 +118,37 @@ impl Change for Restoring<'_> {
         let Remover { collection, writer, caller } = self.remover;
         let (collection, clock) = (*collection, caller.clock);
         let locks = lock_changes([collection], caller.agent, &caller.waiter())?;
-        let (mut outcomes, mut coming, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut outcomes, mut swaps, mut texts) = (Vec::new(), Vec::new(), Vec::new());
         for (at, (name, source)) in group.iter().enumerate() {
             let checked = self.check(name, source, &locks).and_then(|found| {
                 let restored = Restored::of(collection, source)?;
-                let (Some(item), Some(trashed)) = (found, &source.trashed) else {
+                let (Some(item), Some(entry)) = (found, &source.trashed) else {
                     return Ok(restored);
                 };
                 let record = &source.record;
                 let here = if record.sidecar.state == State::Deleted {
                     let after = self.restored(&record.sidecar)?;
-                    let copy = collection.trashed_item(trashed)?;
+                    let copy = collection.trashed_item(entry)?;
                     let copy = copy.ok_or_else(|| collection.absent(name))?;
                     texts.push((copy, record.rewritten(name, &after)?));
                     Here::of(&after)
                 } else {
-                    Here::of(&copy_in(collection, trashed)?)
+                    Here::of(&copy_in(collection, entry)?)
                 };
-                coming.push(Coming { at, item, trashed, here });
+                let event = Event::new(EventKind::Recovery, item.name(), clock.now(), caller.agent);
+                let note = Some("restored".to_owned());
+                let event = Event { note, ..event.leaving(here) };
+                swaps.push(Swap { at, item, entry, event });
                 Ok(restored)
             });
             outcomes.push(checked);
         }
         writer.replace_trashed_sidecars(&texts)?;
-        let of_coming = || coming.iter().map(|it| it.item.name());
-        let announced = writer.announce(of_coming())?;
-        let mut entries = Vec::with_capacity(coming.len());
-        let mut events = Vec::with_capacity(coming.len());
-        for Coming { at, item, trashed, here } in &coming {
-            match item.swap_with_trash(trashed) {
-                Ok(entry) => {
-                    let event =
-                        Event::new(EventKind::Recovery, item.name(), clock.now(), caller.agent);
-                    let note = Some("restored".to_owned());
-                    events.push(Event { note, ..event.leaving(here.clone()) });
-                    entries.push(entry);
-                }
-                Err(error) => outcomes[*at] = Err(error.into()),
-            }
-        }
-        let ended = collection
-            .sync_swapped(of_coming(), &entries)
-            .and_then(|()| collection.with_reserve(|| collection.record(&locks, &events)));
-        if let Err(error) = ended {
-            for Coming { at, .. } in &coming {
-                if outcomes[*at].is_ok() {
-                    outcomes[*at] = Err(error.repeated("restore").into());
-                }
-            }
-            return Ok(outcomes);
-        }
-        if entries.len() == coming.len() {
-            announced.settle();
-        }
-        for entry in &entries {
-            // Recovery removes it as well.
-            let _ = collection.remove_trashed(entry);
-        }
+        let swapped: Vec<_> = swaps.iter().map(|it| (it.at, it.entry)).collect();
+        self.remover.swap(&locks, swaps, &mut outcomes)?;
+        // Recovery removes the tombstones as well.
+        let tombstones = swapped.into_iter().filter(|(at, _)| outcomes[*at].is_ok());
+        collection.remove_drafts(tombstones.map(|(_, entry)| entry));
         drop(locks);
         for (at, (name, _)) in group.iter().enumerate() {
             if matches!(

@@ -31,9 +31,10 @@ impl Displaced {
 
     fn displace(&self, root: &str) {
         let root = self.world.path(root);
-        let entry = format!(".urepo/trash/{}~0123456789abcdef", self.name.replace('/', "+"));
-        fs::create_dir_all(root.join(&entry)).unwrap();
-        fs::rename(root.join(&self.name), root.join(&entry).join("item")).unwrap();
+        let entry =
+            format!(".urepo/trash/{}~019a0000000001234567.aside", self.name.replace('/', "+"));
+        fs::create_dir_all(root.join(".urepo/trash")).unwrap();
+        fs::rename(root.join(&self.name), root.join(&entry)).unwrap();
         // Its stage.
         fs::create_dir_all(root.join(".urepo/staging/7-0123456789abcdef")).unwrap();
     }
@@ -117,7 +118,7 @@ fn recovery_puts_it_back_whatever_else_is_there() {
         let year = displaced.item.parent().unwrap();
         fs::remove_dir(year).unwrap();
         // Nothing can be put where a file is on the way.
-        let blocked = trash.join("example.org+blocked+2019+01.02.03.04~0123456789abcdef/item");
+        let blocked = trash.join("example.org+blocked+2019+01.02.03.04~019a0000000001234567.aside");
         fs::create_dir_all(blocked).unwrap();
         displaced.world.write("archive/example.org/blocked", "a file");
         displaced.world.run(&format!("-c archive {command}"));

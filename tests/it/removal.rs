@@ -11,15 +11,13 @@ mod several;
 mod the_last_holding;
 mod what_is_not_in_order;
 
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use urepo::collection::{Collection, CollectionError, TrashContents, recover};
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::identity::{Instant, RepositoryName, SECOND};
+use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
@@ -327,26 +325,6 @@ mod purging {
         assert_eq!(world.sidecar("archive").state, State::Deleted);
         assert!(is_whole(&world.open("archive"), &world.name));
         assert!(world.purge().unwrap().is_empty());
-    }
-
-    /// The tombstone may have come from another collection, long after the deletion there.
-    #[test]
-    fn takes_what_came_into_the_trash_long_ago() {
-        let world = World::new();
-        world.delete("archive", &forced()).unwrap();
-        let deleted = world.sidecar("archive").timestamp;
-        let day = 24 * 3600 * SECOND;
-        let arrived = deleted.checked_add(31 * day).unwrap();
-        let since_1970 = arrived.duration_since(Instant::from_nanoseconds(0)).unwrap();
-        let trash = world.root("archive").join(".urepo/trash");
-        let entry = std::fs::read_dir(trash).unwrap().next().unwrap().unwrap().path();
-        File::open(entry).unwrap().set_modified(SystemTime::UNIX_EPOCH + since_1970).unwrap();
-        let collection = world.open("archive");
-        let count = |after: i128| {
-            let before = deleted.checked_add(after);
-            purgeable(&collection, &Wanted { before, ..Wanted::default() }).unwrap().entries.len()
-        };
-        assert_eq!([30 * day, 31 * day, 31 * day + 1].map(count), [0, 0, 1]);
     }
 
     #[test]

@@ -274,8 +274,8 @@ pub(super) fn gone(collection: &Collection, item: &StoredItem, sidecar: &Sidecar
             .hint(format!("`urepo whereis {name}` looks for it in all known collections"));
     }
     let failure = Failure::new(Exit::Deleted, format!("`{name}` is deleted"));
-    match collection.is_in_trash(name) {
-        Ok(false) => failure
+    match collection.kept_in_trash(name) {
+        Ok(kept) if kept.is_empty() => failure
             .caused_by("its files are not in the trash")
             .hint(format!("`urepo whereis {name}` looks for a Copy in all known collections")),
         _ => failure.hint(format!("`urepo restore {name}` brings it back until it is purged")),

@@ -9,7 +9,7 @@ use super::replay::Replay;
 use super::{Collection, Event, Found, Here};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::TrashContents;
+use crate::collection::Trashed;
 use crate::collection::names::list::{Names, years};
 use crate::disk::{Kind, PathError};
 use crate::identity::RepositoryName;
@@ -182,27 +182,6 @@ impl Collection {
         let staging = self.own_dir(layout::STAGING)?;
         staging.map_or(Ok(false), |staging| Ok(staging.entries()?.next().is_some()))
     }
-
-    /// The items that are set aside while they are replaced.
-    fn items_aside(&self) -> Result<HashSet<RepositoryName>, PathError> {
-        let mut aside = HashSet::new();
-        self.visit_trash(|trashed| {
-            let held = trashed.and_then(|trashed| Ok((self.held(&trashed)?, trashed.name)));
-            match held {
-                Ok((TrashContents::SetAside, name)) => drop(aside.insert(name)),
-                Ok(_) => {}
-                // Purged since it was listed, or closed by another user.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        ErrorKind::NotFound | ErrorKind::PermissionDenied
-                    ) => {}
-                Err(error) => return Err(error),
-            }
-            Ok(())
-        })?;
-        Ok(aside)
-    }
 }
 
 /// Whether every listing of the items has this error too, and reports it.
@@ -369,7 +348,7 @@ impl Comparison<'_> {
         let Some(line) = collection.last_record(&name)?.filter(|line| !line.is_loss()) else {
             return Ok(None);
         };
-        if collection.items_aside()?.contains(&name) {
+        if collection.trashed_of(&name)?.iter().any(Trashed::is_aside) {
             return Ok(None);
         }
         match collection.root().stat(layout::item_directory(&name)) {

@@ -1,52 +1,43 @@
 //! The trash: whole items that were deleted or replaced, kept in `.urepo/trash` until they are purged.
 //!
-//! Each entry is a directory named after its item, with one thing in it ([`TrashContents`]): the directory of the item,
-//! `replaced`; or an item that is set aside while it is replaced, `item`, which recovery puts back if nothing replaced it.
-//! `condemned` data is being purged, and is never restored.
+//! Each entry is the directory of an item, called `<identifier>~<hex>`: 12 digits for the milliseconds since 1970 at which
+//! it went to the trash, and 8 random ones. An item that is set aside while it is replaced has `.aside` behind that:
+//! recovery puts it back, if nothing replaced it. What is being purged has `.purge`, and is never restored.
 
 mod set_aside;
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
+use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use super::{Collection, CollectionError, StoredItem};
 use crate::digest::Digest;
 use crate::disk::{Dir, FileStat, IoContext, Kind, PathError, TreeSize, Version, random_hex};
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::{Instant, MILLISECOND, RepositoryName};
 use crate::layout;
 use crate::sidecar::Seal;
 
-/// The name of a whole item in its entry.
-pub(super) const ITEM: &str = "item";
-/// The name, in its entry, of a whole item that was replaced: recovery does not put it back.
-pub(super) const REPLACED: &str = "replaced";
-/// The file with the item's name, if that is too long for the name of a directory.
-const NAME: &str = "name";
+/// Ends the name of an entry that is set aside.
+const ASIDE: &str = ".aside";
+/// Ends the name of an entry that is being purged.
+const PURGED: &str = ".purge";
+/// Ends the name of the file beside an entry with the item's name, if that is too long for the name of a directory.
+const NAME: &str = ".name";
 /// No name is longer.
 const MAX_NAME_BYTES: u64 = 4096;
 /// Longer names are in a file of their own.
-const LONGEST_NAME: usize = 230;
-/// The name of data that is being purged.
-const CONDEMNED: &str = "condemned";
+const LONGEST_NAME: usize = 225;
 
 /// One entry of the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trashed {
     /// The item of the data.
     pub name: RepositoryName,
-    /// Its directory, relative to the trash.
-    entry: PathBuf,
-}
-
-/// The freshness of a lookup of entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Recall {
-    /// In the last list, if there is one.
-    Listed,
-    /// In an up-to-date list.
-    Fresh,
+    /// When it went to the trash.
+    pub since: Instant,
+    /// Its directory in the trash.
+    entry: String,
 }
 
 /// The trash, as listed.
@@ -63,23 +54,11 @@ pub(super) struct ListedTrash {
 pub enum TrashContents {
     /// A whole item that was deleted or replaced.
     Item,
-    /// A whole item that was set aside and is put back by recovery.
-    SetAside,
-    /// A tombstone or a stub that a killed run was about to swap with an item, or had swapped back: recovery removes it.
-    Draft,
-    /// Nothing, or the rest of data that is being purged.
+    /// Of a killed run: an item that was set aside, which recovery puts back, or a tombstone or a stub that was about to be
+    /// swapped with an item, or had been swapped back, which it removes.
+    LeftOver,
+    /// The rest of data that is being purged.
     Remains,
-}
-
-impl TrashContents {
-    /// The name of the thing in its entry.
-    fn file_name(self) -> &'static Path {
-        Path::new(match self {
-            TrashContents::Item | TrashContents::Draft => REPLACED,
-            TrashContents::SetAside => ITEM,
-            TrashContents::Remains => CONDEMNED,
-        })
-    }
 }
 
 impl Collection {
@@ -100,22 +79,13 @@ impl Collection {
         Ok(())
     }
 
-    /// The entries of the item `name` in the trash, by the last listing. Entries may have been removed since;
-    /// with [`Recall::Fresh`] none is missing.
+    /// The entries of the item `name` in the trash.
     ///
-    /// The list is kept, so that restoring many items does not list the trash for each.
-    pub(crate) fn trashed_of(
-        &self,
-        name: &RepositoryName,
-        recall: Recall,
-    ) -> Result<Vec<Trashed>, PathError> {
+    /// The list is kept until the trash changes, so that a group of items does not list the trash for each.
+    pub(crate) fn trashed_of(&self, name: &RepositoryName) -> Result<Vec<Trashed>, PathError> {
         let mut known = self.trash.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = if let (Recall::Listed, Some(listed)) = (recall, &*known) {
-            listed.version
-        } else {
-            let stat = self.own()?.map_or(Ok(None), |own| own.stat(layout::TRASH))?;
-            stat.as_ref().map(FileStat::version)
-        };
+        let stat = self.own()?.map_or(Ok(None), |own| own.stat(layout::TRASH))?;
+        let version = stat.as_ref().map(FileStat::version);
         let listed = match known.take() {
             Some(listed) if listed.version == version => listed,
             _ => {
@@ -123,7 +93,7 @@ impl Collection {
                 self.visit_trash(|trashed| {
                     let trashed = match trashed {
                         // Closed by another user.
-                        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(()),
+                        Err(error) if error.kind() == PermissionDenied => return Ok(()),
                         trashed => trashed?,
                     };
                     listed.by_name.entry(trashed.name.folded()).or_default().push(trashed);
@@ -137,83 +107,74 @@ impl Collection {
         Ok(found)
     }
 
-    /// The contents of an entry that may be gone by now.
-    fn held_if_there(&self, trashed: &Trashed) -> Result<Option<TrashContents>, PathError> {
-        match self.held(trashed) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            outcome => outcome.map(Some),
-        }
-    }
-
     /// The trash, which is created if needed.
     pub(super) fn ensure_trash(&self) -> Result<Dir, PathError> {
         self.ensure_own()?.ensure_lasting_dir(layout::TRASH)
     }
 
-    /// Creates an empty entry, which is not synced.
-    pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<(Trashed, Dir), PathError> {
+    fn open_trash(&self) -> Result<Dir, PathError> {
+        self.ensure_own()?.open_dir(layout::TRASH)
+    }
+
+    /// The entry for an item that goes to the trash, which has nothing yet.
+    pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<Trashed, PathError> {
         let trash = self.ensure_trash()?;
-        let random = random_hex::<8>().on("make the directory", trash.path())?;
+        let random = random_hex::<4>().on("make the directory", trash.path())?;
+        let since = self.clock().now().floor(MILLISECOND);
         // `+` occurs in no name, and `~` neither.
-        let text = name.as_str().replace('/', "+");
+        let mut text = name.as_str().replace('/', "+");
         let is_long = text.len() > LONGEST_NAME;
-        let entry = if is_long {
-            format!("{}~{random}", Digest::of(name.as_str().as_bytes()))
-        } else {
-            format!("{text}~{random}")
-        };
-        trash.make_dir(&entry)?;
-        let dir = trash.open_dir(&entry)?;
         if is_long {
-            let mut file = dir.create_file(NAME)?;
+            text = Digest::of(name.as_str().as_bytes()).to_string();
+        }
+        let milliseconds = since.nanoseconds().max(0) / MILLISECOND;
+        let entry = format!("{text}~{milliseconds:012x}{random}");
+        if is_long {
+            let mut file = trash.create_file(format!("{entry}{NAME}"))?;
             file.write_all(name.as_str().as_bytes())?;
             file.sync()?;
         }
-        Ok((Trashed { name: name.clone(), entry: entry.into() }, dir))
+        Ok(Trashed { name: name.clone(), since, entry })
     }
 
     /// The whole item in an entry, if there is one.
     pub(crate) fn trashed_item(&self, trashed: &Trashed) -> Result<Option<StoredItem>, PathError> {
-        let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
-        let dir = trash.open_dir_if_there(trashed.item_path())?;
+        if trashed.is_aside() || trashed.is_purged() {
+            return Ok(None);
+        }
+        let dir = self.open_trash()?.open_dir_if_there(trashed.path())?;
         Ok(dir.map(|dir| StoredItem::at(trashed.name.clone(), dir)))
     }
 
     /// The contents of an entry.
     pub fn held(&self, trashed: &Trashed) -> Result<TrashContents, PathError> {
-        let is_aside = self.trashed_dir(trashed)?.stat(ITEM)?;
-        if is_aside.is_some_and(|stamp| stamp.kind == Kind::Directory) {
-            return Ok(TrashContents::SetAside);
+        let item = StoredItem::at(trashed.name.clone(), self.trashed_dir(trashed)?);
+        if trashed.is_aside() {
+            return Ok(TrashContents::LeftOver);
         }
-        Ok(match self.trashed_item(trashed)? {
-            None => TrashContents::Remains,
-            Some(item) if item.has_payload()? || !item.strays()?.is_empty() => TrashContents::Item,
-            Some(item) => match item.sidecar() {
-                Ok((sidecar, Seal::Intact)) if !sidecar.state.has_payload() => TrashContents::Draft,
-                Err(CollectionError::NoSidecar { .. }) => TrashContents::Draft,
-                Err(CollectionError::Disk(error)) => return Err(error),
-                _ => TrashContents::Item,
-            },
+        if trashed.is_purged() {
+            return Ok(TrashContents::Remains);
+        }
+        if item.has_payload()? || !item.strays()?.is_empty() {
+            return Ok(TrashContents::Item);
+        }
+        Ok(match item.sidecar() {
+            Ok((sidecar, Seal::Intact)) if !sidecar.state.has_payload() => TrashContents::LeftOver,
+            Err(CollectionError::NoSidecar { .. }) => TrashContents::LeftOver,
+            Err(CollectionError::Disk(error)) => return Err(error),
+            _ => TrashContents::Item,
         })
     }
 
-    /// Whether the trash has a whole item called `name`.
-    pub fn is_in_trash(&self, name: &RepositoryName) -> Result<bool, PathError> {
-        Ok(!self.kept_in_trash(name)?.is_empty())
-    }
-
     /// The entries of the trash with the item `name`, as it was before a deletion or a replacement.
-    /// An entry that came since the trash was listed is left out.
-    pub(crate) fn kept_in_trash(&self, name: &RepositoryName) -> Result<Vec<PathBuf>, PathError> {
+    pub fn kept_in_trash(&self, name: &RepositoryName) -> Result<Vec<PathBuf>, PathError> {
         let mut kept = Vec::new();
-        for trashed in self.trashed_of(name, Recall::Listed)? {
-            match self.held_if_there(&trashed) {
-                Ok(Some(TrashContents::Item)) => {
-                    kept.push(self.path_of_trashed(&trashed));
-                }
+        for trashed in self.trashed_of(name)? {
+            match self.held(&trashed) {
+                Ok(TrashContents::Item) => kept.push(self.path_of_trashed(&trashed)),
                 Ok(_) => {}
-                // Closed by another user.
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
+                // Purged by now, or closed by another user.
+                Err(error) if matches!(error.kind(), NotFound | PermissionDenied) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -224,62 +185,88 @@ impl Collection {
     /// The path of an entry, for people.
     pub(crate) fn path_of_trashed(&self, trashed: &Trashed) -> PathBuf {
         let trash = Path::new(layout::OWN).join(layout::TRASH);
-        self.root().path_of(trash.join(&trashed.entry))
+        self.root().path_of(trash.join(trashed.path()))
     }
 
-    /// The size of an entry, and when it was last changed.
-    pub(crate) fn measure_trashed(
-        &self,
-        trashed: &Trashed,
-    ) -> Result<(TreeSize, Instant), PathError> {
-        let entry = self.trashed_dir(trashed)?;
-        Ok((entry.measure_tree(Path::new("."))?, entry.own_stat()?.modified))
+    /// The size of an entry.
+    pub(crate) fn measure_trashed(&self, trashed: &Trashed) -> Result<TreeSize, PathError> {
+        self.trashed_dir(trashed)?.measure_tree(Path::new("."))
     }
 
-    /// The directory of an entry.
-    pub(crate) fn trashed_dir(&self, trashed: &Trashed) -> Result<Dir, PathError> {
-        self.ensure_own()?.open_dir(layout::TRASH)?.open_dir(&trashed.entry)
+    fn trashed_dir(&self, trashed: &Trashed) -> Result<Dir, PathError> {
+        self.open_trash()?.open_dir(trashed.path())
     }
 
-    /// Marks the contents of an entry as being removed: a partial item must not be taken for a whole one. After a power cut
+    /// Marks an entry as being removed, and returns it: a partial item must not be taken for a whole one. After a power cut
     /// it may be, until a restoration compares every byte.
-    pub(crate) fn condemn(&self, trashed: &Trashed, held: TrashContents) -> Result<(), PathError> {
-        if held == TrashContents::Remains {
-            return Ok(());
+    pub(crate) fn condemn(&self, trashed: &Trashed) -> Result<Trashed, PathError> {
+        if trashed.is_purged() {
+            return Ok(trashed.clone());
         }
-        let entry = self.trashed_dir(trashed)?;
-        entry.rename_new(held.file_name(), &entry, Path::new(CONDEMNED))
+        self.mark(trashed, PURGED)
+    }
+
+    /// Gives an entry the name that ends with `mark`.
+    fn mark(&self, trashed: &Trashed, mark: &str) -> Result<Trashed, PathError> {
+        let entry = format!("{}{mark}", plain_of(&trashed.entry));
+        let marked = Trashed { entry, ..trashed.clone() };
+        let trash = self.open_trash()?;
+        trash.rename_new(trashed.path(), &trash, marked.path())?;
+        Ok(marked)
+    }
+
+    /// Makes the marks of entries durable.
+    pub(crate) fn sync_trash(&self) -> Result<(), PathError> {
+        self.open_trash()?.sync()
     }
 
     /// Removes an entry permanently.
     pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
-        self.ensure_own()?.open_dir(layout::TRASH)?.remove_tree(&trashed.entry)
+        let trash = self.open_trash()?;
+        trash.remove_tree(trashed.path())?;
+        if trashed.name.as_str().len() <= LONGEST_NAME {
+            return Ok(());
+        }
+        trash.remove_file_if_there(Path::new(&format!("{}{NAME}", plain_of(&trashed.entry))))
     }
 }
 
 impl Trashed {
     /// Its directory, relative to the trash.
     pub(super) fn path(&self) -> &Path {
-        &self.entry
+        Path::new(&self.entry)
     }
 
-    /// The place of its whole item, relative to the trash.
-    pub(super) fn item_path(&self) -> PathBuf {
-        self.entry.join(REPLACED)
+    pub(super) fn is_aside(&self) -> bool {
+        self.entry.ends_with(ASIDE)
+    }
+
+    fn is_purged(&self) -> bool {
+        self.entry.ends_with(PURGED)
     }
 
     fn of(trash: &Dir, entry: &std::ffi::OsStr) -> Result<Option<Trashed>, PathError> {
-        let Some((text, _)) = entry.to_str().and_then(|entry| entry.rsplit_once('~')) else {
-            return Ok(None);
+        let parts = entry.to_str().and_then(|entry| {
+            let plain = plain_of(entry);
+            let (text, hex) = plain.rsplit_once('~')?;
+            let milliseconds = i128::from_str_radix(hex.get(..12)?, 16).ok()?;
+            Some((entry, plain, text, Instant::from_nanoseconds(milliseconds * MILLISECOND)))
+        });
+        let Some((entry, plain, text, since)) = parts else { return Ok(None) };
+        let read = |name: &str| {
+            let (name, _) = RepositoryName::parse_as_found(name).ok()?;
+            Some(Trashed { name, since, entry: entry.to_owned() })
         };
-        let mut name = text.replace('+', "/");
-        if text.parse::<Digest>().is_ok() {
-            let Some(mut file) = trash.open_file_if_there(Path::new(entry).join(NAME))? else {
-                return Ok(None);
-            };
-            name = String::from_utf8_lossy(&file.read_all(MAX_NAME_BYTES)?).into_owned();
+        if text.parse::<Digest>().is_err() {
+            return Ok(read(&text.replace('+', "/")));
         }
-        let read = RepositoryName::parse_as_found(&name).ok();
-        Ok(read.map(|(name, _)| Trashed { name, entry: entry.into() }))
+        let file = trash.open_file_if_there(Path::new(&format!("{plain}{NAME}")))?;
+        let Some(mut file) = file else { return Ok(None) };
+        Ok(read(&String::from_utf8_lossy(&file.read_all(MAX_NAME_BYTES)?)))
     }
+}
+
+/// The name of an entry without a mark.
+fn plain_of(entry: &str) -> &str {
+    entry.strip_suffix(ASIDE).or_else(|| entry.strip_suffix(PURGED)).unwrap_or(entry)
 }

@@ -2,12 +2,11 @@
 //!
 //! If the writer was killed, a reader reports the item as displaced, not as missing.
 
-use std::io::ErrorKind::{NotFound, PermissionDenied};
 use std::path::Path;
 
 use crate::collection::names::list::listing_order;
-use crate::collection::trash::{ITEM, REPLACED};
-use crate::collection::{Collection, CollectionError, Names, Recall, TrashContents, Trashed};
+use crate::collection::trash::ASIDE;
+use crate::collection::{Collection, CollectionError, Names, TrashContents, Trashed};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -20,37 +19,27 @@ impl Collection {
         name: &RepositoryName,
         year: &Dir,
         leaf: &Path,
-    ) -> Result<(Trashed, Dir), PathError> {
-        let (trashed, entry) = self.new_entry(name)?;
-        self.ensure_trash()?.sync()?;
-        year.move_tree(leaf, &entry, Path::new(ITEM))?;
-        if let Err(error) = entry.sync().and_then(|()| year.sync()) {
+    ) -> Result<Trashed, PathError> {
+        let (trash, mut aside) = (self.ensure_trash()?, self.new_entry(name)?);
+        aside.entry += ASIDE;
+        year.move_tree(leaf, &trash, aside.path())?;
+        if let Err(error) = trash.sync().and_then(|()| year.sync()) {
             // The caller stops here, and no other process knows that the item is in the trash.
-            entry.move_tree(Path::new(ITEM), year, leaf)?;
+            trash.move_tree(aside.path(), year, leaf)?;
             return Err(error);
         }
-        Ok((trashed, entry))
+        Ok(aside)
     }
 
     /// Puts an item back that was set aside.
     pub(in crate::collection) fn put_back(
         &self,
-        entry: &Dir,
+        aside: &Trashed,
         year: &Dir,
         leaf: &Path,
     ) -> Result<(), PathError> {
-        entry.rename_new(Path::new(ITEM), year, leaf)?;
+        self.open_trash()?.move_tree(aside.path(), year, leaf)?;
         year.sync()
-    }
-
-    /// Moves a replaced item out of the trash again.
-    pub(in crate::collection) fn move_out_of_trash(
-        &self,
-        entry: &Dir,
-        to: &Dir,
-        name: &Path,
-    ) -> Result<(), PathError> {
-        entry.rename_new(Path::new(ITEM), to, name)
     }
 
     /// Puts items back that a killed process set aside and did not replace. Replaced items stay in the trash,
@@ -89,7 +78,7 @@ impl Collection {
         &self,
         name: &RepositoryName,
     ) -> Result<bool, PathError> {
-        for trashed in self.trashed_of(name, Recall::Listed)? {
+        for trashed in self.trashed_of(name)? {
             if self.is_set_aside_by_killed(&trashed)? {
                 return Ok(true);
             }
@@ -103,29 +92,23 @@ impl Collection {
     }
 
     fn is_set_aside(&self, trashed: &Trashed) -> Result<bool, PathError> {
-        let held = match self.held(trashed) {
-            // Removed by now, or closed by another user.
-            Err(error) if matches!(error.kind(), NotFound | PermissionDenied) => return Ok(false),
-            outcome => outcome?,
-        };
-        Ok(held == TrashContents::SetAside
+        Ok(trashed.is_aside()
+            && self.open_trash()?.stat(trashed.path())?.is_some()
             && self.root().stat(layout::item_directory(&trashed.name))?.is_none())
     }
 
     fn restore(&self, trashed: &Trashed) -> Result<(), PathError> {
-        let held = self.held(trashed)?;
-        let (year, leaf) = layout::item_place(&trashed.name);
-        let entry = self.trashed_dir(trashed)?;
-        if held == TrashContents::SetAside && self.root().stat(year.join(&leaf))?.is_none() {
-            self.put_back(&entry, &self.ensure_directory(&year)?, &leaf)?;
-        } else if held == TrashContents::SetAside {
-            // Its place was taken, by its replacement or by another run, so the entry is kept. A directory of
-            // that name is empty.
-            entry.rename_over(Path::new(ITEM), &entry, Path::new(REPLACED))?;
+        if trashed.is_aside() {
+            let (year, leaf) = layout::item_place(&trashed.name);
+            if self.root().stat(year.join(&leaf))?.is_none() {
+                return self.put_back(trashed, &self.ensure_directory(&year)?, &leaf);
+            }
+            // Its place was taken, by its replacement or by another run, so it is kept.
+            return self.mark(trashed, "").map(drop);
         }
-        if held == TrashContents::Draft || entry.stat(REPLACED)?.is_none() {
-            self.remove_trashed(trashed)?;
+        match self.held(trashed)? {
+            TrashContents::Item => Ok(()),
+            TrashContents::LeftOver | TrashContents::Remains => self.remove_trashed(trashed),
         }
-        Ok(())
     }
 }

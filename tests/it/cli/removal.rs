@@ -182,7 +182,7 @@ fn a_person_is_asked() {
     assert!(told.contains(" permanently? [y/N]"), "{told}");
     assert!(told.contains("nothing was done"), "{told}");
     let entries = || tree(&world.path("archive/.urepo/trash")).len();
-    assert_eq!(entries(), 5);
+    assert_eq!(entries(), 4);
     let told = typed(&world, "-c archive purge", "y\n").unwrap();
     assert!(told.contains("purged 1 entry of the trash, ") && told.contains(" freed"), "{told}");
     assert_eq!(entries(), 0);
@@ -240,7 +240,7 @@ fn what_a_repair_replaced_can_be_had() {
         .current_dir(world.path("out"))
         .status();
     assert!(copied.unwrap().success());
-    let kept = world.path("out/kept/replaced/doc/a.txt");
+    let kept = world.path("out/kept/doc/a.txt");
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "bravo");
     damage();
     assert_eq!(copying(&world.run(&restore).stderr).matches("/trash/").count(), 2);
@@ -253,7 +253,7 @@ fn what_a_repair_replaced_can_be_had() {
     world.run(&format!("-c archive delete {name} --with other")).succeeded();
     for entry in std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap() {
         let entry = entry.unwrap().path();
-        if std::fs::read_to_string(entry.join("replaced/doc/a.txt")).unwrap() != "bravo" {
+        if std::fs::read_to_string(entry.join("doc/a.txt")).unwrap() != "bravo" {
             std::fs::remove_dir_all(entry).unwrap();
         }
     }

@@ -86,7 +86,7 @@ hint: move `doc` from `.urepo/trash` back to where `urepo -c archive path exampl
     std::fs::write(item.join("item.toml"), tombstone).unwrap();
     let trash = std::fs::read_dir(world.path("archive/.urepo/trash")).unwrap();
     let entry = trash.map(|entry| entry.unwrap().path()).next().unwrap();
-    std::fs::write(entry.join("replaced/doc/a.txt"), "b").unwrap();
+    std::fs::write(entry.join("doc/a.txt"), "b").unwrap();
     refuses(&world, "-c archive restore 11.21.02.13", 20).tells(str![[r#"
 error: what is in the trash of `example.org/archive/2026/11.21.02.13` is damaged: a file has other bytes, `doc/a.txt`
 hint: `--force damaged` brings it back as it is; nothing was moved

@@ -77,7 +77,9 @@ pub(super) fn trashed(root: &Path, name: &str, bytes: &[u8]) -> Edits {
     let mut kept = Edits::new();
     // A purge has begun to remove what is condemned.
     let trash = walkdir::WalkDir::new(root.join(".urepo/trash")).into_iter();
-    for entry in trash.filter_entry(|it| it.file_name() != "condemned").flatten() {
+    for entry in
+        trash.filter_entry(|it| !it.file_name().to_string_lossy().ends_with(".purge")).flatten()
+    {
         let Ok(found) = fs::read(entry.path()) else { continue };
         if found == bytes {
             kept.insert(0);

@@ -55,10 +55,8 @@ fn payloads_in_trash(root: &Path) -> Vec<PathBuf> {
     let trash = Path::new(".urepo/trash");
     let Ok(entries) = std::fs::read_dir(root.join(trash)) else { return Vec::new() };
     let entries = entries.map(|entry| trash.join(entry.unwrap().file_name()));
-    // Where two names cannot be swapped, a killed run leaves the item as `item`, which recovery renames.
-    let payloads =
-        entries.flat_map(|entry| ["replaced/doc", "item/doc"].map(|doc| entry.join(doc)));
-    payloads.filter(|doc| root.join(doc).exists()).collect()
+    let payloads = entries.filter(|entry| entry.extension().is_none_or(|it| it != "purge"));
+    payloads.map(|entry| entry.join("doc")).filter(|doc| root.join(doc).exists()).collect()
 }
 
 fn is_payload_whole(doc: urepo::disk::Dir, sidecar: &Sidecar) -> bool {

@@ -1,8 +1,8 @@
 //! Listings of the trash: how often, and how old each entry is.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use urepo::collection::{Collection, TrashContents};
 use urepo::disk::{Operation, Watcher};
@@ -28,7 +28,11 @@ fn bringing_many_back_lists_the_trash_once() {
     let watcher = Watcher::new(Arc::clone(&trace) as _);
     let collection = Collection::open(&world.root("archive"), &watcher).unwrap();
     remover(&collection, &later(), |remover| {
-        names.iter().try_for_each(|name| restore(remover, name, &alone()).map(|_| ()))
+        remover.restore(&names, &alone(), &mut |_, outcome| {
+            outcome.unwrap();
+            ControlFlow::Continue(())
+        });
+        Ok(())
     })
     .unwrap();
     let lists =
@@ -54,12 +58,11 @@ fn what_others_have_just_deleted_comes_back() {
 fn the_age_of_what_was_replaced_is_its_own() {
     let world = World::new();
     world.delete("archive", &forced()).unwrap();
-    let entry = format!("archive/.urepo/trash/{}~0123", world.name.as_str().replace('/', "+"));
-    let entry = world.root(&entry);
-    std::fs::create_dir_all(entry.join("replaced/doc")).unwrap();
     let replaced: Instant = "2030-01-01T00:00:00Z".parse().unwrap();
-    let time = UNIX_EPOCH + Duration::from_secs(1_893_456_000);
-    std::fs::File::open(&entry).unwrap().set_modified(time).unwrap();
+    let text = world.name.as_str().replace('/', "+");
+    let hex = format!("{:012x}01234567", replaced.nanoseconds() / urepo::identity::MILLISECOND);
+    let entry = world.root(&format!("archive/.urepo/trash/{text}~{hex}"));
+    std::fs::create_dir_all(entry.join("doc")).unwrap();
     let held = |before: Instant| -> Vec<TrashContents> {
         let wanted = Wanted { before: Some(before), ..Wanted::default() };
         let plan = purgeable(&world.open("archive"), &wanted).unwrap();

@@ -8,8 +8,9 @@ fn the_deleted_one_comes_back_and_the_others_are_named() {
     let collection = world.open("archive");
     for number in 0..3 {
         // As a repair leaves it.
-        let entry = format!("{}~{number}", world.name.as_str().replace('/', "+"));
-        let replaced = world.root("archive/.urepo/trash").join(entry).join("replaced");
+        let entry =
+            format!("{}~0199999999990000000{number}", world.name.as_str().replace('/', "+"));
+        let replaced = world.root("archive/.urepo/trash").join(entry);
         std::fs::create_dir_all(replaced.parent().unwrap()).unwrap();
         copy_tree(&world.item("archive"), &replaced);
         std::fs::write(replaced.join("doc/a.txt"), "Alpha").unwrap();

@@ -46,7 +46,7 @@ fn rot_in_the_trash_is_noticed() {
     world.delete("archive", &forced()).unwrap();
     let trash = world.root("archive/.urepo/trash");
     let entry = std::fs::read_dir(&trash).unwrap().next().unwrap().unwrap().path();
-    std::fs::write(entry.join("replaced/doc/a.txt"), "Alpha").unwrap();
+    std::fs::write(entry.join("doc/a.txt"), "Alpha").unwrap();
     let error = world.restore(&[], DamageRule::Refuse).unwrap_err();
     assert!(matches!(error, RemovalError::TrashDamaged { .. }), "{error}");
     assert_eq!(world.sidecar("archive").state, State::Deleted);

@@ -123,9 +123,8 @@ fn nothing_relies_on_what_is_not_there(system: System) {
     let swapped = last(&|operation, path| operation == Operation::Rename && path == pair.item("a"));
     let year_synced =
         last(&|operation, path| operation == Operation::SyncDirectory && path == year);
-    let trash_synced = last(&|operation, path| {
-        operation == Operation::SyncDirectory && path.parent() == Some(&trash)
-    });
+    let trash_synced =
+        last(&|operation, path| operation == Operation::SyncDirectory && path == trash);
     let mut disk = Disk::default();
     trace[..read_back].iter().for_each(|(operation, path)| disk.apply(*operation, path));
     let root = pair.root("a");

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use urepo::collection::Collection;
+use urepo::collection::{Collection, CollectionError};
 use urepo::identity::RepositoryName;
-use urepo::transfer::{Leaves, Verb, interrupted};
+use urepo::transfer::{Leaves, TransferError, Verb, interrupted};
 
 use super::support::{Pair, State};
 use crate::ledger::check_ledger;
 use crate::support::{
-    Faults, Mode, System, between_users, first_user, recovered_whole, whole_items,
+    Faults, Mode, System, agent, between_users, first_user, recovered_whole, waiter, whole_items,
 };
 
 /// What is done, and to what.
@@ -117,10 +117,17 @@ fn finish(pair: &Pair, case: Case, context: &str) {
     let (from, to) = (pair.from(), pair.to());
     // A process that another test is just starting may have a lock of the first run for a moment longer.
     for _ in 0..10_000 {
-        if pair.recover(&from, &to).is_ok() {
-            break;
+        match pair.recover(&from, &to) {
+            Ok(()) => break,
+            // The next writer there puts it back.
+            Err(TransferError::Collection(ref error))
+                if let CollectionError::Displaced { path, .. } = &**error =>
+            {
+                assert_eq!(path, to.path(), "{context}");
+                to.writer(&agent(), &waiter(&pair.clock)).unwrap().finish().unwrap();
+            }
+            Err(_) => std::thread::yield_now(),
         }
-        std::thread::yield_now();
     }
     assert_eq!(pair.open(), 0, "{context}");
     {

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use super::StagedItem;
 use crate::collection::names::tree::PrefixTree;
-use crate::collection::trash::{ITEM, REPLACED};
 use crate::collection::{ChangeLocks, Collection, Event, LockedItem, Trashed, Writer};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
@@ -153,26 +152,12 @@ impl Writer {
 
     /// Swaps a staged and synced item with `item`, which is in the stage afterwards, at the path of `staged`.
     /// [`Writer::publish`] makes that durable.
-    ///
-    /// If the file system cannot swap two names in one step, the old item is set aside first. For that moment
-    /// the name is missing, and recovery puts the old item back after a crash.
     pub(crate) fn swap_item(
         &self,
         staged: &StagedItem,
         item: &LockedItem<'_>,
     ) -> Result<(), PathError> {
-        let (collection, (year, leaf)) = (item.collection(), item.place()?);
-        if self.stage().exchange(&staged.at, &year, &leaf)? {
-            return Ok(());
-        }
-        let (trashed, entry) = collection.set_aside(item.name(), &year, &leaf)?;
-        if let Err(error) = self.stage().rename_new(&staged.at, &year, &leaf) {
-            collection.put_back(&entry, &year, &leaf)?;
-            return Err(error);
-        }
-        year.sync()?;
-        collection.move_out_of_trash(&entry, self.stage(), &staged.at)?;
-        collection.remove_trashed(&trashed)
+        item.swap(self.stage(), &staged.at)
     }
 
     /// Moves a staged and synced item to its place, which must be free.
@@ -188,112 +173,100 @@ impl Writer {
         year.sync()
     }
 
-    /// Replaces each of `items` by a staged item. The old items go to the trash in the same step and stay there until
-    /// they are purged. Synced: once before the first step, once after the last one. An error of all of them left every
-    /// item in place.
-    ///
-    /// If one step fails, the staged item stays in the trash: on some file systems nothing shows which of the two it is.
-    pub(crate) fn replace_items(
-        &self,
-        items: &[(&StagedItem, &LockedItem<'_>)],
-    ) -> Result<Vec<Result<(), PathError>>, PathError> {
-        let Some((_, first)) = items.first() else { return Ok(Vec::new()) };
-        let collection = first.collection();
-        let mut entries = Vec::with_capacity(items.len());
-        if let Err(error) = self.move_to_trash(collection, items, &mut entries) {
-            for entry in &entries {
-                // Recovery removes it as well.
-                let _ = collection.remove_trashed(entry);
-            }
-            return Err(error);
-        }
-        let swaps = entries.iter().zip(items);
-        let mut swapped: Vec<_> =
-            swaps.map(|(entry, (_, item))| item.swap_with_trash(entry).map(drop)).collect();
-        let names = items.iter().map(|(_, item)| item.name());
-        if let Err(error) = collection.sync_swapped(names, &entries) {
-            for outcome in swapped.iter_mut().filter(|outcome| outcome.is_ok()) {
-                *outcome = Err(error.repeated("sync"));
-            }
-        }
-        Ok(swapped)
-    }
-
-    /// Moves staged items to new entries of the trash, synced.
-    fn move_to_trash(
+    /// Moves staged items to new entries of the trash, synced: [`replace`] swaps each with the item that it replaces. An
+    /// error left none there.
+    pub(crate) fn stage_in_trash<'i>(
         &self,
         collection: &Collection,
-        items: &[(&StagedItem, &LockedItem<'_>)],
-        entries: &mut Vec<Trashed>,
-    ) -> Result<(), PathError> {
-        for (staged, item) in items {
-            let (trashed, entry) = collection.new_entry(item.name())?;
-            entries.push(trashed);
-            self.stage().rename_new(&staged.at, &entry, Path::new(REPLACED))?;
+        items: impl IntoIterator<Item = (&'i StagedItem, &'i RepositoryName)>,
+    ) -> Result<Vec<Trashed>, PathError> {
+        let (trash, mut entries) = (collection.ensure_trash()?, Vec::new());
+        let mut moved = items.into_iter().try_for_each(|(staged, name)| {
+            let entry = collection.new_entry(name)?;
+            let moved = self.stage().rename_new(&staged.at, &trash, entry.path());
+            entries.push(entry);
+            moved
+        });
+        if moved.is_ok() {
+            moved = trash.sync_trees(entries.iter().map(Trashed::path));
         }
-        collection.ensure_trash()?.sync_trees(entries.iter().map(Trashed::item_path))
+        match moved {
+            Ok(()) => Ok(entries),
+            Err(error) => {
+                collection.remove_drafts(&entries);
+                Err(error)
+            }
+        }
     }
 
-    /// Replaces `item` by a staged item, as [`Writer::replace_items`] does.
+    /// Replaces `item` by a staged item, as [`replace`] does.
     pub(crate) fn replace_item(
         &self,
         staged: &StagedItem,
         item: &LockedItem<'_>,
     ) -> Result<(), PathError> {
-        self.replace_items(&[(staged, item)])?.into_iter().collect()
+        let entries = self.stage_in_trash(item.collection(), [(staged, item.name())])?;
+        replace(item.collection(), &[(&entries[0], item)]).into_iter().collect()
     }
 }
 
+/// Replaces each item by the one that is staged in an entry of the trash. The old items are there in the same step, and stay
+/// there until they are purged. Synced.
+///
+/// If one step fails, the staged item stays in the trash: on some file systems nothing shows which of the two it is.
+pub(crate) fn replace(
+    collection: &Collection,
+    items: &[(&Trashed, &LockedItem<'_>)],
+) -> Vec<Result<(), PathError>> {
+    let swap = |(entry, item): &(&Trashed, &LockedItem<'_>)| {
+        item.swap(&collection.ensure_trash()?, entry.path())
+    };
+    let mut swapped: Vec<_> = items.iter().map(swap).collect();
+    if let Err(error) = collection.sync_swapped(items.iter().map(|(_, item)| item.name())) {
+        for outcome in swapped.iter_mut().filter(|outcome| outcome.is_ok()) {
+            *outcome = Err(error.repeated("sync"));
+        }
+    }
+    swapped
+}
+
 impl Collection {
-    /// Makes the swaps of items called `names` with `entries` of the trash durable.
+    /// Removes staged items from the trash that replace nothing. Recovery removes them as well.
+    pub(crate) fn remove_drafts<'t>(&self, entries: impl IntoIterator<Item = &'t Trashed>) {
+        for entry in entries {
+            let _ = self.remove_trashed(entry);
+        }
+    }
+
+    /// Makes the swaps of items called `names` with entries of the trash durable.
     pub(crate) fn sync_swapped<'n>(
         &self,
         names: impl Iterator<Item = &'n RepositoryName>,
-        entries: &[Trashed],
     ) -> Result<(), PathError> {
         let years: BTreeSet<_> = names.map(|name| layout::item_place(name).0).collect();
-        let trash = self.ensure_trash()?;
-        let mut dirs = Vec::with_capacity(years.len() + entries.len());
         for year in &years {
-            dirs.push(self.root().open_dir(year)?);
+            self.root().open_dir(year)?.sync()?;
         }
-        for entry in entries {
-            // It is gone where the file system cannot swap.
-            dirs.extend(trash.open_dir_if_there(entry.path())?);
-        }
-        match entries {
-            [_] => dirs.iter().try_for_each(Dir::sync),
-            _ => trash.sync_dirs(&dirs),
-        }
+        self.ensure_trash()?.sync()
     }
 }
 
 impl LockedItem<'_> {
-    /// Swaps this item with the whole item in an entry of the trash, and returns the entry that has this item then. The
-    /// caller syncs both directories ([`Collection::sync_swapped`]).
+    /// Swaps this item with the one at `at` in `from`. The caller syncs both directories.
     ///
     /// If the file system cannot swap two names in one step, this item is set aside first. For that moment the name is
     /// missing, and recovery puts this item back after a crash.
-    pub(crate) fn swap_with_trash(&self, trashed: &Trashed) -> Result<Trashed, PathError> {
+    fn swap(&self, from: &Dir, at: &Path) -> Result<(), PathError> {
         let (collection, (year, leaf)) = (self.collection(), self.place()?);
-        let entry = collection.trashed_dir(trashed)?;
-        if entry.exchange(Path::new(REPLACED), &year, &leaf)? {
-            return Ok(trashed.clone());
+        if from.exchange(at, &year, &leaf)? {
+            return Ok(());
         }
-        let (other, aside) = collection.set_aside(self.name(), &year, &leaf)?;
-        let placed = aside
-            // Recovery does not remove an entry that has a directory of this name.
-            .make_dir(REPLACED)
-            .and_then(|()| aside.sync())
-            .and_then(|()| entry.rename_new(Path::new(REPLACED), &year, &leaf));
-        if let Err(error) = placed {
+        let aside = collection.set_aside(self.name(), &year, &leaf)?;
+        if let Err(error) = from.rename_new(at, &year, &leaf) {
             collection.put_back(&aside, &year, &leaf)?;
             return Err(error);
         }
         year.sync()?;
-        aside.rename_over(Path::new(ITEM), &aside, Path::new(REPLACED))?;
-        aside.sync()?;
-        collection.remove_trashed(trashed)?;
-        Ok(other)
+        collection.ensure_trash()?.move_tree(aside.path(), from, at)
     }
 }
