@@ -21,14 +21,14 @@ use crate::cli::{Done, shell};
 /// you control: it becomes part of every identifier, but it need not stay online or belong to this machine.
 ///
 /// Several collections of this machine may issue identifiers of one host: each goes on above the last one that any of
-/// them issued, which the machine remembers. If the collections of another machine are lost, --names-from continues
+/// them issued, which the machine remembers. If the collections of another machine are lost, --with continues
 /// above the identifiers that their mirrors hold, or that their ledgers record, and above the present.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo init archive --host archive.example.org
   urepo init maps --host maps.example.org --port 8080 --ip 192.0.2.7
-  urepo init again --host lost.example.org --names-from mirror")]
+  urepo init again --host lost.example.org --with mirror")]
 pub(crate) struct Init {
     /// The directory: created if missing
     pub(crate) root: PathBuf,
@@ -52,8 +52,8 @@ pub(crate) struct Init {
 #[command(next_help_heading = "New collection")]
 pub(crate) struct PastArgs {
     /// Issue only identifiers later than those in this mirror of a lost collection; may be repeated
-    #[arg(long, value_name = "COLLECTION", requires = "host")]
-    names_from: Vec<String>,
+    #[arg(long = "with", value_name = "COLLECTION", requires = "host")]
+    mirrors: Vec<String>,
 }
 
 /// The subsystem of a new collection, besides its host.
@@ -145,7 +145,7 @@ impl PastArgs {
     /// Makes sure that a collection can be made at `root`.
     pub(crate) fn check(&self, context: &Context, root: &Path, subsystem: &Subsystem) -> Done {
         check_place(root)?;
-        context.opened(&self.names_from)?;
+        context.opened(&self.mirrors)?;
         Ok(check_subsystem(subsystem)?)
     }
 
@@ -158,7 +158,7 @@ impl PastArgs {
         subsystem: Subsystem,
     ) -> Result<Collection, Failure> {
         let name = name.unwrap_or_else(|| name_of(root));
-        let mirrors = context.opened(&self.names_from)?;
+        let mirrors = context.opened(&self.mirrors)?;
         let founder = context.founder(&mirrors);
         let (collection, notices) = init(root, &name, subsystem, &founder, &Watcher::default())?;
         context.warn_of(&notices);

@@ -9,7 +9,7 @@ use urepo::collection::{
     Collection, CollectionError, Issuer, Life, Recovered, left_overs, recover,
 };
 use urepo::disk::LockError;
-use urepo::distributor::{ClockTrust, DistributorError, Notice};
+use urepo::distributor::{ClockTrust, DistributorError};
 use urepo::transfer::interrupted;
 
 use crate::cli::context::Context;
@@ -33,7 +33,8 @@ use crate::cli::{Done, human, indexed};
 /// then on. Each change is a line of output and an event of the log.
 ///
 /// With `--with`, items that are behind those of another collection are brought into line, Originals as well: after this
-/// collection was put back from a backup, or after another one was promoted. The present state moves to the trash.
+/// collection was put back from a backup, or after another one was promoted. The present state moves to the trash. New
+/// identifiers are then also later than those of that collection.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -42,21 +43,18 @@ Examples:
   urepo recover --accept-loss --dry-run
   urepo recover --accept-loss --yes
   urepo recover --with mirror
-  urepo recover --index
-  urepo recover --names-from mirror")]
+  urepo recover --index")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Recover {
     /// A backup was put back, or the collection moved to this machine: raise the memories above the present and
     /// issue identifiers here
     #[arg(long)]
     restored: bool,
-    /// Raise the memories above the identifiers that a mirror holds, or that its ledger records; may be repeated
-    #[arg(long, value_name = "COLLECTION")]
-    names_from: Vec<String>,
     /// Give up items that are missing, and accept damage to the ledger
     #[arg(long)]
     accept_loss: bool,
-    /// Bring items that are behind those of this collection into line, by path or name; may be repeated
+    /// Bring items that are behind those of this collection into line, and raise the memories above its identifiers; by
+    /// path or name; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// Keep Originals here whose receiver cannot be opened: should it have them after all, it gives way
@@ -73,18 +71,20 @@ pub(crate) struct Recover {
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
+        let mirrors = self.others.iter().map(|other| context.open_named(other));
+        let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
+        mirrors.retain(|other| other.id() != collection.id());
         if context.global.dry_run {
             if self.accept_loss {
                 ledger::tell_plan(context, &collection)?;
             }
-            self.line_up(context, &collection)?;
-            return tell_plan(context, &collection, (&self.names_from, self.index));
+            self.line_up(context, &collection, &mirrors)?;
+            return tell_plan(context, &collection, (&mirrors, self.index));
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
-        let (lined_up, failed) = self.line_up(context, &collection)?;
+        let (lined_up, failed) = self.line_up(context, &collection, &mirrors)?;
         (finished, pending) = (finished + lined_up, pending + failed);
-        let mirrors = context.opened(&self.names_from)?;
         let corrected = self.accept_loss.then(|| ledger::correct(context, &collection, self.yes));
         let corrected = corrected.transpose()?;
         let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
@@ -96,7 +96,11 @@ impl Recover {
             collection.accept_ledger(&context.clock).map_err(CollectionError::from)?;
         }
         let mut is_behind = false;
-        let notices = match self.raise_memories(context, &collection, &mirrors) {
+        // New names are later than all that are known.
+        let options = context.care_options(ClockTrust::Judge);
+        let issuer = Issuer::new(&collection, &context.agent, &context.clock, &options);
+        let raise = if self.restored { Issuer::restored } else { Issuer::catch_up };
+        let notices = match issuer.and_then(|issuer| raise(&issuer, &mirrors)) {
             Ok(notices) => notices,
             Err(error) => {
                 is_behind = is_out_of_reach(&error);
@@ -151,18 +155,6 @@ impl Recover {
             ..End::default()
         })
     }
-
-    /// Raises the memories to the latest names.
-    fn raise_memories(
-        &self,
-        context: &Context,
-        collection: &Collection,
-        mirrors: &[Collection],
-    ) -> Result<Vec<Notice>, CollectionError> {
-        let options = context.care_options(ClockTrust::Judge);
-        let issuer = Issuer::new(collection, &context.agent, &context.clock, &options)?;
-        if self.restored { issuer.restored(mirrors) } else { issuer.catch_up(mirrors) }
-    }
 }
 
 /// The closing line where no run was interrupted.
@@ -187,10 +179,9 @@ fn behind() -> Failure {
 fn tell_plan(
     context: &Context,
     collection: &Collection,
-    (mirrors, builds_index): (&[String], bool),
+    (mirrors, builds_index): (&[Collection], bool),
 ) -> Done {
     let printer = &context.printer;
-    let mirrors = context.opened(mirrors)?;
     let (migrations, left) = (interrupted(collection)?, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {
@@ -211,12 +202,12 @@ fn tell_plan(
             Life::Unknown => format!("would remove {path}{holder}, unless that run is at work"),
         }
     });
-    let subsystems = collection.settings().subsystems.iter().filter(|_| !mirrors.is_empty());
-    let raised = subsystems.map(|subsystem| {
-        let prefix = subsystem.prefix().map(|it| it.to_string()).unwrap_or_default();
-        let paths: Vec<_> = mirrors.iter().map(|it| format!("`{}`", it.path().display())).collect();
+    let paths: Vec<_> = mirrors.iter().map(|it| format!("`{}`", it.path().display())).collect();
+    let raised = (!paths.is_empty()).then(|| {
         let paths = paths.join(", ");
-        format!("would raise the memory of `{prefix}` to the newest identifier in {paths}, unless it is later")
+        format!(
+            "would raise the memories to the newest identifiers in {paths}, unless they are later"
+        )
     });
     let index = builds_index.then(|| "would build the index".to_owned());
     let lines = migrations.chain(left_overs).chain(raised).chain(index);

@@ -186,8 +186,7 @@ fn says_what_comes_besides_the_items() {
     assert_eq!(would("import drop --remove-source"), format!("{a_txt}, and remove it\n"));
     world.run("init mirror --host mirror.example.org").succeeded();
     assert_eq!(
-        would("recover --names-from mirror"),
-        "would raise the memory of `example.org/archive` to the newest identifier in `[WORLD]/mirror`, unless it \
-         is later\n"
+        would("recover --with mirror"),
+        "would raise the memories to the newest identifiers in `[WORLD]/mirror`, unless they are later\n"
     );
 }

@@ -201,7 +201,7 @@ fn a_lost_collection_is_followed_above_what_its_mirror_holds() {
     let newer = item_of(&world, "mirror", "example.org/archive@80", 4);
     std::fs::remove_dir_all(world.path("archive")).unwrap();
     let line = "init archive --host archive.example.org";
-    world.run(&format!("{line} --names-from mirror")).succeeded();
+    world.run(&format!("{line} --with mirror")).succeeded();
     let name = world.run("-c archive mint").line();
     assert!(date_of(&name) > newest && date_of(&name) > newer, "{name}");
 }
@@ -213,14 +213,14 @@ fn names_count_that_a_mirror_no_longer_holds() {
     let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
     let name = format!("example.org/archive/{}", date.suffix());
     add_lines(&world.path("mirror"), &[ledger_line("loss", &name, None)]);
-    let ran = world.run("-c archive recover --names-from mirror");
+    let ran = world.run("-c archive recover --with mirror");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(date_of(&world.run("-c archive mint").line()) > date);
     std::fs::remove_dir_all(world.path("archive")).unwrap();
     let date = SystemClock.now().checked_add(3 * SECOND).unwrap();
     let name = format!("example.org/archive/{}", date.suffix());
     add_lines(&world.path("mirror"), &[ledger_line("loss", &name, None)]);
-    world.run("init archive --host archive.example.org --names-from mirror").succeeded();
+    world.run("init archive --host archive.example.org --with mirror").succeeded();
     assert!(date_of(&world.run("-c archive mint").line()) > date);
 }
 
@@ -228,7 +228,7 @@ fn names_count_that_a_mirror_no_longer_holds() {
 fn recovery_goes_on_above_what_a_mirror_holds() {
     let world = world();
     let newest = item_of(&world, "mirror", "example.org/archive", 3);
-    let ran = world.run("-c archive recover --names-from mirror");
+    let ran = world.run("-c archive recover --with mirror");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(date_of(&world.run("-c archive mint").line()) > newest);
 }
@@ -237,7 +237,7 @@ fn recovery_goes_on_above_what_a_mirror_holds() {
 fn a_name_of_the_future_in_a_mirror_does_not_count() {
     let world = world();
     item_of(&world, "mirror", "example.org/archive", 400_000_000);
-    let ran = world.run("-c archive recover --names-from mirror");
+    let ran = world.run("-c archive recover --with mirror");
     assert!(ran.code == 0 && ran.stderr.contains("is dated in the future"), "{}", ran.stderr);
     world.run("-c archive mint").line();
 }

@@ -299,7 +299,7 @@ fn sources_of_a_lost_collection_are_known_to_the_one_that_takes_its_place() {
     world.run("init mirror --host mirror.example.org").succeeded();
     world.run("-c archive copy --all --to mirror").succeeded();
     std::fs::remove_dir_all(world.path("archive")).unwrap();
-    world.run("init archive --host archive.example.org --names-from mirror").succeeded();
+    world.run("init archive --host archive.example.org --with mirror").succeeded();
     world.run("-c archive copy --all --from mirror").succeeded();
     let ran = world.run("-c archive import drop");
     assert!(

@@ -69,11 +69,10 @@ impl Recover {
         &self,
         context: &Context,
         collection: &Collection,
+        others: &[Collection],
     ) -> Result<(u64, u64), Failure> {
         let (mut done, mut failed) = (0, 0);
-        let others = self.others.iter().map(|other| context.open_named(other));
-        let others: Vec<_> = others.collect::<Result<_, _>>()?;
-        for other in others.iter().filter(|it| it.id() != collection.id()) {
+        for other in others {
             let (behind, errors) = lined_up(context, (other, collection), RunMode::Plan, &[])?;
             failed += tell(context, errors);
             if behind.is_empty() {
