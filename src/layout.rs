@@ -32,8 +32,6 @@ pub const ROUND: &str = "round";
 pub const LEDGER: &str = "ledger";
 /// The lock of those who change items, append to the ledger, or rebuild parts of [`OWN`], in [`OWN`].
 pub const CHANGE_LOCK: &str = "change.lock";
-/// The lock of the one import at a time, in [`OWN`].
-pub const IMPORT_LOCK: &str = "import.lock";
 /// The sidecar, in an item's directory.
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.

@@ -74,7 +74,6 @@
 //!     trash/                                deleted and replaced items, until they are purged
 //!     ledger/000001.jsonl                   what happened, and so what should be here
 //!     change.lock                           held while items change, and their lines are appended
-//!     import.lock                           held by the one import at a time
 //!     round                                 how far `verify` came; may be removed
 //!   example.org/archive/2026/11.21.02.13/   an item: always four levels
 //!     item.toml                             its sidecar

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::group::{Group, Staged, Withheld};
+use super::group::{Group, LabeledItem, Staged, Withheld};
 use super::{DepositError, Duplicate, DuplicateIndex, Existing, Outcome};
 use crate::collection::{Departed, Writer};
 use crate::identity::RepositoryName;
@@ -18,23 +18,56 @@ pub(super) fn take_out(
 ) -> Vec<Staged> {
     let mut wanted = Vec::with_capacity(staged.len());
     for staged in staged {
-        let content = content(&staged.done.entries, &staged.payload);
-        let holding = known.holding(staged.number, &content);
-        if !matches!(holding, Ok(Duplicate::None)) {
-            // Their data stays in the stage until the run ends.
-            writer.discard(&staged.item);
+        let item = staged.item.clone();
+        let judged = judge(staged, known);
+        if !matches!(judged, Judged::Wanted(_)) {
+            writer.discard(&item);
         }
-        match holding {
-            Ok(Duplicate::None) => wanted.push(staged),
-            Ok(Duplicate::Item(name)) => group.ended.push(held(staged, name, None)),
-            Ok(Duplicate::Left(line)) => {
-                group.ended.push(held(staged, line.name.clone(), Some(line)));
-            }
-            Ok(Duplicate::Request(number)) => group.withheld.push((staged, number)),
-            Err(error) => group.ended.push(staged.fails(error)),
+        match judged {
+            Judged::Wanted(staged) => wanted.push(staged),
+            Judged::Withheld(staged, number) => group.withheld.push((staged, number)),
+            Judged::Ended(outcome) => group.ended.push(outcome),
         }
     }
     wanted
+}
+
+/// Moves the items that are duplicates of what was recorded since the group was prepared out of `items`, under the change
+/// lock. Their data stays in the stage until the run ends.
+pub(super) fn look_again(
+    items: Vec<LabeledItem>,
+    known: &dyn DuplicateIndex,
+    outcomes: &mut Vec<Outcome>,
+) -> Vec<LabeledItem> {
+    let mut wanted = Vec::with_capacity(items.len());
+    for LabeledItem { staged, label, here } in items {
+        match judge(staged, known) {
+            Judged::Wanted(staged) | Judged::Withheld(staged, _) => {
+                wanted.push(LabeledItem { staged, label, here });
+            }
+            Judged::Ended(outcome) => outcomes.push(outcome),
+        }
+    }
+    wanted
+}
+
+/// What is done with a staged item.
+enum Judged {
+    Wanted(Staged),
+    /// It is the same as the request of this number.
+    Withheld(Staged, usize),
+    Ended(Outcome),
+}
+
+fn judge(staged: Staged, known: &dyn DuplicateIndex) -> Judged {
+    let content = content(&staged.done.entries, &staged.payload);
+    match known.holding(staged.number, &content) {
+        Ok(Duplicate::None) => Judged::Wanted(staged),
+        Ok(Duplicate::Item(name)) => Judged::Ended(held(staged, name, None)),
+        Ok(Duplicate::Left(line)) => Judged::Ended(held(staged, line.name.clone(), Some(line))),
+        Ok(Duplicate::Request(number)) => Judged::Withheld(staged, number),
+        Err(error) => Judged::Ended(staged.fails(error)),
+    }
 }
 
 /// The names of new items, by the numbers of their requests, as long as later requests may be duplicates of
@@ -51,8 +84,10 @@ const GROUPS: usize = 3;
 impl Names {
     /// Takes the outcomes of the next group, and returns the outcome for each of its withheld items.
     pub(super) fn settle(&mut self, withheld: Withheld, outcomes: &mut Vec<Outcome>) {
-        let name_of = |outcome: &Outcome| {
-            Some((outcome.number, outcome.result.as_ref().ok()?.label.name.clone()))
+        let name_of = |outcome: &Outcome| match &outcome.result {
+            Ok(deposited) => Some((outcome.number, deposited.label.name.clone())),
+            Err(DepositError::Held(same)) => Some((outcome.number, same.name.clone())),
+            Err(_) => None,
         };
         self.groups.push_front(outcomes.iter().filter_map(name_of).collect());
         self.groups.truncate(GROUPS);

@@ -204,6 +204,9 @@ pub enum DepositError {
     /// The collection already has it.
     #[error("`{}` is the same", .0.name)]
     Held(Box<Existing>),
+    /// Another run has made an item of its source since it was planned.
+    #[error("another import has just made an item of it")]
+    Overtaken,
     /// The collection had it, and deleted it.
     #[error("its item `{name}` was deleted here")]
     DeletedHere {

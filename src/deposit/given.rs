@@ -136,4 +136,8 @@ pub trait DuplicateIndex: Send + Sync {
     /// Whether the collection has the item of the request of this number, with this
     /// [`content`](crate::item::content).
     fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError>;
+
+    /// Takes in what was recorded since. Returns whether a staged item may be a duplicate of that; under the change lock,
+    /// nothing more can be recorded.
+    fn follow(&self) -> Result<bool, DepositError>;
 }

@@ -106,6 +106,7 @@ impl Depositor<'_> {
             }),
             wait,
             interrupt: self.interrupt,
+            known: self.known,
         };
         let mut collector = Collector {
             summary: &mut summary,

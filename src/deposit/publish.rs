@@ -8,7 +8,7 @@ use super::error::in_words;
 use super::given::{check_ibip, check_name};
 use super::group::{LabeledItem, Staged};
 use super::source_removal::SourceRemover;
-use super::{DepositError, DepositTarget, Outcome};
+use super::{DepositError, DepositTarget, DuplicateIndex, Outcome, duplicates};
 use crate::clock::Clock;
 use crate::collection::{
     Arriving, Collection, Event, EventKind, GroupFailure, ImportedSource, Lookup, StagedItem,
@@ -33,6 +33,8 @@ pub(super) struct Publisher<'a> {
     /// How long to wait for the change lock.
     pub wait: Duration,
     pub interrupt: &'a Interrupt,
+    /// Finds duplicates among what other processes have recorded since.
+    pub known: Option<&'a dyn DuplicateIndex>,
 }
 
 impl Publisher<'_> {
@@ -129,21 +131,27 @@ impl Publisher<'_> {
         // No item of a given name can arrive in another known collection between the check there and the publication here.
         let peers = if brings { self.place.peers() } else { &[] };
         let waiter = Waiter::new(self.clock, self.interrupt, self.wait);
-        let locked = lock_changes_with([self.collection], peers, self.writer.agent(), &waiter);
-        let opened = locked.and_then(|locks| {
+        let open = || {
+            let agent = self.writer.agent();
+            let locks = lock_changes_with([self.collection], peers, agent, &waiter)?;
             let year = if brings {
                 self.collection.year_of_arrivals(year)
             } else {
                 self.collection.ensure_year(year)
             };
-            Ok((locks, year?))
-        });
-        let (locks, year) = match opened {
+            let grown = self.known.map_or(Ok(false), DuplicateIndex::follow)?;
+            Ok::<_, DepositError>((locks, year?, grown))
+        };
+        let (locks, year, grown) = match open() {
             Ok(opened) => opened,
             Err(error) => {
                 outcomes.extend(items.into_iter().map(group_failed));
-                return Some(error.into());
+                return Some(error);
             }
+        };
+        let items = match self.known {
+            Some(known) if grown => duplicates::look_again(items, known, outcomes),
+            _ => items,
         };
         let event = |item: &LabeledItem| self.event(item);
         let put = |item: &LabeledItem| self.put(&year, item);

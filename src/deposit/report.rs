@@ -80,7 +80,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Collector<'_, R> {
                 self.summary.deposited += 1;
                 self.summary.bytes += deposited.payload.bytes;
             }
-            Err(DepositError::Held(_)) => {}
+            Err(DepositError::Held(_) | DepositError::Overtaken) => {}
             Err(_) => {
                 self.summary.failed += 1;
                 if self.on_error == OnError::Stop {

@@ -174,7 +174,10 @@ impl<'a> SourceRemover<'a> {
                 let compared = comparison.tree(&top, Closeness::Bytes)?;
                 let _held = self.hold(proven)?;
                 compared.unlink(&top)?;
-                Ok(parent.remove_dir(name)?)
+                match parent.remove_dir(name) {
+                    Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+                    removed => Ok(removed?),
+                }
             }
             Some(Kind::File) => {
                 let compared = comparison.single((parent, name), name, Closeness::Bytes)?;
@@ -244,6 +247,10 @@ impl SourceComparison<'_> {
             } else {
                 top.open_dir(&relative)
             };
+            let is_below = !relative.as_os_str().is_empty();
+            if is_below && listed.as_ref().is_err_and(|it| it.kind() == ErrorKind::NotFound) {
+                continue;
+            }
             let visited = listed.map_err(SourceKept::from).and_then(|dir| {
                 self.visit(&dir, (&relative, is_followed), closeness, &mut compared, &mut pending)
             });
@@ -288,7 +295,7 @@ impl SourceComparison<'_> {
                 pending.push((below, is_followed || is_link));
             } else {
                 let found = self.leaf((dir, &entry), &held, closeness)?;
-                compared.leaves.insert(below, found);
+                compared.leaves.extend(found.map(|found| (below, found)));
             }
         }
         let held = self.within.components().chain(relative.components()).collect::<PathBuf>();
@@ -305,15 +312,29 @@ impl SourceComparison<'_> {
         held: &Path,
         closeness: Closeness,
     ) -> Result<ComparedSource, SourceKept> {
-        let found = dir.stat(name)?.ok_or_else(|| SourceKept::Changed(dir.path_of(name)))?;
+        let missing = || PathError::new("find", dir.path_of(name), ErrorKind::NotFound.into());
+        let found = dir.stat(name)?.ok_or_else(missing)?;
         let entry = DirEntry { name: name.into(), kind: found.kind };
-        let found = self.leaf((dir, &entry), held, closeness)?;
+        let found = self.leaf((dir, &entry), held, closeness)?.ok_or_else(missing)?;
         let leaves = BTreeMap::from([(held.to_path_buf(), found)]);
         Ok(ComparedSource { leaves, ..ComparedSource::default() })
     }
 
-    /// Makes sure that `entry` of `dir` is the file or link at `held` in the item.
+    /// Makes sure that `entry` of `dir` is the file or link at `held` in the item. `None`: it is gone meanwhile, because
+    /// another import removes the same source.
     fn leaf(
+        &self,
+        (dir, entry): (&Dir, &DirEntry),
+        held: &Path,
+        closeness: Closeness,
+    ) -> Result<Option<FileStat>, SourceKept> {
+        match self.present_leaf((dir, entry), held, closeness) {
+            Err(_) if dir.is_gone(Path::new(&entry.name))? => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    fn present_leaf(
         &self,
         (dir, entry): (&Dir, &DirEntry),
         held: &Path,

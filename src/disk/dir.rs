@@ -227,6 +227,11 @@ impl Dir {
         Ok(self.raw_stat(relative)?.map(|stat| (FileStat::of(&stat), Blocks::of(&stat))))
     }
 
+    /// Whether nothing is at `relative`, or a file that another process is just removing: its name stays for a moment.
+    pub(crate) fn is_gone(&self, relative: &Path) -> Result<bool, PathError> {
+        Ok(self.stat_with_blocks(relative)?.is_none_or(|(_, blocks)| blocks.names == 0))
+    }
+
     fn raw_stat(&self, relative: &Path) -> Result<Option<rustix::fs::Stat>, PathError> {
         let stat = self.on_name(Operation::Inspect, relative, |above, name| {
             rustix::fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)

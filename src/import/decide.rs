@@ -1,6 +1,7 @@
 //! Deciding about a candidate: the plan, which a dry run prints and an import carries out.
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,13 +122,12 @@ impl<'a> Planner<'a> {
         known: &SourceQuery<'_>,
     ) -> Result<Decision, ImportError> {
         match self.decide_at_once(candidate, key, known) {
-            Err(error) if error.is_of_source(&candidate.place.path()) => {
-                match self.rules.looker.times(&candidate.place) {
-                    Ok(times) if times.into_iter().any(|time| self.is_recent(time)) => {
-                        Ok(Decision::Unsettled)
-                    }
-                    _ => Err(error),
-                }
+            Err(error)
+                if error.is_of_source(&candidate.place.path())
+                    && let Ok(times) = self.rules.looker.times(&candidate.place)
+                    && times.into_iter().any(|time| self.is_recent(time)) =>
+            {
+                Ok(Decision::Unsettled)
             }
             decided => decided,
         }
@@ -269,7 +269,7 @@ impl<'a> Planner<'a> {
         known: &SourceQuery<'_>,
     ) -> Result<Option<Decision>, ImportError> {
         match self.rules.looker.kind(&candidate.place) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             _ => return Ok(None),
         }
         match known(key, &|entry| candidate.may_be(&entry.name))? {
@@ -369,6 +369,8 @@ impl<'a> Planner<'a> {
         let how = (Times::Any, Closeness::Bytes, self.interrupt);
         match self.rules.looker.compare(place, &sidecar.files, None, how) {
             Ok(_) => Ok(true),
+            // Another import has removed it meanwhile.
+            Err(SourceKept::Disk(error)) if error.kind() == ErrorKind::NotFound => Ok(true),
             Err(SourceKept::Copy(error @ CopyError::Interrupted)) => Err(error.into()),
             Err(_) => Ok(false),
         }

@@ -10,7 +10,7 @@ use crate::collection::CollectionError;
 use crate::correction::CorrectionError;
 use crate::deposit::DepositError;
 use crate::disk::copy::CopyError;
-use crate::disk::{FileFault, HeldBy, PathError};
+use crate::disk::{FileFault, PathError};
 use crate::identity::{Identifier, Language, RepositoryName};
 use crate::item::State;
 use crate::relation::RelateError;
@@ -18,15 +18,6 @@ use crate::relation::RelateError;
 /// Why a source was not imported, or the whole import cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Another import holds the ledger.
-    #[error("another import into the collection `{collection}` is at work")]
-    Locked {
-        /// The name of the collection.
-        collection: String,
-        /// The holder.
-        #[source]
-        holder: HeldBy,
-    },
     /// A row of a manifest cannot be used.
     #[error(transparent)]
     Row(Box<RowError>),
@@ -143,6 +134,19 @@ pub enum ImportError {
 }
 
 impl ImportError {
+    /// The path that is missing, if that is the reason.
+    pub(super) fn missing(&self) -> Option<&Path> {
+        let error = match self {
+            ImportError::Disk(error) => error,
+            ImportError::Deposit(error) => match error.as_ref() {
+                DepositError::Disk(error) => error,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        (error.kind() == ErrorKind::NotFound).then(|| error.path())
+    }
+
     /// Whether it concerns the source at `path`, and not the disk, the collection or another process.
     pub(super) fn is_of_source(&self, path: &Path) -> bool {
         use DepositError as Deposit;

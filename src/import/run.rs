@@ -19,6 +19,7 @@ use crate::deposit::source_removal::SourceRemover;
 use crate::deposit::{self, Depositor, SourcePlace, SourceRule};
 use crate::digest::Digest;
 use crate::holdings::Peers;
+use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::progress::{NoProgress, Progress, Scan};
 use feed::RequestFeed;
@@ -46,8 +47,10 @@ pub struct Importer<'a, 'l> {
 /// A source that is becoming an item.
 struct Begun {
     key: Vec<u8>,
-    /// Whether its item has a given name.
-    is_named: bool,
+    /// The given name of its item.
+    name: Option<RepositoryName>,
+    /// The end of the ledger when this was decided.
+    since: u64,
     place: SourcePlace,
     /// The place of the item's files: for a bag, its payload.
     payload: SourcePlace,

@@ -80,7 +80,7 @@ fn import_and_tell(
     events: &mut Vec<Event>,
 ) -> Result<Summary, ImportError> {
     let (agent, interrupt) = (agent(), Interrupt::default());
-    let known = KnownSources::open(collection, &agent, &waiter(clock))?;
+    let known = KnownSources::open(collection, Some(&agent))?;
     let issuer = Issuer::new(collection, &agent, clock, &issue_options())?;
     let writer = collection.writer(&agent, &waiter(clock))?;
     let importer = Importer {
@@ -107,7 +107,7 @@ fn planned(
     options: Options,
     clock: &dyn Clock,
 ) -> (Vec<Event>, Summary) {
-    let ledger = KnownSources::look(collection).unwrap();
+    let ledger = KnownSources::open(collection, None).unwrap();
     let mut events = Vec::new();
     let mut tell = |told| {
         events.extend(told);

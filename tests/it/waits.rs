@@ -8,7 +8,6 @@ use urepo::collection::{Collection, CollectionError, Issuer, lock_changes, recov
 use urepo::disk::{Dir, Lock, LockError, LockMode, Watcher};
 use urepo::distributor::{DistributorError, Patience, Setting};
 use urepo::identity::Instant;
-use urepo::import::{ImportError, KnownSources};
 use urepo::interrupt::Interrupt;
 use urepo::wait::{Waited, Waiter};
 
@@ -96,13 +95,6 @@ fn locks_of_a_collection() {
     let locks = lock_changes([&collection], &agent, &waiter(&clock)).unwrap();
     interrupted(&lock_changes([&collection], &agent, &Impatient::new().waiter()).unwrap_err());
     drop(locks);
-
-    let _ledger = KnownSources::open(&collection, &agent, &waiter(&clock)).unwrap();
-    let ledger = KnownSources::open(&collection, &agent, &Impatient::new().waiter());
-    match ledger.map(|_| ()) {
-        Err(ImportError::Collection(error)) => interrupted(&error),
-        other => panic!("{other:?}"),
-    }
 }
 
 /// Names: the memory that another process has, and a date that has not come yet.

@@ -7,7 +7,7 @@ use urepo::collection::discover::check_outside;
 use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::disk::Links;
-use urepo::holdings::{Peers, UnseenRule};
+use urepo::holdings::UnseenRule;
 use urepo::import::{Bags, Dedupe, Importer, KnownSources, Options, measure, plan, waiting};
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 
@@ -193,16 +193,17 @@ impl Import {
         }
         let options = self.options(context, &sources)?;
         let failed = sources.rejects_file(self.rejects.as_deref())?;
-        let names = self.count(context, &collection, &sources, &options)?;
         let issue = self.issue.options(context);
         let others = names::others(context, &collection, &sources)?;
-        // First: another import holds it until its end.
-        let known = KnownSources::open(&collection, &context.agent, &context.waiter())?;
-        if let Some(names) = names {
-            self.tell_waiting(context, &collection, names)?;
+        let wait = self.waiting(&collection, 1000)?;
+        if !wait.is_zero() {
+            let wait = human::duration(wait);
+            context.printer.note(&format!("1000 identifiers of this granularity take {wait}"));
         }
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
         let writer = context.writer(&collection)?;
+        // Behind the lines of killed runs, which the writer finishes.
+        let known = KnownSources::open(&collection, Some(&context.agent))?;
         let progress = context.progress();
         let mut reporter = report::Reporter::new(context, &collection, failed);
         let found = sources::warning(context, sources.candidates()?);
@@ -235,7 +236,7 @@ impl Import {
     /// Prints the plan.
     fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
         Issuer::new(collection, &context.agent, &context.clock, &self.issue.options(context))?;
-        let known = KnownSources::look(collection)?;
+        let known = KnownSources::open(collection, None)?;
         let mut reporter = report::Reporter::new(context, collection, None);
         reporter.removes_sources = self.drop.remove_source;
         let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
@@ -249,38 +250,9 @@ impl Import {
         reporter.finish(summary, Some(wait))
     }
 
-    /// The number of names needed, if the run has to wait for them.
-    fn count(
-        &self,
-        context: &Context,
-        collection: &Collection,
-        sources: &Sources<'_>,
-        options: &Options,
-    ) -> Result<Option<u64>, Failure> {
-        let waits = self.waiting(collection, u64::from(u32::MAX))? > Duration::ZERO;
-        if !waits || !sources.can_be_read_twice() || context.global.quiet {
-            return Ok(None);
-        }
-        let known = KnownSources::look(collection)?;
-        let mut silence = |_| Ok(());
-        let (options, found) = (options.clone(), sources.candidates()?);
-        let (peers, clock, interrupt) = (Peers::default(), &context.clock, &context.interrupt);
-        let planned = plan(&known, options, peers, clock, found, &mut silence, interrupt);
-        Ok(Some(planned.imported))
-    }
-
     fn waiting(&self, collection: &Collection, names: u64) -> Result<Duration, Failure> {
         let IssueArgs { subsystem, granularity, .. } = &self.issue;
         Ok(waiting(collection, subsystem.as_deref(), *granularity, names)?)
-    }
-
-    fn tell_waiting(&self, context: &Context, collection: &Collection, names: u64) -> Done {
-        let wait = self.waiting(collection, names)?;
-        if !wait.is_zero() {
-            let (names, wait) = (human::count(names, "identifier"), human::duration(wait));
-            context.printer.note(&format!("{names} at this granularity take {wait}"));
-        }
-        Ok(())
     }
 
     fn options(&self, context: &Context, sources: &Sources<'_>) -> Result<Options, Failure> {

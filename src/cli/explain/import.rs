@@ -17,7 +17,6 @@ impl Explain for ImportError {
             Self::Deposit(error) => error.explain(),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::Locked { .. } => Failure::of(Exit::Locked, self).hint(super::WHILE_LOCKED),
             Self::Row(row) => with_row_hint(Failure::of(Exit::Failure, self), &row.fault),
             Self::Bag { .. } => {
                 Failure::of(Exit::Damage, self).hint("nothing of it was imported; fetch it again")

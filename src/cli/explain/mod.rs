@@ -315,7 +315,9 @@ impl Explain for DepositError {
             Self::DeletedHere { .. } => Failure::of(Exit::Deleted, self).hint(
                 "remove the source, or its row; to make another item of it, import it alone with `--dedupe none`",
             ),
-            Self::Held(_) => Failure::of(Exit::Conflict, self).hint("nothing needs to be done"),
+            Self::Held(_) | Self::Overtaken => {
+                Failure::of(Exit::Conflict, self).hint("nothing needs to be done")
+            }
             Self::NameTaken { .. } => Failure::of(Exit::Conflict, self)
                 .hint("repeat the command: the next identifier is another one"),
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(WITH_THE_GROUP),

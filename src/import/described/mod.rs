@@ -183,7 +183,7 @@ impl<'a> ItemFinder<'a> {
         let known = if let Some(known) = self.known.get() {
             known
         } else {
-            let known = KnownSources::look(self.collection)?;
+            let known = KnownSources::open(self.collection, None)?;
             self.known.get_or_init(|| known)
         };
         let source = self.root.join(path);

@@ -1,5 +1,7 @@
 //! Turning candidates into requests, unless nothing needs to be done or an error occurs.
 
+use std::path::Path;
+
 use super::{Begun, RunState, event_of_refused, lock, settled};
 use crate::clock::Clock;
 use crate::deposit::source_removal::{SourceKept, Times};
@@ -59,19 +61,23 @@ enum Begin {
 
 impl<I> RequestFeed<'_, '_, '_, '_, I> {
     fn begin(&mut self, candidate: Candidate) -> Begin {
-        let decided = self.judge.key(&candidate).and_then(|key| {
-            if lock(&self.shared.under_way).keys.contains(&key) {
-                return Ok((key, None));
+        let since = lock(&self.shared.known).end();
+        let mut missing = None;
+        let decided = loop {
+            let decided = self.decide(&candidate);
+            // Another import removes the source, because it is an item: each look finds less of it.
+            let path = decided.as_ref().err().and_then(ImportError::missing);
+            if self.shared.remover.is_none() || path.is_none() || path == missing.as_deref() {
+                break decided;
             }
-            let of_source = |key: &[u8], fits: &dyn Fn(&Entry) -> bool| {
-                lock(&self.shared.known).of_source(key, fits)
-            };
-            let decision = self.judge.decide(&candidate, &key, &of_source)?;
-            Ok((key, Some(decision)))
-        });
+            missing = path.map(Path::to_path_buf);
+            if let Err(error) = lock(&self.shared.known).follow() {
+                break Err(error);
+            }
+        };
         let (became, line) = match decided {
             Ok((key, Some(Decision::Deposit(wanted)))) => {
-                return Begin::Request(Box::new(self.request(candidate, key, *wanted)));
+                return Begin::Request(Box::new(self.request((candidate, key, since), *wanted)));
             }
             Ok((_, Some(decision))) => match settled(decision) {
                 Some(settled) => settled,
@@ -92,6 +98,22 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
         }
         let place = candidate.place.clone();
         Begin::Event(Box::new(self.released(Event::of(candidate, became), &place)))
+    }
+
+    /// The key of a candidate, and what is to be done; `None` if its source is becoming an item already.
+    fn decide(
+        &mut self,
+        candidate: &Candidate,
+    ) -> Result<(Vec<u8>, Option<Decision>), ImportError> {
+        let key = self.judge.key(candidate)?;
+        if lock(&self.shared.under_way).keys.contains(&key) {
+            return Ok((key, None));
+        }
+        let of_source = |key: &[u8], fits: &dyn Fn(&Entry) -> bool| {
+            lock(&self.shared.known).of_source(key, fits)
+        };
+        let decision = self.judge.decide(candidate, &key, &of_source)?;
+        Ok((key, Some(decision)))
     }
 
     /// Removes the source of an item as requested, and notes failures.
@@ -119,15 +141,19 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
         Begin::Event(Box::new(Event::of(candidate, Became::Failed(interrupted.into()))))
     }
 
-    fn request(&self, candidate: Candidate, key: Vec<u8>, wanted: PlannedItem) -> Request {
-        let is_named = candidate.label.is_some();
+    fn request(
+        &self,
+        (candidate, key, since): (Candidate, Vec<u8>, u64),
+        wanted: PlannedItem,
+    ) -> Request {
+        let name = candidate.label.as_ref().map(|label| label.name.clone());
         let PlannedItem { request, payload, .. } = wanted;
         let Candidate { place, row, .. } = candidate;
         let mut under_way = lock(&self.shared.under_way);
         let number = under_way.next;
         under_way.next += 1;
         under_way.keys.insert(key.clone());
-        under_way.begun.insert(number, Begun { key, is_named, place, payload, row });
+        under_way.begun.insert(number, Begun { key, name, since, place, payload, row });
         request
     }
 }

@@ -1,27 +1,32 @@
 //! Finding items with the same content, after a source has been read.
 
-use super::{RunState, lock};
+use super::{Begun, InFlight, RunState, lock};
 use crate::deposit::{DepositError, Duplicate, DuplicateIndex};
 use crate::digest::Digest;
 use crate::disk::PathError;
+use crate::identity::RepositoryName;
 use crate::import::sources::{Imported, ItemPresence};
-use crate::import::{Dedupe, ImportError, KnownSources};
+use crate::import::{Dedupe, ImportError};
 
 impl DuplicateIndex for RunState<'_, '_, '_> {
     /// A source that was touched but has the same content is still the same item. With [`Dedupe::Content`]
     /// the content alone decides.
     fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError> {
         let mut under_way = lock(&self.under_way);
-        let Some(begun) = under_way.begun.get(&number) else { return Ok(Duplicate::None) };
+        let InFlight { begun, contents, .. } = &mut *under_way;
+        let Some(begun) = begun.get(&number) else { return Ok(Duplicate::None) };
+        let overtaken = || match self.made_since(begun).map_err(into_deposit)? {
+            Some(_) => Err(DepositError::Overtaken),
+            None => Ok(Duplicate::None),
+        };
         // An item with a given name is never a duplicate.
-        if self.dedupe == Dedupe::None || begun.is_named {
-            return Ok(Duplicate::None);
+        if self.dedupe == Dedupe::None || begun.name.is_some() {
+            return overtaken();
         }
-        let known: &mut KnownSources<'_> = &mut lock(&self.known);
         let imported = match self.dedupe {
-            Dedupe::Content => known.of_content(content),
+            Dedupe::Content => lock(&self.known).of_content(content),
             Dedupe::Source | Dedupe::None => {
-                known.of_source(&begun.key, &|entry| entry.content == *content)
+                lock(&self.known).of_source(&begun.key, &|entry| entry.content == *content)
             }
         };
         if let Some(Imported { entry, standing, .. }) = imported.map_err(into_deposit)? {
@@ -33,12 +38,31 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
             };
         }
         if self.dedupe == Dedupe::Content {
-            let first = *under_way.contents.entry(*content).or_insert(number);
+            let first = *contents.entry(*content).or_insert(number);
             if first != number {
                 return Ok(Duplicate::Request(first));
             }
         }
-        Ok(Duplicate::None)
+        overtaken()
+    }
+
+    fn follow(&self) -> Result<bool, DepositError> {
+        lock(&self.known).follow().map_err(into_deposit)
+    }
+}
+
+impl RunState<'_, '_, '_> {
+    /// The item that another import has made of a source since it was planned here.
+    ///
+    /// It counts whatever it contains: that import may be removing the source, of which this one then saw the rest. A source
+    /// that was changed in between is another one for the next run.
+    pub(super) fn made_since(&self, begun: &Begun) -> Result<Option<RepositoryName>, ImportError> {
+        let Begun { key, name, since, .. } = begun;
+        if self.dedupe == Dedupe::None && name.is_none() {
+            return Ok(None);
+        }
+        let fits = |it: &RepositoryName| name.as_ref().is_none_or(|name| name == it);
+        lock(&self.known).made_since(*since, key, fits)
     }
 }
 

@@ -19,7 +19,7 @@ impl RunState<'_, '_, '_> {
             same.filter_map(|(outcome, begun)| Self::same(outcome, begun.as_ref()?)).collect();
         let followed = {
             let mut known = lock(&self.known);
-            known.follow().and_then(|()| known.add(same, self.clock))
+            known.follow().and_then(|_| known.add(same, self.clock))
         };
         if let Err(error) = followed {
             lock(&self.output).summary.fatal.get_or_insert(error);
@@ -76,7 +76,14 @@ impl RunState<'_, '_, '_> {
                 name = Some(same.name.clone());
                 same.left.map_or(Became::There(same.name), Became::Left)
             }
-            Err(error) => Became::Failed(error.into()),
+            // That import may be removing the source, which failed here.
+            Err(error) => match begun.as_ref().and_then(|it| self.made_since(it).ok()?) {
+                Some(made) => {
+                    name = Some(made.clone());
+                    Became::There(made)
+                }
+                None => Became::Failed(error.into()),
+            },
         };
         let Some(begun) = begun else {
             return Event::new(source, None, None, became);

@@ -4,7 +4,8 @@
 //! as an existing item. Items without a line, which a killed run left, count by their sidecars, which have the same data
 //! (`[origin]`); so a lost ledger is rebuilt from them.
 //!
-//! One import at a time runs in a collection, by a kernel lock.
+//! Other imports may add lines at the same time. They are taken in before each group is published, under the change lock:
+//! a source that another import has made an item of since is no second one.
 
 mod presence;
 mod table;
@@ -20,12 +21,9 @@ use crate::collection::{
     Collection, CollectionError, Event, EventKind, ImportReader, ImportedSource, Names,
 };
 use crate::digest::Digest;
-use crate::disk::{Lock, LockError, LockMode};
 use crate::identity::RepositoryName;
 use crate::item::{escape, unescape};
-use crate::layout;
 use crate::sidecar::Sidecar;
-use crate::wait::Waiter;
 use table::SourceTable;
 
 pub(crate) use presence::ItemPresence;
@@ -35,14 +33,17 @@ pub(crate) use presence::ItemPresence;
 pub struct KnownSources<'a> {
     collection: &'a Collection,
     reader: Option<ImportReader>,
-    /// The place from which on the lines are of this run.
+    /// The place from which on the lines were added since it was opened.
     begun: u64,
+    /// The place behind the last line of a source.
+    end: u64,
     sources: SourceTable,
     contents: SourceTable,
     absent: HashMap<Digest, Absent>,
     /// Entries without a line: of items that a killed run left, and those that a dry run would write.
     unwritten: Vec<Entry>,
-    writer: Option<(Lock, Agent)>,
+    /// Adds lines; `None` in a dry run.
+    agent: Option<Agent>,
 }
 
 /// A source, and the item that it became.
@@ -67,7 +68,7 @@ pub(crate) struct Entry {
 pub(crate) struct Imported {
     pub entry: Entry,
     pub standing: ItemPresence,
-    /// Whether its item was made by this run.
+    /// Whether its item was made since the run began.
     pub is_new: bool,
 }
 
@@ -83,55 +84,35 @@ struct Absent {
 const UNWRITTEN: u64 = 1 << 63;
 
 impl<'a> KnownSources<'a> {
-    /// Reads the ledger for an import, exclusively.
+    /// Reads the ledger for an import by `agent`, or for a dry run.
     pub fn open(
         collection: &'a Collection,
-        agent: &Agent,
-        waiter: &Waiter<'_>,
-    ) -> Result<KnownSources<'a>, ImportError> {
-        let holder = agent.holder(waiter.clock);
-        let own = collection.ensure_own()?;
-        let lock = Lock::take(own, layout::IMPORT_LOCK, LockMode::Exclusive, &holder, waiter);
-        let lock = lock.map_err(|error| match error {
-            LockError::Held { holder, .. } => {
-                ImportError::Locked { collection: collection.settings().name.clone(), holder }
-            }
-            error => CollectionError::locked(&collection.settings().name, error).into(),
-        })?;
-        KnownSources::read(collection, Some((lock, agent.clone())))
-    }
-
-    /// Reads the ledger for a dry run, without writing or locking.
-    pub fn look(collection: &'a Collection) -> Result<KnownSources<'a>, ImportError> {
-        KnownSources::read(collection, None)
-    }
-
-    fn read(
-        collection: &'a Collection,
-        writer: Option<(Lock, Agent)>,
+        agent: Option<&Agent>,
     ) -> Result<KnownSources<'a>, ImportError> {
         let mut known = KnownSources {
             collection,
             reader: collection.import_reader()?,
             begun: 0,
+            end: 0,
             sources: SourceTable::default(),
             contents: SourceTable::default(),
             absent: HashMap::new(),
             unwritten: Vec::new(),
-            writer,
+            agent: agent.cloned(),
         };
         let keys = RandomState::new();
         let mut recorded = HashSet::new();
         known.read_on(|name| {
             recorded.insert(keys.hash_one(name));
         })?;
+        known.begun = known.end;
         known.add_unrecorded(|name| recorded.contains(&keys.hash_one(name.folded())))?;
         Ok(known)
     }
 
     /// Reads the lines that were added since, and calls `visit` with the folded names of recorded items.
     fn read_on(&mut self, mut visit: impl FnMut(&str)) -> Result<(), ImportError> {
-        let KnownSources { reader, sources, contents, begun, .. } = self;
+        let KnownSources { reader, sources, contents, end, .. } = self;
         let Some(reader) = reader else { return Ok(()) };
         reader.read_on(|name, is_of_holding, source| {
             if is_of_holding {
@@ -142,7 +123,7 @@ impl<'a> KnownSources<'a> {
             {
                 sources.add(&source, place);
                 contents.add(content.as_bytes(), place);
-                *begun = place + 1;
+                *end = place + 1;
             }
         })?;
         Ok(())
@@ -176,7 +157,7 @@ impl<'a> KnownSources<'a> {
 
     /// Syncs the names of items: a killed run may not have done that, and the source of a known item may be removed.
     pub(crate) fn confirm(&self, names: &[RepositoryName]) -> Result<(), ImportError> {
-        if names.is_empty() || self.writer.is_none() {
+        if names.is_empty() || self.agent.is_none() {
             return Ok(());
         }
         Ok(self.collection.confirm_names(names.iter().map(RepositoryName::as_str))?)
@@ -264,16 +245,36 @@ impl<'a> KnownSources<'a> {
         Ok(reader.event_at(place)?.and_then(Entry::of))
     }
 
-    /// Takes in the lines about the items of this run.
-    pub(crate) fn follow(&mut self) -> Result<(), ImportError> {
+    /// Takes in the lines that were added since, of this run and of others. Returns whether there were any of sources.
+    pub(crate) fn follow(&mut self) -> Result<bool, ImportError> {
         if self.reader.is_none() {
             // It was lost, and the writer has built it since.
             self.reader = self.collection.import_reader()?;
         }
-        let begun = self.begun;
+        let end = self.end;
         self.read_on(|_| ())?;
-        self.begun = begun;
-        Ok(())
+        Ok(self.end > end)
+    }
+
+    /// The place behind the last line of a source that was read.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The item that was made of `source` since the lines ended at `end`, if its name `fits`.
+    pub(crate) fn made_since(
+        &self,
+        end: u64,
+        source: &[u8],
+        fits: impl Fn(&RepositoryName) -> bool,
+    ) -> Result<Option<RepositoryName>, ImportError> {
+        for place in self.sources.find(source).filter(|place| (end..UNWRITTEN).contains(place)) {
+            let entry = self.entry_at(place)?;
+            if let Some(entry) = entry.filter(|it| it.source == source && fits(&it.name)) {
+                return Ok(Some(entry.name));
+            }
+        }
+        Ok(None)
     }
 
     /// Records that sources are the same as existing items, durably.
@@ -282,7 +283,7 @@ impl<'a> KnownSources<'a> {
         entries: Vec<Entry>,
         clock: &dyn Clock,
     ) -> Result<(), ImportError> {
-        let Some((_, agent)) = &self.writer else {
+        let Some(agent) = &self.agent else {
             for entry in entries {
                 self.remember(entry);
             }
@@ -293,7 +294,7 @@ impl<'a> KnownSources<'a> {
             Event { import: Some(entry.to_source()), ..event }
         };
         self.collection.log(&entries.iter().map(event).collect::<Vec<_>>(), clock)?;
-        self.follow()
+        self.follow().map(|_| ())
     }
 
     /// Remembers an entry without a line.

@@ -1,5 +1,7 @@
 //! `urepo import` from outside: what it answers, how it ends, what a cron job sees.
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use super::{bytes_below, open, records};
@@ -195,23 +197,45 @@ hint: name another file, or move that one away first
     assert_eq!(hidden.filter(|name| name.starts_with(".urepo-new")).count(), 0);
 }
 
-/// Two runs at once: the second waits for the first, and finds everything there.
+/// Three runs at once all succeed, and make one item of each source together: whatever is the same for them, also where
+/// each removes the sources that another one is reading.
 #[test]
 fn overlaps_with_itself() {
-    let world = World::with_collection();
-    for at in 0..300 {
-        world.write(&format!("in/{at}"), format!("{at}"));
+    let flags = [
+        "in",
+        "in --remove-source",
+        "in --dedupe content",
+        "in other third --dedupe content",
+        "--manifest list.csv",
+        "--manifest list.csv --remove-source",
+    ];
+    for flags in flags {
+        let world = World::with_collection();
+        let mut list = "path,identifier\n".to_owned();
+        for at in 0..240 {
+            for dir in ["in", "other", "third"] {
+                world.write(&format!("{dir}/file{at}"), format!("{at}"));
+                for part in 0..4 {
+                    world.write(&format!("{dir}/dir{at}/{part}"), format!("{at} {part}"));
+                }
+            }
+            let minute = at % 60;
+            let hour = at / 60;
+            writeln!(list, "in/file{at},example.com/b/1999/01.01.{hour:02}.{minute:02}").unwrap();
+            writeln!(list, "in/dir{at},example.com/b/1999/01.02.{hour:02}.{minute:02}").unwrap();
+        }
+        world.write("list.csv", list);
+        let line = format!("-q -c archive import {flags} --lock-wait 10m");
+        let runs = [(); 3].map(|()| world.command(line.split(' ')).spawn().unwrap());
+        for mut run in runs {
+            assert_eq!(run.wait().unwrap().code(), Some(0), "{flags}");
+        }
+        assert_eq!(whole_items(&open(&world)).len(), 480, "{flags}");
+        world.run("verify archive").succeeded();
+        let left = std::fs::read_dir(world.path("in")).unwrap().count();
+        let removed = flags.ends_with("--remove-source");
+        assert_eq!(left, if removed { 0 } else { 480 }, "{flags}");
     }
-    let start = || {
-        let mut command =
-            world.command(["-q", "-c", "archive", "import", "in", "--lock-wait", "10m"]);
-        command.spawn().unwrap()
-    };
-    let mut runs = [start(), start(), start()];
-    for run in &mut runs {
-        assert_eq!(run.wait().unwrap().code(), Some(0));
-    }
-    assert_eq!(whole_items(&open(&world)).len(), 300);
 }
 
 /// Lists, descriptions and patterns may come through pipes, also where a scan finds the totals.

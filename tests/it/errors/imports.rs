@@ -192,23 +192,6 @@ hint: correct the sources named above and repeat: nothing is imported twice
 "#]]);
 }
 
-#[test]
-fn that_are_at_work_already() {
-    use urepo::import::KnownSources;
-    let world = world_with_file();
-    let collection = open(&world);
-    let wait = std::time::Duration::ZERO;
-    let agent = crate::support::agent();
-    let clock = TestClock::at("2026-11-21T02:13:00Z");
-    let _ledger = KnownSources::open(&collection, &agent, &waiter(&clock).up_to(wait)).unwrap();
-    refuses(&world, "-c archive import a.txt --lock-wait 0", 11).tells(str![[r#"
-error: another import into the collection `archive` is at work
-caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
-
-"#]]);
-}
-
 /// A run that imports nothing because all of it counts as rejected is no success.
 #[test]
 fn sources_in_the_directory_of_rejected_sources() {

@@ -36,7 +36,7 @@ fn run(root: &Path, sources: &Path, watcher: &Watcher) -> Vec<Event> {
     let options = import_options();
     let ended = import_and_tell(&collection, rows(sources), options, &clock, &mut events);
     if ended.is_ok_and(|summary| summary.fatal.is_none())
-        && let Ok(ledger) = KnownSources::open(&collection, &agent(), &waiter(&clock))
+        && let Ok(ledger) = KnownSources::open(&collection, Some(&agent()))
     {
         let mut tell = |_| Ok(());
         let _ = relate(&ledger, rows(sources), Update::Act, (&agent(), &waiter(&clock)), &mut tell);

@@ -82,7 +82,7 @@ fn run_until(root: &Path, sources: &Path, units: Units, cut: Cut) {
     }
     let (agent, interrupt) = (agent(), Interrupt::default());
     let importer = Importer {
-        known: KnownSources::open(&collection, &agent, &waiter(&clock)).unwrap(),
+        known: KnownSources::open(&collection, Some(&agent)).unwrap(),
         issuer: Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap(),
         writer: collection.writer(&agent, &waiter(&clock)).unwrap(),
         options: import_options(),

@@ -42,7 +42,7 @@ impl Rerun {
     /// Imports the manifest and sets the relations; what could not be set.
     fn run(&self) -> Vec<String> {
         import(&self.collection, self.rows(), import_options(), &self.clock).unwrap();
-        let ledger = KnownSources::open(&self.collection, &agent(), &waiter(&self.clock)).unwrap();
+        let ledger = KnownSources::open(&self.collection, Some(&agent())).unwrap();
         let mut told = Vec::new();
         let mut tell = |events: Vec<Event>| {
             let is_failed = |event: &Event| matches!(event.became, Became::Failed(_));

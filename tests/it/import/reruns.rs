@@ -166,21 +166,6 @@ fn do_what_the_plan_says() {
     }
 }
 
-/// Only one import at a time has the ledger.
-#[test]
-fn wait_for_each_other() {
-    let scratch = scratch();
-    let collection = make_collection(&scratch.path().join("archive"));
-    let clock = TestClock::at(TIME);
-    let first = KnownSources::open(&collection, &agent(), &waiter(&clock)).unwrap();
-    let second =
-        KnownSources::open(&collection, &agent(), &waiter(&clock).up_to(std::time::Duration::ZERO));
-    assert!(matches!(second, Err(ImportError::Locked { .. })));
-    drop(first);
-    KnownSources::open(&collection, &agent(), &waiter(&clock).up_to(std::time::Duration::ZERO))
-        .unwrap();
-}
-
 #[test]
 fn overlap_in_threads_and_import_each_once() {
     let scratch = scratch();
