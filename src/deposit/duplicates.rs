@@ -6,7 +6,7 @@ use super::group::{Group, LabeledItem, Staged, Withheld};
 use super::{DepositError, Duplicate, DuplicateIndex, Existing, Outcome};
 use crate::collection::{Departed, Writer};
 use crate::identity::RepositoryName;
-use crate::item::{Shape, content};
+use crate::item::Shape;
 
 /// Moves the duplicates of items of the collection, or of earlier requests, out of `staged` to the end of
 /// `group`.
@@ -60,8 +60,7 @@ enum Judged {
 }
 
 fn judge(staged: Staged, known: &dyn DuplicateIndex) -> Judged {
-    let content = content(&staged.done.entries, &staged.payload);
-    match known.holding(staged.number, &content) {
+    match known.holding(staged.number, &staged.content) {
         Ok(Duplicate::None) => Judged::Wanted(staged),
         Ok(Duplicate::Item(name)) => Judged::Ended(held(staged, name, None)),
         Ok(Duplicate::Left(line)) => Judged::Ended(held(staged, line.name.clone(), Some(line))),
@@ -101,8 +100,7 @@ impl Names {
 }
 
 fn held(staged: Staged, name: RepositoryName, left: Option<Box<Departed>>) -> Outcome {
-    let (entries, payload) = (&staged.done.entries, &staged.payload);
-    let (shape, content) = (Shape::of(entries), content(entries, payload));
-    let same = Existing { name, left, shape, content, bytes: payload.bytes };
+    let (shape, content) = (Shape::of(&staged.done.entries), staged.content);
+    let same = Existing { name, left, shape, content, bytes: staged.payload.bytes };
     staged.fails(DepositError::Held(Box::new(same)))
 }

@@ -137,7 +137,6 @@ pub trait DuplicateIndex: Send + Sync {
     /// [`content`](crate::item::content).
     fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError>;
 
-    /// Takes in what was recorded since. Returns whether a staged item may be a duplicate of that; under the change lock,
-    /// nothing more can be recorded.
-    fn follow(&self) -> Result<bool, DepositError>;
+    /// Takes in what was recorded since. Under the change lock, nothing more can be recorded.
+    fn follow(&self) -> Result<(), DepositError>;
 }

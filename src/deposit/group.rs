@@ -7,10 +7,11 @@ use super::plan::Sources;
 use super::stage::StagedPayload;
 use super::{DepositError, Deposited, LeftOut, Metadata, Outcome, PayloadPath, Preset};
 use crate::collection::{Collection, Here, Label, StagedItem, Writer};
+use crate::digest::Digest;
 use crate::disk::PathError;
 use crate::distributor::Notice;
 use crate::flow::{Reservation, Size};
-use crate::item::{Shape, Totals, content};
+use crate::item::{Shape, Totals};
 use crate::layout;
 
 /// An item in the stage, with a complete payload and no name yet.
@@ -30,6 +31,8 @@ pub(super) struct Staged {
     /// Entries of its source that are left out.
     pub left_out: Arc<[LeftOut]>,
     pub payload: Totals,
+    /// The digest of its [`content`](crate::item::content).
+    pub content: Digest,
     /// Room for its unwritten parts.
     pub reserved: Option<Reservation>,
 }
@@ -69,7 +72,7 @@ impl LabeledItem {
             label: self.label.clone(),
             payload: self.staged.payload,
             shape: Shape::of(&self.staged.done.entries),
-            content: content(&self.staged.done.entries, &self.staged.payload),
+            content: self.staged.content,
             lost: self.staged.done.lost,
             left_out: Arc::clone(&self.staged.left_out),
             left: Vec::new(),

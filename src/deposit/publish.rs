@@ -139,10 +139,10 @@ impl Publisher<'_> {
             } else {
                 self.collection.ensure_year(year)
             };
-            let grown = self.known.map_or(Ok(false), DuplicateIndex::follow)?;
-            Ok::<_, DepositError>((locks, year?, grown))
+            self.known.map_or(Ok(()), DuplicateIndex::follow)?;
+            Ok::<_, DepositError>((locks, year?))
         };
-        let (locks, year, grown) = match open() {
+        let (locks, year) = match open() {
             Ok(opened) => opened,
             Err(error) => {
                 outcomes.extend(items.into_iter().map(group_failed));
@@ -150,8 +150,8 @@ impl Publisher<'_> {
             }
         };
         let items = match self.known {
-            Some(known) if grown => duplicates::look_again(items, known, outcomes),
-            _ => items,
+            Some(known) => duplicates::look_again(items, known, outcomes),
+            None => items,
         };
         let event = |item: &LabeledItem| self.event(item);
         let put = |item: &LabeledItem| self.put(&year, item);

@@ -14,7 +14,7 @@ use super::{
 use crate::clock::Clock;
 use crate::collection::{Lookup, StagedItem};
 use crate::flow::{Flow, Reservation, spread};
-use crate::item::Totals;
+use crate::item::{Totals, content};
 
 /// The shared state of the staging threads.
 pub(super) struct Stager<'a> {
@@ -210,6 +210,7 @@ impl RequestContext {
         let mut reserved = self.reserved;
         reserved.has_payload();
         let (payload, reserved) = (Totals::of(&done.entries), Some(reserved));
+        let content = content(&done.entries, &payload);
         Staged {
             number,
             item,
@@ -223,6 +224,7 @@ impl RequestContext {
             done,
             left_out,
             payload,
+            content,
             reserved,
         }
     }

@@ -134,17 +134,23 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// The path that is missing, if that is the reason.
-    pub(super) fn missing(&self) -> Option<&Path> {
-        let error = match self {
-            ImportError::Disk(error) => error,
+    /// Whether another import may be the reason, which makes an item of the same source, or removes it.
+    pub(super) fn may_be_of_another(&self) -> bool {
+        use DepositError as Deposit;
+        let is_missing = |error: &PathError| error.kind() == ErrorKind::NotFound;
+        match self {
+            ImportError::NameExists { .. } => true,
+            ImportError::Disk(error) => is_missing(error),
+            ImportError::Collection(error) => matches!(**error, CollectionError::Changed { .. }),
             ImportError::Deposit(error) => match error.as_ref() {
-                DepositError::Disk(error) => error,
-                _ => return None,
+                Deposit::NameExists { .. }
+                | Deposit::IbipExists { .. }
+                | Deposit::Collection(CollectionError::Changed { .. }) => true,
+                Deposit::Disk(error) => is_missing(error),
+                _ => false,
             },
-            _ => return None,
-        };
-        (error.kind() == ErrorKind::NotFound).then(|| error.path())
+            _ => false,
+        }
     }
 
     /// Whether it concerns the source at `path`, and not the disk, the collection or another process.

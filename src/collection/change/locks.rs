@@ -77,7 +77,7 @@ impl Collection {
 
     /// Whether no process is changing the collection, at some moment of the next second. A user who may not change the
     /// collection cannot ask.
-    pub(in crate::collection) fn is_at_rest(&self) -> Result<bool, PathError> {
+    pub(crate) fn is_at_rest(&self) -> Result<bool, PathError> {
         let Some(own) = self.own()? else { return Ok(true) };
         let file = match own.open_file_if_there(layout::CHANGE_LOCK) {
             Ok(Some(file)) => file,

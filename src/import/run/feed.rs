@@ -1,7 +1,5 @@
 //! Turning candidates into requests, unless nothing needs to be done or an error occurs.
 
-use std::path::Path;
-
 use super::{Begun, RunState, event_of_refused, lock, settled};
 use crate::clock::Clock;
 use crate::deposit::source_removal::{SourceKept, Times};
@@ -62,16 +60,17 @@ enum Begin {
 impl<I> RequestFeed<'_, '_, '_, '_, I> {
     fn begin(&mut self, candidate: Candidate) -> Begin {
         let since = lock(&self.shared.known).end();
-        let mut missing = None;
+        let mut failed = String::new();
         let decided = loop {
             let decided = self.decide(&candidate);
-            // Another import removes the source, because it is an item: each look finds less of it.
-            let path = decided.as_ref().err().and_then(ImportError::missing);
-            if self.shared.remover.is_none() || path.is_none() || path == missing.as_deref() {
+            let Err(error) = &decided else { break decided };
+            let now = error.to_string();
+            if now == failed || !error.may_be_of_another() {
                 break decided;
             }
-            missing = path.map(Path::to_path_buf);
-            if let Err(error) = lock(&self.shared.known).follow() {
+            // While another import removes the source, each look finds less of it.
+            failed = now;
+            if let Err(error) = self.shared.catch_up() {
                 break Err(error);
             }
         };
@@ -87,11 +86,9 @@ impl<I> RequestFeed<'_, '_, '_, '_, I> {
             Err(error) => (Became::Failed(error), None),
         };
         if let Some(line) = line {
-            let mut known = lock(&self.shared.known);
             let unsynced = (!line.is_same).then(|| line.name.clone());
-            let added = known.confirm(unsynced.as_slice());
-            let added = added.and_then(|()| known.add(vec![line], self.clock));
-            drop(known);
+            let confirmed = lock(&self.shared.known).confirm(unsynced.as_slice());
+            let added = confirmed.and_then(|()| self.shared.record(&[line]));
             if let Err(error) = added {
                 return self.end(candidate, error);
             }

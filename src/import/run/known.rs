@@ -46,7 +46,7 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
         overtaken()
     }
 
-    fn follow(&self) -> Result<bool, DepositError> {
+    fn follow(&self) -> Result<(), DepositError> {
         lock(&self.known).follow().map_err(into_deposit)
     }
 }
@@ -71,9 +71,6 @@ fn into_deposit(error: ImportError) -> DepositError {
         ImportError::Deposit(error) => *error,
         ImportError::Collection(error) => (*error).into(),
         ImportError::Disk(error) => error.into(),
-        error => {
-            let cause = std::io::Error::other(error.to_string());
-            PathError::new("read", ".urepo/ledger", cause).into()
-        }
+        error => PathError::new("read", ".urepo/ledger", std::io::Error::other(error)).into(),
     }
 }

@@ -8,7 +8,7 @@ use crate::deposit::source_removal::{SourceKept, Times};
 use crate::deposit::{DepositError, Outcome, SourcePlace, in_words};
 use crate::identity::RepositoryName;
 use crate::import::sources::Entry;
-use crate::import::{Became, Event};
+use crate::import::{Became, Event, ImportError};
 
 impl RunState<'_, '_, '_> {
     /// Takes the outcomes of a group, whose items are durable.
@@ -17,11 +17,7 @@ impl RunState<'_, '_, '_> {
         let same = outcomes.iter().zip(&begun);
         let same: Vec<_> =
             same.filter_map(|(outcome, begun)| Self::same(outcome, begun.as_ref()?)).collect();
-        let followed = {
-            let mut known = lock(&self.known);
-            known.follow().and_then(|_| known.add(same, self.clock))
-        };
-        if let Err(error) = followed {
+        if let Err(error) = self.record(&same) {
             lock(&self.output).summary.fatal.get_or_insert(error);
             return Err(DepositError::GroupFailed);
         }
@@ -34,6 +30,32 @@ impl RunState<'_, '_, '_> {
         self.tell(events.collect());
         let is_fatal = lock(&self.output).summary.fatal.is_some();
         if is_fatal { Err(DepositError::GroupFailed) } else { Ok(()) }
+    }
+
+    /// Records that sources are the same as existing items, durably, and takes in all new lines.
+    ///
+    /// The publishing side locks the ledger and then the known sources, so nobody has these while it waits for the ledger.
+    pub(super) fn record(&self, entries: &[Entry]) -> Result<(), ImportError> {
+        let known = lock(&self.known);
+        let (collection, lines) = (known.collection(), known.duplications(entries, self.clock));
+        drop(known);
+        collection.log(&lines, self.clock)?;
+        lock(&self.known).follow()
+    }
+
+    /// Waits for a change of the collection to be recorded, and takes in all new lines.
+    pub(super) fn catch_up(&self) -> Result<(), ImportError> {
+        let collection = lock(&self.known).collection();
+        collection.is_at_rest()?;
+        lock(&self.known).follow()
+    }
+
+    /// The item that another import has made of a source which failed here.
+    fn overtaken(&self, error: &ImportError, begun: &Begun) -> Option<RepositoryName> {
+        if error.may_be_of_another() {
+            self.catch_up().ok()?;
+        }
+        self.made_since(begun).ok()?
     }
 
     fn take(&self, outcomes: &[Outcome]) -> Vec<Option<Begun>> {
@@ -66,7 +88,8 @@ impl RunState<'_, '_, '_> {
 
     fn event(&self, outcome: Outcome, begun: Option<Begun>) -> Event {
         let Outcome { source, result, .. } = outcome;
-        let (mut name, mut times) = (None, Times::Any);
+        let name;
+        let mut times = Times::Any;
         let became = match result {
             Ok(deposited) => {
                 (name, times) = (Some(deposited.label.name.clone()), Times::OfItem);
@@ -76,14 +99,12 @@ impl RunState<'_, '_, '_> {
                 name = Some(same.name.clone());
                 same.left.map_or(Became::There(same.name), Became::Left)
             }
-            // That import may be removing the source, which failed here.
-            Err(error) => match begun.as_ref().and_then(|it| self.made_since(it).ok()?) {
-                Some(made) => {
-                    name = Some(made.clone());
-                    Became::There(made)
-                }
-                None => Became::Failed(error.into()),
-            },
+            Err(error) => {
+                let error = ImportError::from(error);
+                let overtaken = begun.as_ref().and_then(|begun| self.overtaken(&error, begun));
+                name = overtaken.clone();
+                overtaken.map_or(Became::Failed(error), Became::There)
+            }
         };
         let Some(begun) = begun else {
             return Event::new(source, None, None, became);

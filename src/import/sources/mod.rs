@@ -245,15 +245,13 @@ impl<'a> KnownSources<'a> {
         Ok(reader.event_at(place)?.and_then(Entry::of))
     }
 
-    /// Takes in the lines that were added since, of this run and of others. Returns whether there were any of sources.
-    pub(crate) fn follow(&mut self) -> Result<bool, ImportError> {
+    /// Takes in the lines that were added since, of this run and of others.
+    pub(crate) fn follow(&mut self) -> Result<(), ImportError> {
         if self.reader.is_none() {
             // It was lost, and the writer has built it since.
             self.reader = self.collection.import_reader()?;
         }
-        let end = self.end;
-        self.read_on(|_| ())?;
-        Ok(self.end > end)
+        self.read_on(|_| ())
     }
 
     /// The place behind the last line of a source that was read.
@@ -277,24 +275,14 @@ impl<'a> KnownSources<'a> {
         Ok(None)
     }
 
-    /// Records that sources are the same as existing items, durably.
-    pub(crate) fn add(
-        &mut self,
-        entries: Vec<Entry>,
-        clock: &dyn Clock,
-    ) -> Result<(), ImportError> {
-        let Some(agent) = &self.agent else {
-            for entry in entries {
-                self.remember(entry);
-            }
-            return Ok(());
-        };
-        let event = |entry: &Entry| {
+    /// The lines which say that sources are the same as existing items.
+    pub(crate) fn duplications(&self, entries: &[Entry], clock: &dyn Clock) -> Vec<Event> {
+        let line = |entry: &Entry| {
+            let agent = self.agent.as_ref()?;
             let event = Event::new(EventKind::Duplication, &entry.name, clock.now(), agent);
-            Event { import: Some(entry.to_source()), ..event }
+            Some(Event { import: Some(entry.to_source()), ..event })
         };
-        self.collection.log(&entries.iter().map(event).collect::<Vec<_>>(), clock)?;
-        self.follow().map(|_| ())
+        entries.iter().filter_map(line).collect()
     }
 
     /// Remembers an entry without a line.

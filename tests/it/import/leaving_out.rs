@@ -140,7 +140,8 @@ fn other_rules_never_import_twice() {
             }
             for rules in [second, second, first] {
                 let (told, summary) = rules.run(&collection, &sources, SourceRule::Keep);
-                assert_eq!((albums(), summary.failed), (1, 0), "{context}: {told:?}");
+                let fatal = &summary.fatal;
+                assert_eq!((albums(), summary.failed), (1, 0), "{context}: {told:?} {fatal:?}");
             }
             write(&sources, "album/1.txt", "another one");
             second.run(&collection, &sources, SourceRule::Keep);
