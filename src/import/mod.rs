@@ -97,8 +97,6 @@ pub struct Options {
     pub bags: Bags,
     /// Sources that changed so recently are left alone.
     pub settle: Option<Duration>,
-    /// The time after which no item is begun.
-    pub time_limit: Option<Duration>,
     /// The directory for sources that cannot become items.
     pub rejected: Option<RejectDirectory>,
     /// The description of all items; a row wins over it.

@@ -114,7 +114,6 @@ impl<'l> Importer<'_, 'l> {
         let Importer { known, issuer, writer, mut options, peers, clock, progress, interrupt } =
             self;
         let collection = known.collection();
-        let deadline = deadline(clock, options.time_limit);
         let rejected = options.rejected.take();
         let rules = rules(collection, rejected.as_ref(), options);
         // Sources are removed only after their lines are in the ledger.
@@ -139,7 +138,7 @@ impl<'l> Importer<'_, 'l> {
             progress,
             interrupt,
         };
-        let feed = RequestFeed { shared: &shared, judge, candidates, clock, deadline };
+        let feed = RequestFeed { shared: &shared, judge, candidates };
         let depositor = Depositor {
             collection,
             issuer,
@@ -241,13 +240,6 @@ pub fn measure(
         scan.found(bytes)?;
     }
     Some(())
-}
-
-fn deadline(
-    clock: &dyn Clock,
-    limit: Option<std::time::Duration>,
-) -> Option<crate::identity::Instant> {
-    clock.now().checked_add(i128::try_from(limit?.as_nanos()).ok()?)
 }
 
 fn rules(

@@ -26,8 +26,6 @@ pub struct Summary {
     pub deleted: u64,
     /// Sources that could not be removed as requested.
     pub left: u64,
-    /// Whether the time limit ended the run.
-    pub out_of_time: bool,
     /// Warnings about the memories.
     pub notices: Vec<Notice>,
     /// The outcomes for rows that differ from existing items.

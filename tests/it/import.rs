@@ -46,7 +46,6 @@ fn import_options() -> Options {
         dedupe: Dedupe::Source,
         bags: Bags::Detect,
         settle: None,
-        time_limit: None,
         rejected: None,
         metadata: Metadata::default(),
         title: DefaultTitle::None,

@@ -89,7 +89,7 @@ Examples:
   urepo import incoming --exclude '*.bak' --exclude /cache/
   urepo import --manifest list.csv --map Author=creator --rejects rejects.csv
   find incoming -type f -print0 | urepo import --files-from0 -
-  urepo -q import /srv/drop/ --min-age 60s --remove-source --time-limit 5h
+  urepo -q import /srv/drop/ --min-age 60s --remove-source
   urepo import bag")]
 pub(crate) struct Import {
     /// Directories of items; a file or a bag is one item
@@ -162,9 +162,6 @@ struct DropArgs {
     /// Skip sources that changed within TIME, such as 60s: they may still be written
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     min_age: Option<Duration>,
-    /// Start no more items after TIME, such as 5h; the next import continues
-    #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
-    time_limit: Option<Duration>,
 }
 
 /// The rules for sources that were imported before.
@@ -195,11 +192,6 @@ impl Import {
         let failed = sources.rejects_file(self.rejects.as_deref())?;
         let issue = self.issue.options(context);
         let others = names::others(context, &collection, &sources)?;
-        let wait = self.waiting(&collection, 1000)?;
-        if !wait.is_zero() {
-            let wait = human::duration(wait);
-            context.printer.note(&format!("1000 identifiers of this granularity take {wait}"));
-        }
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
         let writer = context.writer(&collection)?;
         // Behind the lines of killed runs, which the writer finishes.
@@ -207,9 +199,7 @@ impl Import {
         let progress = context.progress();
         let mut reporter = report::Reporter::new(context, &collection, failed);
         let found = sources::warning(context, sources.candidates()?);
-        // The effect of a time limit cannot be known beforehand.
-        let is_measured =
-            progress.is_shown() && options.time_limit.is_none() && sources.can_be_read_twice();
+        let is_measured = progress.is_shown() && sources.can_be_read_twice();
         let again = is_measured.then(|| sources.candidates().ok()).flatten();
         let scan = again.map(|candidates| {
             let (collection, options) = (&collection, options.clone());
@@ -246,13 +236,9 @@ impl Import {
         let (peers, clock) = (others.peers(unseen), &context.clock);
         let mut summary = plan(&known, options, peers, clock, found, &mut reporter, interrupt);
         self.finish_rows(context, (&known, sources), &mut summary, &mut reporter)?;
-        let wait = self.waiting(collection, summary.imported)?;
-        reporter.finish(summary, Some(wait))
-    }
-
-    fn waiting(&self, collection: &Collection, names: u64) -> Result<Duration, Failure> {
         let IssueArgs { subsystem, granularity, .. } = &self.issue;
-        Ok(waiting(collection, subsystem.as_deref(), *granularity, names)?)
+        let wait = waiting(collection, subsystem.as_deref(), *granularity, summary.imported)?;
+        reporter.finish(summary, Some(wait))
     }
 
     fn options(&self, context: &Context, sources: &Sources<'_>) -> Result<Options, Failure> {
@@ -273,7 +259,6 @@ impl Import {
             dedupe: self.dedupe,
             bags: if self.bags { Bags::Only } else { Bags::Detect },
             settle: self.drop.min_age,
-            time_limit: self.drop.time_limit,
             rejected,
             metadata: self.description.metadata(context)?,
             title: self.description.default_title(),

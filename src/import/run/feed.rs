@@ -1,10 +1,8 @@
 //! Turning candidates into requests, unless nothing needs to be done or an error occurs.
 
 use super::{Begun, RunState, event_of_refused, lock, settled};
-use crate::clock::Clock;
 use crate::deposit::source_removal::{SourceKept, Times};
 use crate::deposit::{Request, SourcePlace, in_words};
-use crate::identity::Instant;
 use crate::import::candidate::{Candidate, FoundCandidate};
 use crate::import::decide::{Decision, PlannedItem, Planner};
 use crate::import::sources::Entry;
@@ -15,8 +13,6 @@ pub(super) struct RequestFeed<'s, 'a, 'l, 't, I> {
     pub shared: &'s RunState<'a, 'l, 't>,
     pub judge: Planner<'a>,
     pub candidates: I,
-    pub clock: &'a dyn Clock,
-    pub deadline: Option<Instant>,
 }
 
 impl<I: Iterator<Item = FoundCandidate>> Iterator for RequestFeed<'_, '_, '_, '_, I> {
@@ -30,10 +26,6 @@ impl<I: Iterator<Item = FoundCandidate>> Iterator for RequestFeed<'_, '_, '_, '_
                 return None;
             }
             let found = self.candidates.next()?;
-            if self.deadline.is_some_and(|deadline| self.clock.now() >= deadline) {
-                lock(&self.shared.output).summary.out_of_time = true;
-                return None;
-            }
             let (event, place) = match found {
                 Ok(candidate) => {
                     let place = candidate.place.clone();

@@ -145,23 +145,3 @@ fn totals_are_true_from_the_first_and_the_file_in_work_is_named() {
         assert!(!left.iter().any(|row| row.contains("/s  ") || is_named(row)), "{line}: {left:?}");
     }
 }
-
-/// Nobody knows how much a limit leaves for the next run.
-#[test]
-fn a_limit_of_time_has_no_total() {
-    let world = filled();
-    let line = "-c archive import album --time-limit 1h";
-    let Some((mut child, mut own, mut reader)) = begin(&world, line) else { return };
-    let mut shown = String::new();
-    read_until(&mut own, &mut shown, |shown| {
-        let (_, after) = shown.split_once("10 KiB").unwrap_or_default();
-        after.matches(CLEARED).count() > 2 || shown.matches(CLEARED).count() > MOST_FRAMES
-    });
-    std::thread::scope(|threads| {
-        threads.spawn(|| reader.read_to_end(&mut Vec::new()).unwrap());
-        read_until(&mut own, &mut shown, |_| false);
-    });
-    assert!(child.wait().unwrap().success());
-    assert!(shown.contains("3 items"), "{shown:?}");
-    assert!(!shown.contains("scanning") && !shown.contains(" of "), "{shown:?}");
-}

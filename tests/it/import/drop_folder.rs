@@ -195,27 +195,6 @@ fn leaves_alone_what_is_still_written_beside_a_file_of_the_future() {
 }
 
 #[test]
-fn stops_when_the_time_is_up() {
-    let folder = Folder::new();
-    for at in 0..50 {
-        write(&folder.path("drop"), &format!("{at}"), "x");
-    }
-    // Each look at the clock takes a millisecond.
-    let run = |limit: Option<u64>| {
-        let time_limit = limit.map(Duration::from_millis);
-        let options = Options { time_limit, ..import_options() };
-        let found = tree(&folder.path("drop"), Units::default());
-        let clock = TestClock::at("2026-11-21T02:13:00Z");
-        import(&folder.collection, found, options, &clock).unwrap().1
-    };
-    let first = run(Some(20));
-    assert!(first.out_of_time && first.imported < 52, "{first:?}");
-    let second = run(None);
-    assert!(!second.out_of_time);
-    assert_eq!((first.imported + second.imported, second.there), (52, first.imported));
-}
-
-#[test]
 fn moves_aside_what_can_not_become_an_item() {
     let folder = Folder::new();
     std::fs::create_dir_all(folder.path("drop/rejected/empty")).unwrap();

@@ -286,7 +286,7 @@ impl<'a> Reporter<'a> {
             is_whole = false;
             report.fatal_after(if is_planned { 0 } else { summary.imported }, error);
         }
-        report.summary.complete = Some(!summary.out_of_time && is_whole);
+        report.summary.complete = Some(is_whole);
         report.summary.wait_seconds = wait.map(|wait| wait.as_secs());
         let counts = &mut report.summary.counts;
         (counts.items, counts.failed) = (summary.imported, summary.failed);

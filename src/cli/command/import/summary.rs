@@ -78,9 +78,6 @@ pub(super) fn closing(summary: &Summary, wait: Option<Duration>) -> String {
     if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
         text += &format!("; the identifiers take {}", human::duration(wait));
     }
-    if summary.out_of_time {
-        text += "; the time is up; the next import continues";
-    }
     text
 }
 
