@@ -9,23 +9,13 @@ pub(super) fn month_number(text: &str) -> Option<u32> {
     if let Ok(number @ 1..=12) = text.parse() {
         return Some(number);
     }
-    const MONTHS: [[&str; 2]; 12] = [
-        ["jan", "jan"],
-        ["feb", "fev"],
-        ["mar", "mar"],
-        ["apr", "abr"],
-        ["may", "mai"],
-        ["jun", "jun"],
-        ["jul", "jul"],
-        ["aug", "ago"],
-        ["sep", "set"],
-        ["oct", "out"],
-        ["nov", "nov"],
-        ["dec", "dez"],
+    const MONTHS: [&str; 12] = [
+        "jan", "feb fev", "mar", "apr abr", "may mai", "jun", "jul", "aug ago", "sep set",
+        "oct out", "nov", "dec dez",
     ];
     let begin: String = text.chars().take(3).flat_map(char::to_lowercase).collect();
     let is_word = text.chars().all(|c| c.is_alphabetic() || c == '.');
-    let at = MONTHS.iter().position(|names| names.contains(&begin.as_str()))?;
+    let at = MONTHS.iter().position(|names| names.split(' ').any(|name| name == begin))?;
     is_word.then_some(u32::try_from(at + 1).ok()?)
 }
 

@@ -170,7 +170,6 @@ pub(crate) struct Export {
 /// An entry of the trash.
 #[derive(Serialize)]
 pub(crate) struct Trash {
-    pub(crate) held: &'static str,
     pub(crate) since: String,
     pub(crate) freed: u64,
 }

@@ -184,28 +184,21 @@ impl<'a> Purger<'a> {
     ) -> Result<Vec<Result<Option<Trashed>, RemovalError>>, RemovalError> {
         let _locks = lock_changes([self.collection], self.agent, &self.waiter)?;
         let condemned = group.iter().map(|entry| self.condemn(entry)).collect();
-        self.collection.sync_trash()?;
+        self.collection.open_trash()?.sync()?;
         Ok(condemned)
     }
 
     /// Marks an entry as being purged; `None` if it is gone.
     fn condemn(&self, entry: &Purgeable) -> Result<Option<Trashed>, RemovalError> {
-        let Purgeable { name, held, trashed, .. } = entry;
         if self.interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        let collection = self.collection;
-        let now = match collection.held(trashed) {
-            // Another run has purged it.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            outcome => outcome?,
-        };
-        if now != *held {
-            let path = collection.path().to_path_buf();
-            return Err(CollectionError::Changed { name: name.clone(), path }.into());
-        }
         self.refuse_if_needed(entry)?;
-        Ok(Some(collection.condemn(trashed)?))
+        match self.collection.condemn(&entry.trashed) {
+            // Another run has purged or restored it.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            condemned => Ok(Some(condemned?)),
+        }
     }
 
     /// Removes an entry that is marked, and returns how many bytes that has freed.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::plan::BROKEN_SEAL;
-use super::{DamageRule, RemovalError, Restoration};
+use super::{DamageRule, RemovalError, Restoration, proof};
 use crate::collection::{Collection, CollectionError, Names, ReadSidecar, StoredItem, Trashed};
 use crate::custody::{self, Refusal};
 use crate::disk::{Dir, PathError};
@@ -27,11 +27,13 @@ pub(super) struct Search<'a> {
 }
 
 /// An item to restore, and its entries in the trash.
-pub(super) struct RestoreSource {
+pub(super) struct RestoreSource<'a> {
     /// The sidecar in the place of the item.
     pub(super) record: ReadSidecar,
-    /// The entry of the trash with the deleted item; `None` if the item is not deleted.
+    /// The entry of the trash with the deleted item; `None` if the item is not deleted, or not in the trash.
     pub(super) trashed: Option<Trashed>,
+    /// The collection that has the bytes of a deleted item that is not in the trash.
+    pub(super) donor: Option<&'a Collection>,
     /// Other entries, with the item as it was before.
     pub(super) kept: Vec<PathBuf>,
 }
@@ -52,8 +54,8 @@ impl Candidate {
     }
 }
 
-impl Search<'_> {
-    pub(super) fn find(&self, name: &RepositoryName) -> Result<RestoreSource, RemovalError> {
+impl<'a> Search<'a> {
+    pub(super) fn find(&self, name: &RepositoryName) -> Result<RestoreSource<'a>, RemovalError> {
         let item = match self.collection.item(name) {
             Err(CollectionError::NoSuchItem { .. }) => return Err(self.not_deleted(name)?),
             outcome => outcome?,
@@ -63,7 +65,7 @@ impl Search<'_> {
         match record.sidecar.state {
             State::Original | State::Copy => {
                 let kept = self.collection.kept_in_trash(name)?;
-                return Ok(RestoreSource { record, trashed: None, kept });
+                return Ok(RestoreSource { record, trashed: None, donor: None, kept });
             }
             State::Deleted if item.has_payload()? => {
                 return Err(RemovalError::Beside { name: name.clone() });
@@ -77,16 +79,26 @@ impl Search<'_> {
         self.check_custody(&item, &record)?;
         let chosen = self.choose(name, &record)?;
         let mut kept = self.collection.kept_in_trash(name)?;
-        let Some(trashed) = chosen else {
-            return Err(if record.sidecar.state == State::Elsewhere {
-                let holder = record.sidecar.custody.holder().to_owned();
-                RemovalError::refused(name, Refusal::Elsewhere { holder })
-            } else {
-                RemovalError::NotInTrash { name: name.clone(), kept }
-            });
-        };
-        kept.retain(|entry| *entry != self.collection.path_of_trashed(&trashed));
-        Ok(RestoreSource { record, trashed: Some(trashed), kept })
+        if let Some(trashed) = &chosen {
+            kept.retain(|entry| *entry != self.collection.path_of_trashed(trashed));
+            return Ok(RestoreSource { record, trashed: chosen, donor: None, kept });
+        }
+        if record.sidecar.state == State::Elsewhere {
+            let holder = record.sidecar.custody.holder().to_owned();
+            return Err(RemovalError::refused(name, Refusal::Elsewhere { holder }));
+        }
+        let (own, others) = ((&item, &record.sidecar), self.restoration.others);
+        let (progress, interrupt) = (self.progress, self.interrupt);
+        match proof::find(self.collection, own, others, Depth::Full, progress, interrupt) {
+            Ok(proof) => {
+                let donor = Some(proof.holding.collection);
+                Ok(RestoreSource { record, trashed: None, donor, kept })
+            }
+            Err(RemovalError::LastHolding { .. }) => {
+                Err(RemovalError::NotInTrash { name: name.clone(), kept })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The error for an absent item.

@@ -1,4 +1,4 @@
-//! Restoring deleted items from the trash.
+//! Restoring deleted items: from the trash, or from another collection that has the files of one that was purged.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,13 @@ use crate::collection::{
     ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup, Trashed,
     lock_changes,
 };
+use crate::disk::PathError;
 use crate::identity::{RepositoryName, SECOND};
 use crate::interrupt::Interrupt;
 use crate::item::State;
+use crate::layout;
 use crate::progress::Progress;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{NewText, Sidecar};
 
 /// A restored item, also of a dry run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +36,8 @@ pub struct Restored {
 }
 
 impl Restored {
-    fn of(collection: &Collection, source: &RestoreSource) -> Result<Restored, RemovalError> {
-        let RestoreSource { record, trashed, kept } = source;
+    fn of(collection: &Collection, source: &RestoreSource<'_>) -> Result<Restored, RemovalError> {
+        let RestoreSource { record, trashed, donor, kept } = source;
         let copy;
         let sidecar = match trashed {
             Some(trashed) if record.sidecar.state == State::Elsewhere => {
@@ -48,7 +50,7 @@ impl Restored {
         Ok(Restored {
             name: sidecar.repository.clone(),
             state: if is_tombstone { State::Original } else { sidecar.state },
-            was_here: trashed.is_none(),
+            was_here: trashed.is_none() && donor.is_none(),
             kept: kept.clone(),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
@@ -100,21 +102,29 @@ struct Restoring<'r> {
     search: Search<'r>,
 }
 
-impl Change for Restoring<'_> {
-    type Planned = (RepositoryName, RestoreSource);
+impl<'r> Change for Restoring<'r> {
+    type Planned = (RepositoryName, RestoreSource<'r>);
     type Done = Restored;
 
     // Other processes need not wait while every byte is read; their changes are taken into account afterwards.
-    fn plan(&self, name: &RepositoryName) -> Result<(RepositoryName, RestoreSource), RemovalError> {
-        Ok((name.clone(), self.search.find(name)?))
+    fn plan(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<(RepositoryName, RestoreSource<'r>), RemovalError> {
+        let mut source = self.search.find(name)?;
+        if let Some(donor) = source.donor {
+            self.fetch(name, &source.record.sidecar, donor)?;
+            source = self.search.find(name)?;
+        }
+        Ok((name.clone(), source))
     }
 
-    fn files((_, source): &(RepositoryName, RestoreSource)) -> u64 {
+    fn files((_, source): &(RepositoryName, RestoreSource<'r>)) -> u64 {
         source.record.sidecar.payload.files
     }
 
     /// Swaps the tombstones and the stubs with the items in the trash.
-    fn act(&self, group: &[&(RepositoryName, RestoreSource)]) -> Outcomes<Restored> {
+    fn act(&self, group: &[&(RepositoryName, RestoreSource<'r>)]) -> Outcomes<Restored> {
         let Remover { collection, writer, caller } = self.remover;
         let (collection, clock) = (*collection, caller.clock);
         let locks = lock_changes([collection], caller.agent, &caller.waiter())?;
@@ -163,6 +173,32 @@ impl Change for Restoring<'_> {
 }
 
 impl Restoring<'_> {
+    /// Copies the payload of a tombstone from `donor` into the trash, where the restoration finds it.
+    fn fetch(
+        &self,
+        name: &RepositoryName,
+        tombstone: &Sidecar,
+        donor: &Collection,
+    ) -> Result<(), RemovalError> {
+        let (Remover { collection, writer, .. }, search) = (self.remover, &self.search);
+        let (item, draft) = (donor.named_item(name)?, writer.draft()?);
+        draft.make_directories(&tombstone.files)?;
+        for entry in tombstone.files.iter() {
+            let copied = draft.copy_entry(&item, entry, search.progress, search.interrupt);
+            copied.map_err(|error| error.or(RemovalError::Interrupted))?.map_err(|_| {
+                let path = donor.path().to_path_buf();
+                CollectionError::Changed { name: name.clone(), path }
+            })?;
+        }
+        draft.finish_directories(&tombstone.files, |directory| {
+            let found = item.directory(&layout::in_payload(directory))?;
+            Ok::<_, PathError>(Some(found.attributes()))
+        })?;
+        draft.write_sidecar(&NewText::Held(tombstone.to_text().into_bytes()))?;
+        writer.stage_in_trash(collection, [(draft.staged(), item.name())])?;
+        Ok(())
+    }
+
     /// Restores an item that another run has changed since it was planned.
     fn again(&self, name: &RepositoryName) -> Result<Restored, RemovalError> {
         if self.search.interrupt.requested() {
@@ -175,7 +211,7 @@ impl Restoring<'_> {
     fn check<'l>(
         &'l self,
         name: &RepositoryName,
-        RestoreSource { record, trashed, .. }: &RestoreSource,
+        RestoreSource { record, trashed, .. }: &RestoreSource<'_>,
         locks: &'l ChangeLocks,
     ) -> Result<Option<LockedItem<'l>>, RemovalError> {
         let collection = self.remover.collection;

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::plan::{EntrySource, Plan, wanted};
 use super::{RepairError, scan};
 use crate::collection::{Draft, StoredItem};
-use crate::disk::copy::{Measured, copy_and_digest};
-use crate::disk::{Attributes, Kind, PathError, StoredFile};
+use crate::disk::copy::copy_and_digest;
+use crate::disk::{Attributes, Kind, PathError};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath};
 use crate::layout;
@@ -56,12 +56,12 @@ impl Build<'_> {
                 Ok(())
             }
             (Content::File { .. }, Some(EntrySource::Donor(donor))) => {
-                self.copy(self.donors[donor].open(&entry.path)?, entry)
+                self.copy(&self.donors[donor], entry)
             }
             (Content::File { modified, mode, .. }, None | Some(EntrySource::OwnAttributes)) => {
                 let Some(item) = self.item else { return Ok(()) };
                 if !self.reuse(&entry.path)? {
-                    return self.copy(item.open(&entry.path)?, entry);
+                    return self.copy(item, entry);
                 }
                 if source.is_some() {
                     // Both names belong to one file, so the old item gets the right attributes as well.
@@ -76,20 +76,15 @@ impl Build<'_> {
         }
     }
 
-    /// Copies a file whose bytes must have the digest of `entry`.
-    fn copy(&self, mut source: StoredFile, entry: &Entry) -> Result<(), RepairError> {
-        let Content::File { bytes, digest, modified, mode } = entry.content else { return Ok(()) };
-        let expected = (Measured { bytes, digest }, Attributes { mode, modified });
-        self.progress.expect(0, bytes);
-        let copied = self.draft.copy_file(
-            &mut source,
-            &entry.path,
-            expected,
-            self.progress,
-            self.interrupt,
-        )?;
+    /// Copies a file of `item`, whose bytes must have the digest of `entry`.
+    fn copy(&self, item: &StoredItem, entry: &Entry) -> Result<(), RepairError> {
+        if let Content::File { bytes, .. } = entry.content {
+            self.progress.expect(0, bytes);
+        }
+        let copied = self.draft.copy_entry(item, entry, self.progress, self.interrupt)?;
         copied.map_err(|_| {
-            let (name, path) = (self.plan.name.clone(), source.path().to_path_buf());
+            let (name, path) =
+                (self.plan.name.clone(), item.path_of(&layout::in_payload(entry.path.as_path())));
             RepairError::Changed { name, path }
         })
     }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use urepo::clock::Clock as _;
-use urepo::collection::TrashContents;
 use urepo::identity::SECOND;
 use urepo::removal::{PurgePlan, Purgeable, Purger, Unlogged, Wanted, purgeable};
 
@@ -140,24 +139,16 @@ impl Total {
 
 fn line(entry: &Purgeable, verb: &str) -> String {
     let Purgeable { name, files, bytes, since, .. } = entry;
-    let what = if entry.held == TrashContents::Remains { ", what is left of it" } else { "" };
     let files = human::count(*files, "file");
     let since = since.floor(SECOND);
-    format!("{verb} {name}{what}: {files}, {}, in the trash since {since}", human::bytes(*bytes))
+    format!("{verb} {name}: {files}, {}, in the trash since {since}", human::bytes(*bytes))
 }
 
 fn record(entry: &Purgeable) -> Item<'static> {
     Item {
         files: Some(entry.files),
         bytes: Some(entry.bytes),
-        trash: Some(Trash {
-            held: match entry.held {
-                TrashContents::Remains => "remains",
-                _ => "item",
-            },
-            since: entry.since.to_string(),
-            freed: entry.freed,
-        }),
+        trash: Some(Trash { since: entry.since.to_string(), freed: entry.freed }),
         ..Item::became(&entry.name, "purged")
     }
 }

@@ -18,7 +18,8 @@ use crate::cli::select::{NameFlags, Selection};
 /// Restore deleted items from the trash
 ///
 /// Every byte in the trash is compared with the sidecar first. The item gets its former state: Original or
-/// Copy. Files that `urepo purge` has removed cannot be restored. If the trash has an item several times, such as
+/// Copy. Files that `urepo purge` has removed come from a collection of the settings, or of --with, that has a Copy.
+/// If the trash has an item several times, such as
 /// before a repair, the one that was deleted is restored; the command that copies the others out of the trash is printed.
 /// `urepo export ITEM --name source --to DIR` writes an item to a directory, as it was deposited.
 ///
@@ -36,7 +37,7 @@ pub(crate) struct Restore {
     items: Vec<String>,
     #[command(flatten)]
     flags: NameFlags,
-    /// Another collection, by path or name, that may have a newer state; may be repeated
+    /// Another collection, by path or name, that may have a newer state or the files; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// Override a rule: `damaged` restores an item that differs from its sidecar

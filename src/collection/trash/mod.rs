@@ -112,7 +112,8 @@ impl Collection {
         self.ensure_own()?.ensure_lasting_dir(layout::TRASH)
     }
 
-    fn open_trash(&self) -> Result<Dir, PathError> {
+    /// The trash, which exists.
+    pub(crate) fn open_trash(&self) -> Result<Dir, PathError> {
         self.ensure_own()?.open_dir(layout::TRASH)
     }
 
@@ -213,11 +214,6 @@ impl Collection {
         let trash = self.open_trash()?;
         trash.rename_new(trashed.path(), &trash, marked.path())?;
         Ok(marked)
-    }
-
-    /// Makes the marks of entries durable.
-    pub(crate) fn sync_trash(&self) -> Result<(), PathError> {
-        self.open_trash()?.sync()
     }
 
     /// Removes an entry permanently.

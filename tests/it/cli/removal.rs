@@ -173,6 +173,41 @@ pub(super) fn typed(world: &World, line: &str, answer: &str) -> Option<String> {
     Some(told)
 }
 
+/// A Copy that the deletion has not reached brings an item back whose files were purged, unless that is damaged, too.
+#[test]
+fn what_was_purged_comes_back_from_a_copy() {
+    let (world, name) = world_with_item();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+    let doc = |root: &str| world.path(root).join(&name).join("doc");
+    let before = tree(&doc("archive"));
+    world.run(&format!("-c archive delete {name} --with mirror")).succeeded();
+    world.run("-c archive purge --yes").succeeded();
+    let ran = world.run(&format!("-c archive restore {name}"));
+    assert_eq!(ran.code, 22);
+    assert!(ran.stderr.contains("with `--with`"), "{}", ran.stderr);
+    let restore = format!("-c archive restore {name} --with mirror");
+    let planned = world.run(&format!("{restore} --dry-run"));
+    assert!(planned.succeeded().starts_with(&format!("would restore {name} as Original: ")));
+    assert_eq!(tree(&world.path("archive/.urepo/trash")).len(), 0);
+    let rotten = doc("mirror").join("a.txt");
+    let set = |bytes: &[u8]| {
+        let modified = rotten.metadata().unwrap().modified().unwrap();
+        std::fs::write(&rotten, bytes).unwrap();
+        std::fs::File::open(&rotten).unwrap().set_modified(modified).unwrap();
+    };
+    let sound = std::fs::read(&rotten).unwrap();
+    set(&vec![b'?'; sound.len()]);
+    assert_eq!(world.run(&restore).code, 22);
+    set(&sound);
+    let ran = world.run(&restore);
+    assert_eq!((ran.code, &*ran.stderr), (0, &*format!("restored {name} as Original\n")));
+    assert_eq!(tree(&doc("archive")), before);
+    assert_eq!(tree(&world.path("archive/.urepo/trash")).len(), 0);
+    world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+    assert_eq!(world.run("verify archive mirror").stdout, "");
+}
+
 #[test]
 fn a_person_is_asked() {
     let (world, name) = world_with_item();

@@ -21,7 +21,7 @@ use crate::disk::copy::{CopyError, Measured, copy_and_digest, digest};
 use crate::disk::{Attributes, Dir, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
-use crate::item::{Entry, PayloadPath, directories, empty_directory};
+use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
 use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::NewText;
@@ -248,6 +248,25 @@ impl Draft<'_> {
         }
         self.finish_file(copy, wanted.bytes, attributes)?;
         Ok(Ok(()))
+    }
+
+    /// Copies an entry of `item`. The inner error has the bytes of a file that are not those of its digest.
+    pub(crate) fn copy_entry(
+        &self,
+        item: &StoredItem,
+        Entry { path, content }: &Entry,
+        progress: &dyn Progress,
+        interrupt: &Interrupt,
+    ) -> Result<Result<(), Measured>, CopyError> {
+        match content {
+            Content::EmptyDirectory { .. } => Ok(Ok(())),
+            Content::Link { target } => Ok(Ok(self.make_link(path, target)?)),
+            Content::File { bytes, digest, modified, mode } => {
+                let measured = Measured { bytes: *bytes, digest: *digest };
+                let expected = (measured, Attributes { mode: *mode, modified: *modified });
+                self.copy_file(&mut item.open(path)?, path, expected, progress, interrupt)
+            }
+        }
     }
 
     /// Opens an existing file.
