@@ -16,7 +16,7 @@ pub enum Interrupted<'a> {
     ComeUp(&'a Holding),
     /// The receiver never got it.
     Withdraw,
-    /// The receiver is not in sight, or not the collection that it passed the item on to.
+    /// The receiver is not in sight, or not the collection that it passed the item on to, which may have the payload.
     OutOfSight(String),
 }
 
@@ -77,6 +77,9 @@ pub fn interrupted<'a>(
         Interrupted::Finish(grave, Leaves::Stub)
     } else if there.has_payload() || holder.is_some_and(|it| it.has_payload() && it.covers(giver)) {
         Interrupted::Finish(there, ceded.leaves)
+    } else if ceded.leaves == Leaves::Copy || in_sight(there.custody.holder()) {
+        // Nothing in sight has the payload, so it stays.
+        Interrupted::Finish(there, Leaves::Copy)
     } else {
         Interrupted::OutOfSight(there.custody.holder().to_owned())
     }
@@ -175,7 +178,7 @@ mod tests {
             (vec![b(Payload, &offered, 1)], of(&b(Payload, &offered, 1), Leaves::Copy)),
             (vec![b(Payload, &changed, 2)], of(&b(Payload, &changed, 2), Leaves::Copy)),
             (vec![b(Stub, &at_c, 2), c.clone()], of(&b(Stub, &at_c, 2), Leaves::Copy)),
-            (vec![b(Stub, &at_c, 2)], format!("{:?}", out_of_sight("C"))),
+            (vec![b(Stub, &at_c, 2)], of(&b(Stub, &at_c, 2), Leaves::Copy)),
             (vec![b(Stub, &at_c, 2), gone_at_c.clone()], of(&gone_at_c, Leaves::Stub)),
             (vec![b(Tombstone, &gone, 4)], of(&b(Tombstone, &gone, 4), Leaves::Stub)),
             (vec![b(Stub, &back, 1)], format!("{:?}", Interrupted::KeepAbove(&b(Stub, &back, 1)))),
@@ -194,6 +197,13 @@ mod tests {
             let unseen = interrupted(&giver, ceded, &seen, |id| id != "B");
             assert_eq!(unseen, out_of_sight("B"));
         }
+        // A stub is left only where the payload is known to be elsewhere.
+        let giver = holding("A", Payload, &own.ceded_to(&offered, Leaves::Stub), 1);
+        let (there, ceded) = (b(Stub, &at_c, 2), giver.custody.ceded().unwrap());
+        let seen = [there.clone(), giver.clone()];
+        let lost = interrupted(&giver, ceded, &seen, |_| true);
+        assert_eq!(lost, Interrupted::Finish(&there, Leaves::Copy));
+        assert_eq!(interrupted(&giver, ceded, &seen, |id| id != "C"), out_of_sight("C"));
     }
 
     #[test]

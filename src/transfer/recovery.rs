@@ -80,8 +80,8 @@ impl Recovery<'_> {
         }
         let (own, seen) = self.seen(&item, &read)?;
         let proven = match self.decide(&own, &seen) {
-            Some(custody::Interrupted::Finish(there, _)) => {
-                self.prove(name, there)?;
+            Some(custody::Interrupted::Finish(there, leaves)) => {
+                (leaves == Leaves::Stub).then(|| self.prove(name, there)).transpose()?;
                 Some(there)
             }
             _ => None,
