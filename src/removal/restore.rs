@@ -183,7 +183,7 @@ impl Restoring<'_> {
         let (Remover { collection, writer, .. }, search) = (self.remover, &self.search);
         let (item, draft) = (donor.named_item(name)?, writer.draft()?);
         draft.make_directories(&tombstone.files)?;
-        for entry in tombstone.files.iter() {
+        for entry in &*tombstone.files {
             let copied = draft.copy_entry(&item, entry, search.progress, search.interrupt);
             copied.map_err(|error| error.or(RemovalError::Interrupted))?.map_err(|_| {
                 let path = donor.path().to_path_buf();

@@ -84,7 +84,7 @@ impl Build<'_> {
         let copied = self.draft.copy_entry(item, entry, self.progress, self.interrupt)?;
         copied.map_err(|_| {
             let (name, path) =
-                (self.plan.name.clone(), item.path_of(&layout::in_payload(entry.path.as_path())));
+                (self.plan.name.clone(), item.path_of(layout::in_payload(entry.path.as_path())));
             RepairError::Changed { name, path }
         })
     }

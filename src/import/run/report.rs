@@ -50,14 +50,6 @@ impl RunState<'_, '_, '_> {
         lock(&self.known).follow()
     }
 
-    /// The item that another import has made of a source which failed here.
-    fn overtaken(&self, error: &ImportError, begun: &Begun) -> Option<RepositoryName> {
-        if error.may_be_of_another() {
-            self.catch_up().ok()?;
-        }
-        self.made_since(begun).ok()?
-    }
-
     fn take(&self, outcomes: &[Outcome]) -> Vec<Option<Begun>> {
         let mut under_way = lock(&self.under_way);
         outcomes.iter().map(|outcome| under_way.begun.remove(&outcome.number)).collect()
@@ -101,9 +93,12 @@ impl RunState<'_, '_, '_> {
             }
             Err(error) => {
                 let error = ImportError::from(error);
-                let overtaken = begun.as_ref().and_then(|begun| self.overtaken(&error, begun));
-                name = overtaken.clone();
-                overtaken.map_or(Became::Failed(error), Became::There)
+                if error.may_be_of_another() {
+                    // Its item may be there, and its line not yet.
+                    let _ = self.catch_up();
+                }
+                name = begun.as_ref().and_then(|begun| self.made_since(begun).ok()?);
+                name.clone().map_or(Became::Failed(error), Became::There)
             }
         };
         let Some(begun) = begun else {

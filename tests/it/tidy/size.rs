@@ -4,7 +4,7 @@ use super::{Source, files};
 
 /// Lines of code in `src`, at most: without blank lines, comments, unit tests, and the two services.
 /// Whoever removes code lowers it; nobody raises it.
-const MOST: usize = 58_425;
+const MOST: usize = 58_423;
 
 /// Parts with a budget of their own.
 const APART: [&str; 4] = ["src/serve", "src/resolver", "src/web", "src/cli/command/serve"];
