@@ -23,6 +23,12 @@ const KNOWN: &[(&str, &str, &str)] = &[];
 /// Histories that once broke a promise, and how.
 const REGRESSIONS: &[(&str, &str)] = &[
     (
+        "half a line of the ledger was taken for a record of the item, here and not by the program",
+        "new B
+         copy B A x killed 21
+         lose A x",
+    ),
+    (
         "the giver of an open migration waited for bytes that its receiver had passed on, and that were lost there",
         "new A
          migrate A B x leave-copy killed 34

@@ -54,11 +54,13 @@ impl Holding {
     }
 }
 
-/// Whether the ledger names the item: a run that was killed before it acknowledged the item may have left no line.
+/// Whether the ledger names the item: a run that was killed before it acknowledged the item may have left no line, or the
+/// beginning of one, which was never relied on.
 pub(super) fn is_recorded(root: &Path, name: &str) -> bool {
     let id = format!("\"id\":\"{name}\"");
     let files = fs::read_dir(root.join(".urepo/ledger")).into_iter().flatten().flatten();
-    files.filter_map(|file| fs::read_to_string(file.path()).ok()).any(|text| text.contains(&id))
+    let texts = files.filter_map(|file| fs::read_to_string(file.path()).ok());
+    texts.filter_map(|text| Some(text[..text.rfind('\n')?].contains(&id))).any(|is_named| is_named)
 }
 
 fn value(text: &str, key: &str) -> Option<String> {
