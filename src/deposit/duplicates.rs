@@ -42,6 +42,7 @@ pub(super) fn look_again(
     let mut wanted = Vec::with_capacity(items.len());
     for LabeledItem { staged, label, here } in items {
         match judge(staged, known) {
+            // Requests with the same content as an earlier one were withheld before this group got names.
             Judged::Wanted(staged) | Judged::Withheld(staged, _) => {
                 wanted.push(LabeledItem { staged, label, here });
             }
@@ -51,7 +52,7 @@ pub(super) fn look_again(
     wanted
 }
 
-/// What is done with a staged item.
+/// The result of the look for duplicates of a staged item.
 enum Judged {
     Wanted(Staged),
     /// It is the same as the request of this number.
