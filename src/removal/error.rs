@@ -123,8 +123,8 @@ pub enum Lack {
     Absent,
     /// It has a tombstone.
     Deleted,
-    /// Its sidecar lists another payload.
-    OtherPayload,
+    /// Its sidecar lists another payload, or does not follow the Copy that would go.
+    OtherContents,
     /// It is damaged, with the finding.
     Damaged(String),
     /// It cannot be read, for this reason.
@@ -138,7 +138,7 @@ impl fmt::Display for Lack {
             Lack::SameDirectory => "its directory of the item is the one here",
             Lack::Absent => "it has no such item",
             Lack::Deleted => "it is deleted there as well",
-            Lack::OtherPayload => "it has other files there",
+            Lack::OtherContents => "it has other files or an older description there",
             Lack::Damaged(detail) => return write!(f, "it is damaged there: {detail}"),
             Lack::Unreadable(cause) => return write!(f, "it cannot be read there: {cause}"),
         })

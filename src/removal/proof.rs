@@ -72,8 +72,8 @@ fn look(
         Lack::Absent
     } else if record.sidecar.state == State::Deleted {
         Lack::Deleted
-    } else if !is_same_content(&record.sidecar, sidecar) {
-        Lack::OtherPayload
+    } else if !is_same_content(&record.sidecar, sidecar) || !follows(&record.sidecar, sidecar) {
+        Lack::OtherContents
     } else {
         match prove(&item, depth, progress, interrupt) {
             Ok(()) => return Some(Ok(record)),
@@ -94,6 +94,12 @@ fn is_same_directory(a: &StoredItem, b: &StoredItem) -> bool {
 /// Whether both promise the same files, links and empty directories.
 fn is_same_content(a: &Sidecar, b: &Sidecar) -> bool {
     a.payload == b.payload && content_digest(&a.files) == content_digest(&b.files)
+}
+
+/// Whether nothing is lost with `own` while `other` stays. The tombstone of an Original keeps its description, the stub of
+/// a Copy does not.
+fn follows(other: &Sidecar, own: &Sidecar) -> bool {
+    own.state != State::Copy || other.custody.covers(&own.custody)
 }
 
 fn recorded(other: &Collection, name: &RepositoryName) -> Result<(StoredItem, ReadSidecar), Lack> {
