@@ -31,6 +31,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `name`, `prefix`, `host` | the repository name and its parts |
+//! | `host_port` | the address of a service on the web |
 //! | `grammar`, `oddity` | Table 6.1, and how real names depart from it |
 //! | `cursor`, `calendar` | dates: their digits, and whether they exist |
 //! | `instant`, `rfc3339` | exact instants, and their text |
@@ -58,6 +59,7 @@ mod exact_date;
 mod folding;
 mod grammar;
 mod host;
+mod host_port;
 mod ibip;
 mod ibip_prefix;
 mod identifier;
@@ -78,6 +80,7 @@ pub use calendar::Civil;
 pub use error::ParseError;
 pub use exact_date::ExactDate;
 pub use host::Host;
+pub use host_port::HostPort;
 pub use ibip::Ibip;
 pub use ibip_prefix::IbipPrefix;
 pub use identifier::Identifier;

@@ -10,7 +10,7 @@ use super::record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 use super::walk::{languages, walk};
 use crate::collection::{Collection, CollectionError};
 use crate::identity::{
-    FormatName, Identifier, LanguagePreferences, ParseError, Verb, Verbs, encode_path,
+    FormatName, HostPort, Identifier, LanguagePreferences, ParseError, Verb, Verbs, encode_path,
 };
 use crate::layout;
 
@@ -18,7 +18,7 @@ use crate::layout;
 #[derive(Clone, Debug, Default)]
 pub struct Announced {
     /// Its address. Without one, URLs are absolute paths.
-    pub address: Option<ArchiveAddress>,
+    pub address: Option<HostPort>,
     /// The identifier of its service.
     pub service: Forms,
     /// The identifier of its software.
@@ -26,10 +26,6 @@ pub struct Announced {
     /// The URL key of its answers.
     pub key: Option<UrlKey>,
 }
-
-/// A host and optionally a port, such as `mtc-m16c.sid.inpe.br:80`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArchiveAddress(String);
 
 /// A URL key [resolution, Table 7.1]: one or two numbers of ten digits or more, with a hyphen between.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,29 +182,6 @@ impl Archive for LocalArchive<'_> {
                 None => self.file(item, &[]),
             }),
         })
-    }
-}
-
-impl fmt::Display for ArchiveAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for ArchiveAddress {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<ArchiveAddress, ParseError> {
-        let is_foreign = |c: char| !c.is_ascii_alphanumeric() && !".-[]:".contains(c);
-        let expected = "expected a host and optionally a port";
-        match text.char_indices().find(|(_, c)| is_foreign(*c)) {
-            Some((at, character)) => {
-                let span = at..at + character.len_utf8();
-                Err(ParseError::new("address", text, span, expected))
-            }
-            None if text.is_empty() => Err(ParseError::new("address", text, 0..0, expected)),
-            None => Ok(ArchiveAddress(text.to_owned())),
-        }
     }
 }
 

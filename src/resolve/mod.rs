@@ -37,7 +37,7 @@ mod walk;
 
 pub use holders::{Alert, HeldItem, Holders};
 pub use list::{Archive, Part, filter, list_of_urls};
-pub use local::{Announced, ArchiveAddress, LocalArchive, UrlKey};
+pub use local::{Announced, LocalArchive, UrlKey};
 pub use pairs::Pairs;
 pub use record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 pub use request::{Request, RequestError, UrlRequest, answer};

@@ -9,11 +9,9 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::identity::{
-    Identifier, LanguagePreferences, PersistentUrl, RequiredStatus, encode_path,
+    HostPort, Identifier, LanguagePreferences, PersistentUrl, RequiredStatus, encode_path,
 };
-use urepo::resolve::{
-    Alert, ArchiveAddress, Holders, ResolveError, Resolved, Unresolved, UrlKey, resolve,
-};
+use urepo::resolve::{Alert, Holders, ResolveError, Resolved, Unresolved, UrlKey, resolve};
 
 use crate::cli::Done;
 use crate::cli::context::Context;
@@ -85,8 +83,8 @@ struct AsArchive {
     #[arg(long)]
     all_pairs: bool,
     /// The address of the Archive, HOST[:PORT]; without it, URLs are paths
-    #[arg(long, value_name = "ADDRESS", value_parser = parse::<ArchiveAddress>)]
-    address: Option<ArchiveAddress>,
+    #[arg(long, value_name = "ADDRESS", value_parser = parse::<HostPort>)]
+    address: Option<HostPort>,
     /// The identifier of the Archive service
     #[arg(long, value_name = "ID", value_parser = parse::<Identifier>)]
     service: Option<Identifier>,
