@@ -42,6 +42,13 @@ pub enum Alert {
         /// Why.
         reason: String,
     },
+    /// The Original was deleted; a Copy answers.
+    Deleted {
+        /// The item.
+        name: RepositoryName,
+        /// When.
+        date: Instant,
+    },
     /// The sidecar that answers does not match its seal.
     Unsealed {
         /// The item.
@@ -166,6 +173,11 @@ impl<'a> Holders<'a> {
             let collections = item.originals.clone();
             self.alert(Alert::TwoOriginals { name: name(), collections });
         }
+        if let (Some(date), [], true) =
+            (item.removed, item.originals.as_slice(), item.record.state.has_payload())
+        {
+            self.alert(Alert::Deleted { name: name(), date });
+        }
         if seal != Seal::Intact {
             self.alert(Alert::Unsealed { name: name(), collection: item.collection });
         }
@@ -178,18 +190,19 @@ fn removed(holding: &Holding) -> Option<Instant> {
     record.filter(|record| record.state == State::Deleted).map(|record| record.timestamp)
 }
 
-type Rank = (u8, u8, Reverse<Option<(u64, Instant)>>, u8);
+type Rank = (u8, u8, Reverse<Option<(u64, Instant)>>);
 
 /// The lower, the nearer a holding is to the Original. The Original and its current Copies are equal, unless
-/// the Original is required; of outdated ones and tombstones, the newest. A sidecar that does not match its seal comes last.
+/// the Original is required; of outdated ones, the newest. A tombstone answers where nothing has the files, or the
+/// Original is required [resolution, E15]. A sidecar that does not match its seal comes last.
 fn rank(holding: &Holding, required: RequiredStatus) -> Rank {
     let standing = match holding.standing {
         Standing::Original => 0,
         Standing::Current if required == RequiredStatus::Any => 0,
         Standing::Current => 1,
-        // A tombstone answers unless a Copy is newer: one of an Original that was restored elsewhere.
-        Standing::Deleted => 2,
-        Standing::Behind | Standing::Fork | Standing::Orphan => 3,
+        Standing::Deleted if required == RequiredStatus::Original => 2,
+        Standing::Behind | Standing::Fork | Standing::Orphan => 2,
+        Standing::Deleted => 3,
         // A stub has no contents; another holding answers, if there is one.
         Standing::Elsewhere => 4,
         Standing::Damaged => 5,
@@ -203,7 +216,7 @@ fn rank(holding: &Holding, required: RequiredStatus) -> Rank {
         Some(_) if is_unsealed && required == RequiredStatus::Any => 1,
         Some(_) => 0,
     };
-    (trust, standing.min(2), Reverse(outdated), standing)
+    (trust, standing, Reverse(outdated))
 }
 
 impl Items for Holders<'_> {

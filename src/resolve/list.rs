@@ -103,6 +103,13 @@ fn add<A: Archive>(
         }
         Err(_) => return Ok(()),
     };
+    if let DestinationKind::Description { item: Some(named), .. } = &destination.kind
+        && archive.item(named)?.is_none()
+    {
+        // A pointer: two archives that answered for one metadata item would both seem to hold its Original.
+        pairs.insert(format!("ibi{qualifier}"), Forms::from(named.clone()));
+        return Ok(());
+    }
     if let Some(forms) = forms(&destination, relation) {
         pairs.insert(format!("ibi{qualifier}"), forms);
     }
@@ -120,7 +127,8 @@ fn add<A: Archive>(
 /// The forms of the identifier of a destination, if it has one.
 fn forms<I: Borrow<ItemRecord>>(destination: &Destination<I>, relation: &Verbs) -> Option<Forms> {
     let forms = match &destination.kind {
-        DestinationKind::Description { item, .. } => Forms::from(item.clone()?),
+        // It is the description of the item itself, not the item that its metadata would be.
+        DestinationKind::Description { .. } => return None,
         _ => destination.item.borrow().forms(),
     };
     // Example 9.2 gives only the repository name of a translation, even if it is the item itself.

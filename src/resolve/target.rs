@@ -89,10 +89,11 @@ pub fn resolve(
         item = items.original(item)?;
     }
     let target = match &kind {
-        // A path leads into no metadata [resolution, 7.4].
-        DestinationKind::Description { .. } | DestinationKind::MetadataItem(_)
-            if !path.is_empty() =>
-        {
+        // A path leads into no metadata, unless the list prevails over it [resolution, 7.4].
+        DestinationKind::MetadataItem(_) if !path.is_empty() && !verbs.wants_file_list() => {
+            return Err(ResolveError::NoFiles { name: item.record.name });
+        }
+        DestinationKind::Description { .. } if !path.is_empty() || verbs.wants_file_list() => {
             return Err(ResolveError::NoFiles { name: item.record.name });
         }
         DestinationKind::Description { format: None, .. } => Target::Sidecar,

@@ -196,6 +196,9 @@ fn warning(known: &Known, alert: &Alert) -> String {
         Alert::Unreadable { name, collection, reason } => {
             format!("what {} holds of `{name}` cannot be read: {reason}", path(collection))
         }
+        Alert::Deleted { name, date } => {
+            format!("the Original of `{name}` was deleted on {date}; a Copy is left")
+        }
         Alert::Unsealed { name, collection } => {
             format!("the sidecar of `{name}` in {} does not match its seal", path(collection))
         }
