@@ -58,6 +58,8 @@
 //! | [`promotion`] | a Copy becomes the Original of a lost collection, and back | verify |
 //! | [`amend`] | changes the description of items | holdings |
 //! | [`repair`] | repairs damaged items from good copies | verify |
+//! | `web` | HTTP within limits; pages | resolve |
+//! | `serve` | collections on the web, as archives of the resolution standard | deposit, resolve, web |
 //!
 //! # On disk
 //!
@@ -120,7 +122,11 @@ pub mod relation;
 pub mod removal;
 pub mod repair;
 pub mod resolve;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod sidecar;
 pub mod transfer;
 pub mod verify;
 pub mod wait;
+#[cfg(feature = "serve")]
+pub mod web;

@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Log(command::log::Log),
     Id(command::id::Id),
     Mint(command::mint::Mint),
+    #[cfg(feature = "serve")]
+    Serve(command::serve::Serve),
     Recover(command::recover::Recover),
     Doctor(command::doctor::Doctor),
     Config(command::config::Config),
@@ -139,6 +141,8 @@ impl Command {
             Command::Log(it) => it.run(context),
             Command::Id(it) => it.run(context),
             Command::Mint(it) => it.run(context),
+            #[cfg(feature = "serve")]
+            Command::Serve(it) => it.run(context),
             Command::Recover(it) => it.run(context),
             Command::Doctor(it) => it.run(context),
             Command::Config(it) => it.run(context),

@@ -30,6 +30,7 @@ mod report;
 mod select;
 mod shell;
 mod table;
+mod trace;
 mod typed;
 mod usage;
 mod when;
@@ -74,6 +75,9 @@ pub(crate) fn main() -> ExitCode {
     // A dry run is an answer, too.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { command.purpose() };
     let printer = context::printer(&global, purpose);
+    if let Some(warning) = trace::start(name == "serve") {
+        printer.warning(&warning);
+    }
     report::conclude(run(&command, &name, global, &printer), &printer).code().into()
 }
 

@@ -60,7 +60,7 @@ pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_
 use setup::own;
 pub use setup::own::{BuiltLedger, Rebuilt};
 use setup::settings;
-pub use setup::settings::{Network, Settings, Subsystem};
+pub use setup::settings::{ArchiveSettings, Network, Scheme, Settings, Subsystem};
 pub use trash::{TrashContents, Trashed};
 
 /// An open collection. Everything in it is reached through the descriptor of its root.

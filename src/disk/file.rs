@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fd::AsFd;
 use rustix::fs::{Advice, Mode};
-use rustix::io::retry_on_intr;
+use rustix::io::{ReadWriteFlags, retry_on_intr};
 
 use super::stat::{Attributes, FileStat, set_attributes};
 use super::watch::{Operation, Watcher};
@@ -101,6 +101,15 @@ impl StoredFile {
             }
         }
         Ok(filled)
+    }
+
+    /// Reads `length` bytes at `offset`, if all of them are in the page cache: this never waits for a disk.
+    pub fn read_cached(&self, length: u64, offset: u64) -> Option<Vec<u8>> {
+        self.watcher.before(Operation::Read, &self.path).ok()?;
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        let slices = &mut [io::IoSliceMut::new(&mut bytes)];
+        let read = rustix::io::preadv2(&self.file, slices, offset, ReadWriteFlags::NOWAIT).ok()?;
+        (read == bytes.len()).then_some(bytes)
     }
 
     /// Appends all of `bytes`.

@@ -33,6 +33,10 @@ pub trait Archive: Items {
     fn key(&self) -> Option<String>;
     /// The relations that it answers for an item and `verbs`, including the empty one.
     fn relations(&self, item: &ItemRecord, verbs: &Verbs) -> Result<Vec<Verbs>, Self::Error>;
+    /// What a client is led to in place of a destination, whose identifier it is told in any case.
+    fn admitted(&self, destination: Destination<Self::Item>) -> Destination<Self::Item> {
+        destination
+    }
     /// The URL of a part of a destination, if that is here.
     fn url(
         &self,
@@ -113,6 +117,7 @@ fn add<A: Archive>(
     if let Some(forms) = forms(&destination, relation) {
         pairs.insert(format!("ibi{qualifier}"), forms);
     }
+    let destination = archive.admitted(destination);
     if let Some(url) = archive.url(&destination, part)? {
         let is_data = matches!(destination.kind, DestinationKind::Data);
         pairs.insert(format!("contenttype{qualifier}"), if is_data { "Data" } else { "Metadata" });

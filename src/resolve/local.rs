@@ -8,7 +8,7 @@ use super::holders::{HeldItem, Holders};
 use super::list::{Archive, Part};
 use super::record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 use super::walk::{languages, walk};
-use crate::collection::{Collection, CollectionError};
+use crate::collection::{Collection, CollectionError, Scheme};
 use crate::identity::{
     FormatName, HostPort, Identifier, LanguagePreferences, ParseError, Verb, Verbs, encode_path,
 };
@@ -19,6 +19,10 @@ use crate::layout;
 pub struct Announced {
     /// Its address. Without one, URLs are absolute paths.
     pub address: Option<HostPort>,
+    /// The scheme of its URLs.
+    pub scheme: Scheme,
+    /// Whether its server runs the programs of metadata items, as that of the standard's examples does.
+    pub runs_programs: bool,
     /// The identifier of its service.
     pub service: Forms,
     /// The identifier of its software.
@@ -52,6 +56,13 @@ const RELATIONS: [&str; 8] = [
     ".translation.metadata",
 ];
 
+impl Announced {
+    /// The beginning of its URLs, without a slash.
+    pub fn base(&self) -> Option<String> {
+        Some(format!("{}://{}", self.scheme, self.address.as_ref()?))
+    }
+}
+
 impl<'a> LocalArchive<'a> {
     /// `collection` as an Archive.
     pub fn new(collection: &'a Collection, announced: &'a Announced) -> LocalArchive<'a> {
@@ -60,7 +71,11 @@ impl<'a> LocalArchive<'a> {
     }
 
     /// The relations that `verbs` mean for the item called `name`: one for each language if none is given.
-    fn expanded(&self, name: &Identifier, verbs: &Verbs) -> Result<Vec<Verbs>, CollectionError> {
+    pub(crate) fn expanded(
+        &self,
+        name: &Identifier,
+        verbs: &Verbs,
+    ) -> Result<Vec<Verbs>, CollectionError> {
         let none = LanguagePreferences::default();
         let mut found = vec![Verbs::default()];
         for verb in verbs.steps() {
@@ -87,9 +102,9 @@ impl<'a> LocalArchive<'a> {
 
     /// The URL of a file of the payload; of the payload itself, if the path is empty.
     fn file(&self, item: &HeldItem, path: &[u8]) -> String {
-        if let Some(address) = &self.announced.address {
+        if let Some(base) = self.announced.base() {
             let (name, path) = (&item.sidecar.repository, encode_path(path));
-            return format!("http://{address}/col/{name}/{}/{path}", layout::PAYLOAD);
+            return format!("{base}/col/{name}/{}/{path}", layout::PAYLOAD);
         }
         local(&item.path.join(layout::PAYLOAD).join(std::ffi::OsStr::from_bytes(path)))
     }
@@ -108,10 +123,8 @@ impl Items for LocalArchive<'_> {
         self.items.item(identifier)
     }
 
-    /// A server at an address runs its own programs.
     fn serves(&self, metadata: &ItemRecord, format: Option<&FormatName>) -> bool {
-        self.items.serves(metadata, format)
-            || (self.announced.address.is_some() && metadata.is_program)
+        self.items.serves(metadata, format) || (self.announced.runs_programs && metadata.is_program)
     }
 
     fn renders(&self, format: &FormatName) -> bool {
@@ -160,8 +173,8 @@ impl Archive for LocalArchive<'_> {
             DestinationKind::Description { .. } if part != Part::Target => return Ok(None),
             DestinationKind::Description { format, .. } => {
                 let format = format.as_ref().map_or(String::new(), |format| format!("({format})"));
-                return Ok(Some(match &self.announced.address {
-                    Some(address) => format!("http://{address}/{name}:{format}"),
+                return Ok(Some(match self.announced.base() {
+                    Some(base) => format!("{base}/{name}:{format}"),
                     None => local(&item.path.join(layout::SIDECAR)),
                 }));
             }
@@ -177,8 +190,8 @@ impl Archive for LocalArchive<'_> {
             }
             Part::File(_) if matches!(destination.kind, DestinationKind::MetadataItem(_)) => None,
             Part::File(path) => item.file(path).ok().map(|path| self.file(item, path.as_bytes())),
-            Part::FileList => Some(match &self.announced.address {
-                Some(address) => format!("http://{address}/{name}?ibiurl.verblist=GetFileList"),
+            Part::FileList => Some(match self.announced.base() {
+                Some(base) => format!("{base}/{name}?ibiurl.verblist=GetFileList"),
                 None => self.file(item, &[]),
             }),
         })

@@ -20,7 +20,26 @@ pub enum Request {
     /// The place of an item.
     Url(UrlRequest),
     /// Nothing: a reader is going to fetch its item.
-    Acknowledgment,
+    Acknowledgment(Acknowledgment),
+}
+
+/// What a resolver says of an item that a reader is going to fetch [resolution, Table 8.11].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acknowledgment {
+    /// The address of the reader, then those of the proxies in between.
+    pub addresses: Vec<IpAddr>,
+    /// Whether it is data or metadata.
+    pub is_data: bool,
+    /// The forms of its identifier, if it has one.
+    pub ibi: Option<String>,
+    /// Its state; the standard's own example has none [resolution, E21].
+    pub state: Option<String>,
+    /// Its URL, decoded once, or as it was given in the answer: both are in use [resolution, E02].
+    pub url: String,
+    /// The persistent URL that the reader asked for.
+    pub persistent: String,
+    /// The key of the answer.
+    pub key: String,
 }
 
 /// A request for the URL of an item [resolution, Table 8.9].
@@ -73,17 +92,32 @@ impl Request {
         let required = |name| decoded(query, name)?.ok_or(RequestError::Pair(name));
         match decoded(query, SUBJECT)?.ok_or(RequestError::UnknownSubject)?.as_str() {
             "inclusionConfirmationRequest" => Ok(Request::Confirmation),
-            "acknowledgment" => Ok(Request::Acknowledgment),
+            "acknowledgment" => Ok(Request::Acknowledgment(Acknowledgment {
+                addresses: addresses(&required(ADDRESS)?)?,
+                is_data: match required("contenttype")?.as_str() {
+                    "Data" => true,
+                    "Metadata" => false,
+                    _ => return Err(RequestError::Pair("contenttype")),
+                },
+                ibi: decoded(query, "ibi")?,
+                state: match decoded(query, "state")? {
+                    Some(state) if state != "Original" && state != "Copy" => {
+                        return Err(RequestError::Pair("state"));
+                    }
+                    state => state,
+                },
+                url: required("url")?,
+                persistent: required("url.persistent")?,
+                key: required("urlkey")?,
+            })),
             "urlRequest" => {
-                let addresses = required(ADDRESS)?;
-                let addresses: Result<Vec<IpAddr>, _> =
-                    addresses.split(' ').map(str::parse).collect();
+                let addresses = addresses(&required(ADDRESS)?)?;
                 let path = decoded(query, PATH)?.unwrap_or_default();
                 let path = decode_path(path.strip_prefix('/').unwrap_or(&path));
                 let identifier = required(IDENTIFIER)?.parse();
                 let verbs = decoded(query, VERBS)?.unwrap_or_default().parse();
                 Ok(Request::Url(UrlRequest {
-                    addresses: addresses.map_err(|_| RequestError::Pair(ADDRESS))?,
+                    addresses,
                     path: path.ok_or(RequestError::Pair(PATH))?,
                     identifier: identifier.map_err(|_| RequestError::Pair(IDENTIFIER))?,
                     verbs: verbs.map_err(|_| RequestError::Pair(VERBS))?,
@@ -92,6 +126,12 @@ impl Request {
             _ => Err(RequestError::UnknownSubject),
         }
     }
+}
+
+/// The addresses of a reader and of its proxies [resolution, Table 8.10].
+fn addresses(text: &str) -> Result<Vec<IpAddr>, RequestError> {
+    let addresses: Result<_, _> = text.split(' ').map(str::parse).collect();
+    addresses.map_err(|_| RequestError::Pair(ADDRESS))
 }
 
 /// The decoded value of a pair, `DecodQS` of the standard.
@@ -104,14 +144,13 @@ fn decoded(query: &str, name: &'static str) -> Result<Option<String>, RequestErr
 
 /// The answer of an Archive, `MontarResposta` of the standard.
 pub fn answer<A: Archive>(request: &Request, archive: &A) -> Result<Pairs, A::Error> {
-    let mut pairs = Pairs::default();
     match request {
-        Request::Confirmation => pairs.insert("confirmation", "yes"),
-        Request::Acknowledgment => pairs.insert("notice", "acknowledgment received"),
+        Request::Confirmation => Ok(Pairs::one("confirmation", "yes")),
+        Request::Acknowledgment(_) => Ok(Pairs::one("notice", "acknowledgment received")),
         Request::Url(UrlRequest { path, identifier, verbs, .. }) => {
-            pairs = list_of_urls(archive, identifier, path, verbs)?;
+            let mut pairs = list_of_urls(archive, identifier, path, verbs)?;
             filter(&mut pairs, verbs);
+            Ok(pairs)
         }
     }
-    Ok(pairs)
 }

@@ -137,7 +137,7 @@ impl HeldItem {
     }
 
     /// The file at a path.
-    pub(super) fn file(&self, path: &[u8]) -> Result<PayloadPath, ResolveError> {
+    pub(crate) fn file(&self, path: &[u8]) -> Result<PayloadPath, ResolveError> {
         let typed = Path::new(std::ffi::OsStr::from_bytes(path));
         let found = PayloadPath::new(typed).ok().filter(|path| self.files().any(|it| it == path));
         found.ok_or_else(|| ResolveError::NoFile {

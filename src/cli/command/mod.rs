@@ -30,6 +30,8 @@ mod removal;
 pub(crate) mod repair;
 pub(crate) mod resolve;
 pub(crate) mod restore;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;

@@ -31,6 +31,7 @@ pub use verbs::{FormatName, Verb, Verbs};
 use super::error::ParseError;
 use super::identifier::Identifier;
 use super::pasted::Pasted;
+use super::scan;
 
 const KIND: &str = "persistent URL";
 /// The base of the standard's resolver.
@@ -83,6 +84,13 @@ pub enum RequiredStatus {
     Any,
     /// The Original only.
     Original,
+}
+
+impl PersistentUrl {
+    /// Whether `text` begins with an identifier, however it goes on.
+    pub fn begins(text: &str) -> bool {
+        scan::begins(text).is_ok_and(|found| found.is_some())
+    }
 }
 
 impl Selection {

@@ -1,5 +1,6 @@
 //! Lists of pairs, as each collection answers a resolver.
 
+use urepo::collection::Scheme;
 use urepo::identity::{Identifier, PersistentUrl};
 use urepo::resolve::{Announced, Forms, LocalArchive, Pairs, filter, list_of_urls};
 
@@ -23,6 +24,8 @@ impl Resolve {
         };
         let announced = Announced {
             address: self.archive.address.clone(),
+            scheme: Scheme::Http,
+            runs_programs: self.archive.address.is_some(),
             service: forms(&self.archive.service),
             software: forms(&self.archive.software),
             key: self.archive.urlkey.clone(),

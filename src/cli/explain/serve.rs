@@ -1,0 +1,26 @@
+//! Errors of the archive service as failures.
+
+use urepo::serve::ServiceError;
+
+use super::Explain;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+impl Explain for ServiceError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Deposit(error) => error.explain(),
+            Self::Catalog(error) => error.explain(),
+            Self::Collection(error) => error.explain(),
+            Self::NotOriginal(_) => Failure::of(Exit::Conflict, self).hint(
+                "leave `service` out of `[archive]` in `urepo.toml`: a copy of a collection makes a service of its own",
+            ),
+            Self::Transferable(identifier) => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo meta set {identifier} transferable=false` keeps it here")),
+            Self::None => Failure::of(Exit::Failure, self)
+                .hint("add a `[[subsystem]]` with a `host` to `urepo.toml`, or name an item with `--service`"),
+            Self::Settings(_) => Failure::of(Exit::Failure, self)
+                .hint("write `service = \"ID\"` into `[archive]` of `urepo.toml` by hand"),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The archive service over HTTP: Algorithm 1 of the standard, for a client at an address.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use hyper::StatusCode;
+
+use super::archive::Archive;
+use super::proof::{Proof, Version};
+use crate::collection::CollectionError;
+use crate::custody::Standing;
+use crate::disk::PathError;
+use crate::identity::{FormatName, Identifier, Instant, Verbs};
+use crate::item::{Content, State, position};
+use crate::resolve::{
+    Archive as Answers, Destination, DestinationKind, Forms, HeldItem, ItemRecord, Items,
+    LocalArchive, Part, Request, RequestError, answer,
+};
+use crate::sidecar::AccessLevel;
+use crate::web::answer::{Answer, text};
+
+/// The answer to the query of a request to the service.
+pub(super) fn answer_query(
+    archive: &Archive,
+    query: &str,
+    now: Instant,
+) -> Result<Answer, CollectionError> {
+    let refuse = |notice: String| Ok(text(StatusCode::BAD_REQUEST, notice));
+    let request = match Request::of_query(query) {
+        Ok(request) => request,
+        Err(RequestError::UnknownSubject) => {
+            return refuse("notice {unknown service subject}".to_owned());
+        }
+        Err(RequestError::Pair(name)) => return refuse(format!("notice {{invalid pair {name}}}")),
+    };
+    let client = match &request {
+        Request::Url(asked) => asked.addresses.as_slice(),
+        Request::Acknowledgment(it) => {
+            let is_own = archive.keys.knows(&it.key, now, &it.addresses)
+                && it.url.starts_with(&archive.base());
+            tracing::info!(url = it.url, is_own, "acknowledged");
+            &[]
+        }
+        Request::Confirmation => &[],
+    };
+    let key = archive.keys.give(now, client).map_err(|error| {
+        PathError::new("read random bytes for", archive.collection.path(), error)
+    })?;
+    let pairs = answer(&request, &Answering::new(archive, client.first().copied(), key))?;
+    Ok(text(StatusCode::OK, pairs.to_string()))
+}
+
+/// The archive, answering a client.
+pub(super) struct Answering<'a> {
+    archive: &'a Archive,
+    local: LocalArchive<'a>,
+    /// The reader, as the resolver names it. The files themselves go by the connection.
+    client: Option<IpAddr>,
+    key: String,
+    /// What was looked up: each relation begins at the same item.
+    seen: RefCell<HashMap<Identifier, Option<HeldItem>>>,
+}
+
+impl<'a> Answering<'a> {
+    pub(super) fn new(archive: &'a Archive, client: Option<IpAddr>, key: String) -> Answering<'a> {
+        let local = LocalArchive::new(&archive.collection, &archive.announced);
+        Answering { archive, local, client, key, seen: RefCell::default() }
+    }
+
+    fn level(&self, item: &HeldItem) -> AccessLevel {
+        let access = &item.sidecar.access;
+        self.client.map_or(access.level, |client| access.level_at(client))
+    }
+
+    /// Whether a file is known to be damaged: then it has no URL, and a Copy elsewhere answers.
+    fn is_damaged(&self, item: &HeldItem, path: &[u8]) -> Result<bool, CollectionError> {
+        if !self.archive.proofs.knows_damage() {
+            return Ok(false);
+        }
+        let Ok(path) = item.file(path) else { return Ok(false) };
+        let files = &item.sidecar.files;
+        let entry = position(files, path.as_path()).map(|at| &files[at].content);
+        let Some(Content::File { digest, .. }) = entry else { return Ok(false) };
+        let stored = self.archive.collection.item(&item.record.name)?;
+        let stat = stored.stat(crate::layout::in_payload(path.as_path()))?;
+        let version = stat.map(|stat| Version::of(&stat, *digest));
+        Ok(version.is_some_and(|it| self.archive.proofs.of(&it) == Some(Proof::Damaged)))
+    }
+}
+
+impl Items for Answering<'_> {
+    type Item = HeldItem;
+    type Error = CollectionError;
+
+    fn item(&self, identifier: &Identifier) -> Result<Option<HeldItem>, CollectionError> {
+        if let Some(seen) = self.seen.borrow().get(identifier) {
+            return Ok(seen.clone());
+        }
+        let mut found = self.local.item(identifier)?;
+        if let Some(item) = &mut found
+            && item.record.state == State::Original
+            && item.standing == Standing::Behind
+        {
+            // The Original was put back from a backup: a later state of it is known.
+            item.record.state = State::Copy;
+        }
+        self.seen.borrow_mut().insert(identifier.clone(), found.clone());
+        Ok(found)
+    }
+
+    fn renders(&self, format: &FormatName) -> bool {
+        self.local.renders(format)
+    }
+}
+
+impl Answers for Answering<'_> {
+    fn address(&self) -> String {
+        self.local.address()
+    }
+
+    fn service(&self) -> Forms {
+        self.local.service()
+    }
+
+    fn software(&self) -> Forms {
+        self.local.software()
+    }
+
+    fn key(&self) -> Option<String> {
+        Some(self.key.clone())
+    }
+
+    /// Only the relations that the filter leaves: what is asked for, and the way to it.
+    fn relations(&self, item: &ItemRecord, verbs: &Verbs) -> Result<Vec<Verbs>, CollectionError> {
+        let name = Identifier::Repository(item.name.clone());
+        let mut all = Vec::new();
+        for length in 0..=verbs.steps().len() {
+            all.extend(self.local.expanded(&name, &verbs.before(length))?);
+        }
+        Ok(all)
+    }
+
+    fn admitted(&self, destination: Destination<HeldItem>) -> Destination<HeldItem> {
+        let is_files = !matches!(destination.kind, DestinationKind::Description { .. });
+        if is_files && self.level(&destination.item) == AccessLevel::Metadata {
+            let kind = DestinationKind::Description { format: None, item: None };
+            return Destination { kind, ..destination };
+        }
+        destination
+    }
+
+    fn url(
+        &self,
+        destination: &Destination<HeldItem>,
+        part: Part<'_>,
+    ) -> Result<Option<String>, CollectionError> {
+        let item = &destination.item;
+        let part = match (self.level(item), &destination.kind) {
+            // The page there says that the item is closed.
+            (AccessLevel::Closed, _) => {
+                return Ok(Some(format!("{}/{}", self.archive.base(), item.record.name)));
+            }
+            // The description stands for each part of the item.
+            (AccessLevel::Metadata, DestinationKind::Description { .. }) => Part::Target,
+            _ => part,
+        };
+        let path = match (&destination.kind, part) {
+            (DestinationKind::Description { .. }, _) | (_, Part::FileList) => None,
+            (_, Part::File(path)) => Some(path),
+            (_, Part::Target) => item.sidecar.target.as_ref().map(|target| target.as_bytes()),
+        };
+        if path.map_or(Ok(false), |path| self.is_damaged(item, path))? {
+            return Ok(None);
+        }
+        self.local.url(destination, part)
+    }
+}

@@ -1,0 +1,97 @@
+//! A collection as an archive on the web.
+
+use super::key::Keys;
+use super::proof::Proofs;
+use super::service_item::ServiceItem;
+use crate::collection::{Collection, Scheme};
+use crate::identity::{HostPort, Identifier, RepositoryName};
+use crate::resolve::{Announced, Forms};
+
+/// The base of persistent URLs where none is set: that of the standard's resolver.
+const URL_BASE: &str = "http://urlib.net/";
+
+/// How a collection is exposed.
+#[derive(Clone, Debug)]
+pub struct Exposed {
+    /// The address at which readers and resolvers reach it. All URLs are made from it, and none from a request.
+    pub address: HostPort,
+    /// The scheme of its URLs.
+    pub scheme: Scheme,
+    /// The mail address of its administrator.
+    pub email: Option<String>,
+    /// The beginning of persistent URLs, if a resolver answers them.
+    pub url_base: Option<String>,
+}
+
+/// An archive: a collection, and what it answers with.
+#[derive(Debug)]
+pub struct Archive {
+    pub(super) collection: Collection,
+    pub(super) exposed: Exposed,
+    pub(super) announced: Announced,
+    /// All forms of the identifier of its service.
+    pub(super) service: Vec<Identifier>,
+    pub(super) keys: Keys,
+    pub(super) proofs: Proofs,
+}
+
+impl Archive {
+    /// `collection` as an archive whose service is `service`.
+    pub fn new(
+        collection: Collection,
+        exposed: Exposed,
+        service: ServiceItem,
+    ) -> std::io::Result<Archive> {
+        let announced = Announced {
+            address: Some(exposed.address.clone()),
+            scheme: exposed.scheme,
+            service: service.registered,
+            software: Forms::default(),
+            // Each answer has a key of its own.
+            key: None,
+            runs_programs: false,
+        };
+        let (keys, proofs) = (Keys::new()?, Proofs::default());
+        Ok(Archive { collection, exposed, announced, service: service.names, keys, proofs })
+    }
+
+    /// The collection.
+    pub fn collection(&self) -> &Collection {
+        &self.collection
+    }
+
+    /// How it is exposed.
+    pub fn exposed(&self) -> &Exposed {
+        &self.exposed
+    }
+
+    /// The URL of its service.
+    pub fn service_url(&self) -> String {
+        let Forms { repository, ibip } = &self.announced.service;
+        let name = repository.as_ref().map(ToString::to_string);
+        let name = name.or_else(|| ibip.as_ref().map(ToString::to_string)).unwrap_or_default();
+        format!("{}/{name}", self.base())
+    }
+
+    /// The beginning of its URLs, without a slash.
+    pub(super) fn base(&self) -> String {
+        format!("{}://{}", self.exposed.scheme, self.exposed.address)
+    }
+
+    /// Whether a request for `host` is for this archive.
+    pub(super) fn is_at(&self, host: &HostPort) -> bool {
+        self.exposed.address.is_same(host, self.exposed.scheme.usual_port())
+    }
+
+    /// The persistent URL of `name`, for citing it.
+    pub(super) fn persistent(&self, name: &RepositoryName) -> String {
+        let base = self.exposed.url_base.as_deref().unwrap_or(URL_BASE);
+        format!("{}/{name}", base.trim_end_matches('/'))
+    }
+
+    /// The same request at the resolver, if one is known. `target` begins with a slash.
+    pub(super) fn elsewhere(&self, target: &str) -> Option<String> {
+        let base = self.exposed.url_base.as_deref()?;
+        Some(format!("{}{target}", base.trim_end_matches('/')))
+    }
+}

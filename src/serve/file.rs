@@ -1,0 +1,366 @@
+//! Files of items: only what the sidecar lists, and never bytes that are known to be damaged.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::header::{
+    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, LINK, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, StatusCode};
+
+use super::archive::Archive;
+use super::item::{Asked, stored_for};
+use super::media::{disposition, media};
+use super::proof::{Proof, Version};
+use super::stream::{Check, FileBody};
+use crate::collection::{CollectionError, StoredItem};
+use crate::digest::{Digest, Hasher};
+use crate::disk::{Kind, StoredFile};
+use crate::identity::{Identifier, RepositoryName, SECOND, encode_path};
+use crate::item::{Content, PayloadPath, State, position};
+use crate::layout;
+use crate::sidecar::{AccessLevel, Sidecar};
+use crate::web::answer::{self, Answer};
+use crate::web::conditions::{Sent, Validators, evaluate, http_date};
+
+/// Files up to this size are read and proved before the first byte is sent.
+const PROVED_FIRST: u64 = 1024 * 1024;
+
+/// A file that may be given out, or the answer in place of it.
+pub(super) enum Found {
+    File(Box<Opened>),
+    Answer(Answer),
+}
+
+/// A file, opened, whose kind and size are those of the sidecar.
+pub(super) struct Opened {
+    file: Arc<StoredFile>,
+    sidecar: Sidecar,
+    path: PayloadPath,
+    bytes: u64,
+    digest: Digest,
+    version: Version,
+    /// All its bytes, if they were read for the proof.
+    read: Option<Bytes>,
+}
+
+impl Archive {
+    /// The file at `path` in the payload of the item `name`, or the answer in place of it.
+    pub(super) fn content(
+        &self,
+        name: &RepositoryName,
+        path: &[u8],
+        asked: &Asked<'_>,
+    ) -> Result<Found, CollectionError> {
+        let item = match self.collection.item(name) {
+            Err(error) if error.is_absence() => {
+                let identifier = Identifier::Repository(name.clone());
+                return Ok(Found::Answer(self.absent(&identifier, asked)?));
+            }
+            item => item?,
+        };
+        let (sidecar, _) = item.sidecar()?;
+        match sidecar.state {
+            State::Original | State::Copy => {}
+            State::Deleted => return Ok(Found::Answer(self.deleted(&sidecar, asked))),
+            State::Elsewhere => {
+                // The resolver knows persistent URLs only.
+                let path = encode_path(path);
+                let target =
+                    if path.is_empty() { format!("/{name}") } else { format!("/{name}/{path}") };
+                let asked = Asked { target: &target, ..*asked };
+                let identifier = Identifier::Repository(name.clone());
+                return Ok(Found::Answer(self.absent(&identifier, &asked)?));
+            }
+        }
+        if sidecar.access.level_at(asked.client) != AccessLevel::Open {
+            return Ok(Found::Answer(self.restricted(&sidecar, asked)));
+        }
+        self.entry(&item, sidecar, path, asked)
+    }
+
+    fn entry(
+        &self,
+        item: &StoredItem,
+        sidecar: Sidecar,
+        path: &[u8],
+        asked: &Asked<'_>,
+    ) -> Result<Found, CollectionError> {
+        let name = item.name();
+        let missing = || {
+            let subject = format!("{name}/{}", encode_path(path));
+            Ok(Found::Answer(self.no_such_part(name, &subject, asked)))
+        };
+        let text = path.strip_suffix(b"/").unwrap_or(path);
+        if text.is_empty() {
+            return Ok(Found::Answer(self.list(&sidecar, b"", asked)));
+        }
+        use std::os::unix::ffi::OsStrExt as _;
+        let Ok(payload_path) = PayloadPath::new(std::ffi::OsStr::from_bytes(text).as_ref()) else {
+            return missing();
+        };
+        let entry =
+            position(&sidecar.files, payload_path.as_path()).map(|at| &sidecar.files[at].content);
+        match entry {
+            Some(Content::File { .. } | Content::Link { .. }) if text.len() < path.len() => {
+                missing()
+            }
+            Some(Content::File { bytes, digest, .. }) => {
+                let (bytes, digest) = (*bytes, *digest);
+                self.open(item, sidecar, payload_path, (bytes, digest), asked)
+            }
+            Some(Content::Link { target }) => {
+                let location = link_path(name, &payload_path, target);
+                match location {
+                    Some(path) => {
+                        let location = format!("{}{path}", self.base());
+                        Ok(Found::Answer(answer::redirect(&location, "no-cache")))
+                    }
+                    None => missing(),
+                }
+            }
+            Some(Content::EmptyDirectory { .. }) => {
+                Ok(Found::Answer(self.list(&sidecar, &directory(text), asked)))
+            }
+            None => {
+                let directory = directory(text);
+                let is_directory =
+                    sidecar.files.iter().any(|entry| entry.path.as_bytes().starts_with(&directory));
+                if is_directory {
+                    Ok(Found::Answer(self.list(&sidecar, &directory, asked)))
+                } else {
+                    missing()
+                }
+            }
+        }
+    }
+
+    fn open(
+        &self,
+        item: &StoredItem,
+        sidecar: Sidecar,
+        path: PayloadPath,
+        (bytes, digest): (u64, Digest),
+        asked: &Asked<'_>,
+    ) -> Result<Found, CollectionError> {
+        let damaged = |detail: &str| {
+            tracing::error!(item = %item.name(), path = %path, "damage: {detail}");
+            Ok(Found::Answer(self.damaged(item.name(), asked)))
+        };
+        let file = match item.open(&path) {
+            Ok(file) => Arc::new(file),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Err(error.into());
+            }
+            Err(error) => return damaged(&error.to_string()),
+        };
+        let stat = file.stat()?;
+        if stat.kind != Kind::File || stat.bytes != bytes {
+            return damaged("its kind or size differs from the sidecar");
+        }
+        let version = Version::of(&stat, digest);
+        match self.proofs.of(&version) {
+            Some(Proof::Damaged) => return damaged("its digest differs"),
+            Some(Proof::Whole) => {}
+            None if bytes <= PROVED_FIRST => {
+                let mut read = vec![0; usize::try_from(bytes).unwrap_or(0)];
+                let length = file.read_at(&mut read, 0)?;
+                let is_whole = length as u64 == bytes && Digest::of(&read) == digest;
+                self.proofs.note(version, if is_whole { Proof::Whole } else { Proof::Damaged });
+                if !is_whole {
+                    return damaged("its digest differs");
+                }
+                let read = Some(read.into());
+                return Ok(Found::File(Box::new(Opened {
+                    file,
+                    sidecar,
+                    path,
+                    bytes,
+                    digest,
+                    version,
+                    read,
+                })));
+            }
+            None => {}
+        }
+        Ok(Found::File(Box::new(Opened {
+            file,
+            sidecar,
+            path,
+            bytes,
+            digest,
+            version,
+            read: None,
+        })))
+    }
+}
+
+/// The answer with a file.
+pub(super) fn answer_with(
+    archive: &Arc<Archive>,
+    opened: Opened,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Answer {
+    let name = opened.path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let media = media(name);
+    let disposition = disposition(name, media);
+    let Opened { file, sidecar, bytes, digest, version, read, .. } = opened;
+    let seconds = i64::try_from(sidecar.timestamp.nanoseconds() / SECOND).unwrap_or(0);
+    let validators = Validators { tag: format!("\"{digest}\""), modified: seconds };
+    let sent = evaluate(headers, &validators, bytes);
+    let range = match &sent {
+        Sent::Whole => 0..bytes,
+        Sent::Part(range) => range.clone(),
+        Sent::Nothing(_) => 0..0,
+    };
+    let length = range.end - range.start;
+    let is_proved = archive.proofs.of(&version) == Some(Proof::Whole);
+    let mut answer = match &sent {
+        Sent::Nothing(status) => answer::empty(*status),
+        Sent::Whole | Sent::Part(_) if method == Method::HEAD => answer::empty(StatusCode::OK),
+        Sent::Whole | Sent::Part(_) => {
+            let body = match read.or_else(|| small(&file, &range, is_proved)) {
+                Some(all) => {
+                    let all = if all.len() as u64 == length { all } else { part(&all, &range) };
+                    http_body_util::Full::new(all).map_err(|never| match never {}).boxed_unsync()
+                }
+                None => {
+                    let is_checked = sent == Sent::Whole && !is_proved;
+                    if !is_checked && !is_proved {
+                        prove_later(archive, &file, version, digest);
+                    }
+                    let check = is_checked.then(|| Check {
+                        archive: Arc::clone(archive),
+                        version,
+                        digest,
+                        hasher: Hasher::default(),
+                    });
+                    FileBody::new(file, range.clone(), check).boxed_unsync()
+                }
+            };
+            hyper::Response::new(body)
+        }
+    };
+    if let Sent::Part(range) = &sent {
+        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let text = format!("bytes {}-{}/{bytes}", range.start, range.end - 1);
+        answer::set(&mut answer, CONTENT_RANGE, &text);
+    }
+    match sent {
+        Sent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE) => {
+            answer::set(&mut answer, CONTENT_RANGE, &format!("bytes */{bytes}"));
+        }
+        Sent::Nothing(_) => {}
+        Sent::Whole | Sent::Part(_) => {
+            answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
+            answer::set(&mut answer, CONTENT_TYPE, media.name);
+            answer::set(&mut answer, CONTENT_DISPOSITION, &disposition);
+            if media.is_active {
+                answer::set(&mut answer, CONTENT_SECURITY_POLICY, "sandbox; script-src 'none'");
+            }
+        }
+    }
+    answer::set(&mut answer, ETAG, &validators.tag);
+    answer::set(&mut answer, HeaderName::from_static("repr-digest"), &repr_digest(&digest));
+    answer::set(&mut answer, LAST_MODIFIED, &http_date(seconds));
+    answer::set(&mut answer, ACCEPT_RANGES, "bytes");
+    answer::set(&mut answer, X_CONTENT_TYPE_OPTIONS, "nosniff");
+    let cite = format!("<{}>; rel=\"cite-as\"", archive.persistent(&sidecar.repository));
+    answer::set(&mut answer, LINK, &cite);
+    stored_for(answer, &sidecar)
+}
+
+/// A small part of a proved file in the page cache: it needs no stream.
+fn small(file: &StoredFile, range: &std::ops::Range<u64>, is_proved: bool) -> Option<Bytes> {
+    let length = range.end - range.start;
+    if !is_proved || length > 64 * 1024 {
+        return None;
+    }
+    file.read_cached(length, range.start).map(Bytes::from)
+}
+
+/// The bytes `range` of all.
+fn part(all: &Bytes, range: &std::ops::Range<u64>) -> Bytes {
+    let at = |offset: u64| usize::try_from(offset).unwrap_or(all.len()).min(all.len());
+    all.slice(at(range.start)..at(range.end))
+}
+
+/// Reads a file in the background, of which parts are asked for: at most one at a time.
+fn prove_later(archive: &Arc<Archive>, file: &Arc<StoredFile>, version: Version, digest: Digest) {
+    let Some(turn) = archive.proofs.turn() else { return };
+    let (archive, file) = (Arc::clone(archive), Arc::clone(file));
+    tokio::task::spawn_blocking(move || {
+        let (mut hasher, mut at, mut buffer) = (Hasher::default(), 0, vec![0; 1024 * 1024]);
+        loop {
+            match file.read_at(&mut buffer, at) {
+                Ok(0) => break,
+                Ok(length) => {
+                    hasher.update(&buffer[..length]);
+                    at += length as u64;
+                }
+                // It says nothing about the bytes.
+                Err(_) => return,
+            }
+        }
+        let is_whole = hasher.finish() == digest;
+        if !is_whole {
+            tracing::error!(path = %file.path().display(), "damage: the digest differs");
+        }
+        archive.proofs.note(version, if is_whole { Proof::Whole } else { Proof::Damaged });
+        drop(turn);
+    });
+}
+
+/// The path below the address that a link at `path` in the item `name` leads to, if it stays among the items. Whether
+/// something is there is seen when that path is asked for.
+fn link_path(name: &RepositoryName, path: &PayloadPath, target: &[u8]) -> Option<String> {
+    if target.starts_with(b"/") {
+        return None;
+    }
+    let mut levels: Vec<&[u8]> = name.components().map(str::as_bytes).to_vec();
+    levels.push(layout::PAYLOAD.as_bytes());
+    levels.extend(path.as_bytes().split(|byte| *byte == b'/'));
+    levels.pop();
+    for step in target.split(|byte| *byte == b'/') {
+        match step {
+            b"" | b"." => {}
+            b".." => drop(levels.pop()?),
+            step => levels.push(step),
+        }
+    }
+    (levels.len() > 4).then(|| format!("/col/{}", encode_path(&levels.join(&b'/'))))
+}
+
+fn directory(path: &[u8]) -> Vec<u8> {
+    [path, b"/"].concat()
+}
+
+/// The field `Repr-Digest` [RFC 9530]: base 64 of the digest.
+fn repr_digest(digest: &Digest) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::from("sha-256=:");
+    for group in digest.as_bytes().chunks(3) {
+        let number = (0..3)
+            .fold(0_u32, |number, at| number << 8 | group.get(at).copied().map_or(0, u32::from));
+        for at in 0..4 {
+            let digit = DIGITS[(number >> (18 - 6 * at) & 63) as usize];
+            text.push(if at > group.len() { '=' } else { char::from(digit) });
+        }
+    }
+    text + ":"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_written_as_the_field_has_them() {
+        // The example of RFC 9530, appendix D: the digest of `{"hello": "world"}` and a line feed.
+        let digest = Digest::of(b"{\"hello\": \"world\"}\n");
+        assert_eq!(repr_digest(&digest), "sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:");
+    }
+}

@@ -1,0 +1,36 @@
+//! The archive service: collections on the web, as archives of the resolution standard [resolution, 7].
+//!
+//! Each collection is an archive with its own address, and the field Host of a request chooses it. An archive answers
+//! the resolver with lists of pairs, people with pages, and everybody with the files that the sidecars list, by exact bytes:
+//! nothing else in a collection is reachable. Scripts are never run. A file that is found damaged is never given out whole,
+//! and has no URL until it is repaired, so that a Copy elsewhere answers.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `route` | what a path means; pure |
+//! | `archive` | a collection with its address and service |
+//! | `service_item` | the item that the service is |
+//! | `answering` | the service: lists of pairs |
+//! | `key` | keys of URLs |
+//! | `item` | persistent URLs, lists and descriptions |
+//! | `file`, `stream` | files, and their bytes on the way |
+//! | `proof` | which files were read and found whole |
+//! | `media` | media types by the endings of names |
+//! | `server` | from a request to its answer |
+
+mod answering;
+mod archive;
+mod file;
+mod item;
+mod key;
+mod media;
+mod proof;
+mod route;
+mod server;
+mod service_item;
+mod stream;
+
+pub use archive::{Archive, Exposed};
+pub use route::{Refusal, Route, route};
+pub use server::Server;
+pub use service_item::{ServiceError, ServiceItem, ensure_service, service_of};

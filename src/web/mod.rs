@@ -1,0 +1,20 @@
+//! Servers of HTTP: connections within limits, and the parts of requests and answers that every service needs.
+//!
+//! TLS and HTTP/2 are those of a server in front. Here is HTTP/1.1 in clear text, with a limit on everything that a
+//! stranger can send, keep open or leave unread.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `listen` | accepting connections, their limits, and the end |
+//! | `stalling` | a connection whose reader stops is cut |
+//! | `head` | heads of requests: host, client, framing |
+//! | `conditions` | conditions and ranges [RFC 9110, 13 and 14] |
+//! | `answer` | answers, and the headers that all of them have |
+//! | `page` | pages for people, in their language |
+
+pub mod answer;
+pub mod conditions;
+pub mod head;
+pub mod listen;
+pub mod page;
+mod stalling;

@@ -1,0 +1,178 @@
+//! Pages for people: their language, and the alerts that explain why something cannot be shown.
+
+use askama::Template;
+use hyper::StatusCode;
+use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap};
+
+use super::answer::{self, Answer};
+use crate::identity::{Language, LanguagePreferences};
+use crate::resolve::Pairs;
+
+/// The style of all pages.
+pub const STYLE: &str = include_str!("../../templates/style.css");
+
+/// A language that pages are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageLanguage {
+    /// English.
+    English,
+    /// Portuguese.
+    Portuguese,
+}
+
+/// What the reader's program has said of them.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// The languages that they prefer.
+    pub preferences: LanguagePreferences,
+    /// The language of pages for them.
+    pub language: PageLanguage,
+    /// Whether it shows pages. Other programs get the protocol's own texts.
+    pub takes_html: bool,
+}
+
+/// The frame of a page.
+#[derive(Clone, Debug)]
+pub struct Frame<'a> {
+    /// The language.
+    pub language: PageLanguage,
+    /// The name of the service.
+    pub archive: &'a str,
+    /// The mail address of its administrator.
+    pub email: Option<&'a str>,
+}
+
+/// A link with its text.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The URL.
+    pub url: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Why something cannot be shown.
+#[derive(Clone, Debug)]
+pub struct Alert {
+    /// The status.
+    pub status: StatusCode,
+    /// The text of the protocol [resolution, 8.5].
+    pub pairs: Pairs,
+    /// The heading of the page.
+    pub heading: String,
+    /// What was asked for.
+    pub subject: String,
+    /// What happened, and what to do next.
+    pub explanation: String,
+    /// Where to go on.
+    pub links: Vec<Link>,
+}
+
+#[derive(Template)]
+#[template(path = "alert.html")]
+struct AlertPage<'a> {
+    frame: Frame<'a>,
+    heading: &'a str,
+    subject: &'a str,
+    explanation: &'a str,
+    links: &'a [Link],
+}
+
+impl PageLanguage {
+    /// Its tag.
+    pub fn tag(self) -> &'static str {
+        match self {
+            PageLanguage::English => "en",
+            PageLanguage::Portuguese => "pt-BR",
+        }
+    }
+
+    /// The text in this language.
+    pub fn pick<'a>(&self, english: &'a str, portuguese: &'a str) -> &'a str {
+        match self {
+            PageLanguage::English => english,
+            PageLanguage::Portuguese => portuguese,
+        }
+    }
+}
+
+impl Reader {
+    /// The reader whose program sent these fields.
+    pub fn of(headers: &HeaderMap) -> Reader {
+        let field = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let preferences: LanguagePreferences =
+            field(ACCEPT_LANGUAGE).and_then(|text| text.parse().ok()).unwrap_or_default();
+        let known: Vec<Language> =
+            ["en", "pt-BR"].iter().filter_map(|tag| tag.parse().ok()).collect();
+        let is_portuguese = preferences.lookup(&known).is_some_and(|tag| tag.language() == "pt");
+        Reader {
+            preferences,
+            language: if is_portuguese { PageLanguage::Portuguese } else { PageLanguage::English },
+            takes_html: field(ACCEPT).is_some_and(|types| types.contains("text/html")),
+        }
+    }
+}
+
+/// Renders a page. Rendering into memory does not fail.
+pub fn render(status: StatusCode, page: &impl Template) -> Answer {
+    match page.render() {
+        Ok(html) => answer::page(status, html),
+        Err(_) => answer::empty(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+impl Alert {
+    /// An alert with this heading and explanation, whose text is `pairs`.
+    pub fn new(status: StatusCode, pairs: Pairs, heading: &str, explanation: &str) -> Alert {
+        let (heading, explanation) = (heading.to_owned(), explanation.to_owned());
+        Alert { status, pairs, heading, subject: String::new(), explanation, links: Vec::new() }
+    }
+
+    /// Names what was asked for.
+    #[must_use]
+    pub fn about(self, subject: impl Into<String>) -> Alert {
+        Alert { subject: subject.into(), ..self }
+    }
+
+    /// Adds a link.
+    #[must_use]
+    pub fn link(mut self, url: impl Into<String>, text: &str) -> Alert {
+        self.links.push(Link { url: url.into(), text: text.to_owned() });
+        self
+    }
+
+    /// The answer: a page for a reader who has a browser, else the pairs.
+    pub fn answer(&self, frame: Frame<'_>, reader: &Reader) -> Answer {
+        if !reader.takes_html {
+            let mut answer = answer::text(self.status, self.pairs.to_string());
+            answer::set(&mut answer, hyper::header::VARY, "Accept, Accept-Language");
+            return answer;
+        }
+        let Alert { heading, subject, explanation, links, .. } = self;
+        let page = render(self.status, &AlertPage { frame, heading, subject, explanation, links });
+        answer::stored(page, "no-store")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_in_the_language_that_the_reader_prefers() {
+        let language = |field: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_LANGUAGE, field.parse().unwrap());
+            Reader::of(&headers).language
+        };
+        for field in ["pt-BR,fr;q=0.8,en;q=0.5", "pt", "de,pt;q=0.5,en;q=0.1", "pt-PT,pt;q=0.9"] {
+            assert_eq!(language(field), PageLanguage::Portuguese, "{field}");
+        }
+        for field in ["en,pt;q=0.9", "de", "", "*", "\u{7f}", "en-GB"] {
+            if let Ok(_value) = field.parse::<hyper::header::HeaderValue>() {
+                assert_eq!(language(field), PageLanguage::English, "{field}");
+            }
+        }
+        assert_eq!(Reader::of(&HeaderMap::new()).language, PageLanguage::English);
+    }
+}
