@@ -93,6 +93,7 @@ impl Watcher {
 
     /// Announces an operation.
     pub(super) fn before(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        tracing::trace!(?operation, ?path);
         self.watch.as_ref().map_or(Ok(()), |watch| watch.before(operation, path))
     }
 

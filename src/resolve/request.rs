@@ -106,8 +106,8 @@ impl Request {
                     }
                     state => state,
                 },
-                url: required("url")?,
-                persistent: required("url.persistent")?,
+                url: decoded_url(query, "url")?,
+                persistent: decoded_url(query, "url.persistent")?,
                 key: required("urlkey")?,
             })),
             "urlRequest" => {
@@ -140,6 +140,16 @@ fn decoded(query: &str, name: &'static str) -> Result<Option<String>, RequestErr
     let Some(value) = values.next() else { return Ok(None) };
     let text = decode_value(value).and_then(|value| String::from_utf8(value).ok());
     text.filter(|_| values.next().is_none()).map(Some).ok_or(RequestError::Pair(name))
+}
+
+/// The decoded value of a pair with a URL. Where that is no text, the URL had escapes of its own, which stay
+/// [resolution, E02].
+fn decoded_url(query: &str, name: &'static str) -> Result<String, RequestError> {
+    let mut values = query.split('&').filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+    let value =
+        values.next().filter(|_| values.next().is_none()).ok_or(RequestError::Pair(name))?;
+    let text = decode_value(value).ok_or(RequestError::Pair(name))?;
+    Ok(String::from_utf8(text).unwrap_or_else(|_| value.to_owned()))
 }
 
 /// The answer of an Archive, `MontarResposta` of the standard.

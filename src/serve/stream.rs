@@ -69,7 +69,7 @@ impl FileBody {
                 let proof = if is_whole { Proof::Whole } else { Proof::Damaged };
                 check.archive.proofs.note(check.version, proof);
                 if !is_whole {
-                    tracing::error!(path = %self.file.path().display(), "damage: the digest differs");
+                    tracing::error!(path = ?self.file.path(), "damage: the digest differs");
                     return Err(io::Error::other("the file is damaged"));
                 }
             }
@@ -115,7 +115,7 @@ impl Body for FileBody {
         };
         let piece = read.and_then(|piece| self.take(piece, wanted));
         if let Err(error) = &piece {
-            tracing::warn!(path = %self.file.path().display(), %error, "a download was cut");
+            tracing::warn!(path = ?self.file.path(), %error, "a download was cut");
             self.rest = 0..0;
         }
         Poll::Ready(Some(piece.map(Frame::data)))

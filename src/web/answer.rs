@@ -25,6 +25,10 @@ const PAGE_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self';
 pub fn empty(status: StatusCode) -> Answer {
     let mut answer = Response::new(Empty::new().map_err(|never| match never {}).boxed_unsync());
     *answer.status_mut() = status;
+    if status != StatusCode::NO_CONTENT && status != StatusCode::NOT_MODIFIED {
+        // A HEAD has the fields of a GET.
+        set(&mut answer, CONTENT_LENGTH, "0");
+    }
     answer
 }
 

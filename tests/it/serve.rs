@@ -1,0 +1,11 @@
+//! Collections on the web: the archive service, its content and its pages, over connections.
+
+mod content;
+mod conversation;
+mod damage;
+mod hosts;
+mod limits;
+mod pages;
+mod program;
+mod random;
+mod site;

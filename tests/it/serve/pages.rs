@@ -1,0 +1,229 @@
+//! Pages and alerts: what a reader sees, and what a program gets.
+
+use urepo::web::listen::Limits;
+
+use super::site::Site;
+use crate::resolve::{family, name, put};
+use crate::support::{World, change_item, send_away};
+
+#[test]
+fn persistent_urls_lead_on_as_the_resolver_would() {
+    let world = family();
+    let site = Site::of(&world.path("a"));
+    let file = |number: usize, of: usize| {
+        format!("http://a.example.org/col/{}/doc/%C3%A9%20{of}.txt", name(number))
+    };
+    for (target, status, location) in [
+        (name(0), 302, file(0, 0)),
+        (format!("rep/{}", name(0)), 302, file(0, 0)),
+        (format!("{}+(en)", name(0)), 302, file(0, 0)),
+        (format!("{}%2B%28en%29", name(0)), 302, file(0, 0)),
+        (format!("{}/%C3%A9%200.txt", name(0)), 302, file(0, 0)),
+        (
+            format!("{}?a=1&ibiurl.verblist=GetTranslation(en)&b=2", name(0)),
+            302,
+            file(0, 0) + "?a=1&b=2",
+        ),
+        (format!("{}!", name(4)), 302, file(4, 4)),
+        // The next edition and the translation are in other archives.
+        (format!("{}!", name(0)), 404, String::new()),
+        (format!("{}+(pt)", name(0)), 404, String::new()),
+        (format!("{}+(fr)", name(0)), 404, String::new()),
+        (format!("{}/nothing", name(0)), 404, String::new()),
+        (format!("{}:(marc)", name(0)), 404, String::new()),
+        (format!("{}!!", name(0)), 400, String::new()),
+        ("example.org/x/2030/01.01.00.00".to_owned(), 404, String::new()),
+    ] {
+        let answer = site.get(&format!("/{target}"));
+        assert_eq!(
+            (answer.status, answer.field("location")),
+            (status, location.as_str()),
+            "{target}"
+        );
+        if status == 302 {
+            assert_eq!(answer.field("cache-control"), "no-cache");
+            assert!(answer.field("link").ends_with("; rel=\"cite-as\""));
+        } else {
+            assert!(answer.text().starts_with("alert {"), "{answer:?}");
+            assert_eq!(answer.field("cache-control"), "no-store");
+        }
+    }
+    let alert = site.get(&format!("/{}+(fr)", name(0)));
+    assert_eq!(alert.text(), "alert {translation not found}\r\nlanguage fr");
+}
+
+#[test]
+fn descriptions_are_given_in_every_format() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world
+        .run_args([
+            "-c",
+            "archive",
+            "new",
+            "a.txt",
+            "--title",
+            "A <b> & c",
+            "--creator",
+            "Banon, Gerald",
+        ])
+        .line();
+    let site = Site::of(&world.path("archive"));
+    for (modifier, media, begin) in [
+        (":", "text/plain; charset=utf-8", "creator = [\"Banon, Gerald\"]"),
+        (":(oai_dc)", "text/xml; charset=utf-8", "<?xml"),
+        (":(bibtex)", "text/plain; charset=utf-8", "@"),
+        (":(datacite)", "application/json", "{"),
+        (":(abnt)", "text/plain; charset=utf-8", "BANON"),
+        (":(apa)", "text/plain; charset=utf-8", "Banon, G."),
+    ] {
+        let answer = site.get(&format!("/{name}{modifier}"));
+        assert_eq!((answer.status, answer.field("content-type")), (200, media), "{modifier}");
+        assert!(answer.text().starts_with(begin), "{modifier}: {}", answer.text());
+    }
+    let page = site.browse(&format!("/{name}:"));
+    assert_eq!(page.field("content-type"), "text/html; charset=utf-8");
+    assert!(page.field("content-security-policy").starts_with("default-src 'none'"));
+    let html = page.text();
+    assert!(html.contains("<h1>A &#60;b&#62; &#38; c</h1>"), "{html}");
+    assert!(
+        html.contains("<html lang=\"en\">")
+            && html.contains(&format!("<a href=\"/{name}\">Open the item</a>"))
+    );
+    let fields = ["Accept: text/html", "Accept-Language: pt-BR,pt;q=0.9,en;q=0.1"];
+    let html = site.ask("GET", "a.example.org", &format!("/{name}:"), &fields).text();
+    assert!(html.contains("<html lang=\"pt-BR\">") && html.contains("Abrir o item"), "{html}");
+}
+
+#[test]
+fn deleted_and_departed_items_say_so_or_lead_on() {
+    let world = World::with_collection();
+    for file in ["a.txt", "b.txt"] {
+        world.write(file, file);
+    }
+    let deleted = world.run("-c archive new a.txt").line();
+    let away = world.run("-c archive new b.txt").line();
+    world
+        .run_args([
+            "-c",
+            "archive",
+            "delete",
+            "-y",
+            &deleted,
+            "--force",
+            "last",
+            "--reason",
+            "was <wrong>",
+        ])
+        .succeeded();
+    send_away(&world.path("archive"), &away);
+    let alone = Site::of(&world.path("archive"));
+    let root = world.path("archive");
+    let site = Site::with(&[(&root, "a.example.org")], Limits::default(), |exposed| {
+        exposed.url_base = Some("https://resolver.example.net/".to_owned());
+        exposed.email = Some("keeper@example.org".to_owned());
+    });
+    for target in
+        [format!("/{deleted}"), format!("/{deleted}!:"), format!("/col/{deleted}/doc/a.txt")]
+    {
+        let answer = alone.get(&target);
+        assert_eq!(answer.status, 410, "{target}");
+        assert!(
+            answer.text().starts_with("alert {information item deleted}\r\ntimestamp 20"),
+            "{answer:?}"
+        );
+        let page = site.browse(&target).text();
+        assert!(
+            page.contains("was &#60;wrong&#62;") && page.contains("mailto:keeper@example.org"),
+            "{page}"
+        );
+    }
+    for (target, at_resolver) in [
+        (format!("/{away}!+(pt)?a=b"), format!("/{away}!+(pt)?a=b")),
+        (format!("/col/{away}/doc/b.txt"), format!("/{away}/b.txt")),
+    ] {
+        assert_eq!(alone.get(&target).status, 404, "{target}");
+        let answer = site.get(&target);
+        let location = format!("https://resolver.example.net{at_resolver}");
+        assert_eq!((answer.status, answer.field("location")), (302, location.as_str()));
+        assert_eq!(answer.field("cache-control"), "no-store");
+    }
+    // What is not here is never sent to the resolver by itself: a link leads there.
+    let page = site.browse("/example.org/x/2030/01.01.00.00");
+    assert_eq!(page.status, 404);
+    assert!(page.text().contains("https://resolver.example.net/example.org/x/2030/01.01.00.00"));
+}
+
+#[test]
+fn closed_items_say_so_and_the_description_stays_open() {
+    let world = family();
+    let level = |number: usize, level: &str, allowed: &[&str]| {
+        change_item(&world.path("a"), &name(number), |sidecar| {
+            sidecar.access.level = level.parse().unwrap();
+            sidecar.access.allow = allowed.iter().map(|it| it.parse().unwrap()).collect();
+        });
+    };
+    put(&world.path("a"), &name(30), &"title = 'allowed'".parse().unwrap());
+    put(&world.path("a"), &name(31), &"title = 'metadata'".parse().unwrap());
+    level(0, "closed", &[]);
+    level(31, "metadata", &["203.0.113.0/24"]);
+    level(30, "closed", &["127.0.0.0/8"]);
+    let site = Site::of(&world.path("a"));
+    let status = |target: String| (site.get(&target).status, site.browse(&target).status);
+    for part in ["", ":", ":(oai_dc)", "?ibiurl.verblist=GetFileList", "/x"] {
+        if part != "/x" {
+            assert_eq!(status(format!("/{}{part}", name(0))), (403, 403), "{part}");
+        }
+    }
+    assert_eq!(status(format!("/col/{}/", name(0))), (403, 403));
+    assert_eq!(status(format!("/{}", name(31))), (403, 403));
+    assert_eq!(status(format!("/{}:", name(31))), (200, 200));
+    assert_eq!(status(format!("/{}:(apa)", name(31))), (200, 200));
+    assert_eq!(status(format!("/{}?ibiurl.verblist=GetFileList", name(31))), (403, 403));
+    let page = site.browse(&format!("/{}", name(31))).text();
+    assert!(page.contains(&format!("<a href=\"/{}:\">Its description</a>", name(31))), "{page}");
+    let answer = site.get(&format!("/col/{}/doc/a.txt", name(30)));
+    assert_eq!((answer.status, answer.field("cache-control")), (200, "private, no-store"));
+    assert_eq!(site.get(&format!("/{}:", name(31))).field("cache-control"), "private, no-store");
+}
+
+#[test]
+fn names_from_outside_change_no_page() {
+    let world = World::with_collection();
+    world.write("d/<img src=x>.txt", "1");
+    world.write("d/a\u{202e}txt.exe", "2");
+    world.write("d/\"quoted\"&.txt", "3");
+    let name = world
+        .run_args(["-c", "archive", "new", "d", "--title", "</title><script>alert(1)</script>"])
+        .line();
+    let site = Site::of(&world.path("archive"));
+    for target in [
+        format!("/{name}?ibiurl.verblist=GetFileList"),
+        format!("/{name}:"),
+        format!("/{name}/%3Cscript%3E"),
+    ] {
+        let html = site.browse(&target).text();
+        assert!(
+            !html.contains("<script") && !html.contains("<img") && !html.contains('\u{202e}'),
+            "{html}"
+        );
+        assert_eq!(html.matches("<title>").count(), 1);
+    }
+}
+
+#[test]
+fn the_first_page_says_what_this_is() {
+    let world = World::with_collection();
+    let site = Site::of(&world.path("archive"));
+    let html = site.browse("/").text();
+    for text in [
+        "http://a.example.org/<var>identifier</var>",
+        "http://urlib.net/<var>",
+        super::site::SERVICE,
+    ] {
+        assert!(html.contains(text), "{text}: {html}");
+    }
+    assert_eq!(site.get("/style.css").field("content-type"), "text/css; charset=utf-8");
+    assert_eq!(site.get("/robots.txt").text(), "User-agent: *\nAllow: /\n");
+    assert_eq!(site.get("/favicon.ico").status, 404);
+}

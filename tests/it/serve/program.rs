@@ -1,0 +1,180 @@
+//! `urepo serve` as a program: its first run, its end, its refusals.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use super::site::Answered;
+use crate::support::World;
+
+/// A running server, and the address that it printed.
+struct Running(Child, String);
+
+impl Running {
+    fn start(world: &World, arguments: &str) -> Running {
+        let mut command = world.shell(&format!("exec \"$0\" {arguments}"));
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address =
+            line.trim().strip_prefix("http://").map(|it| it.trim_end_matches('/').to_owned());
+        let Some(address) = address else {
+            let mut error = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+            panic!("{line}{error}");
+        };
+        Running(child, address)
+    }
+
+    fn get(&self, target: &str) -> Answered {
+        let mut stream = TcpStream::connect(&self.1).unwrap();
+        write!(stream, "GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.1).unwrap();
+        Answered::read(&mut stream, false).unwrap()
+    }
+
+    /// Stops it with a signal: its exit code, and what it has written to stderr.
+    fn stop(mut self) -> (Option<i32>, String) {
+        let id = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        let status = self.0.wait().unwrap();
+        let mut text = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+        (status.code(), text)
+    }
+}
+
+#[test]
+fn the_first_run_deposits_the_service_and_the_second_finds_it() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let settings = || std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
+    let before = settings();
+    let dry = world.run("-n -c archive serve --listen 127.0.0.1:0");
+    assert_eq!((dry.succeeded(), settings()), ("", before.clone()));
+    let mut services = Vec::new();
+    for round in 0..3 {
+        let server = Running::start(&world, "-c archive serve --listen 127.0.0.1:0");
+        assert_eq!(server.get(&format!("/col/{name}/doc/a.txt")).body, b"alpha");
+        let (code, text) = server.stop();
+        assert_eq!(code, Some(0), "{text}");
+        assert_eq!(text.contains("deposited the archive service"), round == 0, "{text}");
+        let after = settings();
+        assert!(after.starts_with(&before), "what people wrote is kept: {after}");
+        services.push(after.lines().last().unwrap().to_owned());
+        // As a kill between the deposit and the settings would leave it.
+        std::fs::write(world.path("archive/urepo.toml"), &before).unwrap();
+        if round == 0 {
+            std::fs::write(world.path("archive/urepo.toml"), &after).unwrap();
+        }
+    }
+    assert!(
+        services[0].starts_with("service = \"") && services.iter().all(|it| *it == services[0]),
+        "{services:?}"
+    );
+    let listed = world.run("-c archive list");
+    assert_eq!(listed.succeeded().lines().count(), 2, "{}", listed.stdout);
+    let service = services[0].split('"').nth(1).unwrap();
+    std::fs::write(
+        world.path("archive/urepo.toml"),
+        format!("{before}\n[archive]\nservice = \"{service}\"\n"),
+    )
+    .unwrap();
+    let server = Running::start(&world, "serve archive --listen 127.0.0.1:0");
+    let query = "servicesubject=urlRequest&clientinformation.ipaddress=192.0.2.7";
+    let answer = server.get(&format!("/{service}?{query}&parsedibiurl.ibi={name}")).text();
+    assert!(answer.contains(&format!("ibi.archiveservice {{rep {service}}}")), "{answer}");
+    assert!(answer.contains(&format!("archiveaddress {}", server.1)), "{answer}");
+    assert_eq!(server.stop().0, Some(0));
+    // The service cannot migrate.
+    world.run("init other --host other.example.org").succeeded();
+    assert_eq!(world.run(&format!("-c archive migrate {service} --to other")).code, 23);
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_before_anything_is_made() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    world.run("init other --host other.example.org").succeeded();
+    world.run("init copies --host copies.example.org").succeeded();
+    let settings = world.path("copies/urepo.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, text.split("[[subsystem]]").next().unwrap()).unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap();
+    for (arguments, code, text) in [
+        (format!("serve archive --listen {taken}"), 1, "cannot listen on"),
+        ("serve archive --listen 0.0.0.0:0".to_owned(), 2, "has no address"),
+        ("serve archive --listen nowhere".to_owned(), 2, "invalid"),
+        ("serve archive other --listen 127.0.0.1:0 --email a@b".to_owned(), 2, "of one archive"),
+        (format!("serve archive --listen 127.0.0.1:0 --service {name}"), 23, "is transferable"),
+        (
+            "serve archive --listen 127.0.0.1:0 --service a.org/b/2026/01.01.00.00".to_owned(),
+            23,
+            "is not an Original",
+        ),
+        ("serve copies --listen 127.0.0.1:0".to_owned(), 1, "has no archive service"),
+        ("serve nothing --listen 127.0.0.1:0".to_owned(), 10, "nothing"),
+        ("serve archive --listen 127.0.0.1:0 --address a:b:c".to_owned(), 2, "expected"),
+    ] {
+        let ran = world.run(&arguments);
+        assert_eq!(ran.code, code, "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.contains(text), "{arguments}: {}", ran.stderr);
+        assert_eq!(world.run("-c archive list").succeeded().lines().count(), 1, "{arguments}");
+    }
+    let settings = world.path("other/urepo.toml");
+    let own = std::fs::read_to_string(&settings).unwrap();
+    for (wrong, text) in [
+        ("address = \"a:b:c\"", "expected"),
+        ("port = 1", "unknown field"),
+        ("scheme = \"ftp\"", "ftp"),
+    ] {
+        std::fs::write(&settings, format!("{own}\n[archive]\n{wrong}\n")).unwrap();
+        let ran = world.run("serve other --listen 127.0.0.1:0");
+        assert!(ran.code == 1 && ran.stderr.contains(text), "{wrong}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn several_archives_have_an_address_each() {
+    let world = World::with_collection();
+    world.run("init other --host other.example.org").succeeded();
+    let ran = world.run("serve archive other --listen 127.0.0.1:0");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("two archives have the address"), "{}", ran.stderr);
+    for (root, address) in [("archive", "a.example.org"), ("other", "b.example.org")] {
+        let path = world.path(root).join("urepo.toml");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let archive = if text.contains("[archive]") { "" } else { "\n[archive]\n" };
+        std::fs::write(
+            &path,
+            format!("{text}{archive}address = \"{address}\"\nscheme = \"https\"\n"),
+        )
+        .unwrap();
+    }
+    let mut command = world.shell("exec \"$0\" serve archive other --listen 127.0.0.1:0 --json");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next =
+        || serde_json::from_str::<serde_json::Value>(&lines.next().unwrap().unwrap()).unwrap();
+    let (a, b) = (next(), next());
+    assert_eq!((&a["type"], &a["url"]), (&"archive".into(), &"https://a.example.org/".into()));
+    assert_eq!(b["url"], "https://b.example.org/");
+    assert_eq!(a["listen"], b["listen"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// A hang that a user reports can be looked at.
+#[test]
+fn what_happens_is_written_if_it_is_asked_for() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let ran = world.finish(world.shell("UREPO_LOG=trace \"$0\" -c archive new a.txt"));
+    assert!(ran.stderr.contains("urepo::disk::watch"), "{}", ran.stderr);
+    ran.succeeded();
+    let ran = world.finish(world.shell("UREPO_LOG=urepo=loud \"$0\" -c archive list"));
+    assert!(ran.stderr.contains("`UREPO_LOG=urepo=loud` has no effect"), "{}", ran.stderr);
+    assert_eq!(world.run("-c archive list").stderr, "");
+}
