@@ -67,7 +67,7 @@ impl FromStr for HostPort {
     fn from_str(text: &str) -> Result<HostPort, ParseError> {
         let fault = |expected| ParseError::new(KIND, text, 0..text.len(), expected);
         let end = match text.strip_prefix('[') {
-            Some(literal) => literal.find(']').map(|at| at + 2).unwrap_or(text.len()),
+            Some(literal) => literal.find(']').map_or(text.len(), |at| at + 2),
             None => text.find(':').unwrap_or(text.len()),
         };
         let (host, port) = text.split_at(end);
@@ -80,20 +80,19 @@ impl FromStr for HostPort {
                 Some(port.ok_or_else(|| fault("expected a port from 1 to 65535 after `:`"))?)
             }
         };
-        let literal = host.strip_prefix('[').map(|host| host.strip_suffix(']').unwrap_or(""));
-        let host = match literal {
-            Some(literal) => match literal.parse::<Ipv6Addr>().map(|it| it.to_canonical()) {
-                Ok(IpAddr::V4(address)) => address.to_string(),
-                Ok(IpAddr::V6(address)) => format!("[{address}]"),
-                Err(_) => return Err(fault("expected an IPv6 address between `[` and `]`")),
-            },
-            None => {
-                let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
-                if !is_name(&host) && host.parse::<std::net::Ipv4Addr>().is_err() {
-                    return Err(fault("expected a host and optionally a port"));
-                }
-                host
+        let host = if let Some(literal) = host.strip_prefix('[') {
+            let address = literal.strip_suffix(']').and_then(|it| it.parse::<Ipv6Addr>().ok());
+            match address.map(|address| address.to_canonical()) {
+                Some(IpAddr::V4(address)) => address.to_string(),
+                Some(IpAddr::V6(address)) => format!("[{address}]"),
+                None => return Err(fault("expected an IPv6 address between `[` and `]`")),
             }
+        } else {
+            let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+            if !is_name(&host) && host.parse::<std::net::Ipv4Addr>().is_err() {
+                return Err(fault("expected a host and optionally a port"));
+            }
+            host
         };
         Ok(HostPort { host: host.into(), port })
     }

@@ -12,7 +12,7 @@ use crate::collection::CollectionError;
 use crate::custody::Standing;
 use crate::disk::PathError;
 use crate::identity::{FormatName, Identifier, Instant, Verbs};
-use crate::item::{Content, State, position};
+use crate::item::{Content, PayloadPath, State, position};
 use crate::resolve::{
     Archive as Answers, Destination, DestinationKind, Forms, HeldItem, ItemRecord, Items,
     LocalArchive, Part, Request, RequestError, answer,
@@ -168,7 +168,7 @@ impl Answers for Answering<'_> {
         let path = match (&destination.kind, part) {
             (DestinationKind::Description { .. }, _) | (_, Part::FileList) => None,
             (_, Part::File(path)) => Some(path),
-            (_, Part::Target) => item.sidecar.target.as_ref().map(|target| target.as_bytes()),
+            (_, Part::Target) => item.sidecar.target.as_ref().map(PayloadPath::as_bytes),
         };
         if path.map_or(Ok(false), |path| self.is_damaged(item, path))? {
             return Ok(None);

@@ -22,7 +22,7 @@ use crate::identity::{Identifier, RepositoryName, SECOND, encode_path};
 use crate::item::{Content, PayloadPath, State, position};
 use crate::layout;
 use crate::sidecar::{AccessLevel, Sidecar};
-use crate::web::answer::{self, Answer};
+use crate::web::answer::{self, Answer, Body};
 use crate::web::conditions::{Sent, Validators, evaluate, http_date};
 
 /// Files up to this size are read and proved before the first byte is sent.
@@ -145,8 +145,9 @@ impl Archive {
         (bytes, digest): (u64, Digest),
         asked: &Asked<'_>,
     ) -> Result<Found, CollectionError> {
+        let at = item.path_of(layout::in_payload(path.as_path()));
         let damaged = |detail: &str| {
-            tracing::error!(item = %item.name(), path = %path, "damage: {detail}");
+            tracing::error!(path = ?at, "damage: {detail}");
             Ok(Found::Answer(self.damaged(item.name(), asked)))
         };
         let file = match item.open(&path) {
@@ -161,39 +162,27 @@ impl Archive {
             return damaged("its kind or size differs from the sidecar");
         }
         let version = Version::of(&stat, digest);
-        match self.proofs.of(&version) {
-            Some(Proof::Damaged) => return damaged("its digest differs"),
-            Some(Proof::Whole) => {}
-            None if bytes <= PROVED_FIRST => {
-                let mut read = vec![0; usize::try_from(bytes).unwrap_or(0)];
-                let length = file.read_at(&mut read, 0)?;
-                let is_whole = length as u64 == bytes && Digest::of(&read) == digest;
-                self.proofs.note(version, if is_whole { Proof::Whole } else { Proof::Damaged });
-                if !is_whole {
-                    return damaged("its digest differs");
-                }
-                let read = Some(read.into());
-                return Ok(Found::File(Box::new(Opened {
-                    file,
-                    sidecar,
-                    path,
-                    bytes,
-                    digest,
-                    version,
-                    read,
-                })));
-            }
-            None => {}
+        let known = self.proofs.of(&version);
+        if known == Some(Proof::Damaged) {
+            return damaged("its digest differs");
         }
-        Ok(Found::File(Box::new(Opened {
-            file,
-            sidecar,
-            path,
-            bytes,
-            digest,
-            version,
-            read: None,
-        })))
+        let mut opened = Opened { file, sidecar, path, bytes, digest, version, read: None };
+        if known.is_none() && bytes <= PROVED_FIRST {
+            let Some(read) = opened.prove(self)? else { return damaged("its digest differs") };
+            opened.read = Some(read);
+        }
+        Ok(Found::File(Box::new(opened)))
+    }
+}
+
+impl Opened {
+    /// Reads the whole file: its bytes, unless it is damaged.
+    fn prove(&self, archive: &Archive) -> Result<Option<Bytes>, CollectionError> {
+        let mut read = vec![0; usize::try_from(self.bytes).unwrap_or(0)];
+        let length = self.file.read_at(&mut read, 0)?;
+        let is_whole = length as u64 == self.bytes && Digest::of(&read) == self.digest;
+        archive.proofs.note(self.version, if is_whole { Proof::Whole } else { Proof::Damaged });
+        Ok(is_whole.then(|| read.into()))
     }
 }
 
@@ -222,24 +211,22 @@ pub(super) fn answer_with(
         Sent::Nothing(status) => answer::empty(*status),
         Sent::Whole | Sent::Part(_) if method == Method::HEAD => answer::empty(StatusCode::OK),
         Sent::Whole | Sent::Part(_) => {
-            let body = match read.or_else(|| small(&file, &range, is_proved)) {
-                Some(all) => {
-                    let all = if all.len() as u64 == length { all } else { part(&all, &range) };
-                    http_body_util::Full::new(all).map_err(|never| match never {}).boxed_unsync()
+            let body = if let Some(all) = read {
+                whole_body(part(&all, &range))
+            } else if let Some(part) = small(&file, &range, is_proved) {
+                whole_body(part)
+            } else {
+                let is_checked = sent == Sent::Whole && !is_proved;
+                if !is_checked && !is_proved {
+                    prove_later(archive, &file, version, digest);
                 }
-                None => {
-                    let is_checked = sent == Sent::Whole && !is_proved;
-                    if !is_checked && !is_proved {
-                        prove_later(archive, &file, version, digest);
-                    }
-                    let check = is_checked.then(|| Check {
-                        archive: Arc::clone(archive),
-                        version,
-                        digest,
-                        hasher: Hasher::default(),
-                    });
-                    FileBody::new(file, range.clone(), check).boxed_unsync()
-                }
+                let check = is_checked.then(|| Check {
+                    archive: Arc::clone(archive),
+                    version,
+                    digest,
+                    hasher: Hasher::default(),
+                });
+                FileBody::new(file, range.clone(), check).boxed_unsync()
             };
             hyper::Response::new(body)
         }
@@ -271,6 +258,10 @@ pub(super) fn answer_with(
     let cite = format!("<{}>; rel=\"cite-as\"", archive.persistent(&sidecar.repository));
     answer::set(&mut answer, LINK, &cite);
     stored_for(answer, &sidecar)
+}
+
+fn whole_body(bytes: Bytes) -> Body {
+    http_body_util::Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
 /// A small part of a proved file in the page cache: it needs no stream.

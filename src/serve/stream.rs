@@ -90,28 +90,25 @@ impl Body for FileBody {
             return Poll::Ready(None);
         }
         let (wanted, at) = (self.next_piece(), self.rest.start);
-        let read = match &mut self.reading {
-            None => match self.file.read_cached(wanted, at) {
-                Some(piece) => Ok(piece),
-                None => {
-                    let file = Arc::clone(&self.file);
-                    let read = tokio::task::spawn_blocking(move || {
-                        let mut piece = vec![0; usize::try_from(wanted).unwrap_or(0)];
-                        let length = file.read_at(&mut piece, at).map_err(io::Error::other)?;
-                        piece.truncate(length);
-                        Ok(piece)
-                    });
-                    self.reading = Some(read);
-                    return self.poll_frame(context);
-                }
-            },
-            Some(reading) => {
-                let Poll::Ready(read) = Pin::new(reading).poll(context) else {
-                    return Poll::Pending;
-                };
-                self.reading = None;
-                read.unwrap_or_else(|error| Err(io::Error::other(error)))
-            }
+        let cached = match &self.reading {
+            None => self.file.read_cached(wanted, at).map(Ok),
+            Some(_) => None,
+        };
+        let read = if let Some(cached) = cached {
+            cached
+        } else {
+            let file = Arc::clone(&self.file);
+            let reading = self.reading.get_or_insert_with(|| {
+                tokio::task::spawn_blocking(move || {
+                    let mut piece = vec![0; usize::try_from(wanted).unwrap_or(0)];
+                    let length = file.read_at(&mut piece, at).map_err(io::Error::other)?;
+                    piece.truncate(length);
+                    Ok(piece)
+                })
+            });
+            let Poll::Ready(read) = Pin::new(reading).poll(context) else { return Poll::Pending };
+            self.reading = None;
+            read.unwrap_or_else(|error| Err(io::Error::other(error)))
         };
         let piece = read.and_then(|piece| self.take(piece, wanted));
         if let Err(error) = &piece {

@@ -116,7 +116,7 @@ fn no_request_reaches_anything_but_listed_files() {
             "{number} {target}"
         );
         assert!(!body.contains(&id) && !body.contains("\"sum\""), "{number} {target}: {body}");
-        if answer.field("location") != "" {
+        if !answer.field("location").is_empty() {
             assert!(
                 answer.field("location").starts_with("http://a.example.org/"),
                 "{number} {target}: {answer:?}"

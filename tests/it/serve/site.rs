@@ -140,7 +140,7 @@ impl Site {
 
     /// Asks the archive at `host`.
     pub(crate) fn ask(&self, method: &str, host: &str, target: &str, fields: &[&str]) -> Answered {
-        let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
+        let fields = fields.iter().fold(String::new(), |text, field| text + field + "\r\n");
         let text = format!(
             "{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n"
         );
