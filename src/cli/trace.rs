@@ -1,10 +1,10 @@
-//! What the program does while it does it: `UREPO_LOG`.
-
-use std::io::stderr;
+//! Events while the program works: `UREPO_LOG`.
 
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+
+use super::printer::bar_output;
 
 /// The variable that says what is written: a level, or levels of modules, such as `urepo::disk=trace`.
 const VARIABLE: &str = "UREPO_LOG";
@@ -22,7 +22,7 @@ fn begin(text: &str) -> Option<String> {
         Ok(targets) => targets,
         Err(error) => return Some(format!("`{VARIABLE}={text}` has no effect: {error}")),
     };
-    let format = tracing_subscriber::fmt::layer().with_writer(stderr).with_ansi(false);
+    let format = tracing_subscriber::fmt::layer().with_writer(bar_output).with_ansi(false);
     // Only one subscriber is ever set.
     let _ = tracing_subscriber::registry().with(targets).with(format).try_init();
     None

@@ -55,12 +55,12 @@ pub use names::list::{Listed, Names};
 pub(crate) use names::list::{listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;
 pub(crate) use names::year_dir_cache::YearDirCache;
+pub use setup::archive::{ArchiveSettings, Scheme};
 pub use setup::discover;
 pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_names};
 use setup::own;
 pub use setup::own::{BuiltLedger, Rebuilt};
-use setup::settings;
-pub use setup::settings::{ArchiveSettings, Network, Scheme, Settings, Subsystem};
+pub use setup::settings::{Network, Settings, Subsystem};
 pub use trash::{TrashContents, Trashed};
 
 /// An open collection. Everything in it is reached through the descriptor of its root.
@@ -115,7 +115,7 @@ impl Collection {
                 _ => CollectionError::NotACollection { path },
             });
         };
-        let bytes = file.read_all(settings::MAX_BYTES)?;
+        let bytes = file.read_all(setup::MAX_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|error| error.to_string());
         let settings = text.and_then(|text| Settings::read(&text)).map_err(|cause| {
             CollectionError::Settings {

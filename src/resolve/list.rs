@@ -33,7 +33,7 @@ pub trait Archive: Items {
     fn key(&self) -> Option<String>;
     /// The relations that it answers for an item and `verbs`, including the empty one.
     fn relations(&self, item: &ItemRecord, verbs: &Verbs) -> Result<Vec<Verbs>, Self::Error>;
-    /// What a client is led to in place of a destination, whose identifier it is told in any case.
+    /// The destination that a client may have in place of this one. The pair `ibi` names the one before.
     fn admitted(&self, destination: Destination<Self::Item>) -> Destination<Self::Item> {
         destination
     }

@@ -7,7 +7,7 @@ use super::pairs::Pairs;
 use crate::identity::{Identifier, Verbs, decode_path, decode_value, encode_path, encode_value};
 
 const SUBJECT: &str = "servicesubject";
-const ADDRESS: &str = "clientinformation.ipaddress";
+pub(crate) const ADDRESS: &str = "clientinformation.ipaddress";
 const PATH: &str = "parsedibiurl.filepath";
 const IDENTIFIER: &str = "parsedibiurl.ibi";
 const VERBS: &str = "parsedibiurl.verblist";
@@ -20,26 +20,7 @@ pub enum Request {
     /// The place of an item.
     Url(UrlRequest),
     /// Nothing: a reader is going to fetch its item.
-    Acknowledgment(Acknowledgment),
-}
-
-/// What a resolver says of an item that a reader is going to fetch [resolution, Table 8.11].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Acknowledgment {
-    /// The address of the reader, then those of the proxies in between.
-    pub addresses: Vec<IpAddr>,
-    /// Whether it is data or metadata.
-    pub is_data: bool,
-    /// The forms of its identifier, if it has one.
-    pub ibi: Option<String>,
-    /// Its state; the standard's own example has none [resolution, E21].
-    pub state: Option<String>,
-    /// Its URL, decoded once, or as it was given in the answer: both are in use [resolution, E02].
-    pub url: String,
-    /// The persistent URL that the reader asked for.
-    pub persistent: String,
-    /// The key of the answer.
-    pub key: String,
+    Acknowledgment,
 }
 
 /// A request for the URL of an item [resolution, Table 8.9].
@@ -92,32 +73,15 @@ impl Request {
         let required = |name| decoded(query, name)?.ok_or(RequestError::Pair(name));
         match decoded(query, SUBJECT)?.ok_or(RequestError::UnknownSubject)?.as_str() {
             "inclusionConfirmationRequest" => Ok(Request::Confirmation),
-            "acknowledgment" => Ok(Request::Acknowledgment(Acknowledgment {
-                addresses: addresses(&required(ADDRESS)?)?,
-                is_data: match required("contenttype")?.as_str() {
-                    "Data" => true,
-                    "Metadata" => false,
-                    _ => return Err(RequestError::Pair("contenttype")),
-                },
-                ibi: decoded(query, "ibi")?,
-                state: match decoded(query, "state")? {
-                    Some(state) if state != "Original" && state != "Copy" => {
-                        return Err(RequestError::Pair("state"));
-                    }
-                    state => state,
-                },
-                url: decoded_url(query, "url")?,
-                persistent: decoded_url(query, "url.persistent")?,
-                key: required("urlkey")?,
-            })),
+            "acknowledgment" => Ok(Request::Acknowledgment),
             "urlRequest" => {
-                let addresses = addresses(&required(ADDRESS)?)?;
+                let listed = required(ADDRESS)?;
                 let path = decoded(query, PATH)?.unwrap_or_default();
                 let path = decode_path(path.strip_prefix('/').unwrap_or(&path));
                 let identifier = required(IDENTIFIER)?.parse();
                 let verbs = decoded(query, VERBS)?.unwrap_or_default().parse();
                 Ok(Request::Url(UrlRequest {
-                    addresses,
+                    addresses: addresses(&listed)?,
                     path: path.ok_or(RequestError::Pair(PATH))?,
                     identifier: identifier.map_err(|_| RequestError::Pair(IDENTIFIER))?,
                     verbs: verbs.map_err(|_| RequestError::Pair(VERBS))?,
@@ -129,34 +93,24 @@ impl Request {
 }
 
 /// The addresses of a reader and of its proxies [resolution, Table 8.10].
-fn addresses(text: &str) -> Result<Vec<IpAddr>, RequestError> {
+pub(crate) fn addresses(text: &str) -> Result<Vec<IpAddr>, RequestError> {
     let addresses: Result<_, _> = text.split(' ').map(str::parse).collect();
     addresses.map_err(|_| RequestError::Pair(ADDRESS))
 }
 
 /// The decoded value of a pair, `DecodQS` of the standard.
-fn decoded(query: &str, name: &'static str) -> Result<Option<String>, RequestError> {
+pub(crate) fn decoded(query: &str, name: &'static str) -> Result<Option<String>, RequestError> {
     let mut values = query.split('&').filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     let Some(value) = values.next() else { return Ok(None) };
     let text = decode_value(value).and_then(|value| String::from_utf8(value).ok());
     text.filter(|_| values.next().is_none()).map(Some).ok_or(RequestError::Pair(name))
 }
 
-/// The decoded value of a pair with a URL. Where that is no text, the URL had escapes of its own, which stay
-/// [resolution, E02].
-fn decoded_url(query: &str, name: &'static str) -> Result<String, RequestError> {
-    let mut values = query.split('&').filter_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
-    let value =
-        values.next().filter(|_| values.next().is_none()).ok_or(RequestError::Pair(name))?;
-    let text = decode_value(value).ok_or(RequestError::Pair(name))?;
-    Ok(String::from_utf8(text).unwrap_or_else(|_| value.to_owned()))
-}
-
 /// The answer of an Archive, `MontarResposta` of the standard.
 pub fn answer<A: Archive>(request: &Request, archive: &A) -> Result<Pairs, A::Error> {
     match request {
         Request::Confirmation => Ok(Pairs::one("confirmation", "yes")),
-        Request::Acknowledgment(_) => Ok(Pairs::one("notice", "acknowledgment received")),
+        Request::Acknowledgment => Ok(Pairs::one("notice", "acknowledgment received")),
         Request::Url(UrlRequest { path, identifier, verbs, .. }) => {
             let mut pairs = list_of_urls(archive, identifier, path, verbs)?;
             filter(&mut pairs, verbs);

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use hyper::StatusCode;
 
+use super::acknowledgment::Acknowledgment;
 use super::archive::Archive;
 use super::proof::{Proof, Version};
 use crate::collection::CollectionError;
@@ -27,22 +28,25 @@ pub(super) fn answer_query(
     now: Instant,
 ) -> Result<Answer, CollectionError> {
     let refuse = |notice: String| Ok(text(StatusCode::BAD_REQUEST, notice));
-    let request = match Request::of_query(query) {
-        Ok(request) => request,
+    let read = Request::of_query(query).and_then(|request| match request {
+        Request::Acknowledgment => Ok((request, Some(Acknowledgment::of_query(query)?))),
+        request => Ok((request, None)),
+    });
+    let (request, acknowledged) = match read {
+        Ok(read) => read,
         Err(RequestError::UnknownSubject) => {
             return refuse("notice {unknown service subject}".to_owned());
         }
         Err(RequestError::Pair(name)) => return refuse(format!("notice {{invalid pair {name}}}")),
     };
+    if let Some(it) = acknowledged {
+        let is_own =
+            archive.keys.knows(&it.key, now, &it.addresses) && it.url.starts_with(&archive.base());
+        tracing::info!(url = it.url, is_own, "acknowledged");
+    }
     let client = match &request {
         Request::Url(asked) => asked.addresses.as_slice(),
-        Request::Acknowledgment(it) => {
-            let is_own = archive.keys.knows(&it.key, now, &it.addresses)
-                && it.url.starts_with(&archive.base());
-            tracing::info!(url = it.url, is_own, "acknowledged");
-            &[]
-        }
-        Request::Confirmation => &[],
+        Request::Acknowledgment | Request::Confirmation => &[],
     };
     let key = archive.keys.give(now, client).map_err(|error| {
         PathError::new("read random bytes for", archive.collection.path(), error)

@@ -10,20 +10,24 @@
 //! | `route` | what a path means; pure |
 //! | `archive` | a collection with its address and service |
 //! | `service_item` | the item that the service is |
-//! | `answering` | the service: lists of pairs |
+//! | `answering`, `acknowledgment` | the service: lists of pairs, and what a resolver reports back |
 //! | `key` | keys of URLs |
-//! | `item` | persistent URLs, lists and descriptions |
+//! | `item` | persistent URLs: where they lead |
+//! | `pages`, `alerts` | lists, descriptions, and why there is nothing |
 //! | `file`, `stream` | files, and their bytes on the way |
 //! | `proof` | which files were read and found whole |
 //! | `media` | media types by the endings of names |
 //! | `server` | from a request to its answer |
 
+mod acknowledgment;
+mod alerts;
 mod answering;
 mod archive;
 mod file;
 mod item;
 mod key;
 mod media;
+mod pages;
 mod proof;
 mod route;
 mod server;

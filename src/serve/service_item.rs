@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::agent::Caller;
 use crate::catalog::{Catalog, CatalogError, RefreshContext};
-use crate::collection::{Collection, CollectionError, IssueOptions, Issuer, lock_changes};
+use crate::collection::{Collection, CollectionError, IssueOptions, Issuer};
 use crate::deposit::{
     CollisionRule, DepositError, Depositor, Options, Preset, Request, Source, SourceRule,
 };
@@ -12,11 +12,10 @@ use crate::disk::{Links, PathError};
 use crate::flow::OnError;
 use crate::holdings::Peers;
 use crate::identity::{Identifier, RepositoryName};
-use crate::index::{Query, QueryError};
+use crate::index::Query;
 use crate::item::{PayloadPath, State};
-use crate::layout;
 use crate::resolve::Forms;
-use crate::sidecar::{Metadata, MetadataError};
+use crate::sidecar::Metadata;
 
 /// The value of `type` in the description of a service.
 const TYPE: &str = "archive-service";
@@ -52,9 +51,6 @@ pub enum ServiceError {
     /// The item cannot be made.
     #[error("the archive service cannot be deposited")]
     Deposit(#[source] Box<DepositError>),
-    /// `urepo.toml` is not what was read.
-    #[error("`{0}` cannot be changed")]
-    Settings(String),
     /// The index cannot be used.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
@@ -105,7 +101,7 @@ pub fn ensure_service(
         Some(name) => (name, false),
         None => (deposit(collection, caller, issue)?, true),
     };
-    write_down(collection, caller, &name)?;
+    collection.note_service(&name, caller.agent, &caller.waiter())?;
     Ok(ServiceItem { is_new, ..service_of(collection, &Identifier::Repository(name))? })
 }
 
@@ -116,7 +112,7 @@ fn unnamed(
 ) -> Result<Option<RepositoryName>, ServiceError> {
     let mut catalog = Catalog::open(collection, &RefreshContext { caller: *caller, jobs: 1 })?;
     let query = Query::default().state(Some(State::Original)).term("type", TYPE);
-    let query = query.map_err(|error: QueryError| ServiceError::Settings(error.to_string()))?;
+    let query = query.expect("because `type` is a term");
     let mut found = None;
     catalog.find(&query, |hit| {
         let identifier = Identifier::Repository(hit.name);
@@ -155,8 +151,7 @@ fn deposit(
         interrupt: caller.interrupt,
     };
     let mut made = None;
-    let request = request(&collection.settings().name)
-        .map_err(|error| ServiceError::Settings(error.to_string()))?;
+    let request = request(&collection.settings().name);
     let summary = depositor.run(std::iter::once(request), |outcomes| {
         made = outcomes.into_iter().next().map(|outcome| outcome.result);
         Ok(())
@@ -168,34 +163,17 @@ fn deposit(
     }
 }
 
-fn request(collection: &str) -> Result<Request, MetadataError> {
-    let mut metadata = Metadata::default();
-    metadata.set("title", &[format!("Archive service of {collection}")])?;
-    metadata.set("type", &[TYPE])?;
+fn request(collection: &str) -> Request {
+    let mut description = toml::Table::new();
+    description.insert("title".to_owned(), format!("Archive service of {collection}").into());
+    description.insert("type".to_owned(), TYPE.into());
     let mut given = Preset::default();
     given.conditions.transferable = false;
-    let name = PayloadPath::from_text(FILE).map_err(|_| MetadataError::Kind(FILE.to_owned()))?;
-    Ok(Request {
+    let name = PayloadPath::from_text(FILE).expect("because it is one word");
+    Request {
         source: Source::Stream { name, reader: Box::new(TEXT.as_bytes()) },
         target: None,
-        metadata,
+        metadata: Metadata::as_found(description),
         given,
-    })
-}
-
-/// Writes the name of the service into `urepo.toml`, where people's own text stays as it is.
-fn write_down(
-    collection: &Collection,
-    caller: &Caller<'_>,
-    name: &RepositoryName,
-) -> Result<(), ServiceError> {
-    let _locks = lock_changes([collection], caller.agent, &caller.waiter())?;
-    let wrong = || ServiceError::Settings(collection.settings_path().display().to_string());
-    let bytes = collection.root().open_file(layout::SETTINGS)?.read_all(1 << 20)?;
-    let text = String::from_utf8(bytes).map_err(|_| wrong())?;
-    let mut document: toml_edit::DocumentMut = text.parse().map_err(|_| wrong())?;
-    let archive = document.entry("archive").or_insert_with(toml_edit::table);
-    let table = archive.as_table_like_mut().ok_or_else(wrong)?;
-    table.insert("service", toml_edit::value(name.to_string()));
-    Ok(collection.root().replace_file(layout::SETTINGS, document.to_string().as_bytes())?)
+    }
 }

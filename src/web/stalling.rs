@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Sleep, sleep};
 
 /// A stream whose writes fail once none of them has made progress for some time.
 pub(super) struct Stalling<S> {
@@ -34,7 +34,7 @@ impl<S> Stalling<S> {
             return written;
         }
         if !std::mem::replace(&mut self.waits, true) {
-            self.deadline.as_mut().reset(Instant::now() + self.limit);
+            self.deadline.set(sleep(self.limit));
         }
         self.deadline.as_mut().poll(context).map(|()| Err(ErrorKind::TimedOut.into()))
     }

@@ -200,7 +200,13 @@ impl Reader {
             .replace("/mnt/backup", "backup")
             .replace("/mnt/lost", "lost")
             .replace("SECOND", "$(cat second)")
-            .replace("granularity 60", "granularity 0.1");
+            .replace("granularity 60", "granularity 0.1")
+            .replace("127.0.0.1:8081", "127.0.0.1:0");
+        if page == "serve" {
+            // It has begun once it prints its address, and ends well when it is stopped.
+            line = format!("rm -f began; {line}");
+            line += " > began & while ! test -s began; do kill -0 $!; done; kill $!; wait $!";
+        }
         if let Some(item) = &self.item {
             let date = item.rsplit('/').next().unwrap();
             line = line.replace(ITEM, item).replace("11.21.02.13", date);
@@ -227,6 +233,7 @@ impl Reader {
             }
         }
         command.env("UREPO_STATE", self.world.path(".state"));
+        command.env("UREPO_LISTEN", "127.0.0.1:0");
         command.env("XDG_CACHE_HOME", self.world.path(".cache"));
         command.env("UREPO_MACHINE_ID", crate::support::agent().machine_id);
         if let Some(item) = &self.item {

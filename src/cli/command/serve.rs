@@ -36,8 +36,8 @@ use crate::cli::records;
 #[command(after_long_help = "\
 Examples:
   urepo serve
-  urepo serve ~/archive --listen 127.0.0.1:8081
-  urepo serve ~/archive --address archive.example.org --email keeper@example.org")]
+  urepo serve archive --listen 127.0.0.1:8081
+  urepo serve archive --address archive.example.org --email keeper@example.org")]
 pub(crate) struct Serve {
     /// The collections; the one of -c or around the current directory unless given
     #[arg(value_name = "ROOT")]
@@ -135,7 +135,7 @@ impl Serve {
             let _ = stop.send(true);
             let _ = listening.await;
         });
-        // What a disk still reads for nobody does not keep the program.
+        // A disk that still reads for nobody does not keep the program.
         runtime.shutdown_background();
         Ok(())
     }

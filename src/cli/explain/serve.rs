@@ -19,8 +19,6 @@ impl Explain for ServiceError {
                 .hint(format!("`urepo meta set {identifier} transferable=false` keeps it here")),
             Self::None => Failure::of(Exit::Failure, self)
                 .hint("add a `[[subsystem]]` with a `host` to `urepo.toml`, or name an item with `--service`"),
-            Self::Settings(_) => Failure::of(Exit::Failure, self)
-                .hint("write `service = \"ID\"` into `[archive]` of `urepo.toml` by hand"),
         }
     }
 }

@@ -1,19 +1,16 @@
 //! `urepo.toml`: the name of a collection and the subsystems that issue its identifiers.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Deserializer};
 
+use super::archive::ArchiveSettings;
 use crate::collection::issue::spatial::{Spread, Takes};
 use crate::distributor::Setting;
-use crate::identity::{Host, HostPort, IbipPrefix, Identifier, ParseError, Prefix};
+use crate::identity::{Host, IbipPrefix, ParseError, Prefix};
 
 /// The version of the format that is written.
 const FORMAT: u32 = 1;
-
-/// Limit on the size of the settings.
-pub(in crate::collection) const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The settings in `urepo.toml`. Unknown keys are refused: a misspelt setting must not pass unnoticed.
 #[derive(Clone, Debug, Deserialize)]
@@ -52,53 +49,6 @@ const KEYS: [&str; 3] = ["network", "copies", "spread"];
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
-}
-
-/// `[archive]`: the collection as an archive on the web.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchiveSettings {
-    /// The address at which readers and resolvers reach it.
-    pub address: Option<HostPort>,
-    /// The scheme of the URLs that it gives out.
-    #[serde(default)]
-    pub scheme: Scheme,
-    /// The item that its service is, as registered at the resolver.
-    pub service: Option<Identifier>,
-    /// The mail address of its administrator.
-    pub email: Option<String>,
-    /// The beginning of persistent URLs, such as `http://urlib.net/`.
-    pub url_base: Option<String>,
-}
-
-/// The scheme of URLs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scheme {
-    /// In clear text.
-    #[default]
-    Http,
-    /// A server in front has the certificate.
-    Https,
-}
-
-impl Scheme {
-    /// The port of addresses without one.
-    pub fn usual_port(self) -> u16 {
-        match self {
-            Scheme::Http => 80,
-            Scheme::Https => 443,
-        }
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Scheme::Http => "http",
-            Scheme::Https => "https",
-        })
-    }
 }
 
 /// Whether names may be issued on a network file system, where locks may not reach far enough.

@@ -229,7 +229,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
     settings(&format!("colour = 3\n{whole}"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `network`, `copies`, `spread`, `subsystem`
+caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `network`, `copies`, `spread`, `archive`, `subsystem`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);

@@ -43,6 +43,7 @@ Commands:
   log       Show what happened to items, when, and by whom
   id        Explain an identifier in any spelling
   mint      Issue identifiers without depositing anything
+  serve     Put collections on the web as archives
   recover   Clean up after interrupted runs, and bring distributors up to date
   doctor    Show the identifier distributors, the clock and temporary files
   config    Show each setting and where it comes from
