@@ -4,6 +4,8 @@ pub(super) mod archive;
 pub mod discover;
 pub(super) mod init;
 pub(super) mod own;
+#[cfg(feature = "serve")]
+mod service_note;
 pub(super) mod settings;
 
 /// Limit on the size of the settings.
