@@ -229,6 +229,12 @@ impl Archive {
         )
     }
 
+    /// The answer for an item whose sidecar does not match its seal: nothing in it can be believed.
+    pub(super) fn unsealed(&self, sidecar: &Sidecar, asked: &Asked<'_>) -> Answer {
+        tracing::error!(item = %sidecar.repository, "damage: its sidecar does not match its seal");
+        self.damaged(&sidecar.repository, asked)
+    }
+
     /// The answer where the disk fails.
     pub(super) fn failed(&self, asked: &Asked<'_>) -> Answer {
         self.plain_alert(

@@ -101,7 +101,16 @@ impl Items for Answering<'_> {
         if let Some(seen) = self.seen.borrow().get(identifier) {
             return Ok(seen.clone());
         }
-        let mut found = self.local.item(identifier)?;
+        let mut found = match self.local.item(identifier) {
+            Ok(found) => found,
+            // A draft, or a sidecar that nobody can read: for a resolver, it is not here.
+            Err(error @ (CollectionError::NoSidecar { .. } | CollectionError::Sidecar { .. })) => {
+                tracing::error!(%error, "damage");
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        found = found.filter(|item| item.standing != Standing::Damaged);
         if let Some(item) = &mut found
             && item.record.state == State::Original
             && item.standing == Standing::Behind

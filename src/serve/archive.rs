@@ -1,5 +1,6 @@
 //! A collection as an archive on the web.
 
+use super::kept::KeptFiles;
 use super::key::Keys;
 use super::proof::Proofs;
 use super::service_item::ServiceItem;
@@ -33,6 +34,7 @@ pub struct Archive {
     pub(super) service: Vec<Identifier>,
     pub(super) keys: Keys,
     pub(super) proofs: Proofs,
+    pub(super) kept: KeptFiles,
 }
 
 impl Archive {
@@ -51,8 +53,15 @@ impl Archive {
             key: None,
             runs_programs: false,
         };
-        let (keys, proofs) = (Keys::new()?, Proofs::default());
-        Ok(Archive { collection, exposed, announced, service: service.names, keys, proofs })
+        Ok(Archive {
+            collection,
+            exposed,
+            announced,
+            service: service.names,
+            keys: Keys::new()?,
+            proofs: Proofs::default(),
+            kept: KeptFiles::default(),
+        })
     }
 
     /// The collection.

@@ -13,15 +13,16 @@ use hyper::{Method, StatusCode};
 use super::archive::Archive;
 use super::item::{Asked, stored_for};
 use super::media::{disposition, media};
+use super::opened::Opened;
 use super::proof::{Proof, Version};
 use super::stream::{Check, FileBody};
-use crate::collection::{CollectionError, StoredItem};
+use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::digest::{Digest, Hasher};
-use crate::disk::{Kind, StoredFile};
+use crate::disk::{self, Kind, StoredFile};
 use crate::identity::{Identifier, RepositoryName, SECOND, encode_path};
 use crate::item::{Content, PayloadPath, State, position};
 use crate::layout;
-use crate::sidecar::{AccessLevel, Sidecar};
+use crate::sidecar::{AccessLevel, Seal, Sidecar};
 use crate::web::answer::{self, Answer, Body};
 use crate::web::conditions::{Sent, Validators, evaluate, http_date};
 
@@ -32,18 +33,6 @@ const PROVED_FIRST: u64 = 1024 * 1024;
 pub(super) enum Found {
     File(Box<Opened>),
     Answer(Answer),
-}
-
-/// A file, opened, whose kind and size are those of the sidecar.
-pub(super) struct Opened {
-    file: Arc<StoredFile>,
-    sidecar: Sidecar,
-    path: PayloadPath,
-    bytes: u64,
-    digest: Digest,
-    version: Version,
-    /// All its bytes, if they were read for the proof.
-    read: Option<Bytes>,
 }
 
 impl Archive {
@@ -61,7 +50,10 @@ impl Archive {
             }
             item => item?,
         };
-        let (sidecar, _) = item.sidecar()?;
+        let ReadSidecar { sidecar, seal, version, .. } = item.read_sidecar()?;
+        if seal != Seal::Intact {
+            return Ok(Found::Answer(self.unsealed(&sidecar, asked)));
+        }
         match sidecar.state {
             State::Original | State::Copy => {}
             State::Deleted => return Ok(Found::Answer(self.deleted(&sidecar, asked))),
@@ -78,13 +70,13 @@ impl Archive {
         if sidecar.access.level_at(asked.client) != AccessLevel::Open {
             return Ok(Found::Answer(self.restricted(&sidecar, asked)));
         }
-        self.entry(&item, sidecar, path, asked)
+        self.entry(&item, (sidecar, version), path, asked)
     }
 
     fn entry(
         &self,
         item: &StoredItem,
-        sidecar: Sidecar,
+        (sidecar, version): (Sidecar, disk::Version),
         path: &[u8],
         asked: &Asked<'_>,
     ) -> Result<Found, CollectionError> {
@@ -109,7 +101,7 @@ impl Archive {
             }
             Some(Content::File { bytes, digest, .. }) => {
                 let (bytes, digest) = (*bytes, *digest);
-                self.open(item, sidecar, payload_path, (bytes, digest), asked)
+                self.open(item, (sidecar, version), payload_path, (bytes, digest), asked)
             }
             Some(Content::Link { target }) => {
                 let location = link_path(name, &payload_path, target);
@@ -140,7 +132,7 @@ impl Archive {
     fn open(
         &self,
         item: &StoredItem,
-        sidecar: Sidecar,
+        (sidecar, sidecar_version): (Sidecar, disk::Version),
         path: PayloadPath,
         (bytes, digest): (u64, Digest),
         asked: &Asked<'_>,
@@ -166,23 +158,17 @@ impl Archive {
         if known == Some(Proof::Damaged) {
             return damaged("its digest differs");
         }
+        let sidecar = Arc::new(sidecar);
         let mut opened = Opened { file, sidecar, path, bytes, digest, version, read: None };
-        if known.is_none() && bytes <= PROVED_FIRST {
-            let Some(read) = opened.prove(self)? else { return damaged("its digest differs") };
+        if known == Some(Proof::Whole) {
+            self.kept.keep(&opened, item.name(), sidecar_version);
+        } else if bytes <= PROVED_FIRST {
+            let Some(read) = opened.prove(&self.proofs)? else {
+                return damaged("its digest differs");
+            };
             opened.read = Some(read);
         }
         Ok(Found::File(Box::new(opened)))
-    }
-}
-
-impl Opened {
-    /// Reads the whole file: its bytes, unless it is damaged.
-    fn prove(&self, archive: &Archive) -> Result<Option<Bytes>, CollectionError> {
-        let mut read = vec![0; usize::try_from(self.bytes).unwrap_or(0)];
-        let length = self.file.read_at(&mut read, 0)?;
-        let is_whole = length as u64 == self.bytes && Digest::of(&read) == self.digest;
-        archive.proofs.note(self.version, if is_whole { Proof::Whole } else { Proof::Damaged });
-        Ok(is_whole.then(|| read.into()))
     }
 }
 

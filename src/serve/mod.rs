@@ -14,8 +14,9 @@
 //! | `key` | keys of URLs |
 //! | `item` | persistent URLs: where they lead |
 //! | `pages`, `alerts` | lists, descriptions, and why there is nothing |
-//! | `file`, `stream` | files, and their bytes on the way |
+//! | `file`, `opened`, `stream` | files, and their bytes on the way |
 //! | `proof` | which files were read and found whole |
+//! | `kept` | files that are asked for often |
 //! | `media` | media types by the endings of names |
 //! | `server` | from a request to its answer |
 
@@ -25,8 +26,10 @@ mod answering;
 mod archive;
 mod file;
 mod item;
+mod kept;
 mod key;
 mod media;
+mod opened;
 mod pages;
 mod proof;
 mod route;

@@ -98,7 +98,13 @@ impl Server {
             }
             Ok(Route::Service(query)) => Job::Service(query),
             Ok(Route::Item(url)) => Job::Item(url),
-            Ok(Route::Content { name, path }) => Job::Content { name, path },
+            Ok(Route::Content { name, path }) => {
+                let place = (&archive.collection, &archive.proofs);
+                if let Some(opened) = archive.kept.find(place, (&name, &path), client) {
+                    return answer_with(archive, opened, &head.method, &head.headers);
+                }
+                Job::Content { name, path }
+            }
             Err(Refusal::NotFound) => return archive.nothing(&asked),
             Err(Refusal::Malformed) => return archive.malformed(&asked),
         };

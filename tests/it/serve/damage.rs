@@ -108,3 +108,64 @@ fn what_is_not_the_file_of_the_sidecar_is_damage() {
         );
     }
 }
+
+/// Nothing in a sidecar that was edited can be believed, its digests included.
+#[test]
+fn an_item_without_its_seal_is_not_given() {
+    let (world, name) = world(1000);
+    let site = Site::of(&world.path("archive"));
+    let targets = [
+        format!("/{name}"),
+        format!("/{name}:"),
+        format!("/col/{name}/doc/file.bin"),
+        format!("/col/{name}/"),
+    ];
+    // Twice: what was given out already is not given out any more.
+    for target in targets.iter().chain(&targets) {
+        assert!([200, 302].contains(&site.get(target).status), "{target}");
+    }
+    let path = world.path("archive").join(&name).join("item.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("# edited\n{text}")).unwrap();
+    for target in &targets {
+        assert_eq!(site.get(target).status, 500, "{target}");
+    }
+    assert_eq!(urls(&site, &name), "");
+    std::fs::write(&path, "{{bad").unwrap();
+    for target in &targets {
+        assert_eq!(site.get(target).status, 500, "{target}");
+    }
+    assert_eq!(urls(&site, &name), "");
+    std::fs::write(&path, text).unwrap();
+    for target in &targets {
+        assert!([200, 302].contains(&site.get(target).status), "{target}");
+    }
+}
+
+/// A file that is asked for often stays open, and every change of it is seen all the same.
+#[test]
+fn changes_are_seen_at_once() {
+    let (world, name) = world(1000);
+    let site = Site::of(&world.path("archive"));
+    let target = format!("/col/{name}/doc/file.bin");
+    let path = world.path("archive").join(&name).join("doc/file.bin");
+    let three = || [site.get(&target).status, site.get(&target).status, site.get(&target).status];
+    assert_eq!(three(), [200; 3]);
+    flip(&world, &name, 5);
+    assert_eq!(three(), [500; 3]);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, vec![7; 1000]).unwrap();
+    assert_eq!(three(), [200; 3]);
+    std::fs::rename(&path, path.with_extension("away")).unwrap();
+    assert_eq!(three(), [500; 3]);
+    std::fs::rename(path.with_extension("away"), &path).unwrap();
+    assert_eq!(three(), [200; 3]);
+    world.run(&format!("-c archive meta set {name} access=closed")).succeeded();
+    assert_eq!(three(), [403; 3]);
+    world.run(&format!("-c archive meta set {name} access=open")).succeeded();
+    assert_eq!(three(), [200; 3]);
+    world.run(&format!("-c archive delete -y {name} --force last")).succeeded();
+    assert_eq!(three(), [410; 3]);
+    world.run(&format!("-c archive restore {name}")).succeeded();
+    assert_eq!(three(), [200; 3]);
+}
