@@ -28,7 +28,7 @@ use std::sync::{Mutex, OnceLock};
 use crate::clock::Clock;
 use crate::custody::CustodyId;
 use crate::digest::Digest;
-use crate::disk::{Dir, FileStat, IoContext, Kind, PathError, Watcher, random_bytes, resolved};
+use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes, resolved};
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -187,11 +187,6 @@ impl Collection {
     /// The root directory.
     pub fn root(&self) -> &Dir {
         &self.root
-    }
-
-    /// The file or directory at `path` below the root, in one system call that opens nothing.
-    pub(crate) fn glance(&self, path: &str) -> Option<FileStat> {
-        self.root.glance(path)
     }
 
     /// The path of the root.

@@ -22,6 +22,8 @@ pub struct Exposed {
     pub email: Option<String>,
     /// The beginning of persistent URLs, if a resolver answers them.
     pub url_base: Option<String>,
+    /// The IP address that a resolver is given, if it is not the one of the connection to it.
+    pub ip: Option<std::net::IpAddr>,
 }
 
 /// An archive: a collection, and what it answers with.
@@ -76,10 +78,14 @@ impl Archive {
 
     /// The URL of its service.
     pub fn service_url(&self) -> String {
+        format!("{}/{}", self.base(), self.service_name())
+    }
+
+    /// The identifier of its service, as it is registered.
+    pub(super) fn service_name(&self) -> String {
         let Forms { repository, ibip } = &self.announced.service;
         let name = repository.as_ref().map(ToString::to_string);
-        let name = name.or_else(|| ibip.as_ref().map(ToString::to_string)).unwrap_or_default();
-        format!("{}/{name}", self.base())
+        name.or_else(|| ibip.as_ref().map(ToString::to_string)).unwrap_or_default()
     }
 
     /// The beginning of its URLs, without a slash.

@@ -15,6 +15,7 @@
 //! | `item` | persistent URLs: where they lead |
 //! | `pages`, `alerts` | lists, descriptions, and why there is nothing |
 //! | `file`, `opened`, `stream` | files, and their bytes on the way |
+//! | `announce` | inclusion and exclusion at a resolver, and registration |
 //! | `proof` | which files were read and found whole |
 //! | `kept` | files that are asked for often |
 //! | `media` | media types by the endings of names |
@@ -22,6 +23,7 @@
 
 mod acknowledgment;
 mod alerts;
+mod announce;
 mod answering;
 mod archive;
 mod file;
@@ -37,6 +39,7 @@ mod server;
 mod service_item;
 mod stream;
 
+pub use announce::{RegistrationKey, ResolverService, Status, Subject};
 pub use archive::{Archive, Exposed};
 pub use route::{Refusal, Route, route};
 pub use server::Server;

@@ -10,9 +10,11 @@
 //! | `head` | heads of requests: host, client, framing |
 //! | `conditions` | conditions and ranges [RFC 9110, 13 and 14] |
 //! | `answer` | answers, and the headers that all of them have |
+//! | `ask` | one request to another server |
 //! | `page` | pages for people, in their language |
 
 pub mod answer;
+pub mod ask;
 pub mod conditions;
 pub mod head;
 pub mod listen;

@@ -202,7 +202,7 @@ impl Reader {
             .replace("SECOND", "$(cat second)")
             .replace("granularity 60", "granularity 0.1")
             .replace("127.0.0.1:8081", "127.0.0.1:0");
-        if page == "serve" {
+        if page == "serve" && !line.contains("--print-registration") {
             // It has begun once it prints its address, and ends well when it is stopped.
             line = format!("rm -f began; {line}");
             line += " > began & while ! test -s began; do kill -0 $!; done; kill $!; wait $!";

@@ -1,5 +1,6 @@
 //! Collections on the web: the archive service, its content and its pages, over connections.
 
+mod announcing;
 mod content;
 mod conversation;
 mod damage;

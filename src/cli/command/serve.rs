@@ -1,18 +1,26 @@
 //! `urepo serve`: collections on the web.
 
+mod registration;
+
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::runtime::Runtime;
+use tokio::sync::{mpsc, watch};
 use urepo::clock::SystemClock;
 use urepo::collection::Collection;
 use urepo::distributor::ClockTrust;
 use urepo::identity::{HostPort, Identifier, ParseError};
 use urepo::progress::NoProgress;
-use urepo::serve::{Archive, Exposed, Server, ServiceItem, ensure_service, service_of};
+use urepo::serve::{
+    Archive, Exposed, RegistrationKey, ResolverService, Server, ServiceItem, Subject,
+    ensure_service, service_of,
+};
 use urepo::sidecar::Network;
 use urepo::web::listen::{Limits, listen};
 
@@ -32,11 +40,15 @@ use crate::cli::records;
 ///
 /// The address of each archive, its scheme, its administrator and the base of persistent URLs are read from `[archive]` in
 /// `urepo.toml`; flags win over it. TLS is that of a server in front. A first signal lets running downloads end.
+///
+/// If `[archive]` names a `resolver`, the archive is announced to it while the server runs, with the key that it is
+/// registered with, and withdrawn at the end.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo serve
   urepo serve archive --listen 127.0.0.1:8081
+  urepo serve archive --print-registration --key-file archive.key
   urepo serve archive --address archive.example.org --email keeper@example.org")]
 pub(crate) struct Serve {
     /// The collections; the one of -c or around the current directory unless given
@@ -57,6 +69,15 @@ pub(crate) struct Serve {
     /// The addresses of proxies in front, which name their clients; may be repeated
     #[arg(long, value_name = "NETWORK", env = "UREPO_TRUSTED_PROXIES", value_delimiter = ',')]
     trust: Vec<Network>,
+    /// A file with the registration key, which nobody else can read for announcements
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// Announce the archives to their resolver, print what that answers, and stop
+    #[arg(long)]
+    check: bool,
+    /// Print the mail that registers the archive at a resolver, and stop; a missing file of --key-file gets a new key
+    #[arg(long, conflicts_with = "check")]
+    print_registration: bool,
 }
 
 /// Blocking reads of disks at a time.
@@ -80,20 +101,110 @@ impl Serve {
             .map_err(|error| {
                 Failure::new(Exit::Failure, "cannot start threads").caused_by(error.to_string())
             })?;
+        let (listener, bound) = self.listener(&runtime)?;
+        let (archives, resolvers) = self.archives(context, collections, bound)?;
+        if self.print_registration {
+            let key = registration::key_or_new(context, self.key_file.as_ref())?;
+            return archives.iter().try_for_each(|it| registration::print(context, it, &key));
+        }
+        let key = registration::key(context, self.key_file.as_deref())?;
+        if key.is_none() && resolvers.iter().any(Option::is_some) {
+            context.printer.warning(
+                "there is no registration key, so nothing is announced: `--key-file` names its file",
+            );
+        }
+        if context.global.dry_run {
+            context.printer.note(&format!("would listen on {bound}"));
+            return Ok(());
+        }
+        let limits = Arc::new(Limits { trusted: self.trust.clone(), ..Limits::default() });
+        let server = Arc::new(Server::new(archives, Arc::clone(&limits), Arc::new(SystemClock)));
+        let announced: Vec<_> = server
+            .archives()
+            .iter()
+            .zip(resolvers)
+            .filter_map(|(archive, resolver)| {
+                Some((Arc::clone(archive), (resolver?, key.clone()?)))
+            })
+            .collect();
+        let (stop, stopped) = watch::channel(false);
+        let listening = listener.map(|listener| {
+            runtime.spawn(listen(listener, Arc::clone(&server), limits, stopped.clone()))
+        });
+        if self.check {
+            return runtime.block_on(check(context, &announced));
+        }
+        print_addresses(context, &server, bound)?;
+        let Some(listening) = listening else { return Ok(()) };
+        runtime.block_on(async {
+            let (reports, mut received) = mpsc::unbounded_channel();
+            for (archive, at) in announced {
+                let reports = reports.clone();
+                let report = move |archive: &Archive, outcome| {
+                    // At the very end nobody listens any more.
+                    let _ = reports.send((archive.exposed().address.clone(), outcome));
+                };
+                tokio::spawn(archive.keep_announced(at, stopped.clone(), report));
+            }
+            drop(reports);
+            while !context.interrupt.requested() && !listening.is_finished() {
+                tokio::select! {
+                    Some((address, outcome)) = received.recv() => {
+                        registration::report(context, &address, &outcome);
+                    }
+                    () = tokio::time::sleep(LOOK) => {}
+                }
+            }
+            server.stop();
+            context.printer.note("stopping; running downloads may end");
+            let _ = stop.send(true);
+            while let Some((address, outcome)) = received.recv().await {
+                registration::report(context, &address, &outcome);
+            }
+            let _ = listening.await;
+        });
+        // A disk that still reads for nobody does not keep the program.
+        runtime.shutdown_background();
+        Ok(())
+    }
+
+    /// The listener, and its address. A check needs none where a server already runs.
+    fn listener(&self, runtime: &Runtime) -> Result<(Option<TcpListener>, SocketAddr), Failure> {
+        if self.print_registration {
+            return Ok((None, self.listen));
+        }
         let listener = runtime.block_on(TcpListener::bind(self.listen)).and_then(|listener| {
             let address = listener.local_addr()?;
-            Ok((listener, address))
+            Ok((Some(listener), address))
         });
-        let (listener, bound) = listener.map_err(|error| {
-            Failure::new(Exit::Failure, format!("cannot listen on {}", self.listen))
+        listener
+            .or_else(|error| match error.kind() {
+                // The server that runs there answers the resolver.
+                ErrorKind::AddrInUse if self.check => Ok((None, self.listen)),
+                _ => Err(error),
+            })
+            .map_err(|error| {
+                Failure::new(Exit::Failure, format!("cannot listen on {}", self.listen))
                 .caused_by(error.to_string())
                 .hint(
                     "`--listen 127.0.0.1:0` takes any free port; `ss -ltnp` shows who has this one",
                 )
-        })?;
+            })
+    }
+
+    /// The archives, and the resolvers that they are announced to.
+    fn archives(
+        &self,
+        context: &Context,
+        collections: Vec<Collection>,
+        bound: SocketAddr,
+    ) -> Result<(Vec<Archive>, Vec<Option<ResolverService>>), Failure> {
         let mut archives: Vec<Archive> = Vec::new();
+        let mut resolvers = Vec::new();
         for collection in collections {
             let exposed = self.exposed(&collection, bound)?;
+            let resolver: Option<ResolverService> =
+                collection.settings().archive.resolver.as_deref().map(str::parse).transpose()?;
             if let Some(other) = archives.iter().find(|it| it.exposed().address == exposed.address)
             {
                 let path = other.collection().path().display().to_string();
@@ -116,28 +227,9 @@ impl Serve {
             archives.push(archive.map_err(|error| {
                 Failure::new(Exit::Failure, "cannot read random bytes").caused_by(error.to_string())
             })?);
+            resolvers.push(resolver);
         }
-        if context.global.dry_run {
-            context.printer.note(&format!("would listen on {bound}"));
-            return Ok(());
-        }
-        let limits = Arc::new(Limits { trusted: self.trust.clone(), ..Limits::default() });
-        let server = Arc::new(Server::new(archives, Arc::clone(&limits), Arc::new(SystemClock)));
-        announce(context, &server, bound)?;
-        runtime.block_on(async {
-            let (stop, stopped) = watch::channel(false);
-            let listening = tokio::spawn(listen(listener, Arc::clone(&server), limits, stopped));
-            while !context.interrupt.requested() && !listening.is_finished() {
-                tokio::time::sleep(LOOK).await;
-            }
-            server.stop();
-            context.printer.note("stopping; running downloads may end");
-            let _ = stop.send(true);
-            let _ = listening.await;
-        });
-        // A disk that still reads for nobody does not keep the program.
-        runtime.shutdown_background();
-        Ok(())
+        Ok((archives, resolvers))
     }
 
     fn collections(&self, context: &Context) -> Result<Vec<Collection>, Failure> {
@@ -173,6 +265,7 @@ impl Serve {
             scheme: settings.scheme,
             email: self.email.clone().or_else(|| settings.email.clone()),
             url_base: settings.url_base.clone(),
+            ip: settings.ip,
         })
     }
 
@@ -199,8 +292,32 @@ impl Serve {
     }
 }
 
+/// Announces each archive once, and prints the outcomes.
+async fn check(
+    context: &Context,
+    announced: &[(Arc<Archive>, (ResolverService, RegistrationKey))],
+) -> Done {
+    if announced.is_empty() {
+        return Err(Failure::usage("no archive is announced: `[archive]` names no `resolver`, or there is no key")
+            .hint("write `resolver = \"http://urlib.net/J8LNKB5R7W/3FUQHC5\"`, and name the key with `--key-file`"));
+    }
+    let mut failed = None;
+    for (archive, (resolver, key)) in announced {
+        let found = archive.announce(Subject::Inclusion, resolver, key).await;
+        match registration::outcome(&archive.exposed().address, &found) {
+            Ok(text) => context.printer.line(&text)?,
+            Err(failure) => {
+                if let Some(earlier) = failed.replace(failure) {
+                    context.printer.failure(&earlier);
+                }
+            }
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
 /// Prints the URL of each archive, once it answers.
-fn announce(context: &Context, server: &Server, bound: SocketAddr) -> Done {
+fn print_addresses(context: &Context, server: &Server, bound: SocketAddr) -> Done {
     for archive in server.archives() {
         let exposed = archive.exposed();
         let url = format!("{}://{}/", exposed.scheme, exposed.address);

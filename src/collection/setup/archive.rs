@@ -1,6 +1,7 @@
 //! `[archive]` of `urepo.toml`: how a collection is exposed on the web.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::Deserialize;
 
@@ -19,6 +20,10 @@ pub struct ArchiveSettings {
     pub service: Option<Identifier>,
     /// The mail address of its administrator.
     pub email: Option<String>,
+    /// The service of the resolver that the archive is announced to.
+    pub resolver: Option<String>,
+    /// The IP address that the resolver is given, if it is not the one of the connection to it.
+    pub ip: Option<IpAddr>,
     /// The beginning of persistent URLs, such as `http://urlib.net/`.
     pub url_base: Option<String>,
 }

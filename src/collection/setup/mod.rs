@@ -5,7 +5,7 @@ pub mod discover;
 pub(super) mod init;
 pub(super) mod own;
 #[cfg(feature = "serve")]
-mod service_note;
+mod serving;
 pub(super) mod settings;
 
 /// Limit on the size of the settings.

@@ -8,10 +8,10 @@ use super::site::Answered;
 use crate::support::World;
 
 /// A running server, and the address that it printed.
-struct Running(Child, String);
+pub(super) struct Running(Child, pub(super) String);
 
 impl Running {
-    fn start(world: &World, arguments: &str) -> Running {
+    pub(super) fn start(world: &World, arguments: &str) -> Running {
         let mut command = world.shell(&format!("exec \"$0\" {arguments}"));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -33,7 +33,7 @@ impl Running {
     }
 
     /// Stops it with a signal: its exit code, and what it has written to stderr.
-    fn stop(mut self) -> (Option<i32>, String) {
+    pub(super) fn stop(mut self) -> (Option<i32>, String) {
         let id = rustix::process::Pid::from_child(&self.0);
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         let status = self.0.wait().unwrap();

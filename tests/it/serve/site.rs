@@ -90,6 +90,7 @@ impl Site {
                 scheme: Scheme::Http,
                 email: None,
                 url_base: None,
+                ip: None,
             };
             change(&mut exposed);
             let name: Identifier = SERVICE.parse().unwrap();

@@ -3,9 +3,9 @@
 use super::{Source, files};
 
 /// Lines of code in `src`, at most: without blank lines, comments, unit tests, and the two services.
-/// Whoever removes code lowers it; nobody raises it. It rose once, by 76 lines: what the archive
+/// Whoever removes code lowers it; nobody raises it. It rose once, by 73 lines: what the archive
 /// service needs in modules that are not its own.
-const MOST: usize = 58_499;
+const MOST: usize = 58_496;
 
 /// Parts with a budget of their own.
 const APART: [&str; 9] = [
@@ -16,7 +16,7 @@ const APART: [&str; 9] = [
     "src/cli/explain/serve",
     "src/cli/trace",
     "src/collection/setup/archive",
-    "src/collection/setup/service_note",
+    "src/collection/setup/serving",
     "src/identity/host_port",
 ];
 

@@ -1,13 +1,19 @@
-//! The archive service in `urepo.toml`.
+//! The needs of the archive service in its collection: its name in `urepo.toml`, and versions at a glance.
 
 use super::MAX_BYTES;
 use crate::agent::Agent;
 use crate::collection::{Collection, CollectionError, SettingsError, lock_changes};
+use crate::disk::FileStat;
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
 
 impl Collection {
+    /// The file or directory at `path` below the root, in one system call that opens nothing.
+    pub(crate) fn glance(&self, path: &str) -> Option<FileStat> {
+        self.root.glance(path)
+    }
+
     /// Writes the name of the archive service into `urepo.toml`, where people's own text stays as it is.
     pub(crate) fn note_service(
         &self,

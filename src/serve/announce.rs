@@ -1,0 +1,266 @@
+//! Announcing an archive to a resolver: inclusion, exclusion, registration [resolution, 5].
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::StatusCode;
+use tokio::sync::watch;
+
+use super::archive::Archive;
+use crate::disk::random_bytes;
+use crate::identity::{HostPort, ParseError, encode_value};
+use crate::resolve::{Pairs, UrlKey};
+use crate::web::ask::{AskError, ask};
+
+/// How long a resolver may take: it calls back before it answers.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a withdrawal may take.
+const FAREWELL: Duration = Duration::from_secs(3);
+/// The first and the longest pause after a failure, and the pause after success.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+const AGAIN: Duration = Duration::from_secs(3600);
+
+/// The service of a resolver: `http://urlib.net/J8LNKB5R7W/3FUQHC5`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolverService {
+    address: HostPort,
+    path: String,
+}
+
+/// A registration key [resolution, Table 7.1]. It is in no log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RegistrationKey(UrlKey);
+
+/// What a resolver is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// To ask the archive from now on.
+    Inclusion,
+    /// Not to ask it any more.
+    Exclusion,
+}
+
+/// The outcome of an announcement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Included, and the resolver reached the archive.
+    Included,
+    /// Included, but the resolver could not reach the archive at its address.
+    Unreachable,
+    /// Excluded.
+    Excluded,
+    /// Refused, with the name of a wrong pair if it says one.
+    Refused(Option<String>),
+    /// An answer that the standard does not know.
+    Unknown(String),
+}
+
+impl FromStr for ResolverService {
+    type Err = ParseError;
+
+    /// Reads a URL of the scheme `http`: keys are checked by the resolver, and no redirect is followed.
+    fn from_str(text: &str) -> Result<ResolverService, ParseError> {
+        let fault = || {
+            let expected = "expected a URL such as `http://urlib.net/J8LNKB5R7W/3FUQHC5`";
+            ParseError::new("resolver", text, 0..text.len(), expected)
+        };
+        let rest = text.strip_prefix("http://").ok_or_else(fault)?;
+        let (address, path) = rest.split_once('/').ok_or_else(fault)?;
+        let is_path = |byte: u8| byte.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&byte);
+        if path.is_empty() || !path.bytes().all(is_path) {
+            return Err(fault());
+        }
+        let address = address.parse().map_err(|_| fault())?;
+        Ok(ResolverService { address, path: format!("/{path}") })
+    }
+}
+
+impl fmt::Display for ResolverService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.address, self.path)
+    }
+}
+
+impl fmt::Debug for RegistrationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RegistrationKey")
+    }
+}
+
+impl FromStr for RegistrationKey {
+    type Err = ParseError;
+
+    /// Reads a key; an error does not quote it.
+    fn from_str(text: &str) -> Result<RegistrationKey, ParseError> {
+        let key = text.trim().parse::<UrlKey>().map(RegistrationKey);
+        key.map_err(|error| {
+            ParseError::new("registration key", "", 0..0, error.expected().to_owned())
+        })
+    }
+}
+
+impl RegistrationKey {
+    /// A new key of two numbers of twenty digits.
+    pub fn draw() -> std::io::Result<RegistrationKey> {
+        let number = || random_bytes().map(|bytes| u128::from_be_bytes(bytes) % 10_u128.pow(20));
+        let text = format!("{:020}-{:020}", number()?, number()?);
+        text.parse().map_err(|_: ParseError| std::io::ErrorKind::InvalidData.into())
+    }
+
+    /// The digits, for the file of the key and for the registration.
+    pub fn reveal(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+impl Archive {
+    /// The mail with which the administrator registers the archive at a resolver: subject and text, as in Example 7.1.
+    pub fn registration(&self, key: &RegistrationKey) -> (&'static str, String) {
+        let service = self.service_name();
+        let text = format!(
+            "IBI do serviço de Arquivo:\narchiveserviceibi = {service}\n\nChave de cadastro:\nregistrationkey = {}\n",
+            key.reveal()
+        );
+        ("Solicitação de cadastro de um novo Arquivo", text)
+    }
+
+    /// The target of a request to a resolver, with the pairs in the order of Table 7.2.
+    fn request(
+        &self,
+        subject: Subject,
+        resolver: &ResolverService,
+        ip: IpAddr,
+        key: &RegistrationKey,
+    ) -> String {
+        let subject = match subject {
+            Subject::Inclusion => "inclusionRequest",
+            Subject::Exclusion => "exclusionRequest",
+        };
+        let pairs = [
+            ("servicesubject", subject.to_owned()),
+            ("archiveaddress", self.exposed.address.to_string()),
+            ("archiveserviceibi", self.service_name()),
+            ("archiveip", ip.to_string()),
+            ("archiveprotocol", "HTTP".to_owned()),
+            ("archiveplatformversion", format!("urepo-{}", env!("CARGO_PKG_VERSION"))),
+            ("archiveadmemailaddress", self.exposed.email.clone().unwrap_or_default()),
+            ("registrationkey", key.reveal()),
+        ];
+        let pair =
+            |(name, value): (&str, String)| format!("{name}={}", encode_value(value.as_bytes()));
+        format!("{}?{}", resolver.path, pairs.map(pair).join("&"))
+    }
+
+    /// Asks `resolver` once to include or to exclude the archive.
+    pub async fn announce(
+        &self,
+        subject: Subject,
+        resolver: &ResolverService,
+        key: &RegistrationKey,
+    ) -> Result<Status, AskError> {
+        let own = self.exposed.ip;
+        let target = |local: SocketAddr| {
+            self.request(subject, resolver, own.unwrap_or(local.ip().to_canonical()), key)
+        };
+        let limit = if subject == Subject::Inclusion { PATIENCE } else { FAREWELL };
+        let asked = ask(&resolver.address, target, limit).await?;
+        Ok(Status::of(asked.status, &asked.text))
+    }
+
+    /// Keeps the archive included until `stop` is true, then withdraws it. `report` gets each outcome that differs from the
+    /// one before.
+    pub async fn keep_announced(
+        self: Arc<Archive>,
+        (resolver, key): (ResolverService, RegistrationKey),
+        mut stop: watch::Receiver<bool>,
+        report: impl Fn(&Archive, Result<Status, AskError>) + Send,
+    ) {
+        let (mut pause, mut last) = (FIRST_PAUSE, None);
+        while !*stop.borrow() {
+            let outcome = self.announce(Subject::Inclusion, &resolver, &key).await;
+            let is_included = matches!(outcome, Ok(Status::Included));
+            let wait = if is_included { AGAIN } else { pause };
+            pause = if is_included { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
+            let text =
+                outcome.as_ref().map_or_else(ToString::to_string, |status| format!("{status:?}"));
+            if last.replace(text.clone()) != Some(text) {
+                report(&self, outcome);
+            }
+            let _ = tokio::time::timeout(wait, stop.wait_for(|stop| *stop)).await;
+        }
+        let outcome = self.announce(Subject::Exclusion, &resolver, &key).await;
+        report(&self, outcome);
+    }
+}
+
+impl Status {
+    /// The status in an answer of a resolver [resolution, 5].
+    fn of(status: StatusCode, text: &str) -> Status {
+        let pairs: Pairs = text.parse().unwrap_or_default();
+        match (pairs.get("status.archive"), pairs.get("status.confirmation")) {
+            (Some("included"), Some("successful")) => Status::Included,
+            (Some("included"), Some("unsuccessful")) => Status::Unreachable,
+            (Some("excluded"), None) => Status::Excluded,
+            (Some("refused"), None) => {
+                Status::Refused(pairs.get("status.reason").map(str::to_owned))
+            }
+            _ => Status::Unknown(status.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_those_of_the_standard() {
+        for (text, expected) in [
+            ("status.archive included status.confirmation successful", Status::Included),
+            ("status.archive included\r\nstatus.confirmation unsuccessful", Status::Unreachable),
+            ("status.archive excluded", Status::Excluded),
+            ("status.archive refused", Status::Refused(None)),
+            (
+                "status.archive refused status.reason archiveaddress",
+                Status::Refused(Some("archiveaddress".to_owned())),
+            ),
+            ("status.archive included", Status::Unknown("200 OK".to_owned())),
+            ("{{", Status::Unknown("200 OK".to_owned())),
+            ("", Status::Unknown("200 OK".to_owned())),
+        ] {
+            assert_eq!(Status::of(StatusCode::OK, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn services_of_resolvers_are_urls_without_tls() {
+        let service = "http://www.urlib.net/J8LNKB5R7W/3FUQHC5";
+        assert_eq!(service.parse::<ResolverService>().unwrap().to_string(), service);
+        for text in [
+            "",
+            "urlib.net/a",
+            "https://urlib.net/a",
+            "http://urlib.net",
+            "http://urlib.net/",
+            "http://a/b?c",
+            "http://a/b c",
+        ] {
+            assert!(text.parse::<ResolverService>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_long_and_is_not_shown() {
+        let key = RegistrationKey::draw().unwrap();
+        assert_eq!(key.reveal().len(), 41);
+        assert_ne!(key, RegistrationKey::draw().unwrap());
+        assert_eq!(format!("{key:?}"), "RegistrationKey");
+        let error = "secret-of-mine".parse::<RegistrationKey>().unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("mine"));
+        assert!(" 1234567890-1234567890\n".parse::<RegistrationKey>().is_ok());
+    }
+}
