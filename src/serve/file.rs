@@ -5,26 +5,25 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::header::{
-    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED, LINK, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    HeaderMap,
 };
 use hyper::{Method, StatusCode};
 
 use super::archive::Archive;
-use super::item::{Asked, stored_for};
-use super::media::{disposition, media};
-use super::opened::Opened;
+use super::item::Asked;
+use super::opened::{Fields, Opened};
 use super::proof::{Proof, Version};
 use super::stream::{Check, FileBody};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{self, Kind, StoredFile};
-use crate::identity::{Identifier, RepositoryName, SECOND, encode_path};
+use crate::identity::{Identifier, RepositoryName, encode_path};
 use crate::item::{Content, PayloadPath, State, position};
 use crate::layout;
 use crate::sidecar::{AccessLevel, Seal, Sidecar};
 use crate::web::answer::{self, Answer, Body};
-use crate::web::conditions::{Sent, Validators, evaluate, http_date};
+use crate::web::conditions::{Sent, evaluate};
 
 /// Files up to this size are read and proved before the first byte is sent.
 const PROVED_FIRST: u64 = 1024 * 1024;
@@ -158,8 +157,9 @@ impl Archive {
         if known == Some(Proof::Damaged) {
             return damaged("its digest differs");
         }
+        let fields = Arc::new(Fields::of(&sidecar, &path, &digest, &self.persistent(item.name())));
         let sidecar = Arc::new(sidecar);
-        let mut opened = Opened { file, sidecar, path, bytes, digest, version, read: None };
+        let mut opened = Opened { file, sidecar, path, fields, bytes, digest, version, read: None };
         if known == Some(Proof::Whole) {
             self.kept.keep(&opened, item.name(), sidecar_version);
         } else if bytes <= PROVED_FIRST {
@@ -179,13 +179,8 @@ pub(super) fn answer_with(
     method: &Method,
     headers: &HeaderMap,
 ) -> Answer {
-    let name = opened.path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let media = media(name);
-    let disposition = disposition(name, media);
-    let Opened { file, sidecar, bytes, digest, version, read, .. } = opened;
-    let seconds = i64::try_from(sidecar.timestamp.nanoseconds() / SECOND).unwrap_or(0);
-    let validators = Validators { tag: format!("\"{digest}\""), modified: seconds };
-    let sent = evaluate(headers, &validators, bytes);
+    let Opened { file, fields, bytes, digest, version, read, .. } = opened;
+    let sent = evaluate(headers, &fields.validators, bytes);
     let range = match &sent {
         Sent::Whole => 0..bytes,
         Sent::Part(range) => range.clone(),
@@ -217,33 +212,26 @@ pub(super) fn answer_with(
             hyper::Response::new(body)
         }
     };
-    if let Sent::Part(range) = &sent {
-        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
-        let text = format!("bytes {}-{}/{bytes}", range.start, range.end - 1);
-        answer::set(&mut answer, CONTENT_RANGE, &text);
-    }
+    *answer.headers_mut() = fields.all.clone();
     match sent {
-        Sent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE) => {
-            answer::set(&mut answer, CONTENT_RANGE, &format!("bytes */{bytes}"));
-        }
-        Sent::Nothing(_) => {}
-        Sent::Whole | Sent::Part(_) => {
-            answer::set(&mut answer, CONTENT_LENGTH, &length.to_string());
-            answer::set(&mut answer, CONTENT_TYPE, media.name);
-            answer::set(&mut answer, CONTENT_DISPOSITION, &disposition);
-            if media.is_active {
-                answer::set(&mut answer, CONTENT_SECURITY_POLICY, "sandbox; script-src 'none'");
+        Sent::Nothing(status) => {
+            for field in [CONTENT_TYPE, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY] {
+                answer.headers_mut().remove(field);
             }
+            if status == StatusCode::RANGE_NOT_SATISFIABLE {
+                answer::set(&mut answer, CONTENT_RANGE, &format!("bytes */{bytes}"));
+            }
+            return answer;
         }
+        Sent::Part(range) => {
+            *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+            let text = format!("bytes {}-{}/{bytes}", range.start, range.end - 1);
+            answer::set(&mut answer, CONTENT_RANGE, &text);
+        }
+        Sent::Whole => {}
     }
-    answer::set(&mut answer, ETAG, &validators.tag);
-    answer::set(&mut answer, HeaderName::from_static("repr-digest"), &repr_digest(&digest));
-    answer::set(&mut answer, LAST_MODIFIED, &http_date(seconds));
-    answer::set(&mut answer, ACCEPT_RANGES, "bytes");
-    answer::set(&mut answer, X_CONTENT_TYPE_OPTIONS, "nosniff");
-    let cite = format!("<{}>; rel=\"cite-as\"", archive.persistent(&sidecar.repository));
-    answer::set(&mut answer, LINK, &cite);
-    stored_for(answer, &sidecar)
+    answer.headers_mut().insert(CONTENT_LENGTH, length.into());
+    answer
 }
 
 fn whole_body(bytes: Bytes) -> Body {
@@ -313,31 +301,4 @@ fn link_path(name: &RepositoryName, path: &PayloadPath, target: &[u8]) -> Option
 
 fn directory(path: &[u8]) -> Vec<u8> {
     [path, b"/"].concat()
-}
-
-/// The field `Repr-Digest` [RFC 9530]: base 64 of the digest.
-fn repr_digest(digest: &Digest) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::from("sha-256=:");
-    for group in digest.as_bytes().chunks(3) {
-        let number = (0..3)
-            .fold(0_u32, |number, at| number << 8 | group.get(at).copied().map_or(0, u32::from));
-        for at in 0..4 {
-            let digit = DIGITS[(number >> (18 - 6 * at) & 63) as usize];
-            text.push(if at > group.len() { '=' } else { char::from(digit) });
-        }
-    }
-    text + ":"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digests_are_written_as_the_field_has_them() {
-        // The example of RFC 9530, appendix D: the digest of `{"hello": "world"}` and a line feed.
-        let digest = Digest::of(b"{\"hello\": \"world\"}\n");
-        assert_eq!(repr_digest(&digest), "sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:");
-    }
 }

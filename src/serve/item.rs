@@ -6,13 +6,14 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_SECURITY_POLICY, LINK};
 
 use super::archive::Archive;
+use super::opened::stored_for;
 use crate::collection::CollectionError;
 use crate::custody::Standing;
 use crate::export::MetadataFormat;
 use crate::identity::{PersistentUrl, RepositoryName, encode_path};
 use crate::layout;
 use crate::resolve::{Holders, Resolved, Target, resolve};
-use crate::sidecar::{AccessLevel, Sidecar};
+use crate::sidecar::AccessLevel;
 use crate::web::answer::{self, Answer};
 use crate::web::page::Reader;
 
@@ -97,10 +98,4 @@ pub(super) fn content_path(name: &RepositoryName, path: &[u8]) -> String {
 fn with_question(location: String, url: &PersistentUrl) -> String {
     let pairs: Vec<&str> = url.selection.question.iter().map(AsRef::as_ref).collect();
     if pairs.is_empty() { location } else { format!("{location}?{}", pairs.join("&")) }
-}
-
-/// How caches keep an answer about an item: not at all unless everybody may read it.
-pub(super) fn stored_for(answer: Answer, sidecar: &Sidecar) -> Answer {
-    let is_public = sidecar.access.level == AccessLevel::Open && sidecar.access.allow.is_empty();
-    answer::stored(answer, if is_public { "no-cache" } else { "private, no-store" })
 }

@@ -5,7 +5,8 @@ use hyper::StatusCode;
 use hyper::header::VARY;
 
 use super::archive::Archive;
-use super::item::{Asked, FORMATS, content_path, stored_for};
+use super::item::{Asked, FORMATS, content_path};
+use super::opened::stored_for;
 use crate::export::MetadataFormat;
 use crate::identity::encode_path;
 use crate::item::Content;
