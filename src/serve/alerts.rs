@@ -50,7 +50,8 @@ impl Archive {
                 );
                 let alert = alert.about(format!("{name}, {}", language.as_str()));
                 let alert = languages.iter().fold(alert, |alert, tag| {
-                    alert.link(format!("/{name}+({})", tag.as_str()), tag.as_str())
+                    let text = format!("{} {}", pick("It is here in", "Está aqui em"), tag.as_str());
+                    alert.link(format!("/{name}+({})", tag.as_str()), &text)
                 });
                 self.alert(&alert.link(format!("/{name}"), pick("The item itself", "O próprio item")), asked)
             }
@@ -186,7 +187,14 @@ impl Archive {
         let heading = pick("Deleted", "Apagado");
         let alert = Alert::new(StatusCode::GONE, pairs, heading, &format!("{text}."));
         let name = sidecar.repository.to_string();
-        self.alert(&alert.about(name), asked)
+        let url = self.elsewhere(&format!("/{name}"));
+        let alert = url.into_iter().fold(alert.about(name), |alert, url| {
+            alert.link(
+                url,
+                pick("Look for a Copy in all archives", "Procurar uma Cópia em todos os arquivos"),
+            )
+        });
+        self.alert(&alert, asked)
     }
 
     /// The answer for an item, or files, that this client may not read.
