@@ -40,8 +40,8 @@ pub(super) fn answer_query(
         Err(RequestError::Pair(name)) => return refuse(format!("notice {{invalid pair {name}}}")),
     };
     if let Some(it) = acknowledged {
-        let is_own =
-            archive.keys.knows(&it.key, now, &it.addresses) && it.url.starts_with(&archive.base());
+        let is_own = archive.keys.knows(&it.key, now, &it.addresses)
+            && it.url.strip_prefix(&archive.base()).is_some_and(|path| path.starts_with('/'));
         tracing::info!(url = it.url, is_own, "acknowledged");
     }
     let client = match &request {
