@@ -28,13 +28,6 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// A list of one pair.
-    pub(crate) fn one(name: &str, value: &str) -> Pairs {
-        let mut pairs = Pairs::default();
-        pairs.insert(name, value);
-        pairs
-    }
-
     /// Adds a pair. The characters of the name and of the value must be those of words.
     pub(crate) fn insert(&mut self, name: impl Into<String>, value: impl fmt::Display) {
         self.pairs.insert(name.into(), value.to_string());

@@ -108,13 +108,14 @@ pub(crate) fn decoded(query: &str, name: &'static str) -> Result<Option<String>,
 
 /// The answer of an Archive, `MontarResposta` of the standard.
 pub fn answer<A: Archive>(request: &Request, archive: &A) -> Result<Pairs, A::Error> {
+    let mut pairs = Pairs::default();
     match request {
-        Request::Confirmation => Ok(Pairs::one("confirmation", "yes")),
-        Request::Acknowledgment => Ok(Pairs::one("notice", "acknowledgment received")),
+        Request::Confirmation => pairs.insert("confirmation", "yes"),
+        Request::Acknowledgment => pairs.insert("notice", "acknowledgment received"),
         Request::Url(UrlRequest { path, identifier, verbs, .. }) => {
-            let mut pairs = list_of_urls(archive, identifier, path, verbs)?;
+            pairs = list_of_urls(archive, identifier, path, verbs)?;
             filter(&mut pairs, verbs);
-            Ok(pairs)
         }
     }
+    Ok(pairs)
 }

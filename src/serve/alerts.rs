@@ -283,5 +283,7 @@ impl Archive {
 }
 
 fn alert_pairs(text: &str) -> Pairs {
-    Pairs::one("alert", text)
+    let mut pairs = Pairs::default();
+    pairs.insert("alert", text);
+    pairs
 }

@@ -207,14 +207,17 @@ impl Serve {
                 collection.settings().archive.resolver.as_deref().map(str::parse).transpose()?;
             if let Some(other) = archives.iter().find(|it| it.exposed().address == exposed.address)
             {
-                let path = other.collection().path().display().to_string();
-                let message = format!(
-                    "two archives have the address {}: `{path}` and `{}`",
-                    exposed.address,
-                    collection.path().display()
-                );
+                let both = paths(other.collection(), &collection);
+                let message = format!("two archives have the address {}: {both}", exposed.address);
                 return Err(Failure::usage(message)
                     .hint("set `address` in `[archive]` of each `urepo.toml`"));
+            }
+            if let Some(other) = archives.iter().find(|it| it.collection().id() == collection.id())
+            {
+                let both = paths(other.collection(), &collection);
+                let message = format!("one collection cannot be two archives: {both} have one id");
+                return Err(Failure::new(Exit::Conflict, message)
+                    .hint("give the clone an `id` of its own in its `urepo.toml`"));
             }
             let Some(service) = self.service(context, &collection)? else { continue };
             if service.is_new {
@@ -290,6 +293,11 @@ impl Serve {
             }
         }
     }
+}
+
+/// The paths of two collections.
+fn paths(one: &Collection, other: &Collection) -> String {
+    format!("`{}` and `{}`", one.path().display(), other.path().display())
 }
 
 /// Announces each archive once, and prints the outcomes.

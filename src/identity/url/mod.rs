@@ -42,7 +42,7 @@ const VERB_LIST: &str = "ibiurl.verblist";
 /// A persistent URL: an item, and a request about it.
 ///
 /// Modifiers and equivalent verbs of the question give equal values. `Display` prints the canonical form: the
-/// base of the standard, modifiers instead of verbs, no pair that is not needed.
+/// base of the standard, an IBIp in upper case, modifiers instead of verbs, no pair that is not needed.
 ///
 /// ```
 /// # use urepo::identity::PersistentUrl;
@@ -51,6 +51,7 @@ const VERB_LIST: &str = "ibiurl.verblist";
 /// let url: PersistentUrl = verbs.parse()?;
 /// assert_eq!(url.to_string(), "http://urlib.net/8JMKD3MGP8W/35MMLL8!:(oai_dc)");
 /// assert_eq!(url, "8JMKD3MGP8W/35MMLL8!:(oai_dc)".parse()?);
+/// assert_eq!("8jmkd3mgp8w/35mmll8!:(oai_dc)".parse::<PersistentUrl>()?.to_string(), url.to_string());
 /// # Ok::<(), urepo::identity::ParseError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +112,12 @@ impl FromStr for PersistentUrl {
 
 impl fmt::Display for PersistentUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{BASE}{}{}", self.identifier, self.selection)
+        let mut identifier = self.identifier.to_string();
+        // IBIps are written in upper case; labels from before 2009 may differ by case alone.
+        if let Identifier::Ibip(_) = self.identifier {
+            identifier.make_ascii_uppercase();
+        }
+        write!(f, "{BASE}{identifier}{}", self.selection)
     }
 }
 

@@ -153,6 +153,12 @@ fn several_archives_have_an_address_each() {
         )
         .unwrap();
     }
+    crate::support::copy_tree(&world.path("archive"), &world.path("clone"));
+    let path = world.path("clone/urepo.toml");
+    let text = std::fs::read_to_string(&path).unwrap().replace("a.example.org", "c.example.org");
+    std::fs::write(&path, text).unwrap();
+    let ran = world.run("serve archive clone --listen 127.0.0.1:0");
+    assert!(ran.code == 23 && ran.stderr.contains("cannot be two archives"), "{}", ran.stderr);
     let mut command = world.shell("exec \"$0\" serve archive other --listen 127.0.0.1:0 --json");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
