@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 
 use super::archive::Archive;
-use super::item::Asked;
+use super::item::RequestContext;
 use super::pages::shown;
 use crate::collection::CollectionError;
 use crate::identity::{Identifier, PersistentUrl, RepositoryName};
@@ -19,26 +19,26 @@ impl Archive {
         &self,
         error: ResolveError,
         url: &PersistentUrl,
-        asked: &Asked<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, CollectionError> {
         Ok(match error {
             ResolveError::Unresolved(Unresolved::Items(error)) => return Err(error),
             ResolveError::Unresolved(Unresolved::NotFound(identifier)) => {
-                self.absent(&identifier, asked)?
+                self.absent(&identifier, context)?
             }
             ResolveError::Unresolved(Unresolved::Elsewhere { to, .. }) => {
-                self.not_here(to.as_str(), asked)
+                self.not_here(to.as_str(), context)
             }
             ResolveError::Unresolved(Unresolved::Deleted { name, .. }) => {
                 match self.collection.item(&name)?.sidecar()?.0 {
-                    sidecar if sidecar.state == State::Deleted => self.deleted(&sidecar, asked),
-                    _ => self.not_here(name.as_str(), asked),
+                    sidecar if sidecar.state == State::Deleted => self.deleted(&sidecar, context),
+                    _ => self.not_here(name.as_str(), context),
                 }
             }
             ResolveError::Unresolved(Unresolved::NoTranslation { name, language, languages }) => {
                 let mut pairs = alert_pairs("translation not found");
                 pairs.insert("language", &language);
-                let pick = |english, portuguese| asked.reader.language.pick(english, portuguese);
+                let pick = |english, portuguese| context.reader.language.pick(english, portuguese);
                 let alert = Alert::new(
                     StatusCode::NOT_FOUND,
                     pairs,
@@ -53,7 +53,7 @@ impl Archive {
                     let text = format!("{} {}", pick("It is here in", "Está aqui em"), tag.as_str());
                     alert.link(format!("/{name}+({})", tag.as_str()), &text)
                 });
-                self.alert(&alert.link(format!("/{name}"), pick("The item itself", "O próprio item")), asked)
+                self.alert(&alert.link(format!("/{name}"), pick("The item itself", "O próprio item")), context)
             }
             ResolveError::Unresolved(Unresolved::Loop { name }) => self.plain_alert(
                 StatusCode::LOOP_DETECTED,
@@ -64,7 +64,7 @@ impl Archive {
                     "Cada edição deste item indica outra como a seguinte; não há uma última.",
                 ),
                 name.as_str(),
-                asked,
+                context,
             ),
             ResolveError::NoOriginal { name } => self.plain_alert(
                 StatusCode::NOT_FOUND,
@@ -75,14 +75,14 @@ impl Archive {
                     "Este arquivo tem uma Cópia. Sem a exigência do Original, o identificador leva a ela.",
                 ),
                 name.as_str(),
-                asked,
+                context,
             ),
             ResolveError::Unresolved(Unresolved::NoFormat { name, .. })
             | ResolveError::TwoOriginals { name, .. }
             | ResolveError::NoFile { name, .. }
             | ResolveError::NoFiles { name } => {
                 let subject = format!("{name}{}", url.selection);
-                self.no_such_part(&name, &subject, asked)
+                self.no_such_part(&name, &subject, context)
             }
         })
     }
@@ -91,21 +91,21 @@ impl Archive {
     pub(super) fn absent(
         &self,
         identifier: &Identifier,
-        asked: &Asked<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, CollectionError> {
         for item in self.collection.items_of(identifier)? {
             if item.sidecar()?.0.state == State::Elsewhere
-                && let Some(location) = self.elsewhere(asked.target)
+                && let Some(location) = self.elsewhere(context.target)
             {
                 return Ok(answer::redirect(&location, "no-store"));
             }
         }
-        Ok(self.not_here(identifier.as_str(), asked))
+        Ok(self.not_here(identifier.as_str(), context))
     }
 
     /// The alert for an item that is not here.
-    fn not_here(&self, identifier: &str, asked: &Asked<'_>) -> Answer {
-        let pick = |english, portuguese| asked.reader.language.pick(english, portuguese);
+    fn not_here(&self, identifier: &str, context: &RequestContext<'_>) -> Answer {
+        let pick = |english, portuguese| context.reader.language.pick(english, portuguese);
         let alert = Alert::new(
             StatusCode::NOT_FOUND,
             alert_pairs("information item not found"),
@@ -116,11 +116,11 @@ impl Archive {
         let alert = url.into_iter().fold(alert.about(identifier), |alert, url| {
             alert.link(url, pick("Look for it in all archives", "Procurar em todos os arquivos"))
         });
-        self.alert(&alert, asked)
+        self.alert(&alert, context)
     }
 
     /// The alert for a path that leads to nothing.
-    pub(super) fn nothing(&self, asked: &Asked<'_>) -> Answer {
+    pub(super) fn nothing(&self, context: &RequestContext<'_>) -> Answer {
         self.plain_alert(
             StatusCode::NOT_FOUND,
             "information item not found",
@@ -130,12 +130,12 @@ impl Archive {
                 "Nada tem este endereço. Um item está no seu identificador, como /example.org/archive/2026/11.21.02.13.",
             ),
             "",
-            asked,
+            context,
         )
     }
 
     /// The alert for what begins as a persistent URL, and is none.
-    pub(super) fn malformed(&self, asked: &Asked<'_>) -> Answer {
+    pub(super) fn malformed(&self, context: &RequestContext<'_>) -> Answer {
         self.plain_alert(
             StatusCode::BAD_REQUEST,
             "malformed persistent URL",
@@ -144,8 +144,8 @@ impl Archive {
                 "After the identifier come modifiers (! + :), the path of a file, and a question.",
                 "Depois do identificador vêm modificadores (! + :), o caminho de um arquivo e uma pergunta.",
             ),
-            asked.target,
-            asked,
+            context.target,
+            context,
         )
     }
 
@@ -154,9 +154,9 @@ impl Archive {
         &self,
         name: &RepositoryName,
         subject: &str,
-        asked: &Asked<'_>,
+        context: &RequestContext<'_>,
     ) -> Answer {
-        let pick = |english, portuguese| asked.reader.language.pick(english, portuguese);
+        let pick = |english, portuguese| context.reader.language.pick(english, portuguese);
         let alert = Alert::new(
             StatusCode::NOT_FOUND,
             alert_pairs("information item not found"),
@@ -170,12 +170,12 @@ impl Archive {
                 pick("Its files", "Seus arquivos"),
             )
             .link(format!("/{name}:"), pick("Its description", "Sua descrição"));
-        self.alert(&alert, asked)
+        self.alert(&alert, context)
     }
 
     /// The answer for a deleted item.
-    pub(super) fn deleted(&self, sidecar: &Sidecar, asked: &Asked<'_>) -> Answer {
-        let pick = |english, portuguese| asked.reader.language.pick(english, portuguese);
+    pub(super) fn deleted(&self, sidecar: &Sidecar, context: &RequestContext<'_>) -> Answer {
+        let pick = |english, portuguese| context.reader.language.pick(english, portuguese);
         let mut pairs = alert_pairs("information item deleted");
         pairs.insert("timestamp", sidecar.timestamp);
         let reason = sidecar.removal.as_ref().and_then(|removal| removal.reason.as_deref());
@@ -194,12 +194,12 @@ impl Archive {
                 pick("Look for a Copy in all archives", "Procurar uma Cópia em todos os arquivos"),
             )
         });
-        self.alert(&alert, asked)
+        self.alert(&alert, context)
     }
 
     /// The answer for an item, or files, that this client may not read.
-    pub(super) fn restricted(&self, sidecar: &Sidecar, asked: &Asked<'_>) -> Answer {
-        let pick = |english, portuguese| asked.reader.language.pick(english, portuguese);
+    pub(super) fn restricted(&self, sidecar: &Sidecar, context: &RequestContext<'_>) -> Answer {
+        let pick = |english, portuguese| context.reader.language.pick(english, portuguese);
         let name = &sidecar.repository;
         let alert = Alert::new(
             StatusCode::FORBIDDEN,
@@ -210,7 +210,7 @@ impl Archive {
                 "O item não pode ser lido do seu endereço.",
             ),
         );
-        let has_description = sidecar.access.level_at(asked.client) == AccessLevel::Metadata;
+        let has_description = sidecar.access.level_at(context.client) == AccessLevel::Metadata;
         let alert = alert.about(name.to_string());
         self.alert(
             &if has_description {
@@ -218,12 +218,12 @@ impl Archive {
             } else {
                 alert
             },
-            asked,
+            context,
         )
     }
 
     /// The answer for a file that is not what the sidecar says.
-    pub(super) fn damaged(&self, name: &RepositoryName, asked: &Asked<'_>) -> Answer {
+    pub(super) fn damaged(&self, name: &RepositoryName, context: &RequestContext<'_>) -> Answer {
         self.plain_alert(
             StatusCode::INTERNAL_SERVER_ERROR,
             "file damaged",
@@ -233,18 +233,18 @@ impl Archive {
                 "O arquivo aqui não tem os bytes que foram depositados e por isso não é entregue. Outro arquivo pode ter uma boa cópia.",
             ),
             name.as_str(),
-            asked,
+            context,
         )
     }
 
     /// The answer for an item whose sidecar does not match its seal: nothing in it can be believed.
-    pub(super) fn unsealed(&self, sidecar: &Sidecar, asked: &Asked<'_>) -> Answer {
+    pub(super) fn unsealed(&self, sidecar: &Sidecar, context: &RequestContext<'_>) -> Answer {
         tracing::error!(item = %sidecar.repository, "damage: its sidecar does not match its seal");
-        self.damaged(&sidecar.repository, asked)
+        self.damaged(&sidecar.repository, context)
     }
 
     /// The answer where the disk fails.
-    pub(super) fn failed(&self, asked: &Asked<'_>) -> Answer {
+    pub(super) fn failed(&self, context: &RequestContext<'_>) -> Answer {
         self.plain_alert(
             StatusCode::INTERNAL_SERVER_ERROR,
             "archive failed",
@@ -254,7 +254,7 @@ impl Archive {
                 "O arquivo não conseguiu ler o item. O registro do servidor diz por quê.",
             ),
             "",
-            asked,
+            context,
         )
     }
 
@@ -265,20 +265,20 @@ impl Archive {
         heading: (&str, &str),
         explanation: (&str, &str),
         subject: &str,
-        asked: &Asked<'_>,
+        context: &RequestContext<'_>,
     ) -> Answer {
-        let language = asked.reader.language;
+        let language = context.reader.language;
         let alert = Alert::new(
             status,
             alert_pairs(text),
             language.pick(heading.0, heading.1),
             language.pick(explanation.0, explanation.1),
         );
-        self.alert(&alert.about(subject), asked)
+        self.alert(&alert.about(subject), context)
     }
 
-    fn alert(&self, alert: &Alert, asked: &Asked<'_>) -> Answer {
-        alert.answer(self.frame(asked.reader.language), asked.reader)
+    fn alert(&self, alert: &Alert, context: &RequestContext<'_>) -> Answer {
+        alert.answer(self.frame(context.reader.language), context.reader)
     }
 }
 

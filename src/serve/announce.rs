@@ -35,7 +35,7 @@ pub struct ResolverService {
 #[derive(Clone, PartialEq, Eq)]
 pub struct RegistrationKey(UrlKey);
 
-/// What a resolver is asked for.
+/// The subject of a request to a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// To ask the archive from now on.
@@ -167,8 +167,8 @@ impl Archive {
             self.request(subject, resolver, own.unwrap_or(local.ip().to_canonical()), key)
         };
         let limit = if subject == Subject::Inclusion { PATIENCE } else { FAREWELL };
-        let asked = ask(&resolver.address, target, limit).await?;
-        Ok(Status::of(asked.status, &asked.text))
+        let reply = ask(&resolver.address, target, limit).await?;
+        Ok(Status::of(reply.status, &reply.text))
     }
 
     /// Keeps the archive included until `stop` is true, then withdraws it. `report` gets each outcome that differs from the

@@ -1,6 +1,6 @@
 //! A collection as an archive on the web.
 
-use super::kept::KeptFiles;
+use super::file_cache::FileCache;
 use super::key::Keys;
 use super::proof::Proofs;
 use super::service_item::ServiceItem;
@@ -13,7 +13,7 @@ const URL_BASE: &str = "http://urlib.net/";
 
 /// How a collection is exposed.
 #[derive(Clone, Debug)]
-pub struct Exposed {
+pub struct Exposure {
     /// The address at which readers and resolvers reach it. All URLs are made from it, and none from a request.
     pub address: HostPort,
     /// The scheme of its URLs.
@@ -30,20 +30,20 @@ pub struct Exposed {
 #[derive(Debug)]
 pub struct Archive {
     pub(super) collection: Collection,
-    pub(super) exposed: Exposed,
+    pub(super) exposed: Exposure,
     pub(super) announced: Announced,
     /// All forms of the identifier of its service.
     pub(super) service: Vec<Identifier>,
     pub(super) keys: Keys,
     pub(super) proofs: Proofs,
-    pub(super) kept: KeptFiles,
+    pub(super) files: FileCache,
 }
 
 impl Archive {
     /// `collection` as an archive whose service is `service`.
     pub fn new(
         collection: Collection,
-        exposed: Exposed,
+        exposed: Exposure,
         service: ServiceItem,
     ) -> std::io::Result<Archive> {
         let announced = Announced {
@@ -62,7 +62,7 @@ impl Archive {
             service: service.names,
             keys: Keys::new()?,
             proofs: Proofs::default(),
-            kept: KeptFiles::default(),
+            files: FileCache::default(),
         })
     }
 
@@ -72,7 +72,7 @@ impl Archive {
     }
 
     /// How it is exposed.
-    pub fn exposed(&self) -> &Exposed {
+    pub fn exposed(&self) -> &Exposure {
         &self.exposed
     }
 

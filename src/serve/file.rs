@@ -1,5 +1,6 @@
 //! Files of items: only what the sidecar lists, and never bytes that are known to be damaged.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,8 +12,8 @@ use hyper::header::{
 use hyper::{Method, StatusCode};
 
 use super::archive::Archive;
-use super::item::Asked;
-use super::opened::{Fields, Opened};
+use super::item::RequestContext;
+use super::payload_file::{Fields, PayloadFile};
 use super::proof::{Proof, Version};
 use super::stream::{Check, FileBody};
 use crate::collection::{CollectionError, ReadSidecar, StoredItem};
@@ -23,14 +24,18 @@ use crate::item::{Content, PayloadPath, State, position};
 use crate::layout;
 use crate::sidecar::{AccessLevel, Seal, Sidecar};
 use crate::web::answer::{self, Answer, Body};
-use crate::web::conditions::{Sent, evaluate};
+use crate::web::conditions::{Extent, evaluate};
 
 /// Files up to this size are read and proved before the first byte is sent.
 const PROVED_FIRST: u64 = 1024 * 1024;
 
+/// Files and parts up to this size are answered without a stream. Only such files stay open: one that is purged keeps its
+/// room on the disk until then.
+const SMALL: u64 = 64 * 1024;
+
 /// A file that may be given out, or the answer in place of it.
-pub(super) enum Found {
-    File(Box<Opened>),
+pub(super) enum FileOrAnswer {
+    File(Box<PayloadFile>),
     Answer(Answer),
 }
 
@@ -40,36 +45,36 @@ impl Archive {
         &self,
         name: &RepositoryName,
         path: &[u8],
-        asked: &Asked<'_>,
-    ) -> Result<Found, CollectionError> {
+        context: &RequestContext<'_>,
+    ) -> Result<FileOrAnswer, CollectionError> {
         let item = match self.collection.item(name) {
             Err(error) if error.is_absence() => {
                 let identifier = Identifier::Repository(name.clone());
-                return Ok(Found::Answer(self.absent(&identifier, asked)?));
+                return Ok(FileOrAnswer::Answer(self.absent(&identifier, context)?));
             }
             item => item?,
         };
         let ReadSidecar { sidecar, seal, version, .. } = item.read_sidecar()?;
         if seal != Seal::Intact {
-            return Ok(Found::Answer(self.unsealed(&sidecar, asked)));
+            return Ok(FileOrAnswer::Answer(self.unsealed(&sidecar, context)));
         }
         match sidecar.state {
             State::Original | State::Copy => {}
-            State::Deleted => return Ok(Found::Answer(self.deleted(&sidecar, asked))),
+            State::Deleted => return Ok(FileOrAnswer::Answer(self.deleted(&sidecar, context))),
             State::Elsewhere => {
                 // The resolver knows persistent URLs only.
                 let path = encode_path(path);
                 let target =
                     if path.is_empty() { format!("/{name}") } else { format!("/{name}/{path}") };
-                let asked = Asked { target: &target, ..*asked };
+                let context = RequestContext { target: &target, ..*context };
                 let identifier = Identifier::Repository(name.clone());
-                return Ok(Found::Answer(self.absent(&identifier, &asked)?));
+                return Ok(FileOrAnswer::Answer(self.absent(&identifier, &context)?));
             }
         }
-        if sidecar.access.level_at(asked.client) != AccessLevel::Open {
-            return Ok(Found::Answer(self.restricted(&sidecar, asked)));
+        if sidecar.access.level_at(context.client) != AccessLevel::Open {
+            return Ok(FileOrAnswer::Answer(self.restricted(&sidecar, context)));
         }
-        self.entry(&item, (sidecar, version), path, asked)
+        self.entry(&item, (sidecar, version), path, context)
     }
 
     fn entry(
@@ -77,18 +82,17 @@ impl Archive {
         item: &StoredItem,
         (sidecar, version): (Sidecar, disk::Version),
         path: &[u8],
-        asked: &Asked<'_>,
-    ) -> Result<Found, CollectionError> {
+        context: &RequestContext<'_>,
+    ) -> Result<FileOrAnswer, CollectionError> {
         let name = item.name();
         let missing = || {
             let subject = format!("{name}/{}", encode_path(path));
-            Ok(Found::Answer(self.no_such_part(name, &subject, asked)))
+            Ok(FileOrAnswer::Answer(self.no_such_part(name, &subject, context)))
         };
         let text = path.strip_suffix(b"/").unwrap_or(path);
         if text.is_empty() {
-            return Ok(Found::Answer(self.list(&sidecar, b"", asked)));
+            return Ok(FileOrAnswer::Answer(self.list(&sidecar, b"", context)));
         }
-        use std::os::unix::ffi::OsStrExt as _;
         let Ok(payload_path) = PayloadPath::new(std::ffi::OsStr::from_bytes(text).as_ref()) else {
             return missing();
         };
@@ -100,27 +104,27 @@ impl Archive {
             }
             Some(Content::File { bytes, digest, .. }) => {
                 let (bytes, digest) = (*bytes, *digest);
-                self.open(item, (sidecar, version), payload_path, (bytes, digest), asked)
+                self.open(item, (sidecar, version), payload_path, (bytes, digest), context)
             }
             Some(Content::Link { target }) => {
                 let location = link_path(name, &payload_path, target);
                 match location {
                     Some(path) => {
                         let location = format!("{}{path}", self.base());
-                        Ok(Found::Answer(answer::redirect(&location, "no-cache")))
+                        Ok(FileOrAnswer::Answer(answer::redirect(&location, "no-cache")))
                     }
                     None => missing(),
                 }
             }
             Some(Content::EmptyDirectory { .. }) => {
-                Ok(Found::Answer(self.list(&sidecar, &directory(text), asked)))
+                Ok(FileOrAnswer::Answer(self.list(&sidecar, &directory(text), context)))
             }
             None => {
                 let directory = directory(text);
                 let is_directory =
                     sidecar.files.iter().any(|entry| entry.path.as_bytes().starts_with(&directory));
                 if is_directory {
-                    Ok(Found::Answer(self.list(&sidecar, &directory, asked)))
+                    Ok(FileOrAnswer::Answer(self.list(&sidecar, &directory, context)))
                 } else {
                     missing()
                 }
@@ -134,12 +138,12 @@ impl Archive {
         (sidecar, sidecar_version): (Sidecar, disk::Version),
         path: PayloadPath,
         (bytes, digest): (u64, Digest),
-        asked: &Asked<'_>,
-    ) -> Result<Found, CollectionError> {
+        context: &RequestContext<'_>,
+    ) -> Result<FileOrAnswer, CollectionError> {
         let at = item.path_of(layout::in_payload(path.as_path()));
         let damaged = |detail: &str| {
             tracing::error!(path = ?at, "damage: {detail}");
-            Ok(Found::Answer(self.damaged(item.name(), asked)))
+            Ok(FileOrAnswer::Answer(self.damaged(item.name(), context)))
         };
         let file = match item.open(&path) {
             Ok(file) => Arc::new(file),
@@ -159,45 +163,48 @@ impl Archive {
         }
         let fields = Arc::new(Fields::of(&sidecar, &path, &digest, &self.persistent(item.name())));
         let sidecar = Arc::new(sidecar);
-        let mut opened = Opened { file, sidecar, path, fields, bytes, digest, version, read: None };
+        let mut opened =
+            PayloadFile { file, sidecar, path, fields, bytes, digest, version, read: None };
         if known == Some(Proof::Whole) {
-            self.kept.keep(&opened, item.name(), sidecar_version);
+            if bytes <= SMALL {
+                self.files.insert(&opened, item.name(), sidecar_version);
+            }
         } else if bytes <= PROVED_FIRST {
             let Some(read) = opened.prove(&self.proofs)? else {
                 return damaged("its digest differs");
             };
             opened.read = Some(read);
         }
-        Ok(Found::File(Box::new(opened)))
+        Ok(FileOrAnswer::File(Box::new(opened)))
     }
 }
 
 /// The answer with a file.
 pub(super) fn answer_with(
     archive: &Arc<Archive>,
-    opened: Opened,
+    opened: PayloadFile,
     method: &Method,
     headers: &HeaderMap,
 ) -> Answer {
-    let Opened { file, fields, bytes, digest, version, read, .. } = opened;
+    let PayloadFile { file, fields, bytes, digest, version, read, .. } = opened;
     let sent = evaluate(headers, &fields.validators, bytes);
     let range = match &sent {
-        Sent::Whole => 0..bytes,
-        Sent::Part(range) => range.clone(),
-        Sent::Nothing(_) => 0..0,
+        Extent::Whole => 0..bytes,
+        Extent::Part(range) => range.clone(),
+        Extent::Nothing(_) => 0..0,
     };
     let length = range.end - range.start;
     let is_proved = archive.proofs.of(&version) == Some(Proof::Whole);
     let mut answer = match &sent {
-        Sent::Nothing(status) => answer::empty(*status),
-        Sent::Whole | Sent::Part(_) if method == Method::HEAD => answer::empty(StatusCode::OK),
-        Sent::Whole | Sent::Part(_) => {
+        Extent::Nothing(status) => answer::empty(*status),
+        Extent::Whole | Extent::Part(_) if method == Method::HEAD => answer::empty(StatusCode::OK),
+        Extent::Whole | Extent::Part(_) => {
             let body = if let Some(all) = read {
                 whole_body(part(&all, &range))
             } else if let Some(part) = small(&file, &range, is_proved) {
                 whole_body(part)
             } else {
-                let is_checked = sent == Sent::Whole && !is_proved;
+                let is_checked = sent == Extent::Whole && !is_proved;
                 if !is_checked && !is_proved {
                     prove_later(archive, &file, version, digest);
                 }
@@ -214,7 +221,7 @@ pub(super) fn answer_with(
     };
     *answer.headers_mut() = fields.all.clone();
     match sent {
-        Sent::Nothing(status) => {
+        Extent::Nothing(status) => {
             for field in [CONTENT_TYPE, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY] {
                 answer.headers_mut().remove(field);
             }
@@ -223,12 +230,12 @@ pub(super) fn answer_with(
             }
             return answer;
         }
-        Sent::Part(range) => {
+        Extent::Part(range) => {
             *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
             let text = format!("bytes {}-{}/{bytes}", range.start, range.end - 1);
             answer::set(&mut answer, CONTENT_RANGE, &text);
         }
-        Sent::Whole => {}
+        Extent::Whole => {}
     }
     answer.headers_mut().insert(CONTENT_LENGTH, length.into());
     answer
@@ -241,7 +248,7 @@ fn whole_body(bytes: Bytes) -> Body {
 /// A small part of a proved file in the page cache: it needs no stream.
 fn small(file: &StoredFile, range: &std::ops::Range<u64>, is_proved: bool) -> Option<Bytes> {
     let length = range.end - range.start;
-    if !is_proved || length > 64 * 1024 {
+    if !is_proved || length > SMALL {
         return None;
     }
     file.read_cached(length, range.start).map(Bytes::from)
@@ -253,7 +260,7 @@ fn part(all: &Bytes, range: &std::ops::Range<u64>) -> Bytes {
     all.slice(at(range.start)..at(range.end))
 }
 
-/// Reads a file in the background, of which parts are asked for: at most one at a time.
+/// Reads a file in the background after a request for a part of it: one file at a time.
 fn prove_later(archive: &Arc<Archive>, file: &Arc<StoredFile>, version: Version, digest: Digest) {
     let Some(turn) = archive.proofs.turn() else { return };
     let (archive, file) = (Arc::clone(archive), Arc::clone(file));
@@ -279,8 +286,8 @@ fn prove_later(archive: &Arc<Archive>, file: &Arc<StoredFile>, version: Version,
     });
 }
 
-/// The path below the address that a link at `path` in the item `name` leads to, if it stays among the items. Whether
-/// something is there is seen when that path is asked for.
+/// The path below the address that a link at `path` in the item `name` leads to, if it stays among the items. The
+/// request for that path finds out whether something is there.
 fn link_path(name: &RepositoryName, path: &PayloadPath, target: &[u8]) -> Option<String> {
     if target.starts_with(b"/") {
         return None;

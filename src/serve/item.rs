@@ -6,7 +6,7 @@ use hyper::StatusCode;
 use hyper::header::{CONTENT_SECURITY_POLICY, LINK};
 
 use super::archive::Archive;
-use super::opened::stored_for;
+use super::payload_file::stored_for;
 use crate::collection::CollectionError;
 use crate::custody::Standing;
 use crate::export::MetadataFormat;
@@ -26,8 +26,8 @@ pub(super) const FORMATS: [(MetadataFormat, &str); 5] = [
     (MetadataFormat::Apa, "text/plain; charset=utf-8"),
 ];
 
-/// A reader at an address, and the target that was asked for.
-pub(super) struct Asked<'a> {
+/// The reader of an answer, and the request.
+pub(super) struct RequestContext<'a> {
     pub(super) client: IpAddr,
     pub(super) reader: &'a Reader,
     /// Path and query of the request.
@@ -39,28 +39,33 @@ impl Archive {
     pub(super) fn persistent_url(
         &self,
         url: &PersistentUrl,
-        asked: &Asked<'_>,
+        context: &RequestContext<'_>,
     ) -> Result<Answer, CollectionError> {
         let items = Holders::new(std::slice::from_ref(&self.collection));
-        let found = match resolve(&items, url, &asked.reader.preferences) {
+        let found = match resolve(&items, url, &context.reader.preferences) {
             Ok(found) => found,
-            Err(error) => return self.unresolved(error, url, asked),
+            Err(error) => return self.unresolved(error, url, context),
         };
         if found.item.standing == Standing::Damaged {
-            return Ok(self.unsealed(&found.item.sidecar, asked));
+            return Ok(self.unsealed(&found.item.sidecar, context));
         }
-        let level = found.item.sidecar.access.level_at(asked.client);
+        let level = found.item.sidecar.access.level_at(context.client);
         let is_files = matches!(found.target, Target::File(_) | Target::Payload | Target::Files(_));
         if level == AccessLevel::Closed || (is_files && level == AccessLevel::Metadata) {
-            return Ok(self.restricted(&found.item.sidecar, asked));
+            return Ok(self.restricted(&found.item.sidecar, context));
         }
         let cite = format!("<{}>; rel=\"cite-as\"", self.persistent(&found.item.record.name));
-        let mut answer = self.destination(&found, url, asked);
+        let mut answer = self.destination(&found, url, context);
         answer::set(&mut answer, LINK, &cite);
         Ok(answer)
     }
 
-    fn destination(&self, found: &Resolved, url: &PersistentUrl, asked: &Asked<'_>) -> Answer {
+    fn destination(
+        &self,
+        found: &Resolved,
+        url: &PersistentUrl,
+        context: &RequestContext<'_>,
+    ) -> Answer {
         let Resolved { item, target, .. } = found;
         match target {
             Target::File(path) => {
@@ -71,8 +76,8 @@ impl Archive {
                 let location = format!("{}/col/{}/", self.base(), item.record.name);
                 answer::redirect(&with_question(location, url), "no-cache")
             }
-            Target::Files(_) => self.list(&item.sidecar, b"", asked),
-            Target::Sidecar => self.description(item, asked),
+            Target::Files(_) => self.list(&item.sidecar, b"", context),
+            Target::Sidecar => self.description(item, context),
             Target::Rendered(format) => {
                 let media = FORMATS.iter().find(|(known, _)| known == format);
                 let media = media.map_or("application/octet-stream", |(_, media)| media);

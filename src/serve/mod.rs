@@ -10,37 +10,37 @@
 //! | `route` | what a path means; pure |
 //! | `archive` | a collection with its address and service |
 //! | `service_item` | the item that the service is |
-//! | `answering`, `acknowledgment` | the service: lists of pairs, and what a resolver reports back |
+//! | `service`, `acknowledgment` | the archive service: lists of pairs, and the acknowledgments of resolvers |
 //! | `key` | keys of URLs |
 //! | `item` | persistent URLs: where they lead |
 //! | `pages`, `alerts` | lists, descriptions, and why there is nothing |
-//! | `file`, `opened`, `stream` | files, and their bytes on the way |
+//! | `file`, `payload_file`, `stream` | files, and their bytes on the way |
 //! | `announce` | inclusion and exclusion at a resolver, and registration |
 //! | `proof` | which files were read and found whole |
-//! | `kept` | files that are asked for often |
+//! | `file_cache` | small files that stay open |
 //! | `media` | media types by the endings of names |
 //! | `server` | from a request to its answer |
 
 mod acknowledgment;
 mod alerts;
 mod announce;
-mod answering;
 mod archive;
 mod file;
+mod file_cache;
 mod item;
-mod kept;
 mod key;
 mod media;
-mod opened;
 mod pages;
+mod payload_file;
 mod proof;
 mod route;
 mod server;
+mod service;
 mod service_item;
 mod stream;
 
 pub use announce::{RegistrationKey, ResolverService, Status, Subject};
-pub use archive::{Archive, Exposed};
+pub use archive::{Archive, Exposure};
 pub use route::{Refusal, Route, route};
 pub use server::Server;
 pub use service_item::{ServiceError, ServiceItem, ensure_service, service_of};

@@ -5,8 +5,8 @@ use hyper::StatusCode;
 use hyper::header::VARY;
 
 use super::archive::Archive;
-use super::item::{Asked, FORMATS, content_path};
-use super::opened::stored_for;
+use super::item::{FORMATS, RequestContext, content_path};
+use super::payload_file::stored_for;
 use crate::export::MetadataFormat;
 use crate::identity::encode_path;
 use crate::item::Content;
@@ -96,7 +96,12 @@ impl Archive {
     }
 
     /// The list of the files from a directory of the payload down, whose path is empty or ends with `/`.
-    pub(super) fn list(&self, sidecar: &Sidecar, directory: &[u8], asked: &Asked<'_>) -> Answer {
+    pub(super) fn list(
+        &self,
+        sidecar: &Sidecar,
+        directory: &[u8],
+        context: &RequestContext<'_>,
+    ) -> Answer {
         let below = |entry: &&crate::item::Entry| {
             let path = entry.path.as_bytes();
             path.starts_with(directory)
@@ -104,7 +109,7 @@ impl Archive {
         };
         let files: Vec<_> = sidecar.files.iter().filter(below).collect();
         let name = &sidecar.repository;
-        let answer = if asked.reader.takes_html {
+        let answer = if context.reader.takes_html {
             let row = |path: &[u8], size: String| Row {
                 url: content_path(name, path),
                 name: shown(&path[directory.len()..]),
@@ -112,7 +117,7 @@ impl Archive {
             };
             let entries = files.iter().take(LISTED).map(|entry| {
                 let size = match entry.content {
-                    Content::File { bytes, .. } => size(bytes, asked.reader.language),
+                    Content::File { bytes, .. } => size(bytes, context.reader.language),
                     _ => "→".to_owned(),
                 };
                 row(entry.path.as_bytes(), size)
@@ -128,7 +133,7 @@ impl Archive {
             directories.dedup();
             let directories = directories.iter().take(LISTED).map(|path| row(path, String::new()));
             let page = List {
-                frame: self.frame(asked.reader.language),
+                frame: self.frame(context.reader.language),
                 title: title(sidecar),
                 name: name.to_string(),
                 directory: shown(directory),
@@ -145,17 +150,17 @@ impl Archive {
     }
 
     /// The description of an item.
-    pub(super) fn description(&self, item: &HeldItem, asked: &Asked<'_>) -> Answer {
+    pub(super) fn description(&self, item: &HeldItem, context: &RequestContext<'_>) -> Answer {
         let sidecar = &item.sidecar;
-        if !asked.reader.takes_html {
+        if !context.reader.takes_html {
             let text = sidecar.metadata.table().to_string();
             let answer = answer::whole(StatusCode::OK, "text/plain; charset=utf-8", text);
             return stored_for(varied(answer), sidecar);
         }
-        let language = asked.reader.language;
+        let language = context.reader.language;
         let pick = |english, portuguese| language.pick(english, portuguese);
         let name = sidecar.repository.to_string();
-        let is_open = sidecar.access.level_at(asked.client) == AccessLevel::Open;
+        let is_open = sidecar.access.level_at(context.client) == AccessLevel::Open;
         let citation = match language {
             PageLanguage::English => MetadataFormat::Apa,
             PageLanguage::Portuguese => MetadataFormat::Abnt,

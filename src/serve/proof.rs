@@ -14,7 +14,7 @@ const MOST: usize = 1 << 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Version([u8; 32], u64, Digest);
 
-/// What reading a version of a file has shown.
+/// The result of reading a version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     Whole,
@@ -47,7 +47,7 @@ impl Version {
 }
 
 impl Proofs {
-    /// What is known of a version.
+    /// The proof of a version, if there is one.
     pub(super) fn of(&self, version: &Version) -> Option<Proof> {
         self.known().get(version).copied()
     }
@@ -56,7 +56,7 @@ impl Proofs {
     pub(super) fn note(&self, version: Version, proof: Proof) {
         let mut known = self.known();
         if known.len() >= MOST {
-            // What is asked for often is proved again soon. Damage is not forgotten.
+            // Frequent files are soon proved again. Damage is not forgotten.
             known.retain(|_, proof| *proof == Proof::Damaged);
         }
         if known.len() < MOST {

@@ -12,7 +12,7 @@ pub enum Route {
     About,
     /// The style of its pages.
     Style,
-    /// What robots may read.
+    /// The rules for robots.
     Robots,
     /// The archive service, with the query [resolution, Algorithm 1].
     Service(String),
@@ -64,7 +64,7 @@ pub fn route(target: &str, service: &[Identifier]) -> Result<Route, Refusal> {
     }
     if let Some(query) = query
         && query.split('&').any(|pair| pair.starts_with("servicesubject="))
-        && path.parse::<Identifier>().is_ok_and(|asked| service.contains(&asked))
+        && path.parse::<Identifier>().is_ok_and(|identifier| service.contains(&identifier))
     {
         return Ok(Route::Service(query.to_owned()));
     }

@@ -9,11 +9,11 @@ use hyper::header::{CONNECTION, RETRY_AFTER};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 
-use super::answering::answer_query;
 use super::archive::Archive;
-use super::file::{Found, answer_with};
-use super::item::Asked;
+use super::file::{FileOrAnswer, answer_with};
+use super::item::RequestContext;
 use super::route::{Refusal, Route, route};
+use super::service::answer_query;
 use crate::clock::Clock;
 use crate::collection::CollectionError;
 use crate::identity::{HostPort, PersistentUrl, RepositoryName};
@@ -33,7 +33,7 @@ pub struct Server {
     is_stopping: AtomicBool,
 }
 
-/// What has to be read from a disk.
+/// A request that needs the disk.
 enum Job {
     Service(String),
     Item(Box<PersistentUrl>),
@@ -86,7 +86,7 @@ impl Server {
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let reader = Reader::of(&head.headers);
         let client = client(&head.headers, peer.ip(), &self.limits);
-        let asked = Asked { client, reader: &reader, target };
+        let context = RequestContext { client, reader: &reader, target };
         let job = match route(target, &archive.service) {
             Ok(Route::About) => return archive.about(&reader),
             Ok(Route::Style) => {
@@ -100,21 +100,21 @@ impl Server {
             Ok(Route::Item(url)) => Job::Item(url),
             Ok(Route::Content { name, path }) => {
                 let place = (&archive.collection, &archive.proofs);
-                if let Some(opened) = archive.kept.find(place, (&name, &path), client) {
+                if let Some(opened) = archive.files.find(place, (&name, &path), client) {
                     return answer_with(archive, opened, &head.method, &head.headers);
                 }
                 Job::Content { name, path }
             }
-            Err(Refusal::NotFound) => return archive.nothing(&asked),
-            Err(Refusal::Malformed) => return archive.malformed(&asked),
+            Err(Refusal::NotFound) => return archive.nothing(&context),
+            Err(Refusal::Malformed) => return archive.malformed(&context),
         };
         let (archive, clock, target) =
             (Arc::clone(archive), Arc::clone(&self.clock), target.to_owned());
         let work = tokio::task::spawn_blocking(move || {
-            let asked = Asked { client, reader: &reader, target: &target };
-            perform(&archive, job, &asked, clock.as_ref(), &head).unwrap_or_else(|error| {
+            let context = RequestContext { client, reader: &reader, target: &target };
+            perform(&archive, job, &context, clock.as_ref(), &head).unwrap_or_else(|error| {
                 tracing::error!(%error, "an answer failed");
-                archive.failed(&asked)
+                archive.failed(&context)
             })
         });
         work.await.unwrap_or_else(|_| answer::empty(StatusCode::INTERNAL_SERVER_ERROR))
@@ -134,16 +134,18 @@ impl Server {
 fn perform(
     archive: &Arc<Archive>,
     job: Job,
-    asked: &Asked<'_>,
+    context: &RequestContext<'_>,
     clock: &dyn Clock,
     head: &Parts,
 ) -> Result<Answer, CollectionError> {
     match job {
         Job::Service(query) => answer_query(archive, &query, clock.now()),
-        Job::Item(url) => archive.persistent_url(&url, asked),
-        Job::Content { name, path } => Ok(match archive.content(&name, &path, asked)? {
-            Found::Answer(answer) => answer,
-            Found::File(opened) => answer_with(archive, *opened, &head.method, &head.headers),
+        Job::Item(url) => archive.persistent_url(&url, context),
+        Job::Content { name, path } => Ok(match archive.content(&name, &path, context)? {
+            FileOrAnswer::Answer(answer) => answer,
+            FileOrAnswer::File(opened) => {
+                answer_with(archive, *opened, &head.method, &head.headers)
+            }
         }),
     }
 }

@@ -36,7 +36,7 @@ pub enum AskError {
 
 /// An answer in plain text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct Reply {
     /// The status.
     pub status: StatusCode,
     /// The text.
@@ -48,15 +48,15 @@ pub async fn ask(
     host: &HostPort,
     target: impl FnOnce(SocketAddr) -> String,
     limit: Duration,
-) -> Result<Asked, AskError> {
-    let asked = tokio::time::timeout(limit, connect_and_ask(host, target));
-    asked.await.unwrap_or_else(|_| Err(AskError::Late(host.clone(), limit)))
+) -> Result<Reply, AskError> {
+    let reply = tokio::time::timeout(limit, connect_and_ask(host, target));
+    reply.await.unwrap_or_else(|_| Err(AskError::Late(host.clone(), limit)))
 }
 
 async fn connect_and_ask(
     host: &HostPort,
     target: impl FnOnce(SocketAddr) -> String,
-) -> Result<Asked, AskError> {
+) -> Result<Reply, AskError> {
     let refused = |error| AskError::Connect(host.clone(), error);
     let broken =
         |error: Box<dyn std::error::Error + Send + Sync>| AskError::Broken(host.clone(), error);
@@ -78,5 +78,5 @@ async fn connect_and_ask(
     }
     let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(broken)?;
     let text = String::from_utf8(body.to_bytes().to_vec()).map_err(|error| broken(error.into()))?;
-    Ok(Asked { status, text })
+    Ok(Reply { status, text })
 }

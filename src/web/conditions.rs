@@ -9,7 +9,7 @@ use hyper::header::{
     IF_UNMODIFIED_SINCE, RANGE,
 };
 
-/// What a version of a file is known by.
+/// The validators of a version of a file.
 #[derive(Clone, Debug)]
 pub struct Validators {
     /// The strong tag, with its quotes.
@@ -18,9 +18,9 @@ pub struct Validators {
     pub modified: i64,
 }
 
-/// What is sent of a file.
+/// The part of a file that is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum Extent {
     /// All of it.
     Whole,
     /// These bytes of it.
@@ -29,8 +29,8 @@ pub enum Sent {
     Nothing(StatusCode),
 }
 
-/// What the conditions and the range of a request leave of a file of `size` bytes.
-pub fn evaluate(headers: &HeaderMap, validators: &Validators, size: u64) -> Sent {
+/// The part of a file of `size` bytes that the conditions and the range of a request select.
+pub fn evaluate(headers: &HeaderMap, validators: &Validators, size: u64) -> Extent {
     let tags = |name: &HeaderName| {
         let mut values = headers.get_all(name).iter().peekable();
         values.peek().is_some().then(|| {
@@ -43,26 +43,26 @@ pub fn evaluate(headers: &HeaderMap, validators: &Validators, size: u64) -> Sent
     };
     if let Some(tags) = tags(&IF_MATCH) {
         if !tags.iter().any(|tag| *tag == "*" || *tag == validators.tag) {
-            return Sent::Nothing(StatusCode::PRECONDITION_FAILED);
+            return Extent::Nothing(StatusCode::PRECONDITION_FAILED);
         }
     } else if let Some(date) = date(headers, &IF_UNMODIFIED_SINCE)
         && validators.modified > date
     {
-        return Sent::Nothing(StatusCode::PRECONDITION_FAILED);
+        return Extent::Nothing(StatusCode::PRECONDITION_FAILED);
     }
     if let Some(tags) = tags(&IF_NONE_MATCH) {
         let is_known = |tag: &&str| *tag == "*" || tag.trim_start_matches("W/") == validators.tag;
         if tags.iter().any(is_known) {
-            return Sent::Nothing(StatusCode::NOT_MODIFIED);
+            return Extent::Nothing(StatusCode::NOT_MODIFIED);
         }
     } else if let Some(date) = date(headers, &IF_MODIFIED_SINCE)
         && validators.modified <= date
     {
-        return Sent::Nothing(StatusCode::NOT_MODIFIED);
+        return Extent::Nothing(StatusCode::NOT_MODIFIED);
     }
     match headers.get(RANGE).and_then(|range| range.to_str().ok()) {
         Some(text) if is_for(headers, validators) => range(text, size),
-        _ => Sent::Whole,
+        _ => Extent::Whole,
     }
 }
 
@@ -72,8 +72,8 @@ fn is_for(headers: &HeaderMap, validators: &Validators) -> bool {
 }
 
 /// The one range of `text`; the whole file for several ranges, or for what is no range.
-fn range(text: &str, size: u64) -> Sent {
-    let Some(spec) = text.strip_prefix("bytes=") else { return Sent::Whole };
+fn range(text: &str, size: u64) -> Extent {
+    let Some(spec) = text.strip_prefix("bytes=") else { return Extent::Whole };
     let number = |text: &str| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         // A number beyond all sizes is beyond this one.
@@ -89,9 +89,9 @@ fn range(text: &str, size: u64) -> Sent {
         None => None,
     };
     match range {
-        None => Sent::Whole,
-        Some((start, end)) if start >= end => Sent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE),
-        Some((start, end)) => Sent::Part(start..end),
+        None => Extent::Whole,
+        Some((start, end)) if start >= end => Extent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE),
+        Some((start, end)) => Extent::Part(start..end),
     }
 }
 
@@ -110,8 +110,8 @@ pub fn http_date(seconds: i64) -> String {
 mod tests {
     use super::*;
 
-    /// What is left of a file of 100 bytes, tag "a", last changed at 784111777.
-    fn sent(fields: &[(&'static str, &str)]) -> Sent {
+    /// The part of a file of 100 bytes, tag "a", last changed at 784111777.
+    fn sent(fields: &[(&'static str, &str)]) -> Extent {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(*name, value.parse().unwrap());
@@ -122,21 +122,21 @@ mod tests {
     #[test]
     fn one_range_is_sent_and_anything_else_is_the_whole() {
         for (range, expected) in [
-            ("bytes=0-0", Sent::Part(0..1)),
-            ("bytes=10-", Sent::Part(10..100)),
-            ("bytes=-10", Sent::Part(90..100)),
-            ("bytes=-1000", Sent::Part(0..100)),
-            ("bytes=90-1000", Sent::Part(90..100)),
-            ("bytes=0-18446744073709551616", Sent::Part(0..100)),
-            ("bytes=100-", Sent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE)),
-            ("bytes=-0", Sent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE)),
-            ("bytes=18446744073709551616-", Sent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE)),
-            ("bytes=0-1,5-6", Sent::Whole),
-            ("bytes=5-1", Sent::Whole),
-            ("bytes=+1-2", Sent::Whole),
-            ("bytes=-", Sent::Whole),
-            ("bytes=", Sent::Whole),
-            ("lines=1-2", Sent::Whole),
+            ("bytes=0-0", Extent::Part(0..1)),
+            ("bytes=10-", Extent::Part(10..100)),
+            ("bytes=-10", Extent::Part(90..100)),
+            ("bytes=-1000", Extent::Part(0..100)),
+            ("bytes=90-1000", Extent::Part(90..100)),
+            ("bytes=0-18446744073709551616", Extent::Part(0..100)),
+            ("bytes=100-", Extent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE)),
+            ("bytes=-0", Extent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE)),
+            ("bytes=18446744073709551616-", Extent::Nothing(StatusCode::RANGE_NOT_SATISFIABLE)),
+            ("bytes=0-1,5-6", Extent::Whole),
+            ("bytes=5-1", Extent::Whole),
+            ("bytes=+1-2", Extent::Whole),
+            ("bytes=-", Extent::Whole),
+            ("bytes=", Extent::Whole),
+            ("lines=1-2", Extent::Whole),
         ] {
             assert_eq!(sent(&[("range", range)]), expected, "{range}");
         }
@@ -147,26 +147,26 @@ mod tests {
         let same = "Sun, 06 Nov 1994 08:49:37 GMT";
         let before = "Sun, 06 Nov 1994 08:49:36 GMT";
         let (stale, failed) = (
-            Sent::Nothing(StatusCode::NOT_MODIFIED),
-            Sent::Nothing(StatusCode::PRECONDITION_FAILED),
+            Extent::Nothing(StatusCode::NOT_MODIFIED),
+            Extent::Nothing(StatusCode::PRECONDITION_FAILED),
         );
         for (fields, expected) in [
             (vec![("if-none-match", "\"a\"")], stale.clone()),
             (vec![("if-none-match", "\"b\", W/\"a\"")], stale.clone()),
             (vec![("if-none-match", "*")], stale.clone()),
-            (vec![("if-none-match", "\"b\""), ("if-modified-since", same)], Sent::Whole),
+            (vec![("if-none-match", "\"b\""), ("if-modified-since", same)], Extent::Whole),
             (vec![("if-modified-since", same)], stale.clone()),
-            (vec![("if-modified-since", before)], Sent::Whole),
-            (vec![("if-modified-since", "yesterday")], Sent::Whole),
+            (vec![("if-modified-since", before)], Extent::Whole),
+            (vec![("if-modified-since", "yesterday")], Extent::Whole),
             (vec![("if-match", "\"b\"")], failed.clone()),
             (vec![("if-match", "W/\"a\"")], failed.clone()),
-            (vec![("if-match", "\"b\""), ("if-match", "\"a\"")], Sent::Whole),
+            (vec![("if-match", "\"b\""), ("if-match", "\"a\"")], Extent::Whole),
             (vec![("if-match", "\"b\""), ("if-none-match", "\"a\"")], failed.clone()),
             (vec![("if-unmodified-since", before)], failed),
             (vec![("if-none-match", "\"a\""), ("range", "bytes=0-1")], stale),
-            (vec![("if-range", "\"a\""), ("range", "bytes=0-1")], Sent::Part(0..2)),
-            (vec![("if-range", "\"b\""), ("range", "bytes=0-1")], Sent::Whole),
-            (vec![("if-range", same), ("range", "bytes=0-1")], Sent::Whole),
+            (vec![("if-range", "\"a\""), ("range", "bytes=0-1")], Extent::Part(0..2)),
+            (vec![("if-range", "\"b\""), ("range", "bytes=0-1")], Extent::Whole),
+            (vec![("if-range", same), ("range", "bytes=0-1")], Extent::Whole),
         ] {
             assert_eq!(sent(&fields), expected, "{fields:?}");
         }

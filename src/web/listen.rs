@@ -19,7 +19,7 @@ use super::answer::Body;
 use super::stalling::Stalling;
 use crate::sidecar::Network;
 
-/// What strangers may take up. The defaults serve a small machine.
+/// Limits on the resources of clients. The defaults suit a small machine.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Connections at a time; others are closed at once.

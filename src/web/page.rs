@@ -20,7 +20,7 @@ pub enum PageLanguage {
     Portuguese,
 }
 
-/// What the reader's program has said of them.
+/// A reader, as far as the headers of a request describe one.
 #[derive(Clone, Debug)]
 pub struct Reader {
     /// The languages that they prefer.
@@ -60,9 +60,9 @@ pub struct Alert {
     pub pairs: Pairs,
     /// The heading of the page.
     pub heading: String,
-    /// What was asked for.
+    /// The subject of the request.
     pub subject: String,
-    /// What happened, and what to do next.
+    /// The reason, and the next step.
     pub explanation: String,
     /// Where to go on.
     pub links: Vec<Link>,
@@ -128,7 +128,7 @@ impl Alert {
         Alert { status, pairs, heading, subject: String::new(), explanation, links: Vec::new() }
     }
 
-    /// Names what was asked for.
+    /// Names the subject of the request.
     #[must_use]
     pub fn about(self, subject: impl Into<String>) -> Alert {
         Alert { subject: subject.into(), ..self }

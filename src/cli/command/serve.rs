@@ -18,7 +18,7 @@ use urepo::distributor::ClockTrust;
 use urepo::identity::{HostPort, Identifier, ParseError};
 use urepo::progress::NoProgress;
 use urepo::serve::{
-    Archive, Exposed, RegistrationKey, ResolverService, Server, ServiceItem, Subject,
+    Archive, Exposure, RegistrationKey, ResolverService, Server, ServiceItem, Subject,
     ensure_service, service_of,
 };
 use urepo::sidecar::Network;
@@ -69,7 +69,7 @@ pub(crate) struct Serve {
     /// The addresses of proxies in front, which name their clients; may be repeated
     #[arg(long, value_name = "NETWORK", env = "UREPO_TRUSTED_PROXIES", value_delimiter = ',')]
     trust: Vec<Network>,
-    /// A file with the registration key, which nobody else can read for announcements
+    /// The file with the registration key; only its owner may be able to read it
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// Announce the archives to their resolver, print what that answers, and stop
@@ -250,7 +250,7 @@ impl Serve {
     }
 
     /// How a collection is exposed by a server that listens on `bound`.
-    fn exposed(&self, collection: &Collection, bound: SocketAddr) -> Result<Exposed, Failure> {
+    fn exposed(&self, collection: &Collection, bound: SocketAddr) -> Result<Exposure, Failure> {
         let settings = &collection.settings().archive;
         let named = self.address.clone().or_else(|| settings.address.clone());
         if named.is_none() && bound.ip().is_unspecified() {
@@ -263,7 +263,7 @@ impl Serve {
                 "`--address archive.example.org`, or `address` in `[archive]` of `urepo.toml`",
             ));
         }
-        Ok(Exposed {
+        Ok(Exposure {
             address: named.unwrap_or_else(|| HostPort::of_socket(bound)),
             scheme: settings.scheme,
             email: self.email.clone().or_else(|| settings.email.clone()),
@@ -330,7 +330,7 @@ fn print_addresses(context: &Context, server: &Server, bound: SocketAddr) -> Don
         let exposed = archive.exposed();
         let url = format!("{}://{}/", exposed.scheme, exposed.address);
         if context.printer.json {
-            context.printer.record(&records::Served {
+            context.printer.record(&records::ArchiveAddress {
                 url: &url,
                 service: &archive.service_url(),
                 listen: bound.to_string(),

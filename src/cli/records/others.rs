@@ -145,7 +145,7 @@ pub(crate) struct ArchiveAnswer<'a> {
 #[cfg(feature = "serve")]
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "archive")]
-pub(crate) struct Served<'a> {
+pub(crate) struct ArchiveAddress<'a> {
     pub(crate) url: &'a str,
     pub(crate) service: &'a str,
     pub(crate) listen: String,

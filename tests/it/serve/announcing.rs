@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use urepo::collection::{Collection, Scheme};
 use urepo::disk::Watcher;
 use urepo::identity::Identifier;
-use urepo::serve::{Archive, Exposed, ServiceItem};
+use urepo::serve::{Archive, Exposure, ServiceItem};
 
 use super::program::Running;
 use super::site::Answered;
@@ -91,7 +91,7 @@ fn the_registration_is_the_mail_of_the_standard() {
     let world = World::with_collection();
     let collection = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
     let name: Identifier = "dpi.inpe.br/banon/1999/01.09.22.14".parse().unwrap();
-    let exposed = Exposed {
+    let exposed = Exposure {
         address: "mtc-m21.sid.inpe.br".parse().unwrap(),
         scheme: Scheme::Http,
         email: None,

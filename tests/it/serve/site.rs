@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use urepo::collection::{Collection, Scheme};
 use urepo::disk::Watcher;
 use urepo::identity::Identifier;
-use urepo::serve::{Archive, Exposed, Server, ServiceItem};
+use urepo::serve::{Archive, Exposure, Server, ServiceItem};
 use urepo::web::listen::{Limits, listen};
 
 use crate::support::TestClock;
@@ -78,14 +78,14 @@ impl Site {
     pub(crate) fn with(
         roots: &[(&Path, &str)],
         limits: Limits,
-        change: impl Fn(&mut Exposed),
+        change: impl Fn(&mut Exposure),
     ) -> Site {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         listener.set_nonblocking(true).unwrap();
         let archives = roots.iter().map(|(root, at)| {
             let collection = Collection::open(root, &Watcher::default()).unwrap();
-            let mut exposed = Exposed {
+            let mut exposed = Exposure {
                 address: at.parse().unwrap(),
                 scheme: Scheme::Http,
                 email: None,

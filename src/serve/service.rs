@@ -11,12 +11,11 @@ use super::archive::Archive;
 use super::proof::{Proof, Version};
 use crate::collection::CollectionError;
 use crate::custody::Standing;
-use crate::disk::PathError;
 use crate::identity::{FormatName, Identifier, Instant, Verbs};
 use crate::item::{Content, PayloadPath, State, position};
 use crate::resolve::{
     Archive as Answers, Destination, DestinationKind, Forms, HeldItem, ItemRecord, Items,
-    LocalArchive, Part, Request, RequestError, answer,
+    LocalArchive, Part, Request, RequestError, UrlRequest, answer,
 };
 use crate::sidecar::AccessLevel;
 use crate::web::answer::{Answer, text};
@@ -44,37 +43,34 @@ pub(super) fn answer_query(
             && it.url.strip_prefix(&archive.base()).is_some_and(|path| path.starts_with('/'));
         tracing::info!(url = it.url, is_own, "acknowledged");
     }
-    let client = match &request {
-        Request::Url(asked) => asked.addresses.as_slice(),
+    let addresses = match &request {
+        Request::Url(UrlRequest { addresses, .. }) => addresses.as_slice(),
         Request::Acknowledgment | Request::Confirmation => &[],
     };
-    let key = archive.keys.give(now, client).map_err(|error| {
-        PathError::new("read random bytes for", archive.collection.path(), error)
-    })?;
-    let pairs = answer(&request, &Answering::new(archive, client.first().copied(), key))?;
+    let pairs = answer(&request, &ArchiveForClient::new(archive, addresses, now))?;
     Ok(text(StatusCode::OK, pairs.to_string()))
 }
 
 /// The archive, answering a client.
-pub(super) struct Answering<'a> {
+struct ArchiveForClient<'a> {
     archive: &'a Archive,
     local: LocalArchive<'a>,
-    /// The reader, as the resolver names it. The files themselves go by the connection.
-    client: Option<IpAddr>,
-    key: String,
-    /// What was looked up: each relation begins at the same item.
+    /// The addresses of the reader, as the resolver names them. The files themselves go by the connection.
+    addresses: &'a [IpAddr],
+    now: Instant,
+    /// The items that were looked up: each relation begins at the same one.
     seen: RefCell<HashMap<Identifier, Option<HeldItem>>>,
 }
 
-impl<'a> Answering<'a> {
-    pub(super) fn new(archive: &'a Archive, client: Option<IpAddr>, key: String) -> Answering<'a> {
+impl<'a> ArchiveForClient<'a> {
+    fn new(archive: &'a Archive, addresses: &'a [IpAddr], now: Instant) -> ArchiveForClient<'a> {
         let local = LocalArchive::new(&archive.collection, &archive.announced);
-        Answering { archive, local, client, key, seen: RefCell::default() }
+        ArchiveForClient { archive, local, addresses, now, seen: RefCell::default() }
     }
 
     fn level(&self, item: &HeldItem) -> AccessLevel {
         let access = &item.sidecar.access;
-        self.client.map_or(access.level, |client| access.level_at(client))
+        self.addresses.first().map_or(access.level, |reader| access.level_at(*reader))
     }
 
     /// Whether a file is known to be damaged: then it has no URL, and a Copy elsewhere answers.
@@ -93,7 +89,7 @@ impl<'a> Answering<'a> {
     }
 }
 
-impl Items for Answering<'_> {
+impl Items for ArchiveForClient<'_> {
     type Item = HeldItem;
     type Error = CollectionError;
 
@@ -127,7 +123,7 @@ impl Items for Answering<'_> {
     }
 }
 
-impl Answers for Answering<'_> {
+impl Answers for ArchiveForClient<'_> {
     fn address(&self) -> String {
         self.local.address()
     }
@@ -141,10 +137,11 @@ impl Answers for Answering<'_> {
     }
 
     fn key(&self) -> Option<String> {
-        Some(self.key.clone())
+        // Without random bytes the answer has no key, and is not counted.
+        self.archive.keys.give(self.now, self.addresses).ok()
     }
 
-    /// Only the relations that the filter leaves: what is asked for, and the way to it.
+    /// Only the relations that the filter leaves: the requested one, and the way to it.
     fn relations(&self, item: &ItemRecord, verbs: &Verbs) -> Result<Vec<Verbs>, CollectionError> {
         let name = Identifier::Repository(item.name.clone());
         let mut all = Vec::new();

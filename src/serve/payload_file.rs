@@ -21,7 +21,7 @@ use crate::web::conditions::{Validators, http_date};
 
 /// A file, opened, whose kind and size are those of the sidecar.
 #[derive(Clone, Debug)]
-pub(super) struct Opened {
+pub(super) struct PayloadFile {
     pub(super) file: Arc<StoredFile>,
     pub(super) sidecar: Arc<Sidecar>,
     pub(super) path: PayloadPath,
@@ -73,7 +73,7 @@ impl Fields {
     }
 }
 
-impl Opened {
+impl PayloadFile {
     /// Reads the whole file: its bytes, unless it is damaged.
     pub(super) fn prove(&self, proofs: &Proofs) -> Result<Option<Bytes>, PathError> {
         let mut read = vec![0; usize::try_from(self.bytes).unwrap_or(0)];
