@@ -113,7 +113,8 @@ impl Server {
         let work = tokio::task::spawn_blocking(move || {
             let context = RequestContext { client, reader: &reader, target: &target };
             perform(&archive, job, &context, clock.as_ref(), &head).unwrap_or_else(|error| {
-                tracing::error!(%error, "an answer failed");
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::error!(error, "an answer failed");
                 archive.failed(&context)
             })
         });

@@ -101,7 +101,8 @@ impl Items for ArchiveForClient<'_> {
             Ok(found) => found,
             // A draft, or a sidecar that nobody can read: for a resolver, it is not here.
             Err(error @ (CollectionError::NoSidecar { .. } | CollectionError::Sidecar { .. })) => {
-                tracing::error!(%error, "damage");
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::error!(error, "damage");
                 None
             }
             Err(error) => return Err(error),

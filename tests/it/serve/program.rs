@@ -172,6 +172,19 @@ fn several_archives_have_an_address_each() {
     child.wait().unwrap();
 }
 
+/// The page of a failure says that the log has the reason.
+#[test]
+fn the_log_has_the_reason_of_a_failure() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let server = Running::start(&world, "-c archive serve --listen 127.0.0.1:0");
+    std::fs::write(world.path("archive").join(&name).join("item.toml"), "{{bad").unwrap();
+    assert_eq!(server.get(&format!("/{name}")).text(), "alert {archive failed}");
+    let (_, text) = server.stop();
+    assert!(text.contains("an answer failed") && text.contains("error.sources=["), "{text}");
+}
+
 /// A hang that a user reports can be looked at.
 #[test]
 fn what_happens_is_written_if_it_is_asked_for() {
