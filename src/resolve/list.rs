@@ -110,8 +110,11 @@ fn add<A: Archive>(
     if let DestinationKind::Description { item: Some(named), .. } = &destination.kind
         && archive.item(named)?.is_none()
     {
-        // A pointer: two archives that answered for one metadata item would both seem to hold its Original.
-        pairs.insert(format!("ibi{qualifier}"), Forms::from(named.clone()));
+        // A pointer: two archives that answered for one metadata item would both seem to hold its Original. It is
+        // that item, and no translation of it, for which the resolver asks again.
+        if matches!(relation.steps().last(), Some(Verb::Metadata(_))) {
+            pairs.insert(format!("ibi{qualifier}"), Forms::from(named.clone()));
+        }
         return Ok(());
     }
     if let Some(forms) = forms(&destination, relation) {
@@ -150,29 +153,24 @@ pub fn filter(pairs: &mut Pairs, verbs: &Verbs) {
     if pairs.get("state") == Some("Deleted") {
         return;
     }
-    let matching = |name: &str, steps: &[Verb]| {
-        let qualifier = QUALIFIED.iter().find_map(|property| name.strip_prefix(property));
-        qualifier.and_then(|qualifier| Verbs::of_relation(qualifier).ok()).is_some_and(|found| {
-            found.steps().len() == steps.len()
-                && found.steps().iter().zip(steps).all(|(found, step)| match (found, step) {
-                    // The resolver chooses the language.
-                    (Verb::Translation(_), Verb::Translation(None)) => true,
-                    (found, step) => found == step,
-                })
-        })
-    };
     let steps = verbs.steps();
-    let is_found = pairs.iter().any(|(name, _)| name.starts_with("url") && matching(name, steps));
-    let asks_for_edition = steps.contains(&Verb::LastEdition);
+    let relation = |name: &str| {
+        let mut qualifiers = QUALIFIED.iter().filter_map(|property| name.strip_prefix(property));
+        Verbs::of_relation(qualifiers.next()?).ok()
+    };
+    let urls = pairs.iter().filter(|(name, _)| name.starts_with("url"));
+    let urls = urls.filter_map(|(name, _)| relation(name));
+    let urls: Vec<Verbs> = urls.filter(|url| url.is_requested_by(steps)).collect();
     pairs.retain(|name| match name {
         "archiveaddress" | "ibi" | "ibi.archiveservice" | "ibi.platformsoftware" => true,
-        "ibi.nextedition" => asks_for_edition,
-        "urlkey" => is_found,
-        name if matching(name, steps) => true,
-        // The resolver can go on from there.
-        name if name.starts_with("ibi") && !is_found => {
-            (1..steps.len()).any(|count| matching(name, &steps[..count]))
-        }
-        _ => false,
+        "ibi.nextedition" => steps.contains(&Verb::LastEdition),
+        "urlkey" => !urls.is_empty(),
+        _ => relation(name).is_some_and(|relation| {
+            let (length, most) = (relation.steps().len(), steps.len());
+            let leads_to = |url: &Verbs| url.steps().starts_with(relation.steps());
+            // From an item on the way the resolver can go on, if no URL is behind.
+            let is_way = name.starts_with("ibi") && length > 0 && !urls.iter().any(leads_to);
+            relation.is_requested_by(&steps[..length.min(most)]) && (length == most || is_way)
+        }),
     });
 }

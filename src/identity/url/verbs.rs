@@ -69,6 +69,23 @@ impl Verbs {
         Verbs { steps, wants_file_list: false }
     }
 
+    /// The verbs without the steps in `range`.
+    #[must_use]
+    pub fn without(&self, range: std::ops::Range<usize>) -> Verbs {
+        let mut verbs = self.clone();
+        verbs.steps.drain(range);
+        verbs
+    }
+
+    /// Whether this relation is one that `steps` request; where they leave the language open, any language is.
+    pub fn is_requested_by(&self, steps: &[Verb]) -> bool {
+        let is_one = |(own, step): (&Verb, &Verb)| match (own, step) {
+            (Verb::Translation(_), Verb::Translation(None)) => true,
+            (own, step) => own == step,
+        };
+        self.steps.len() == steps.len() && self.steps.iter().zip(steps).all(is_one)
+    }
+
     /// With another step at the end, where the grammar allows it there.
     pub(crate) fn followed_by(&self, step: Verb) -> Option<Verbs> {
         let mut verbs = self.clone();
