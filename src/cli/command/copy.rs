@@ -56,25 +56,19 @@ impl Copy {
             (None, Some(from)) => (context.open_named(from)?, here),
             (None, None) => unreachable!("because the argument parser asks for one of them"),
         };
-        let mut others = context.reachable().collections;
-        others.retain(|other| other.id() != from.id() && other.id() != to.id());
         let run = TransferRun {
             context,
             from: &from,
             to: &to,
             verb: Verb::Copy,
             leaves: Leaves::Stub,
-            line_up: None,
-            others: &others,
-            state: self.selection.flags.state,
+            selection: &self.selection,
             tombstones: match self.selection.tombstones() {
                 // Deletions travel only to a mirror of all items.
                 Tombstones::Pass => Tombstones::Bring,
                 asked => asked,
             },
             on_error: self.on_error,
-            listing: self.selection.listing(context),
-            is_single: self.selection.is_single(),
         };
         run.finish(self.selection.of(context, &from)?.into_feed())
     }

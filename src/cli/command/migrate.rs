@@ -44,23 +44,16 @@ impl Migrate {
         self.selection.check("migrate ITEM… --to COLLECTION")?;
         let from = context.collection()?;
         let to = context.open_named(&self.to)?;
-        let mut others = context.reachable().collections;
-        others.retain(|other| other.id() != from.id() && other.id() != to.id());
         let run = TransferRun {
             context,
             from: &from,
             to: &to,
             verb: Verb::Migrate,
             leaves: if self.leave_copy { Leaves::Copy } else { Leaves::Stub },
-            line_up: None,
-            others: &others,
-            state: self.selection.flags.state,
+            selection: &self.selection,
             tombstones: self.selection.tombstones(),
             on_error: self.on_error,
-            listing: self.selection.listing(context),
-            is_single: self.selection.is_single(),
         };
-        let feed = self.selection.of(context, &from)?.or_of(&to).into_feed();
-        run.finish(feed)
+        run.finish(self.selection.of(context, &from)?.or_of(&to).into_feed())
     }
 }

@@ -1,18 +1,16 @@
 //! The common parts of `copy`, `migrate` and `recover --with`.
 
-use urepo::collection::{Collection, Names};
+use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
-use urepo::item::State;
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 use urepo::transfer::{
-    Authority, Leaves, NameFeed, OnError, Options, RunMode, Summary, Tombstones, Transfer, Verb,
+    Leaves, NameFeed, OnError, Options, RunMode, Summary, Tombstones, Transfer, Verb,
 };
 
 use crate::cli::Done;
 use crate::cli::choice::Choice;
 use crate::cli::context::Context;
-use crate::cli::failure::Failure;
-use crate::cli::report::Report;
+use crate::cli::select::Selection;
 
 mod report;
 
@@ -33,26 +31,21 @@ pub(super) struct TransferRun<'a> {
     pub(super) verb: Verb,
     /// The holding that a migrated Original leaves.
     pub(super) leaves: Leaves,
-    /// Only what is behind is brought into line.
-    pub(super) line_up: Option<Authority>,
-    /// Other collections, which may show that an Original is behind.
-    pub(super) others: &'a [Collection],
-    pub(super) state: Option<State>,
+    pub(super) selection: &'a Selection,
     pub(super) tombstones: Tombstones,
     pub(super) on_error: OnError,
-    /// The names of the feed, if their number is known beforehand.
-    pub(super) listing: Option<Names>,
-    /// Whether a single item was requested, which ends with its own failure.
-    pub(super) is_single: bool,
 }
 
-impl<'a> TransferRun<'a> {
-    /// Transfers the items of `feed`, reports each outcome, and returns the result.
-    pub(super) fn carry_out(&self, feed: Box<NameFeed<'_>>) -> Result<Report<'a>, Failure> {
+impl TransferRun<'_> {
+    /// Transfers the items of `feed`, reports each outcome, and ends the command.
+    pub(super) fn finish(&self, feed: Box<NameFeed<'_>>) -> Done {
         let context = self.context;
         let mode = context.run_mode();
         let progress = context.progress();
-        let listing = self.listing.as_ref().filter(|_| mode == RunMode::Act);
+        let listing = self.selection.listing(context).filter(|_| mode == RunMode::Act);
+        // Other collections may show that an Original is behind.
+        let mut others = context.reachable().collections;
+        others.retain(|other| other.id() != self.from.id() && other.id() != self.to.id());
         let transfer = Transfer {
             from: self.from,
             to: self.to,
@@ -64,19 +57,20 @@ impl<'a> TransferRun<'a> {
             options: Options {
                 verb: self.verb,
                 leaves: self.leaves,
-                line_up: self.line_up,
+                line_up: None,
                 mode,
-                state: self.state,
+                state: self.selection.flags.state,
                 tombstones: self.tombstones,
                 jobs: context.config.jobs.value,
                 on_error: self.on_error,
                 resume_bytes: RESUME_BYTES,
             },
-            others: self.others,
+            others: &others,
             caller: context.caller(&*progress),
         };
         let mut reporter = report::Reporter::new(self, mode);
-        let scan = listing.map(|listing| |scan: &Scan<'_>| listing.measure(self.from, scan));
+        let scan =
+            listing.as_ref().map(|listing| |scan: &Scan<'_>| listing.measure(self.from, scan));
         let work = |progress: &dyn Progress| {
             let caller = context.caller(progress);
             Transfer { caller, ..transfer }.run(feed, |outcomes| reporter.report_all(outcomes))
@@ -89,12 +83,7 @@ impl<'a> TransferRun<'a> {
             }
         };
         drop(progress);
-        Ok(reporter.end(summary))
-    }
-
-    /// The same, and the end of the command.
-    pub(super) fn finish(&self, feed: Box<NameFeed<'_>>) -> Done {
-        report::finish(self.carry_out(feed)?, self.verb)
+        report::finish(reporter.end(summary), self.verb)
     }
 }
 

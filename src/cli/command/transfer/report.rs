@@ -22,7 +22,11 @@ pub(in crate::cli::command) struct Reporter<'r, 'a> {
 
 impl<'r, 'a> Reporter<'r, 'a> {
     pub(super) fn new(run: &'r TransferRun<'a>, mode: RunMode) -> Reporter<'r, 'a> {
-        Reporter { run, mode, report: Report::new(run.context, words(run.verb).1, run.is_single) }
+        Reporter {
+            run,
+            mode,
+            report: Report::new(run.context, words(run.verb).1, run.selection.is_single()),
+        }
     }
 
     /// Reports the outcomes of a group, in one write.
