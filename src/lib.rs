@@ -59,6 +59,7 @@
 //! | [`amend`] | changes the description of items | holdings |
 //! | [`repair`] | repairs damaged items from good copies | verify |
 //! | `web` | HTTP within limits; pages | resolve |
+//! | `resolver` | persistent URLs lead to the archive that has the item | web |
 //! | `serve` | collections on the web, as archives of the resolution standard | deposit, resolve, web |
 //!
 //! # On disk
@@ -122,11 +123,13 @@ pub mod relation;
 pub mod removal;
 pub mod repair;
 pub mod resolve;
+#[cfg(feature = "resolver")]
+pub mod resolver;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod sidecar;
 pub mod transfer;
 pub mod verify;
 pub mod wait;
-#[cfg(feature = "serve")]
+#[cfg(feature = "web")]
 pub mod web;

@@ -78,6 +78,8 @@ pub(crate) enum Command {
     Mint(command::mint::Mint),
     #[cfg(feature = "serve")]
     Serve(command::serve::Serve),
+    #[cfg(feature = "resolver")]
+    Resolver(Box<command::resolver::ResolverCommand>),
     Recover(command::recover::Recover),
     Doctor(command::doctor::Doctor),
     Config(command::config::Config),
@@ -143,6 +145,8 @@ impl Command {
             Command::Mint(it) => it.run(context),
             #[cfg(feature = "serve")]
             Command::Serve(it) => it.run(context),
+            #[cfg(feature = "resolver")]
+            Command::Resolver(it) => it.run(context),
             Command::Recover(it) => it.run(context),
             Command::Doctor(it) => it.run(context),
             Command::Config(it) => it.run(context),

@@ -75,7 +75,7 @@ pub(crate) fn main() -> ExitCode {
     // A dry run is an answer, too.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { command.purpose() };
     let printer = context::printer(&global, purpose);
-    if let Some(warning) = trace::start(name == "serve") {
+    if let Some(warning) = trace::start(matches!(&*name, "serve" | "resolver")) {
         printer.warning(&warning);
     }
     report::conclude(run(&command, &name, global, &printer), &printer).code().into()

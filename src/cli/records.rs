@@ -5,6 +5,8 @@
 
 mod others;
 mod path;
+#[cfg(feature = "web")]
+pub(crate) mod web;
 
 use std::collections::BTreeMap;
 

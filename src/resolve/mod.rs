@@ -40,8 +40,8 @@ pub use list::{Archive, Part, filter, list_of_urls};
 pub use local::{Announced, LocalArchive, UrlKey};
 pub use pairs::Pairs;
 pub use record::{Destination, DestinationKind, Forms, ItemRecord, Items};
-#[cfg(feature = "serve")]
-pub(crate) use request::{ADDRESS, addresses, decoded};
-pub use request::{Request, RequestError, UrlRequest, answer};
+#[cfg(feature = "web")]
+pub(crate) use request::{ADDRESS, decoded};
+pub use request::{Request, RequestError, UrlRequest, addresses, answer};
 pub use target::{ResolveError, Resolved, Target, resolve};
 pub use walk::{Unresolved, walk};

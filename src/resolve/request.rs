@@ -48,8 +48,8 @@ pub enum RequestError {
 }
 
 impl UrlRequest {
-    /// The URL that puts the request to the Archive service at an address, pairs in the order of their names.
-    pub fn url(&self, address: &str, service: &str) -> String {
+    /// The target of the request to the Archive service, pairs in the order of their names.
+    pub fn target(&self, service: &str) -> String {
         let addresses: Vec<_> = self.addresses.iter().map(ToString::to_string).collect();
         let mut pairs = vec![(ADDRESS, addresses.join(" "))];
         if !self.path.is_empty() {
@@ -63,7 +63,7 @@ impl UrlRequest {
         let pair =
             |(name, value): (&str, String)| format!("{name}={}", encode_value(value.as_bytes()));
         let query = pairs.into_iter().map(pair).collect::<Vec<_>>().join("&");
-        format!("http://{address}/{service}?{query}")
+        format!("/{service}?{query}")
     }
 }
 
@@ -93,7 +93,7 @@ impl Request {
 }
 
 /// The addresses of a reader and of its proxies [resolution, Table 8.10].
-pub(crate) fn addresses(text: &str) -> Result<Vec<IpAddr>, RequestError> {
+pub fn addresses(text: &str) -> Result<Vec<IpAddr>, RequestError> {
     let addresses: Result<_, _> = text.split(' ').map(str::parse).collect();
     addresses.map_err(|_| RequestError::Pair(ADDRESS))
 }

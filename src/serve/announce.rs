@@ -1,7 +1,7 @@
 //! Announcing an archive to a resolver: inclusion, exclusion, registration [resolution, 5].
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use hyper::StatusCode;
 use tokio::sync::watch;
 
 use super::archive::Archive;
-use crate::disk::random_bytes;
-use crate::identity::{HostPort, ParseError, encode_value};
-use crate::resolve::{Pairs, UrlKey};
+use crate::identity::{HostPort, ParseError};
+use crate::resolve::Pairs;
+use crate::web::announcement::{Announcement, RegistrationKey, Subject};
 use crate::web::ask::{AskError, ask};
 
 /// How long a resolver may take: it calls back before it answers.
@@ -29,19 +29,6 @@ const AGAIN: Duration = Duration::from_secs(3600);
 pub struct ResolverService {
     address: HostPort,
     path: String,
-}
-
-/// A registration key [resolution, Table 7.1]. It is in no log.
-#[derive(Clone, PartialEq, Eq)]
-pub struct RegistrationKey(UrlKey);
-
-/// The subject of a request to a resolver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
-    /// To ask the archive from now on.
-    Inclusion,
-    /// Not to ask it any more.
-    Exclusion,
 }
 
 /// The outcome of an announcement.
@@ -85,38 +72,6 @@ impl fmt::Display for ResolverService {
     }
 }
 
-impl fmt::Debug for RegistrationKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RegistrationKey")
-    }
-}
-
-impl FromStr for RegistrationKey {
-    type Err = ParseError;
-
-    /// Reads a key; an error does not quote it.
-    fn from_str(text: &str) -> Result<RegistrationKey, ParseError> {
-        let key = text.trim().parse::<UrlKey>().map(RegistrationKey);
-        key.map_err(|error| {
-            ParseError::new("registration key", "", 0..0, error.expected().to_owned())
-        })
-    }
-}
-
-impl RegistrationKey {
-    /// A new key of two numbers of twenty digits.
-    pub fn draw() -> std::io::Result<RegistrationKey> {
-        let number = || random_bytes().map(|bytes| u128::from_be_bytes(bytes) % 10_u128.pow(20));
-        let text = format!("{:020}-{:020}", number()?, number()?);
-        text.parse().map_err(|_: ParseError| std::io::ErrorKind::InvalidData.into())
-    }
-
-    /// The digits, for the file of the key and for the registration.
-    pub fn reveal(&self) -> String {
-        self.0.to_string()
-    }
-}
-
 impl Archive {
     /// The mail with which the administrator registers the archive at a resolver: subject and text, as in Example 7.1.
     pub fn registration(&self, key: &RegistrationKey) -> (&'static str, String) {
@@ -128,33 +83,6 @@ impl Archive {
         ("Solicitação de cadastro de um novo Arquivo", text)
     }
 
-    /// The target of a request to a resolver, with the pairs in the order of Table 7.2.
-    fn request(
-        &self,
-        subject: Subject,
-        resolver: &ResolverService,
-        ip: IpAddr,
-        key: &RegistrationKey,
-    ) -> String {
-        let subject = match subject {
-            Subject::Inclusion => "inclusionRequest",
-            Subject::Exclusion => "exclusionRequest",
-        };
-        let pairs = [
-            ("servicesubject", subject.to_owned()),
-            ("archiveaddress", self.exposed.address.to_string()),
-            ("archiveserviceibi", self.service_name()),
-            ("archiveip", ip.to_string()),
-            ("archiveprotocol", "HTTP".to_owned()),
-            ("archiveplatformversion", format!("urepo-{}", env!("CARGO_PKG_VERSION"))),
-            ("archiveadmemailaddress", self.exposed.email.clone().unwrap_or_default()),
-            ("registrationkey", key.reveal()),
-        ];
-        let pair =
-            |(name, value): (&str, String)| format!("{name}={}", encode_value(value.as_bytes()));
-        format!("{}?{}", resolver.path, pairs.map(pair).join("&"))
-    }
-
     /// Asks `resolver` once to include or to exclude the archive.
     pub async fn announce(
         &self,
@@ -164,7 +92,16 @@ impl Archive {
     ) -> Result<Status, AskError> {
         let own = self.exposed.ip;
         let target = |local: SocketAddr| {
-            self.request(subject, resolver, own.unwrap_or(local.ip().to_canonical()), key)
+            let announcement = Announcement {
+                subject,
+                address: self.exposed.address.clone(),
+                service: self.service_name(),
+                ip: own.unwrap_or(local.ip().to_canonical()),
+                platform: format!("urepo-{}", env!("CARGO_PKG_VERSION")),
+                email: self.exposed.email.clone().unwrap_or_default(),
+                key: key.clone(),
+            };
+            format!("{}?{}", resolver.path, announcement.query())
         };
         let limit = if subject == Subject::Inclusion { PATIENCE } else { FAREWELL };
         let reply = ask(&resolver.address, target, limit).await?;
@@ -251,16 +188,5 @@ mod tests {
         ] {
             assert!(text.parse::<ResolverService>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn a_key_is_long_and_is_not_shown() {
-        let key = RegistrationKey::draw().unwrap();
-        assert_eq!(key.reveal().len(), 41);
-        assert_ne!(key, RegistrationKey::draw().unwrap());
-        assert_eq!(format!("{key:?}"), "RegistrationKey");
-        let error = "secret-of-mine".parse::<RegistrationKey>().unwrap_err();
-        assert!(!format!("{error} {error:?}").contains("mine"));
-        assert!(" 1234567890-1234567890\n".parse::<RegistrationKey>().is_ok());
     }
 }

@@ -16,6 +16,7 @@ use crate::resolve::{Holders, Resolved, Target, resolve};
 use crate::sidecar::AccessLevel;
 use crate::web::answer::{self, Answer};
 use crate::web::page::Reader;
+use crate::web::target::with_question;
 
 /// Media types of descriptions.
 pub(super) const FORMATS: [(MetadataFormat, &str); 5] = [
@@ -70,11 +71,11 @@ impl Archive {
         match target {
             Target::File(path) => {
                 let location = self.content_url(&item.record.name, path.as_bytes());
-                answer::redirect(&with_question(location, url), "no-cache")
+                answer::redirect(&with_question(&location, url), "no-cache")
             }
             Target::Payload => {
                 let location = format!("{}/col/{}/", self.base(), item.record.name);
-                answer::redirect(&with_question(location, url), "no-cache")
+                answer::redirect(&with_question(&location, url), "no-cache")
             }
             Target::Files(_) => self.list(&item.sidecar, b"", context),
             Target::Sidecar => self.description(item, context),
@@ -97,10 +98,4 @@ impl Archive {
 /// The path of a file or directory of an item, below the address.
 pub(super) fn content_path(name: &RepositoryName, path: &[u8]) -> String {
     format!("/col/{name}/{}/{}", layout::PAYLOAD, encode_path(path))
-}
-
-/// The pairs of a question that are left to the item go along [resolution, E22].
-fn with_question(location: String, url: &PersistentUrl) -> String {
-    let pairs: Vec<&str> = url.selection.question.iter().map(AsRef::as_ref).collect();
-    if pairs.is_empty() { location } else { format!("{location}?{}", pairs.join("&")) }
 }

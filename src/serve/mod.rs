@@ -39,8 +39,8 @@ mod service;
 mod service_item;
 mod stream;
 
-pub use announce::{RegistrationKey, ResolverService, Status, Subject};
+pub use announce::{ResolverService, Status};
 pub use archive::{Archive, Exposure};
-pub use route::{Refusal, Route, route};
+pub use route::{Route, route};
 pub use server::Server;
 pub use service_item::{ServiceError, ServiceItem, ensure_service, service_of};

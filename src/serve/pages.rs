@@ -78,8 +78,8 @@ struct Description<'a> {
 
 impl Archive {
     pub(super) fn frame(&self, language: PageLanguage) -> Frame<'_> {
-        let archive = &self.collection.settings().name;
-        Frame { language, archive, email: self.exposed.email.as_deref() }
+        let name = &self.collection.settings().name;
+        Frame { language, name, email: self.exposed.email.as_deref() }
     }
 
     /// The page about the archive.

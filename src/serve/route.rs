@@ -1,19 +1,14 @@
-//! From the target of a request to a part of the archive: the only place that reads a path.
-//!
-//! A path is split at `/` first, and each segment is decoded once. `+` is a plus sign.
+//! From the target of a request to a part of the archive: nothing else here looks at a path.
 
-use crate::identity::{Identifier, PersistentUrl, RepositoryName, decode_path};
+use crate::identity::{Identifier, PersistentUrl, RepositoryName};
 use crate::layout;
+use crate::web::target::{Refusal, Target};
 
 /// A part of an archive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Route {
     /// The page about it.
     About,
-    /// The style of its pages.
-    Style,
-    /// The rules for robots.
-    Robots,
     /// The archive service, with the query [resolution, Algorithm 1].
     Service(String),
     /// A persistent URL.
@@ -27,51 +22,20 @@ pub enum Route {
     },
 }
 
-/// Why a target leads nowhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// Nothing has this path.
-    NotFound,
-    /// It names an item, but does not go on as a persistent URL does.
-    Malformed,
-}
-
-/// Escapes that mail programs write in modifiers, and the characters.
-const IN_MODIFIERS: [(&str, &str); 6] =
-    [("%21", "!"), ("%28", "("), ("%29", ")"), ("%2A", "*"), ("%2B", "+"), ("%3A", ":")];
-
 /// The part of an archive that `target`, the path and query of a request, leads to. `service` is the identifier of
 /// the archive's service in all its forms.
 pub fn route(target: &str, service: &[Identifier]) -> Result<Route, Refusal> {
-    let (path, query) =
-        target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
-    let path = path.strip_prefix('/').ok_or(Refusal::NotFound)?;
-    match path {
-        "" => return Ok(Route::About),
-        "style.css" => return Ok(Route::Style),
-        "robots.txt" => return Ok(Route::Robots),
-        _ => {}
+    let target = Target::of(target).ok_or(Refusal::NotFound)?;
+    if target.path.is_empty() {
+        return Ok(Route::About);
     }
-    let segments = path.split('/').map(decode_path).collect::<Option<Vec<_>>>();
-    let segments = segments.ok_or(Refusal::NotFound)?;
-    let (last, others) = segments.split_last().ok_or(Refusal::NotFound)?;
-    let is_refused = |segment: &[u8]| {
-        [b".".as_slice(), b".."].contains(&segment)
-            || segment.iter().any(|byte| b"/\0".contains(byte))
-    };
-    if others.iter().any(|segment| segment.is_empty() || is_refused(segment)) || is_refused(last) {
-        return Err(Refusal::NotFound);
-    }
-    if let Some(query) = query
-        && query.split('&').any(|pair| pair.starts_with("servicesubject="))
-        && path.parse::<Identifier>().is_ok_and(|identifier| service.contains(&identifier))
-    {
+    if let Some(query) = target.service_query(service) {
         return Ok(Route::Service(query.to_owned()));
     }
-    if segments[0] == b"col" {
-        return content(&segments[1..]).ok_or(Refusal::NotFound);
+    if target.segments[0] == b"col" {
+        return content(&target.segments[1..]).ok_or(Refusal::NotFound);
     }
-    item(path, query)
+    target.persistent_url().map(|url| Route::Item(Box::new(url)))
 }
 
 /// `<rep>`, `<rep>/`, `<rep>/doc/…`.
@@ -85,19 +49,6 @@ fn content(segments: &[Vec<u8>]) -> Option<Route> {
         _ => return None,
     };
     Some(Route::Content { name, path })
-}
-
-fn item(path: &str, query: Option<&str>) -> Result<Route, Refusal> {
-    let mut text = path.to_owned();
-    for (escape, character) in IN_MODIFIERS {
-        text = text.replace(escape, character).replace(&escape.to_ascii_lowercase(), character);
-    }
-    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
-    match format!("http://archive/{text}{query}").parse::<PersistentUrl>() {
-        Ok(url) => Ok(Route::Item(Box::new(url))),
-        Err(_) if PersistentUrl::begins(&text) => Err(Refusal::Malformed),
-        Err(_) => Err(Refusal::NotFound),
-    }
 }
 
 #[cfg(test)]
@@ -123,7 +74,6 @@ mod tests {
         for (target, expected) in [
             ("/", "About".to_owned()),
             ("/?a", "About".to_owned()),
-            ("/style.css", "Style".to_owned()),
             (service, "Service(\"servicesubject=urlRequest&a=b\")".to_owned()),
             (&format!("/{NAME}?servicesubject=urlRequest"), url("?servicesubject=urlRequest")),
             (&format!("/{NAME}"), url("")),

@@ -1,29 +1,28 @@
 //! From a request to its answer: framing, host, method, path.
 
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, RETRY_AFTER};
 use hyper::http::request::Parts;
-use hyper::{Method, Request, StatusCode};
+use hyper::{Request, StatusCode};
 
 use super::archive::Archive;
 use super::file::{FileOrAnswer, answer_with};
 use super::item::RequestContext;
-use super::route::{Refusal, Route, route};
+use super::route::{Route, route};
 use super::service::answer_query;
 use crate::clock::Clock;
 use crate::collection::CollectionError;
 use crate::identity::{HostPort, PersistentUrl, RepositoryName};
 use crate::web::answer::{self, Answer};
-use crate::web::head::{check_framing, client, host};
+use crate::web::front::front;
+use crate::web::head::client;
 use crate::web::listen::{Limits, Service};
-use crate::web::page::{Reader, STYLE};
-
-/// The methods that every path has.
-const METHODS: &str = "GET, HEAD, OPTIONS";
+use crate::web::page::Reader;
+use crate::web::target::Refusal;
 
 /// Archives at their addresses.
 pub struct Server {
@@ -62,40 +61,17 @@ impl Server {
     }
 
     async fn respond(&self, head: Parts, peer: SocketAddr) -> Answer {
-        if check_framing(&head).is_err() {
-            return closing(answer::text(StatusCode::BAD_REQUEST, "notice {invalid request}"));
-        }
-        if head.uri.path() == "/healthz" {
-            return self.health();
-        }
-        let Ok(host) = host(&head) else {
-            return closing(answer::text(StatusCode::BAD_REQUEST, "notice {invalid host}"));
+        let is_stopping = self.is_stopping.load(Ordering::Relaxed);
+        let archive = match front(&head, is_stopping, |host| self.archive_at(host)) {
+            ControlFlow::Continue(archive) => archive,
+            ControlFlow::Break(answer) => return answer,
         };
-        let Some(archive) = self.archive_at(&host) else {
-            return answer::text(
-                StatusCode::MISDIRECTED_REQUEST,
-                "notice {no archive has this address}",
-            );
-        };
-        if head.method == Method::OPTIONS {
-            return answer::options(METHODS);
-        }
-        if !answer::reads(&head.method) {
-            return answer::refused_method(METHODS);
-        }
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let reader = Reader::of(&head.headers);
         let client = client(&head.headers, peer.ip(), &self.limits);
         let context = RequestContext { client, reader: &reader, target };
         let job = match route(target, &archive.service) {
             Ok(Route::About) => return archive.about(&reader),
-            Ok(Route::Style) => {
-                let style = answer::whole(StatusCode::OK, "text/css; charset=utf-8", STYLE);
-                return answer::stored(style, "max-age=3600");
-            }
-            Ok(Route::Robots) => {
-                return answer::whole(StatusCode::OK, "text/plain", "User-agent: *\nAllow: /\n");
-            }
             Ok(Route::Service(query)) => Job::Service(query),
             Ok(Route::Item(url)) => Job::Item(url),
             Ok(Route::Content { name, path }) => {
@@ -120,15 +96,6 @@ impl Server {
         });
         work.await.unwrap_or_else(|_| answer::empty(StatusCode::INTERNAL_SERVER_ERROR))
     }
-
-    fn health(&self) -> Answer {
-        if self.is_stopping.load(Ordering::Relaxed) {
-            let mut answer = answer::text(StatusCode::SERVICE_UNAVAILABLE, "stopping");
-            answer::set(&mut answer, RETRY_AFTER, "10");
-            return answer;
-        }
-        answer::text(StatusCode::OK, "ok")
-    }
 }
 
 /// Reads from the disk what an answer needs.
@@ -151,14 +118,8 @@ fn perform(
     }
 }
 
-/// An answer after which the connection ends: its next bytes cannot be trusted to be a request.
-fn closing(mut answer: Answer) -> Answer {
-    answer::set(&mut answer, CONNECTION, "close");
-    answer
-}
-
 impl Service for Server {
-    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Answer {
+    async fn answer(self: Arc<Server>, request: Request<Incoming>, peer: SocketAddr) -> Answer {
         let (head, _body) = request.into_parts();
         self.respond(head, peer).await
     }

@@ -1,12 +1,12 @@
-//! Asking another server: one GET within limits, and no redirect is followed.
+//! Asking other servers: GETs within limits, and no redirect is followed.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty, Limited};
-use hyper::client::conn::http1;
+use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST};
 use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -16,6 +16,9 @@ use crate::identity::HostPort;
 
 /// Most bytes of an answer.
 const MOST_BYTES: usize = 256 * 1024;
+/// Most bytes and fields of its head.
+const MOST_HEAD_BYTES: usize = 16 * 1024;
+const MOST_FIELDS: usize = 64;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +32,9 @@ pub enum AskError {
     /// The answer is not whole, or not HTTP.
     #[error("{0} did not answer as a server of HTTP does")]
     Broken(HostPort, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The host has an address that is not public.
+    #[error("{0} is at {1}, which is not a public address")]
+    Private(HostPort, IpAddr),
     /// It is not plain text.
     #[error("{0} answered with another type than text/plain")]
     Type(HostPort),
@@ -43,40 +49,73 @@ pub struct Reply {
     pub text: String,
 }
 
+/// A connection to a server, which takes one request after the other.
+#[derive(Debug)]
+pub struct Connection {
+    host: HostPort,
+    sender: SendRequest<Empty<Bytes>>,
+}
+
+impl Connection {
+    /// A connection to `host` over `stream`.
+    pub async fn over(stream: TcpStream, host: &HostPort) -> Result<Connection, AskError> {
+        // Requests are written whole: waiting for more bytes only delays them.
+        let _ = stream.set_nodelay(true);
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(MOST_HEAD_BYTES).max_headers(MOST_FIELDS);
+        let (sender, connection) =
+            builder.handshake(TokioIo::new(stream)).await.map_err(broken(host))?;
+        // It ends with the server, or with the sender.
+        tokio::spawn(connection);
+        Ok(Connection { host: host.clone(), sender })
+    }
+
+    /// Whether it takes another request. A server may close it at any moment.
+    pub fn is_open(&self) -> bool {
+        !self.sender.is_closed()
+    }
+
+    /// Sends a GET for `target`, and reads the answer. After an error, the connection takes no other request.
+    pub async fn get(&mut self, target: &str) -> Result<Reply, AskError> {
+        let host = self.host.clone();
+        let request = Request::get(target).header(HOST, host.to_string());
+        let request = request.body(Empty::<Bytes>::new()).map_err(broken(&host))?;
+        self.sender.ready().await.map_err(broken(&host))?;
+        let answer = self.sender.send_request(request).await.map_err(broken(&host))?;
+        let status = answer.status();
+        let media = answer.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let is_text = media.is_some_and(|it| it.split(';').next() == Some("text/plain"));
+        if !is_text || answer.headers().contains_key(CONTENT_ENCODING) {
+            return Err(AskError::Type(host));
+        }
+        let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await;
+        let body = body.map_err(broken(&host))?.to_bytes();
+        let text = String::from_utf8(body.to_vec()).map_err(broken(&host))?;
+        Ok(Reply { status, text })
+    }
+}
+
+/// The error of a server that does not keep to HTTP.
+fn broken<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+    host: &HostPort,
+) -> impl FnOnce(E) -> AskError {
+    |error| AskError::Broken(host.clone(), error.into())
+}
+
 /// Connects to `host`, and sends a GET for the target that `target` makes of the local address.
 pub async fn ask(
     host: &HostPort,
     target: impl FnOnce(SocketAddr) -> String,
     limit: Duration,
 ) -> Result<Reply, AskError> {
-    let reply = tokio::time::timeout(limit, connect_and_ask(host, target));
-    reply.await.unwrap_or_else(|_| Err(AskError::Late(host.clone(), limit)))
-}
-
-async fn connect_and_ask(
-    host: &HostPort,
-    target: impl FnOnce(SocketAddr) -> String,
-) -> Result<Reply, AskError> {
-    let refused = |error| AskError::Connect(host.clone(), error);
-    let broken =
-        |error: Box<dyn std::error::Error + Send + Sync>| AskError::Broken(host.clone(), error);
-    let name = host.host().trim_matches(['[', ']']);
-    let stream = TcpStream::connect((name, host.port().unwrap_or(80))).await.map_err(refused)?;
-    let target = target(stream.local_addr().map_err(refused)?);
-    let (mut sender, connection) =
-        http1::handshake(TokioIo::new(stream)).await.map_err(|error| broken(error.into()))?;
-    // It ends with the answer, or with this request.
-    tokio::spawn(connection);
-    let request = Request::get(target).header(HOST, host.to_string()).body(Empty::<Bytes>::new());
-    let request = request.map_err(|error| broken(error.into()))?;
-    let answer = sender.send_request(request).await.map_err(|error| broken(error.into()))?;
-    let status = answer.status();
-    let media = answer.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let is_text = media.is_some_and(|media| media.split(';').next() == Some("text/plain"));
-    if !is_text || answer.headers().contains_key(CONTENT_ENCODING) {
-        return Err(AskError::Type(host.clone()));
-    }
-    let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await.map_err(broken)?;
-    let text = String::from_utf8(body.to_bytes().to_vec()).map_err(|error| broken(error.into()))?;
-    Ok(Reply { status, text })
+    let reply = async {
+        let refused = |error| AskError::Connect(host.clone(), error);
+        let name = host.host().trim_matches(['[', ']']);
+        let stream =
+            TcpStream::connect((name, host.port().unwrap_or(80))).await.map_err(refused)?;
+        let target = target(stream.local_addr().map_err(refused)?);
+        Connection::over(stream, host).await?.get(&target).await
+    };
+    let reply = tokio::time::timeout(limit, reply).await;
+    reply.unwrap_or_else(|_| Err(AskError::Late(host.clone(), limit)))
 }

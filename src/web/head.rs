@@ -55,25 +55,30 @@ fn one<'a>(
     if values.next().is_some() { Err(HeadFault::Host) } else { Ok(value) }
 }
 
-/// The client: the peer, or the address that trusted proxies name. Addresses beyond the first one that is no proxy
-/// of ours are anybody's word.
+/// The client: the peer, or the address that trusted proxies name.
 pub fn client(headers: &HeaderMap, peer: IpAddr, limits: &Limits) -> IpAddr {
-    let peer = peer.to_canonical();
-    if !limits.trusts(peer) {
-        return peer;
-    }
+    addresses(headers, peer, limits).first().copied().unwrap_or(peer)
+}
+
+/// The client, then the trusted proxies in between, the nearest last. Addresses beyond the first one that is no proxy of ours are
+/// anybody's word.
+pub fn addresses(headers: &HeaderMap, peer: IpAddr, limits: &Limits) -> Vec<IpAddr> {
     let values = headers.get_all(FORWARDED_FOR).iter();
     let entries: Vec<&str> =
         values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).collect();
-    let mut client = peer;
-    for entry in entries.iter().rev() {
-        let Ok(address) = entry.trim().parse::<IpAddr>() else { break };
-        client = address.to_canonical();
-        if !limits.trusts(client) {
-            break;
-        }
+    let mut entries = entries.iter().rev();
+    let mut addresses = vec![peer.to_canonical()];
+    while limits.trusts(addresses[addresses.len() - 1])
+        && let Some(Ok(address)) = entries.next().map(|entry| entry.trim().parse::<IpAddr>())
+    {
+        addresses.push(address.to_canonical());
     }
-    client
+    addresses.reverse();
+    if addresses.len() > 1 && addresses.last().is_some_and(IpAddr::is_loopback) {
+        // The server in front on this machine is no proxy of the client.
+        addresses.pop();
+    }
+    addresses
 }
 
 #[cfg(test)]
@@ -132,23 +137,30 @@ mod tests {
             trusted: vec!["127.0.0.1".parse().unwrap(), "10.0.0.0/8".parse().unwrap()],
             ..Limits::default()
         };
-        let client = |forwarded: &[&str], peer: &str| {
+        let addresses = |forwarded: &[&str], peer: &str| {
             let parts = head(|mut it| {
                 for value in forwarded {
                     it = it.header("x-forwarded-for", *value);
                 }
                 it
             });
-            client(&parts.headers, peer.parse().unwrap(), &limits).to_string()
+            let found = addresses(&parts.headers, peer.parse().unwrap(), &limits);
+            found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(client(&["198.51.100.9"], "203.0.113.1"), "203.0.113.1");
-        assert_eq!(client(&["198.51.100.9"], "127.0.0.1"), "198.51.100.9");
-        assert_eq!(
-            client(&["192.0.2.1, 198.51.100.9, 10.1.1.1"], "::ffff:127.0.0.1"),
-            "198.51.100.9"
-        );
-        assert_eq!(client(&["192.0.2.1", "198.51.100.9"], "127.0.0.1"), "198.51.100.9");
-        assert_eq!(client(&["192.0.2.1, unknown"], "127.0.0.1"), "127.0.0.1");
-        assert_eq!(client(&[], "127.0.0.1"), "127.0.0.1");
+        for (forwarded, peer, expected) in [
+            (vec!["198.51.100.9"], "203.0.113.1", "203.0.113.1"),
+            (vec!["198.51.100.9"], "127.0.0.1", "198.51.100.9"),
+            (
+                vec!["192.0.2.1, 198.51.100.9, 10.1.1.1"],
+                "::ffff:127.0.0.1",
+                "198.51.100.9 10.1.1.1",
+            ),
+            (vec!["192.0.2.1", "198.51.100.9"], "127.0.0.1", "198.51.100.9"),
+            (vec!["192.0.2.1, unknown"], "127.0.0.1", "127.0.0.1"),
+            (vec!["10.0.0.1"], "127.0.0.1", "10.0.0.1"),
+            (vec![], "127.0.0.1", "127.0.0.1"),
+        ] {
+            assert_eq!(addresses(&forwarded, peer), expected);
+        }
     }
 }

@@ -66,7 +66,7 @@ impl Limits {
 pub trait Service: Send + Sync + 'static {
     /// The answer to a request from `peer`.
     fn answer(
-        &self,
+        self: Arc<Self>,
         request: Request<Incoming>,
         peer: SocketAddr,
     ) -> impl Future<Output = Response<Body>> + Send;

@@ -8,15 +8,22 @@
 //! | `listen` | accepting connections, their limits, and the end |
 //! | `stalling` | a connection whose reader stops is cut |
 //! | `head` | heads of requests: host, client, framing |
+//! | `target` | paths and queries, and persistent URLs in them |
+//! | `front` | what all services answer in one way |
 //! | `conditions` | conditions and ranges [RFC 9110, 13 and 14] |
 //! | `answer` | answers, and the headers that all of them have |
-//! | `ask` | one request to another server |
+//! | `ask` | requests to another server |
+//! | `announcement` | an archive asks a resolver to be included or excluded |
 //! | `page` | pages for people, in their language |
 
+pub mod announcement;
 pub mod answer;
 pub mod ask;
+#[cfg(feature = "serve")]
 pub mod conditions;
+pub mod front;
 pub mod head;
 pub mod listen;
 pub mod page;
 mod stalling;
+pub mod target;

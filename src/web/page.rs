@@ -37,7 +37,7 @@ pub struct Frame<'a> {
     /// The language.
     pub language: PageLanguage,
     /// The name of the service.
-    pub archive: &'a str,
+    pub name: &'a str,
     /// The mail address of its administrator.
     pub email: Option<&'a str>,
 }

@@ -32,6 +32,7 @@ mod relation;
 mod removal;
 mod repair;
 mod resolve;
+mod resolver;
 mod serve;
 mod sidecar;
 mod stages;

@@ -182,6 +182,7 @@ impl Reader {
                 urepo import --manifest parts.csv"
             }
             "relate" => "urepo new report.pdf > second",
+            "resolver" => "echo 1234567890 > archive.key; chmod 600 archive.key",
             _ => return,
         };
         let (code, output) = self.sh(script);
@@ -202,7 +203,9 @@ impl Reader {
             .replace("SECOND", "$(cat second)")
             .replace("granularity 60", "granularity 0.1")
             .replace("127.0.0.1:8081", "127.0.0.1:0");
-        if page == "serve" && !line.contains("--print-registration") {
+        if page == "serve" && !line.contains("--print-registration")
+            || page == "resolver" && line.contains("--service")
+        {
             // It has begun once it prints its address, and ends well when it is stopped.
             line = format!("rm -f began; {line}");
             line += " > began & while ! test -s began; do kill -0 $!; done; kill $!; wait $!";

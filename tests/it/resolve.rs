@@ -5,7 +5,7 @@ mod lists;
 mod program;
 mod walks;
 
-pub(crate) use collections::{family, name, put};
+pub(crate) use collections::{expected, family, name, put};
 
 use std::collections::HashMap;
 use std::convert::Infallible;

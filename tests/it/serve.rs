@@ -10,3 +10,6 @@ mod pages;
 mod program;
 mod random;
 mod site;
+
+pub(crate) use program::Running;
+pub(crate) use site::{Answered, Site};

@@ -29,9 +29,13 @@ pub(crate) mod relate;
 mod removal;
 pub(crate) mod repair;
 pub(crate) mod resolve;
+#[cfg(feature = "resolver")]
+pub(crate) mod resolver;
 pub(crate) mod restore;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+#[cfg(feature = "web")]
+mod server;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod status;

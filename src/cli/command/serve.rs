@@ -7,7 +7,6 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -15,15 +14,16 @@ use tokio::sync::{mpsc, watch};
 use urepo::clock::SystemClock;
 use urepo::collection::Collection;
 use urepo::distributor::ClockTrust;
-use urepo::identity::{HostPort, Identifier, ParseError};
+use urepo::identity::{HostPort, Identifier};
 use urepo::progress::NoProgress;
 use urepo::serve::{
-    Archive, Exposure, RegistrationKey, ResolverService, Server, ServiceItem, Subject,
-    ensure_service, service_of,
+    Archive, Exposure, ResolverService, Server, ServiceItem, ensure_service, service_of,
 };
 use urepo::sidecar::Network;
+use urepo::web::announcement::{RegistrationKey, Subject};
 use urepo::web::listen::{Limits, listen};
 
+use super::server::{self, parse};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -80,27 +80,10 @@ pub(crate) struct Serve {
     print_registration: bool,
 }
 
-/// Blocking reads of disks at a time.
-const READS: usize = 64;
-
-/// How often a signal is looked for.
-const LOOK: Duration = Duration::from_millis(100);
-
-fn parse<T: std::str::FromStr<Err = ParseError>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: ParseError| error.expected().to_owned())
-}
-
 impl Serve {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collections = self.collections(context)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(context.config.jobs.value)
-            .max_blocking_threads(READS)
-            .enable_all()
-            .build()
-            .map_err(|error| {
-                Failure::new(Exit::Failure, "cannot start threads").caused_by(error.to_string())
-            })?;
+        let runtime = server::runtime(context)?;
         let (listener, bound) = self.listener(&runtime)?;
         let (archives, resolvers) = self.archives(context, collections, bound)?;
         if self.print_registration {
@@ -152,7 +135,7 @@ impl Serve {
                     Some((address, outcome)) = received.recv() => {
                         registration::report(context, &address, &outcome);
                     }
-                    () = tokio::time::sleep(LOOK) => {}
+                    () = tokio::time::sleep(server::LOOK) => {}
                 }
             }
             server.stop();
@@ -173,23 +156,14 @@ impl Serve {
         if self.print_registration {
             return Ok((None, self.listen));
         }
-        let listener = runtime.block_on(TcpListener::bind(self.listen)).and_then(|listener| {
-            let address = listener.local_addr()?;
-            Ok((Some(listener), address))
-        });
-        listener
-            .or_else(|error| match error.kind() {
-                // The server that runs there answers the resolver.
-                ErrorKind::AddrInUse if self.check => Ok((None, self.listen)),
-                _ => Err(error),
-            })
-            .map_err(|error| {
-                Failure::new(Exit::Failure, format!("cannot listen on {}", self.listen))
-                .caused_by(error.to_string())
-                .hint(
-                    "`--listen 127.0.0.1:0` takes any free port; `ss -ltnp` shows who has this one",
-                )
-            })
+        match server::bind(runtime, self.listen) {
+            Ok((listener, bound)) => Ok((Some(listener), bound)),
+            // The server that runs there answers the resolver.
+            Err(error) if error.kind() == ErrorKind::AddrInUse && self.check => {
+                Ok((None, self.listen))
+            }
+            Err(error) => Err(server::cannot_listen(self.listen, &error)),
+        }
     }
 
     /// The archives, and the resolvers that they are announced to.
@@ -205,6 +179,14 @@ impl Serve {
             let exposed = self.exposed(&collection, bound)?;
             let resolver: Option<ResolverService> =
                 collection.settings().archive.resolver.as_deref().map(str::parse).transpose()?;
+            if resolver.is_some() && exposed.email.is_none() {
+                let path = collection.path().display();
+                let message =
+                    format!("`{path}` has no administrator, and its resolver requires one");
+                return Err(Failure::usage(message).hint(
+                    "`--email keeper@example.org`, or `email` in `[archive]` of `urepo.toml`",
+                ));
+            }
             if let Some(other) = archives.iter().find(|it| it.exposed().address == exposed.address)
             {
                 let both = paths(other.collection(), &collection);
@@ -330,7 +312,7 @@ fn print_addresses(context: &Context, server: &Server, bound: SocketAddr) -> Don
         let exposed = archive.exposed();
         let url = format!("{}://{}/", exposed.scheme, exposed.address);
         if context.printer.json {
-            context.printer.record(&records::ArchiveAddress {
+            context.printer.record(&records::web::ArchiveAddress {
                 url: &url,
                 service: &archive.service_url(),
                 listen: bound.to_string(),

@@ -13,6 +13,8 @@ mod promotion;
 pub(super) mod removal;
 mod repair;
 mod resolve;
+#[cfg(feature = "resolver")]
+mod resolver;
 #[cfg(feature = "serve")]
 mod serve;
 mod transfer;

@@ -141,18 +141,6 @@ pub(crate) struct ArchiveAnswer<'a> {
     pub(crate) pairs: BTreeMap<String, String>,
 }
 
-/// An archive on the web, which has begun to answer.
-#[cfg(feature = "serve")]
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "archive")]
-pub(crate) struct ArchiveAddress<'a> {
-    pub(crate) url: &'a str,
-    pub(crate) service: &'a str,
-    pub(crate) listen: String,
-    pub(crate) collection: &'a str,
-    pub(crate) collection_id: &'a str,
-}
-
 /// A file, link or empty directory of a payload.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "entry")]

@@ -104,7 +104,7 @@ pub(crate) fn family() -> World {
 }
 
 /// What the modifiers lead to, by the rules of the family.
-fn expected(modifiers: &str) -> usize {
+pub(crate) fn expected(modifiers: &str) -> usize {
     modifiers.chars().fold(0, |at, modifier| match (modifier, at) {
         ('!', 0) => 1,
         ('!', 2) => 4,

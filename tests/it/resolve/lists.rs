@@ -178,7 +178,8 @@ fn the_identifier_of_a_translation_elsewhere_is_passed_on() {
 fn requests_are_written_and_read() {
     for row in resolution("request") {
         let request = request(&row);
-        let url = request.url(text(&row, "address"), text(&row, "service"));
+        let target = request.target(text(&row, "service"));
+        let url = format!("http://{}{target}", text(&row, "address"));
         assert_eq!(url, text(&row, "url"));
         let (_, query) = url.split_once('?').unwrap();
         assert_eq!(Request::of_query(query).unwrap(), Request::Url(request));

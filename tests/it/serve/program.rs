@@ -8,10 +8,10 @@ use super::site::Answered;
 use crate::support::World;
 
 /// A running server, and the address that it printed.
-pub(super) struct Running(Child, pub(super) String);
+pub(crate) struct Running(Child, pub(crate) String);
 
 impl Running {
-    pub(super) fn start(world: &World, arguments: &str) -> Running {
+    pub(crate) fn start(world: &World, arguments: &str) -> Running {
         let mut command = world.shell(&format!("exec \"$0\" {arguments}"));
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -26,14 +26,20 @@ impl Running {
         Running(child, address)
     }
 
-    fn get(&self, target: &str) -> Answered {
+    pub(crate) fn get(&self, target: &str) -> Answered {
         let mut stream = TcpStream::connect(&self.1).unwrap();
         write!(stream, "GET {target} HTTP/1.1\r\nHost: {}\r\n\r\n", self.1).unwrap();
         Answered::read(&mut stream, false).unwrap()
     }
 
+    /// Kills it: it has no time for anything.
+    pub(crate) fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
     /// Stops it with a signal: its exit code, and what it has written to stderr.
-    pub(super) fn stop(mut self) -> (Option<i32>, String) {
+    pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         let id = rustix::process::Pid::from_child(&self.0);
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         let status = self.0.wait().unwrap();

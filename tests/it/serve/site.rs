@@ -11,7 +11,7 @@ use urepo::collection::{Collection, Scheme};
 use urepo::disk::Watcher;
 use urepo::identity::Identifier;
 use urepo::serve::{Archive, Exposure, Server, ServiceItem};
-use urepo::web::listen::{Limits, listen};
+use urepo::web::listen::{Limits, Service, listen};
 
 use crate::support::TestClock;
 
@@ -80,9 +80,17 @@ impl Site {
         limits: Limits,
         change: impl Fn(&mut Exposure),
     ) -> Site {
+        Site::with_service(SERVICE, roots, limits, change)
+    }
+
+    /// The same, where the service of each has this name.
+    pub(crate) fn with_service(
+        service: &str,
+        roots: &[(&Path, &str)],
+        limits: Limits,
+        change: impl Fn(&mut Exposure),
+    ) -> Site {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        listener.set_nonblocking(true).unwrap();
         let archives = roots.iter().map(|(root, at)| {
             let collection = Collection::open(root, &Watcher::default()).unwrap();
             let mut exposed = Exposure {
@@ -93,7 +101,7 @@ impl Site {
                 ip: None,
             };
             change(&mut exposed);
-            let name: Identifier = SERVICE.parse().unwrap();
+            let name: Identifier = service.parse().unwrap();
             let service = ServiceItem {
                 registered: name.clone().into(),
                 names: vec![name, "LK47B6W/362SFKH".parse().unwrap()],
@@ -104,6 +112,17 @@ impl Site {
         let clock = Arc::new(TestClock::at("2026-12-01T12:00:00Z"));
         let limits = Arc::new(limits);
         let server = Arc::new(Server::new(archives.collect(), Arc::clone(&limits), clock));
+        Site::run(listener, server, limits)
+    }
+
+    /// Runs a service until the site is dropped.
+    pub(crate) fn run<S: Service>(
+        listener: TcpListener,
+        service: Arc<S>,
+        limits: Arc<Limits>,
+    ) -> Site {
+        let address = listener.local_addr().unwrap();
+        listener.set_nonblocking(true).unwrap();
         let (stop, stopped) = watch::channel(false);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -113,8 +132,10 @@ impl Site {
                 .unwrap();
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                listen(listener, server, limits, stopped).await;
+                listen(listener, service, limits, stopped).await;
             });
+            // What still runs for nobody ends here.
+            runtime.shutdown_background();
         });
         Site { address, stop, thread: Some(thread) }
     }

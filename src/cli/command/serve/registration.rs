@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use urepo::disk::{Dir, StoredFile, Watcher};
+use urepo::disk::{Dir, Watcher};
 use urepo::identity::HostPort;
-use urepo::serve::{RegistrationKey, Status};
+use urepo::serve::Status;
+use urepo::web::announcement::RegistrationKey;
 use urepo::web::ask::AskError;
 
 use crate::cli::Done;
+use crate::cli::command::server::{key_in, no_key};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -20,26 +22,11 @@ pub(super) fn key(
     context: &Context,
     file: Option<&Path>,
 ) -> Result<Option<RegistrationKey>, Failure> {
-    let wrong = |place: &str, error: &urepo::identity::ParseError| {
-        let message = format!("{place} has no registration key");
-        Failure::new(Exit::Failure, message)
-            .caused_by(error.expected())
-            .hint("`urepo serve --print-registration --key-file FILE` makes one")
-    };
     let Some(file) = file else {
         let Ok(text) = std::env::var(VARIABLE) else { return Ok(None) };
-        return text.parse().map(Some).map_err(|error| wrong(VARIABLE, &error));
+        return text.parse().map(Some).map_err(|error| no_key(VARIABLE, &error));
     };
-    let path = context.absolute(file);
-    let mut opened = StoredFile::open(&path, Watcher::default())?;
-    if opened.stat()?.mode & 0o077 != 0 {
-        let message = format!("others can read the registration key in `{}`", path.display());
-        return Err(Failure::new(Exit::Failure, message)
-            .hint(format!("`chmod 600 {}` closes it", crate::cli::shell::word(&path))));
-    }
-    let text = String::from_utf8_lossy(&opened.read_all(1024)?).into_owned();
-    let place = format!("`{}`", path.display());
-    text.parse().map(Some).map_err(|error| wrong(&place, &error))
+    key_in(context, file).map(Some)
 }
 
 /// The same; a missing file gets a new key.

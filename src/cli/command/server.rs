@@ -1,0 +1,78 @@
+//! What the commands that run servers have in common.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use urepo::disk::{StoredFile, Watcher};
+use urepo::identity::ParseError;
+use urepo::web::announcement::RegistrationKey;
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::shell;
+
+/// Blocking work at a time, such as reads of disks.
+const BLOCKING: usize = 64;
+
+/// How often a signal is looked for.
+pub(super) const LOOK: Duration = Duration::from_millis(100);
+
+/// Reads a value of a flag.
+pub(super) fn parse<T: FromStr<Err = ParseError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: ParseError| error.expected().to_owned())
+}
+
+/// The threads of a server.
+pub(super) fn runtime(context: &Context) -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(context.config.jobs.value)
+        .max_blocking_threads(BLOCKING)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::new(Exit::Failure, "cannot start threads").caused_by(error.to_string())
+        })
+}
+
+/// A listener, and its address.
+pub(super) fn bind(
+    runtime: &Runtime,
+    address: SocketAddr,
+) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = runtime.block_on(TcpListener::bind(address))?;
+    let bound = listener.local_addr()?;
+    Ok((listener, bound))
+}
+
+/// Why there is no listener.
+pub(super) fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
+    Failure::new(Exit::Failure, format!("cannot listen on {address}"))
+        .caused_by(error.to_string())
+        .hint("`--listen 127.0.0.1:0` takes any free port; `ss -ltnp` shows who has this one")
+}
+
+/// The registration key in a file that only its owner can read.
+pub(super) fn key_in(context: &Context, file: &Path) -> Result<RegistrationKey, Failure> {
+    let path = context.absolute(file);
+    let mut opened = StoredFile::open(&path, Watcher::default())?;
+    if opened.stat()?.mode & 0o077 != 0 {
+        let message = format!("others can read the registration key in `{}`", path.display());
+        return Err(Failure::new(Exit::Failure, message)
+            .hint(format!("`chmod 600 {}` closes it", shell::word(&path))));
+    }
+    let text = String::from_utf8_lossy(&opened.read_all(1024)?).into_owned();
+    text.parse().map_err(|error| no_key(&format!("`{}`", path.display()), &error))
+}
+
+/// The failure of a place that should have a registration key.
+pub(super) fn no_key(place: &str, error: &ParseError) -> Failure {
+    Failure::new(Exit::Failure, format!("{place} has no registration key"))
+        .caused_by(error.expected())
+        .hint("`urepo serve --print-registration --key-file FILE` makes one")
+}

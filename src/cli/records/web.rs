@@ -1,0 +1,40 @@
+//! Records of the servers.
+
+use serde::Serialize;
+
+/// An archive on the web, which has begun to answer.
+#[cfg(feature = "serve")]
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "archive")]
+pub(crate) struct ArchiveAddress<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) service: &'a str,
+    pub(crate) listen: String,
+    pub(crate) collection: &'a str,
+    pub(crate) collection_id: &'a str,
+}
+
+/// A resolver on the web, which has begun to answer.
+#[cfg(feature = "resolver")]
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "resolver")]
+pub(crate) struct ResolverAddress<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) service: &'a str,
+    pub(crate) listen: String,
+}
+
+/// An archive in the registry of a resolver.
+#[cfg(feature = "resolver")]
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "registration")]
+pub(crate) struct Registration<'a> {
+    pub(crate) service: &'a str,
+    pub(crate) allow_private: bool,
+    pub(crate) address: Option<String>,
+    pub(crate) ip: Option<String>,
+    pub(crate) platform: Option<&'a str>,
+    pub(crate) email: Option<&'a str>,
+    pub(crate) since: Option<String>,
+    pub(crate) confirmed: Option<bool>,
+}

@@ -1,0 +1,300 @@
+//! Which answer leads to the item, and how to go on where none does [resolution, 8.3]. Nothing here waits or asks.
+
+use std::collections::BTreeSet;
+
+use crate::identity::{Identifier, Language, LanguagePreferences, Verb, Verbs};
+use crate::resolve::Pairs;
+
+/// A question to all archives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Question {
+    /// The item.
+    pub identifier: Identifier,
+    /// The request about it.
+    pub verbs: Verbs,
+}
+
+/// The URL of an item, as an archive gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The archive, by its position among those asked.
+    pub archive: usize,
+    /// The URL.
+    pub url: String,
+    /// The identifier of the item finally selected, as the archive wrote it: `rep …`, `ibip …` or both.
+    pub ibi: Option<String>,
+    /// The kind of content.
+    pub content: Option<String>,
+    /// The state.
+    pub state: Option<String>,
+    /// The key of the answer.
+    pub key: Option<String>,
+}
+
+/// Why there is no URL [resolution, 8.5].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alert {
+    /// No archive knows the item.
+    NotFound,
+    /// It was deleted, at this time if the archive says so.
+    Deleted(Option<String>),
+    /// There is no translation into this language.
+    NoTranslation(Language),
+    /// Only Copies are known.
+    NoOriginal,
+    /// These archives, by their positions, all claim the Original.
+    Suspects(Vec<usize>),
+    /// The archives lead in a circle, or too far.
+    Loop,
+    /// No archive answered.
+    Unanswered,
+}
+
+/// What the answers lead to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// The URL.
+    Found(Found),
+    /// Another question.
+    Next(Question),
+    /// Nothing.
+    Alert(Alert),
+}
+
+/// How long to wait for more answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// They change nothing.
+    None,
+    /// They may have a better language, or the URL: a moment after the first answer of this kind.
+    Moment,
+    /// They are needed.
+    All,
+}
+
+/// The answers to one question.
+#[derive(Clone, Debug)]
+pub struct Analysis<'a> {
+    question: &'a Question,
+    requires_original: bool,
+    preferences: &'a LanguagePreferences,
+    answers: Vec<Answer>,
+}
+
+/// An answer that knows the item.
+#[derive(Clone, Debug)]
+struct Answer {
+    /// URLs that the question asks for, and identifiers on the way to them.
+    leads: Vec<Lead>,
+    next_edition: Option<Identifier>,
+    is_deleted: bool,
+    /// When the item last changed, or was deleted.
+    timestamp: Option<String>,
+}
+
+/// A URL, or the identifier of an item to go on with, for a relation.
+#[derive(Clone, Debug)]
+struct Lead {
+    /// The relation: the question's steps, or the first of them.
+    relation: Verbs,
+    identifier: Option<Identifier>,
+    found: Option<Found>,
+}
+
+impl<'a> Analysis<'a> {
+    /// The analysis of the answers to `question`.
+    pub fn new(
+        question: &'a Question,
+        requires_original: bool,
+        preferences: &'a LanguagePreferences,
+    ) -> Analysis<'a> {
+        Analysis { question, requires_original, preferences, answers: Vec::new() }
+    }
+
+    /// Adds the answer of an archive; an empty one says nothing.
+    pub fn add(&mut self, archive: usize, pairs: &Pairs) {
+        if pairs.is_empty() {
+            return;
+        }
+        self.answers.push(Answer {
+            leads: leads(archive, pairs, self.question.verbs.steps()),
+            next_edition: pairs.get("ibi.nextedition").and_then(identifier),
+            is_deleted: pairs.get("state") == Some("Deleted"),
+            timestamp: pairs.get("timestamp").map(str::to_owned),
+        });
+    }
+
+    /// How long to wait for more answers.
+    pub fn patience(&self) -> Patience {
+        if self.requires_original {
+            return Patience::All;
+        }
+        let chooses_language = self.question.verbs.steps().contains(&Verb::Translation(None));
+        let has_url = self.answers.iter().any(Answer::has_url);
+        let leads_on =
+            self.answers.iter().any(|it| !it.leads.is_empty() || self.edition(it).is_some());
+        match (has_url, leads_on) {
+            (true, _) if !chooses_language => Patience::None,
+            (false, false) => Patience::All,
+            _ => Patience::Moment,
+        }
+    }
+
+    /// What the answers lead to. `asked` has the questions that were asked before.
+    pub fn decide(&self, asked: &BTreeSet<Question>) -> Decision {
+        let verbs = &self.question.verbs;
+        let length = verbs.steps().len();
+        let leads = match self.preferred() {
+            Ok(leads) => leads,
+            // No language suits: the item in its own [resolution, E20].
+            Err(at) => {
+                return self.next(self.question.identifier.clone(), verbs.without(at..at + 1));
+            }
+        };
+        let found: Vec<&Found> = leads.iter().filter_map(|lead| lead.found.as_ref()).collect();
+        if self.requires_original {
+            let is_original = |found: &&&Found| found.state.as_deref() == Some("Original");
+            let claims: Vec<&&Found> = found.iter().filter(is_original).collect();
+            match claims.as_slice() {
+                [] => {}
+                [one] => return Decision::Found((**one).clone()),
+                several => {
+                    let archives = several.iter().map(|it| it.archive).collect();
+                    return Decision::Alert(Alert::Suspects(archives));
+                }
+            }
+        } else if let Some(first) = found.first() {
+            return Decision::Found((*first).clone());
+        }
+        // The longest way, and of equal ones the first to arrive.
+        let pointers = leads.iter().filter(|lead| lead.found.is_none());
+        if let Some(lead) = pointers.min_by_key(|lead| length - lead.length())
+            && let Some(identifier) = &lead.identifier
+        {
+            return self.next(identifier.clone(), verbs.without(0..lead.length()));
+        }
+        let mut editions = self.answers.iter().filter_map(|answer| self.edition(answer));
+        if let Some(next) = editions.next() {
+            return self.next(next.clone(), verbs.clone());
+        }
+        if self.requires_original {
+            // The selected item has its Original elsewhere: in an archive that does not know the first one.
+            let others = leads.iter().filter_map(|lead| lead.identifier.clone());
+            let question = |identifier| Question { identifier, verbs: verbs.without(0..length) };
+            if let Some(next) = others.map(question).find(|it| !asked.contains(it)) {
+                return Decision::Next(next);
+            }
+        }
+        Decision::Alert(self.alert(!found.is_empty()))
+    }
+
+    fn alert(&self, has_copies: bool) -> Alert {
+        if let Some(answer) = self.answers.iter().find(|answer| answer.is_deleted) {
+            return Alert::Deleted(answer.timestamp.clone());
+        }
+        if has_copies {
+            return Alert::NoOriginal;
+        }
+        let language = self.question.verbs.steps().iter().find_map(|verb| match verb {
+            Verb::Translation(Some(language)) => Some(language.clone()),
+            _ => None,
+        });
+        match language {
+            Some(language) if !self.answers.is_empty() => Alert::NoTranslation(language),
+            _ => Alert::NotFound,
+        }
+    }
+
+    fn next(&self, identifier: Identifier, verbs: Verbs) -> Decision {
+        Decision::Next(Question { identifier, verbs })
+    }
+
+    /// The next edition that an answer names, where the last one is requested and the answer has nothing better.
+    fn edition<'b>(&self, answer: &'b Answer) -> Option<&'b Identifier> {
+        let is_asked = self.question.verbs.steps().first() == Some(&Verb::LastEdition);
+        answer.next_edition.as_ref().filter(|_| is_asked && !answer.has_url())
+    }
+
+    /// The leads whose languages suit the reader best, in the order of arrival; the step for which none suits.
+    fn preferred(&self) -> Result<Vec<&Lead>, usize> {
+        let mut leads: Vec<&Lead> = self.answers.iter().flat_map(|answer| &answer.leads).collect();
+        for (at, step) in self.question.verbs.steps().iter().enumerate() {
+            let reaches = |lead: &&Lead| lead.length() > at;
+            if *step != Verb::Translation(None) || !leads.iter().any(reaches) {
+                continue;
+            }
+            let language = |lead: &&Lead| match lead.relation.steps().get(at) {
+                Some(Verb::Translation(language)) => language.clone(),
+                _ => None,
+            };
+            let languages: Vec<Language> = leads.iter().filter_map(language).collect();
+            let best = self.preferences.lookup(&languages);
+            leads.retain(|lead| !reaches(lead) || language(lead).as_ref() == best);
+            if !leads.iter().any(reaches) {
+                return Err(at);
+            }
+        }
+        Ok(leads)
+    }
+}
+
+impl Lead {
+    /// The number of steps that it takes.
+    fn length(&self) -> usize {
+        self.relation.steps().len()
+    }
+}
+
+impl Answer {
+    fn has_url(&self) -> bool {
+        self.leads.iter().any(|lead| lead.found.is_some())
+    }
+}
+
+/// The leads in a list of pairs, for a question with these steps.
+fn leads(archive: usize, pairs: &Pairs, steps: &[Verb]) -> Vec<Lead> {
+    let value = |name: &str, qualifier: &str| pairs.get(&format!("{name}{qualifier}"));
+    let owned = |value: Option<&str>| value.map(str::to_owned);
+    let mut leads = Vec::new();
+    for (name, url) in pairs.iter() {
+        let Some(qualifier) = name.strip_prefix("url") else { continue };
+        let Ok(relation) = Verbs::of_relation(qualifier) else { continue };
+        let state = value("state", qualifier);
+        if !relation.is_requested_by(steps) || state == Some("Deleted") {
+            continue;
+        }
+        let ibi = value("ibi", qualifier);
+        let found = Found {
+            archive,
+            url: url.to_owned(),
+            ibi: owned(ibi),
+            content: owned(value("contenttype", qualifier)),
+            state: owned(state),
+            key: owned(pairs.get("urlkey")),
+        };
+        leads.push(Lead { relation, identifier: ibi.and_then(identifier), found: Some(found) });
+    }
+    for (name, forms) in pairs.iter() {
+        let Some(qualifier) = name.strip_prefix("ibi") else { continue };
+        let Ok(relation) = Verbs::of_relation(qualifier) else { continue };
+        let length = relation.steps().len();
+        let has_url =
+            leads.iter().any(|lead: &Lead| lead.relation.steps().starts_with(relation.steps()));
+        let is_on_the_way = (1..=steps.len()).contains(&length)
+            && relation.is_requested_by(&steps[..length])
+            && !has_url;
+        if let Some(identifier) = identifier(forms).filter(|_| is_on_the_way) {
+            leads.push(Lead { relation, identifier: Some(identifier), found: None });
+        }
+    }
+    leads
+}
+
+/// The identifier in forms of it, the repository name if there is one [resolution, Table 9.4].
+pub(super) fn identifier(forms: &str) -> Option<Identifier> {
+    let mut words = forms.split(' ');
+    match (words.next()?, words.next()?) {
+        ("rep" | "ibip", identifier) => identifier.parse().ok(),
+        _ => None,
+    }
+}

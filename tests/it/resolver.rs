@@ -1,0 +1,8 @@
+//! The resolver: persistent URLs over connections, against scripted archives and our own.
+
+mod both;
+mod conversation;
+mod hostile;
+mod inclusion;
+mod scenarios;
+mod scripted;

@@ -1,0 +1,134 @@
+//! Our resolver and our archives together.
+
+use urepo::web::listen::Limits;
+
+use super::scripted::{ITEM, Resolving, patient, registry, service};
+use crate::resolve::{expected, family, name, put};
+use crate::serve::{Running, Site};
+use crate::support::{World, make_collection};
+
+/// Archives at `NAME.example.org` of the collections called `names`, and a resolver of them.
+fn resolving(world: &World, names: &[&str]) -> (Vec<Site>, Resolving) {
+    let site = |name: &&str| {
+        let root = world.path(name);
+        let address = format!("{name}.example.org");
+        Site::with_service(&service(name), &[(&root, &address)], Limits::default(), |_| {})
+    };
+    let sites: Vec<Site> = names.iter().map(site).collect();
+    let hosts = sites.iter().zip(names);
+    let hosts: Vec<String> =
+        hosts.map(|(site, name)| format!("{} {name}.example.org", site.address)).collect();
+    let resolving = Resolving::with(&registry(names), &hosts.join("\n"), patient());
+    (sites, resolving)
+}
+
+/// Each composition of modifiers leads to the same item as in three collections on one machine.
+#[test]
+fn every_composition_leads_to_its_item_over_three_archives() {
+    let world = family();
+    let (_sites, resolving) = resolving(&world, &["a", "b", "c"]);
+    let rows = crate::identity::resolution("modifiers");
+    let mut compositions: Vec<String> =
+        rows.iter().map(|row| crate::identity::text(row, "text").to_owned()).collect();
+    compositions.push(String::new());
+    for plain in &compositions {
+        for language in ["+", "+(pt)"] {
+            let modifiers = plain.replace('+', language);
+            for status in ["", "?ibiurl.requireditemstatus=Original"] {
+                let target = format!("/{}{modifiers}{status}", name(0));
+                let answer = resolving.get_with(&target, &["Accept-Language: pt-BR"]);
+                let cite = format!("<http://urlib.net/{}>; rel=\"cite-as\"", name(expected(plain)));
+                assert_eq!((answer.status, answer.field("link")), (302, &*cite), "{target}");
+            }
+        }
+    }
+}
+
+/// A file that is damaged in one archive is given by the other one.
+#[test]
+fn damage_in_one_archive_leads_to_the_copy_in_the_other() {
+    let world = World::new();
+    for root in ["a", "b"] {
+        make_collection(&world.path(root));
+        put(&world.path(root), ITEM, &"file = 'é.txt'".parse().unwrap());
+    }
+    crate::support::change_item(&world.path("b"), ITEM, |sidecar| {
+        sidecar.state = urepo::item::State::Copy;
+    });
+    let (sites, resolving) = resolving(&world, &["a", "b"]);
+    let original = format!("/{ITEM}?ibiurl.requireditemstatus=Original");
+    let location = |target: &str| resolving.get(target).field("location").to_owned();
+    let path = format!("/col/{ITEM}/doc/%C3%A9.txt");
+    assert_eq!(location(&original), format!("http://a.example.org{path}"));
+    std::fs::write(world.path(format!("a/{ITEM}/doc/é.txt")), "y").unwrap();
+    let answer = sites[0].ask("GET", "a.example.org", &path, &[]);
+    assert_eq!(answer.status, 500);
+    assert_eq!(location(&format!("/{ITEM}")), format!("http://b.example.org{path}"));
+    assert_eq!(resolving.get(&original).text(), "alert {original not found}");
+    assert_eq!(sites[1].ask("GET", "b.example.org", &path, &[]).body, b"x");
+}
+
+/// The programs themselves: registration, inclusion, resolution, an archive that moves, a resolver that is killed,
+/// exclusion.
+#[test]
+fn an_archive_is_resolved_while_it_runs() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let item = world.run("-c archive new a.txt").line();
+    let start = |listen: &str| {
+        let resolver = format!(
+            "resolver --registry registry.toml --service J8LNKB5R7W/3FUQHC5 --listen {listen}"
+        );
+        Running::start(&world, &resolver)
+    };
+    let resolver = start("127.0.0.1:0");
+    let address = resolver.1.clone();
+    let settings = world.path("archive/urepo.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let archive = format!(
+        "[archive]\nresolver = \"http://{address}/J8LNKB5R7W/3FUQHC5\"\nemail = \"keeper@example.org\"\n"
+    );
+    std::fs::write(&settings, format!("{text}\n{archive}")).unwrap();
+    let mail = world.run("-c archive serve --print-registration --key-file key");
+    let service = mail.succeeded().split("archiveserviceibi = ").nth(1).unwrap();
+    let service = service.lines().next().unwrap().to_owned();
+    let check = "-c archive serve --listen 127.0.0.1:0 --key-file key --check";
+    let ran = world.run(check);
+    assert!(ran.code == 1 && ran.stderr.contains("registered with this key?"), "{}", ran.stderr);
+    let register = format!("resolver register {service} --registry registry.toml --key-file key");
+    assert!(world.run(&format!("{register} --allow-private")).succeeded().contains(&service));
+    assert_eq!(world.run(&register).code, 23);
+
+    let redirect =
+        |resolver: &Running| resolver.get(&format!("/{item}")).field("location").to_owned();
+    let serve = "-c archive serve --listen 127.0.0.1:0 --key-file key";
+    for _ in 0..2 {
+        // Each time at another port.
+        let archive = Running::start(&world, serve);
+        let expected = format!("http://{}/col/{item}/doc/a.txt", archive.1);
+        while redirect(&resolver) != expected {
+            std::thread::yield_now();
+        }
+        assert_eq!(archive.get(&format!("/col/{item}/doc/a.txt")).body, b"alpha");
+        let (code, text) = archive.stop();
+        assert_eq!(code, Some(0), "{text}");
+        assert_eq!(resolver.get(&format!("/{item}")).status, 504, "{text}");
+        let list = world.run("resolver list --registry registry.toml");
+        assert_eq!(list.succeeded(), format!("{service}  registered\n"));
+    }
+    let archive = Running::start(&world, serve);
+    while redirect(&resolver).is_empty() {
+        std::thread::yield_now();
+    }
+    resolver.kill();
+    let resolver = start(&address);
+    assert_eq!(redirect(&resolver), format!("http://{}/col/{item}/doc/a.txt", archive.1));
+    // An archive that is killed cannot withdraw; the resolver bears it.
+    archive.kill();
+    assert_eq!(resolver.get(&format!("/{item}")).status, 504);
+    assert!(world.run("resolver remove --registry registry.toml").code == 2);
+    world.run(&format!("resolver remove {service} --registry registry.toml")).succeeded();
+    assert_eq!(world.run(&format!("resolver remove {service} --registry registry.toml")).code, 21);
+    let (code, text) = resolver.stop();
+    assert_eq!(code, Some(0), "{text}");
+}

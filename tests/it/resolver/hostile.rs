@@ -1,0 +1,192 @@
+//! Archives that fail, lie or attack, and readers who do.
+
+use std::net::TcpListener;
+
+use urepo::resolver::AskLimits;
+
+use super::scripted::{
+    Act, ITEM, Resolving, SERVICE, Scripted, hasty, pairs, patient, plain, registry, url,
+    write_registry,
+};
+
+fn good(name: &'static str) -> Scripted {
+    Scripted::new(name, move |_| pairs(name, ITEM, &url(name, "", "Copy")))
+}
+
+fn bytes(head: &str, body: &[u8]) -> Act {
+    Act::Bytes([head.as_bytes(), body].concat())
+}
+
+/// The answer of a resolver whose first archive does this, and whose second one has a Copy: all answers are waited for.
+fn beside(act: impl Fn() -> Act + Send + Sync + 'static, limits: AskLimits) -> (u16, String) {
+    let archives = [Scripted::new("a", move |_| act()), good("b")];
+    let resolving = Resolving::of(&archives, limits);
+    let answer = resolving.get(&format!("/{ITEM}?ibiurl.requireditemstatus=Original"));
+    (answer.status, answer.text().replace("\r\n", " "))
+}
+
+#[test]
+fn an_answer_that_is_none_is_dropped_and_counted() {
+    let claim = pairs("a", ITEM, &url("a", "", "Original"));
+    let Act::Pairs(claim) = claim else { panic!() };
+    let long = plain(claim.len());
+    let replaced = |from: &'static str, to: &'static str| {
+        let claim = claim.replace(from, to);
+        move || Act::Pairs(claim.clone())
+    };
+    let with_head = |head: String| {
+        let claim = claim.clone();
+        move || bytes(&head, claim.as_bytes())
+    };
+    let many: Vec<String> = (0..100_000).map(|number| format!("n{number} x")).collect();
+    let found = (302, String::new());
+    let dropped = (404, "alert {original not found} unanswered 1".to_owned());
+    // The claim counts where nothing is wrong with it.
+    assert_eq!(beside(replaced("", ""), patient()), found);
+    assert_eq!(beside(with_head(long.clone()), patient()), found);
+    type Script = Box<dyn Fn() -> Act + Send + Sync>;
+    let acts: Vec<(&str, Script)> = vec![
+        ("braces", Box::new(|| Act::Pairs("{{bad".to_owned()))),
+        ("another's name", Box::new(replaced("/a/2026", "/b/2026"))),
+        ("no name", Box::new(replaced("ibi.archiveservice", "ibi.other"))),
+        ("another host", Box::new(replaced("url http://a.", "url http://b."))),
+        ("a user", Box::new(replaced("url http://a.", "url http://a.example.org@b."))),
+        ("a port", Box::new(replaced("url http://a.example.org", "url http://a.example.org:8080"))),
+        ("no scheme", Box::new(replaced("url http:", "url "))),
+        ("a script", Box::new(replaced("url http://", "url javascript://"))),
+        ("another status", Box::new(with_head(long.replace("200 OK", "404 Not Found")))),
+        (
+            "a redirect",
+            Box::new(with_head(
+                long.replace("200 OK", "302 Found\r\nLocation: http://b.example.org/"),
+            )),
+        ),
+        ("a page", Box::new(with_head(long.replace("text/plain", "text/html")))),
+        ("no type", Box::new(with_head(long.replace("Content-Type: text/plain\r\n", "")))),
+        (
+            "packed",
+            Box::new(with_head(
+                long.replace("Content-Type", "Content-Encoding: gzip\r\nContent-Type"),
+            )),
+        ),
+        ("not whole", Box::new(with_head(plain(claim.len() + 1)))),
+        ("not HTTP", Box::new(|| Act::Bytes(b"220 mail\r\n".to_vec()))),
+        ("nothing", Box::new(|| Act::Bytes(Vec::new()))),
+        ("many pairs", Box::new(move || Act::Pairs(many.join(" ")))),
+        ("bytes", Box::new(|| bytes(&plain(4), b"a \xff\xfe"))),
+        (
+            "a long head",
+            Box::new(|| bytes("HTTP/1.1 200 OK\r\n", "A: b\r\n".repeat(9999).as_bytes())),
+        ),
+        (
+            "endless",
+            Box::new(|| {
+                Act::Endless(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n".to_vec())
+            }),
+        ),
+    ];
+    for (name, act) in acts {
+        assert_eq!(beside(act, patient()), dropped, "{name}");
+    }
+    // What never ends, and sends nothing more.
+    assert_eq!(beside(|| Act::Hang, hasty()), dropped);
+}
+
+#[test]
+fn a_dead_archive_is_left_out_and_comes_back() {
+    let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let b = good("b");
+    let text = format!("{gone} a.example.org\n{} b.example.org\n", b.address);
+    let resolving =
+        Resolving::with(&registry(&["a", "b"]), &text, AskLimits { failures: 2, ..patient() });
+    let target = format!("/{ITEM}?ibiurl.requireditemstatus=Original");
+    for _ in 0..3 {
+        let answer = resolving.get(&target);
+        assert_eq!(answer.text(), "alert {original not found}\r\nunanswered 1");
+    }
+    // It is announced again, at another address: this counts at once.
+    let changed = registry(&["b", "c"]);
+    write_registry(&resolving.registry, &changed);
+    let answer = resolving.get(&target);
+    assert_eq!(answer.text(), "alert {original not found}\r\nunanswered 1");
+    write_registry(&resolving.registry, &registry(&["b"]));
+    assert_eq!(resolving.get(&target).text(), "alert {original not found}");
+    // What nobody can read changes nothing.
+    write_registry(&resolving.registry, "[[archive");
+    assert_eq!(resolving.get(&target).text(), "alert {original not found}");
+}
+
+#[test]
+fn an_archive_that_answers_again_is_asked_again() {
+    let a = Scripted::new("a", {
+        let count = std::sync::atomic::AtomicUsize::new(0);
+        move |_| match count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0..2 => Act::Bytes(b"broken\r\n\r\n".to_vec()),
+            _ => pairs("a", ITEM, &url("a", "", "Original")),
+        }
+    });
+    let archives = [a];
+    let limits = AskLimits { failures: 2, pause: std::time::Duration::ZERO, ..patient() };
+    let resolving = Resolving::of(&archives, limits);
+    let target = format!("/{ITEM}");
+    for _ in 0..2 {
+        assert_eq!(resolving.get(&target).status, 504);
+    }
+    // Before it is asked for an item, it has to confirm that it is there.
+    let asked: Vec<String> = (0..3).map(|_| archives[0].next_target()).collect();
+    assert!(asked[2].ends_with("?servicesubject=inclusionConfirmationRequest"), "{asked:?}");
+    while resolving.get(&target).status != 302 {}
+}
+
+#[test]
+fn private_addresses_are_not_asked_unless_that_is_allowed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for host in
+        ["127.0.0.1", "[::ffff:127.0.0.1]", "localhost", "0.0.0.0", "[::1]", "[64:ff9b::7f00:1]"]
+    {
+        let text = registry(&["a"]).replace("a.example.org\"", &format!("{host}:{port}\""));
+        let resolving = Resolving::with(&text, "", patient());
+        assert_eq!(resolving.get(&format!("/{ITEM}")).status, 504, "{host}");
+        assert!(listener.accept().is_err(), "{host}: a connection was made");
+    }
+    let a = Scripted::new("a", |_| Act::Pairs(String::new()));
+    let text = registry(&["a"]).replace("a.example.org\"", &format!("{}\"", a.address));
+    let allowed = text.replacen("salt", "allow_private = true\nsalt", 1);
+    assert_eq!(Resolving::with(&allowed, "", patient()).get(&format!("/{ITEM}")).status, 404);
+    assert_eq!(a.targets().len(), 1);
+}
+
+#[test]
+fn requests_of_readers_are_bounded_and_lead_nowhere_else() {
+    let archives = [good("a")];
+    let resolving = Resolving::of(&archives, patient());
+    for (target, status) in [
+        ("/", 200),
+        ("/style.css", 200),
+        ("/robots.txt", 200),
+        ("/healthz", 200),
+        ("/x", 404),
+        ("//evil.org/", 404),
+        ("/..%2fx", 404),
+        (&format!("/{ITEM}!!"), 400),
+        (&format!("/{ITEM}/../x"), 404),
+        (&format!("/{ITEM}/%2e%2e/x"), 404),
+        (&format!("/{SERVICE}?servicesubject=urlRequest"), 400),
+        (&format!("/{ITEM}"), 302),
+    ] {
+        assert_eq!(resolving.get(target).status, status, "{target}");
+    }
+    for host in ["evil.org", "urlib.net:8080", "127.0.0.1"] {
+        assert_eq!(resolving.site.ask("GET", host, &format!("/{ITEM}"), &[]).status, 421, "{host}");
+    }
+    let www = resolving.site.ask("HEAD", "WWW.urlib.net:80", &format!("/{ITEM}?x=//evil.org"), &[]);
+    assert_eq!(
+        (www.status, www.field("location")),
+        (302, "http://a.example.org/col/Copy?x=//evil.org")
+    );
+    assert_eq!(resolving.site.ask("POST", "urlib.net", "/", &[]).status, 405);
+    let with_body = "GET / HTTP/1.1\r\nHost: urlib.net\r\nContent-Length: 1\r\n\r\nx";
+    assert_eq!(resolving.site.send(with_body).unwrap().status, 400);
+}
