@@ -93,6 +93,8 @@ impl Command {
         match self {
             Command::Meta(it) if it.is_answer() => Purpose::Answer,
             Command::Export(it) if it.is_stream() => Purpose::Answer,
+            #[cfg(feature = "resolver")]
+            Command::Resolver(it) if it.is_answer() => Purpose::Answer,
             Command::List(_)
             | Command::Show(_)
             | Command::Find(_)

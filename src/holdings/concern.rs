@@ -143,6 +143,8 @@ impl Holdings {
             }
         }
         let deleted = self.those(|it| it.has(Has::Tombstone)).next().map(|it| it.collection);
+        let stubs: Vec<_> =
+            self.those(|it| it.has(Has::Stub)).map(|it| Some(it.collection)).collect();
         for holding in self.all.iter().filter(|it| !is_ceded(it)) {
             let at = holding.collection;
             let is_copy = holding.record.as_ref().is_ok_and(|it| it.state == State::Copy);
@@ -153,7 +155,7 @@ impl Holdings {
                     Some(Concern::Left { copy: at, deleted })
                 }
                 // The Original is out of sight, and nothing here shows how far it has moved on.
-                (Standing::Behind, _) if is_copy && self.is_stub(holding.against) => None,
+                (Standing::Behind, _) if is_copy && stubs.contains(&holding.against) => None,
                 (Standing::Behind, _) => Some(Concern::Behind(at)),
                 (Standing::Fork, _) => Some(Concern::Fork(at)),
                 // A holding that cannot be read, or is migrating, may be the Original.
@@ -167,10 +169,6 @@ impl Holdings {
             });
         }
         concerns
-    }
-
-    fn is_stub(&self, at: Option<usize>) -> bool {
-        self.those(|it| it.has(Has::Stub)).any(|it| Some(it.collection) == at)
     }
 
     /// The number of current Copies.

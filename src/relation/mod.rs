@@ -111,11 +111,6 @@ impl RelationPlan {
         Ok(())
     }
 
-    /// Whether no other item has, or would have, the other end of a relation.
-    pub fn is_own_alone(&self) -> bool {
-        self.ends.len() < 2 && self.left.is_empty()
-    }
-
     /// The collections that change, in the order in which they are to be changed.
     pub fn collections(&self) -> Vec<usize> {
         let mut collections = Vec::new();

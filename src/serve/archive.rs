@@ -1,12 +1,18 @@
 //! A collection as an archive on the web.
 
+use std::path::Path;
+
+use super::access::AccessCounter;
 use super::file_cache::FileCache;
 use super::key::Keys;
 use super::proof::Proofs;
 use super::service_item::ServiceItem;
 use crate::collection::{Collection, Scheme};
+use crate::disk::LockError;
 use crate::identity::{HostPort, Identifier, RepositoryName};
 use crate::resolve::{Announced, Forms};
+use crate::sidecar::Network;
+use crate::wait::Waiter;
 
 /// The base of persistent URLs where none is set: that of the standard's resolver.
 const URL_BASE: &str = "http://urlib.net/";
@@ -22,6 +28,8 @@ pub struct Exposure {
     pub email: Option<String>,
     /// The beginning of persistent URLs, if a resolver answers them.
     pub url_base: Option<String>,
+    /// The networks of resolvers whose acknowledgments are counted; all if there are none.
+    pub resolver_from: Vec<Network>,
     /// The IP address that a resolver is given, if it is not the one of the connection to it.
     pub ip: Option<std::net::IpAddr>,
 }
@@ -37,6 +45,7 @@ pub struct Archive {
     pub(super) keys: Keys,
     pub(super) proofs: Proofs,
     pub(super) files: FileCache,
+    pub(super) accesses: AccessCounter,
 }
 
 impl Archive {
@@ -63,6 +72,7 @@ impl Archive {
             keys: Keys::new()?,
             proofs: Proofs::default(),
             files: FileCache::default(),
+            accesses: AccessCounter::default(),
         })
     }
 
@@ -74,6 +84,11 @@ impl Archive {
     /// How it is exposed.
     pub fn exposed(&self) -> &Exposure {
         &self.exposed
+    }
+
+    /// Writes what has been counted of accesses into the state directory of a machine. After an error, nothing is lost.
+    pub fn write_accesses(&self, state: &Path, waiter: &Waiter<'_>) -> Result<(), LockError> {
+        self.accesses.write(&state.join(self.collection.id()), waiter)
     }
 
     /// The URL of its service.

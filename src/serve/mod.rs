@@ -12,6 +12,7 @@
 //! | `service_item` | the item that the service is |
 //! | `service`, `acknowledgment` | the archive service: lists of pairs, and the acknowledgments of resolvers |
 //! | `key` | keys of URLs |
+//! | `access` | access statistics |
 //! | `item` | persistent URLs: where they lead |
 //! | `pages`, `alerts` | lists, descriptions, and why there is nothing |
 //! | `file`, `payload_file`, `stream` | files, and their bytes on the way |
@@ -21,6 +22,7 @@
 //! | `media` | media types by the endings of names |
 //! | `server` | from a request to its answer |
 
+mod access;
 mod acknowledgment;
 mod alerts;
 mod announce;
@@ -39,6 +41,7 @@ mod service;
 mod service_item;
 mod stream;
 
+pub use access::{AccessLine, Accesses, access_lines};
 pub use announce::{ResolverService, Status};
 pub use archive::{Archive, Exposure};
 pub use route::{Route, route};

@@ -1,14 +1,16 @@
 //! From a request to its answer: framing, host, method, path.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::body::Incoming;
+use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, USER_AGENT};
 use hyper::http::request::Parts;
-use hyper::{Request, StatusCode};
+use hyper::{Method, Request, StatusCode};
 
+use super::access::Fetch;
 use super::archive::Archive;
 use super::file::{FileOrAnswer, answer_with};
 use super::item::RequestContext;
@@ -16,7 +18,7 @@ use super::route::{Route, route};
 use super::service::answer_query;
 use crate::clock::Clock;
 use crate::collection::CollectionError;
-use crate::identity::{HostPort, PersistentUrl, RepositoryName};
+use crate::identity::{HostPort, Instant, PersistentUrl, RepositoryName};
 use crate::web::answer::{self, Answer};
 use crate::web::front::front;
 use crate::web::head::client;
@@ -77,7 +79,9 @@ impl Server {
             Ok(Route::Content { name, path }) => {
                 let place = (&archive.collection, &archive.proofs);
                 if let Some(opened) = archive.files.find(place, (&name, &path), client) {
-                    return answer_with(archive, opened, &head.method, &head.headers);
+                    let answer = answer_with(archive, opened, &head.method, &head.headers);
+                    archive.count(&name, client, &head, &answer, self.clock.now());
+                    return answer;
                 }
                 Job::Content { name, path }
             }
@@ -107,15 +111,48 @@ fn perform(
     head: &Parts,
 ) -> Result<Answer, CollectionError> {
     match job {
-        Job::Service(query) => answer_query(archive, &query, clock.now()),
+        Job::Service(query) => answer_query(archive, &query, (context.client, clock.now())),
         Job::Item(url) => archive.persistent_url(&url, context),
         Job::Content { name, path } => Ok(match archive.content(&name, &path, context)? {
             FileOrAnswer::Answer(answer) => answer,
             FileOrAnswer::File(opened) => {
-                answer_with(archive, *opened, &head.method, &head.headers)
+                let answer = answer_with(archive, *opened, &head.method, &head.headers);
+                archive.count(&name, context.client, head, &answer, clock.now());
+                answer
             }
         }),
     }
+}
+
+impl Archive {
+    /// Counts the answer to a request for a file.
+    fn count(
+        &self,
+        item: &RepositoryName,
+        client: IpAddr,
+        head: &Parts,
+        answer: &Answer,
+        now: Instant,
+    ) {
+        let field = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
+        let is_file = matches!(answer.status(), StatusCode::OK | StatusCode::PARTIAL_CONTENT);
+        if head.method == Method::GET && is_file {
+            let range = field(CONTENT_RANGE);
+            let fetch = Fetch {
+                bytes: field(CONTENT_LENGTH).and_then(|it| it.parse().ok()).unwrap_or(0),
+                is_begin: range.is_none_or(|range| range.starts_with("bytes 0-")),
+                is_robot: is_robot(&head.headers),
+            };
+            self.accesses.fetched(item, client, fetch, now);
+        }
+    }
+}
+
+/// Whether a program says that it is a robot.
+fn is_robot(headers: &HeaderMap) -> bool {
+    let name = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
+    let name = name.unwrap_or_default().to_ascii_lowercase();
+    ["bot", "crawl", "spider", "slurp"].iter().any(|word| name.contains(word))
 }
 
 impl Service for Server {

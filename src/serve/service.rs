@@ -9,9 +9,10 @@ use hyper::StatusCode;
 use super::acknowledgment::Acknowledgment;
 use super::archive::Archive;
 use super::proof::{Proof, Version};
+use super::route::{Route, route};
 use crate::collection::CollectionError;
 use crate::custody::Standing;
-use crate::identity::{FormatName, Identifier, Instant, Verbs};
+use crate::identity::{FormatName, Identifier, Instant, RepositoryName, Verbs};
 use crate::item::{Content, PayloadPath, State, position};
 use crate::resolve::{
     Archive as Answers, Destination, DestinationKind, Forms, HeldItem, ItemRecord, Items,
@@ -24,7 +25,7 @@ use crate::web::answer::{Answer, text};
 pub(super) fn answer_query(
     archive: &Archive,
     query: &str,
-    now: Instant,
+    (client, now): (IpAddr, Instant),
 ) -> Result<Answer, CollectionError> {
     let refuse = |notice: String| Ok(text(StatusCode::BAD_REQUEST, notice));
     let read = Request::of_query(query).and_then(|request| match request {
@@ -39,9 +40,13 @@ pub(super) fn answer_query(
         Err(RequestError::Pair(name)) => return refuse(format!("notice {{invalid pair {name}}}")),
     };
     if let Some(it) = acknowledged {
-        let is_own = archive.keys.knows(&it.key, now, &it.addresses)
-            && it.url.strip_prefix(&archive.base()).is_some_and(|path| path.starts_with('/'));
-        tracing::info!(url = it.url, is_own, "acknowledged");
+        let item = archive.own_item(&it.url).filter(|_| {
+            archive.keys.knows(&it.key, now, &it.addresses) && archive.is_resolver(client)
+        });
+        tracing::info!(url = it.url, counted = item.is_some(), "acknowledged");
+        if let (Some(item), Some(reader)) = (item, it.addresses.first()) {
+            archive.accesses.acknowledged(&item, *reader, &it.key, now);
+        }
     }
     let addresses = match &request {
         Request::Url(UrlRequest { addresses, .. }) => addresses.as_slice(),
@@ -49,6 +54,26 @@ pub(super) fn answer_query(
     };
     let pairs = answer(&request, &ArchiveForClient::new(archive, addresses, now))?;
     Ok(text(StatusCode::OK, pairs.to_string()))
+}
+
+impl Archive {
+    /// The item of a URL of this archive.
+    fn own_item(&self, url: &str) -> Option<RepositoryName> {
+        match route(url.strip_prefix(&self.base())?, &[]).ok()? {
+            Route::Content { name, .. } => Some(name),
+            Route::Item(url) => match url.identifier {
+                Identifier::Repository(name) => Some(name),
+                _ => None,
+            },
+            Route::About | Route::Service(_) => None,
+        }
+    }
+
+    /// Whether acknowledgments from `client` are counted.
+    fn is_resolver(&self, client: IpAddr) -> bool {
+        let networks = &self.exposed.resolver_from;
+        networks.is_empty() || networks.iter().any(|network| network.contains(client))
+    }
 }
 
 /// The archive, answering a client.

@@ -125,14 +125,10 @@ impl Shared<'_> {
                 let is_done = matches!(group.outcomes.get(at), Some(Outcome { result: Ok(_), .. }));
                 !is_done || *replaces
             });
-            self.make_room(left.map(|(.., item)| item));
+            // Items that the group has replaced, or could not publish: a long run needs the room.
+            left.for_each(|(.., item)| self.writer().discard(item));
         }
         (group.outcomes.into_values().collect(), group.fatal)
-    }
-
-    /// Removes items that the group has replaced, or could not publish: a long run needs the room.
-    fn make_room<'a>(&self, staged: impl Iterator<Item = &'a StagedItem>) {
-        staged.for_each(|item| self.writer().discard(item));
     }
 
     /// Makes sure that existing items are durable before they are reported: another run, killed or at work,

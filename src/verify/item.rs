@@ -190,7 +190,7 @@ impl Inspection {
             self.report.findings.as_slice().iter().any(|it| it.code == Code::PayloadLeft);
         let is_damage = is_revived
             || self.report.findings.is_damage()
-            || self.reading.as_ref().is_some_and(|reading| reading.found_damage());
+            || self.reading.as_ref().is_some_and(|reading| reading.findings().is_damage());
         if !is_damage {
             return false;
         }

@@ -92,13 +92,9 @@ impl DigestRun {
         Ok(Ok(digest(&mut file, context.progress, context.interrupt)?))
     }
 
-    fn findings(&self) -> MutexGuard<'_, Findings> {
+    /// The findings so far.
+    pub(super) fn findings(&self) -> MutexGuard<'_, Findings> {
         self.findings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether damage was found.
-    pub(super) fn found_damage(&self) -> bool {
-        self.findings().is_damage()
     }
 
     /// The findings.

@@ -80,6 +80,11 @@ enum Action {
 const MOST_HOSTS: u64 = 1024 * 1024;
 
 impl ResolverCommand {
+    /// Whether it only answers.
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(self.action, Some(Action::List(_)))
+    }
+
     pub(crate) fn run(&self, context: &Context) -> Done {
         match &self.action {
             Some(Action::Register(it)) => it.run(context),

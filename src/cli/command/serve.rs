@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -19,7 +20,8 @@ use urepo::progress::NoProgress;
 use urepo::serve::{
     Archive, Exposure, ResolverService, Server, ServiceItem, ensure_service, service_of,
 };
-use urepo::sidecar::Network;
+use urepo::sidecar::{ConditionError, Network};
+use urepo::wait::Waiter;
 use urepo::web::announcement::{RegistrationKey, Subject};
 use urepo::web::listen::{Limits, listen};
 
@@ -130,8 +132,10 @@ impl Serve {
                 tokio::spawn(archive.keep_announced(at, stopped.clone(), report));
             }
             drop(reports);
+            let mut minutes = tokio::time::interval(MINUTE);
             while !context.interrupt.requested() && !listening.is_finished() {
                 tokio::select! {
+                    _ = minutes.tick() => write_accesses(context, &server),
                     Some((address, outcome)) = received.recv() => {
                         registration::report(context, &address, &outcome);
                     }
@@ -145,6 +149,7 @@ impl Serve {
                 registration::report(context, &address, &outcome);
             }
             let _ = listening.await;
+            write_accesses(context, &server);
         });
         // A disk that still reads for nobody does not keep the program.
         runtime.shutdown_background();
@@ -245,7 +250,14 @@ impl Serve {
                 "`--address archive.example.org`, or `address` in `[archive]` of `urepo.toml`",
             ));
         }
+        let resolver_from = settings.resolver_from.iter().map(|text| text.parse());
+        let resolver_from = resolver_from.collect::<Result<_, _>>().map_err(|error| {
+            let place = format!("`resolver_from` in `{}`", collection.path().display());
+            Failure::usage(format!("{place} has a wrong entry"))
+                .caused_by(ConditionError::to_string(&error))
+        })?;
         Ok(Exposure {
+            resolver_from,
             address: named.unwrap_or_else(|| HostPort::of_socket(bound)),
             scheme: settings.scheme,
             email: self.email.clone().or_else(|| settings.email.clone()),
@@ -273,6 +285,21 @@ impl Serve {
                 let issue = context.issue_options(ClockTrust::default());
                 Ok(Some(ensure_service(collection, &context.caller(&NoProgress), &issue)?))
             }
+        }
+    }
+}
+
+/// How often the statistics are written: a kill loses as much.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Writes the statistics of each archive; what cannot be written is kept for the next time.
+fn write_accesses(context: &Context, server: &Server) {
+    let state = context.absolute(&context.config.state.value);
+    for archive in server.archives() {
+        if let Err(error) = archive.write_accesses(&state, &Waiter::default()) {
+            let failure = Failure::of(Exit::Failure, &error);
+            let text = format!("the access statistics were not written: {}", failure.in_one_line());
+            context.printer.warning(&text);
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `urepo status`: compare all known collections.
 
+#[cfg(feature = "serve")]
+mod access;
 mod report;
 mod tally;
 
@@ -34,11 +36,14 @@ use tally::{Contradiction, Tally};
 /// of --with. Only sidecars are compared; `urepo verify` reads the files. The exit code is 0 without faults,
 /// 3 with faults or if a collection could not be read, and 23 if an item has two Originals. With --quiet only
 /// faults are printed.
+///
+/// With --access it prints instead how often the items of the collection in use were fetched from `urepo serve`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo status
   urepo status --prefix example.org/archive
+  urepo status --access
   urepo -q status || echo 'the Copies need a look'")]
 pub(crate) struct Status {
     /// Compare with this collection as well, by path or name; may be repeated
@@ -47,10 +52,17 @@ pub(crate) struct Status {
     /// Only identifiers of this prefix: subdomain/word[.port]
     #[arg(long)]
     prefix: Option<Prefix>,
+    #[cfg(feature = "serve")]
+    #[command(flatten)]
+    access: access::Access,
 }
 
 impl Status {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        #[cfg(feature = "serve")]
+        if self.access.is_requested() {
+            return self.access.run(context);
+        }
         let known = context.known(&self.with)?;
         let mut tally = Tally::new(&known);
         let names = Names::of(self.prefix.clone());

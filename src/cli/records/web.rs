@@ -14,6 +14,17 @@ pub(crate) struct ArchiveAddress<'a> {
     pub(crate) collection_id: &'a str,
 }
 
+/// The accesses of an item, in a day if they are asked for by day.
+#[cfg(feature = "serve")]
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "access")]
+pub(crate) struct AccessRecord<'a> {
+    pub(crate) id: String,
+    pub(crate) day: Option<&'a str>,
+    #[serde(flatten)]
+    pub(crate) accesses: &'a urepo::serve::Accesses,
+}
+
 /// A resolver on the web, which has begun to answer.
 #[cfg(feature = "resolver")]
 #[derive(Serialize)]

@@ -22,6 +22,9 @@ pub struct ArchiveSettings {
     pub email: Option<String>,
     /// The service of the resolver that the archive is announced to.
     pub resolver: Option<String>,
+    /// The networks of resolvers whose acknowledgments are counted; all if there are none.
+    #[serde(default)]
+    pub resolver_from: Vec<String>,
     /// The IP address that the resolver is given, if it is not the one of the connection to it.
     pub ip: Option<IpAddr>,
     /// The beginning of persistent URLs, such as `http://urlib.net/`.

@@ -44,6 +44,7 @@ Commands:
   id        Explain an identifier in any spelling
   mint      Issue identifiers without depositing anything
   serve     Put collections on the web as archives
+  resolver  Run a resolver, which leads persistent URLs to the archives that have the items
   recover   Clean up after interrupted runs, and bring distributors up to date
   doctor    Show the identifier distributors, the clock and temporary files
   config    Show each setting and where it comes from

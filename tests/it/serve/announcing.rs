@@ -97,6 +97,7 @@ fn the_registration_is_the_mail_of_the_standard() {
         email: None,
         url_base: None,
         ip: None,
+        resolver_from: Vec::new(),
     };
     let service = ServiceItem { registered: name.clone().into(), names: vec![name], is_new: false };
     let archive = Archive::new(collection, exposed, service).unwrap();

@@ -203,3 +203,53 @@ fn what_happens_is_written_if_it_is_asked_for() {
     assert!(ran.stderr.contains("`UREPO_LOG=urepo=loud` has no effect"), "{}", ran.stderr);
     assert_eq!(world.run("-c archive list").stderr, "");
 }
+
+/// Keys that are altered, replayed or somebody else's, and URLs of others, count nothing [resolution, 7.7].
+#[test]
+fn accesses_are_counted() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let settings = world.path("archive/urepo.toml");
+    for (networks, acknowledged) in [("", 1), ("resolver_from = [\"192.0.2.0/24\"]\n", 1)] {
+        let text = std::fs::read_to_string(&settings).unwrap();
+        let text = if text.contains("[archive]") { text } else { text + "\n[archive]\n" };
+        std::fs::write(&settings, text.replace("[archive]\n", &format!("[archive]\n{networks}")))
+            .unwrap();
+        let server = Running::start(&world, "-c archive serve --listen 127.0.0.1:0");
+        let settings = std::fs::read_to_string(&settings).unwrap();
+        let service = settings.split("service = \"").nth(1).unwrap().split('"').next().unwrap();
+        let client = "clientinformation.ipaddress=198.51.100.7";
+        let query = format!("{client}&parsedibiurl.ibi={name}&servicesubject=urlRequest");
+        let pairs = server.get(&format!("/{service}?{query}")).text();
+        let value = |name: &str| {
+            let mut lines = pairs.lines();
+            lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).unwrap().to_owned()
+        };
+        let (url, key) = (value("url"), value("urlkey"));
+        let altered = format!("{}{}", &key[..key.len() - 1], i32::from(key.ends_with('0')));
+        for (client, url, key) in [
+            (client, url.as_str(), &*altered),
+            ("clientinformation.ipaddress=198.51.100.8", &url, &key),
+            (client, &url.replace("127.0.0.1", "127.0.0.2"), &key),
+            (client, &url, &key),
+            (client, &url, &key),
+        ] {
+            let query = format!(
+                "{client}&contenttype=Data&servicesubject=acknowledgment&state=Original&url={url}\
+                 &url.persistent=http://urlib.net:80/{name}&urlkey={key}"
+            );
+            let answer = server.get(&format!("/{service}?{query}"));
+            assert_eq!(answer.text(), "notice {acknowledgment received}");
+        }
+        for _ in 0..2 {
+            server.get(&format!("/col/{name}/doc/a.txt"));
+        }
+        assert_eq!(server.stop().0, Some(0));
+        let fetched = if networks.is_empty() { 1 } else { 2 };
+        let line = format!("{fetched}\t0\t{acknowledged}\t{}\t{name}\n", 10 * fetched);
+        assert_eq!(world.run("-c archive status --access").succeeded(), line);
+    }
+    let by_day = world.run(&format!("-c archive status --access {name} --json"));
+    assert!(by_day.succeeded().contains("\"fetched\":2"), "{}", by_day.stdout);
+}

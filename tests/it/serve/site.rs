@@ -99,6 +99,7 @@ impl Site {
                 email: None,
                 url_base: None,
                 ip: None,
+                resolver_from: Vec::new(),
             };
             change(&mut exposed);
             let name: Identifier = service.parse().unwrap();

@@ -84,7 +84,8 @@ impl NewRelations {
     pub(super) fn complete(&self, context: &Context, name: &RepositoryName) -> Done {
         let complete = || {
             let planned = self.at.plan(context, name, &self.request)?;
-            if planned.plan.is_own_alone() {
+            // No other item has, or would have, the other end of a relation.
+            if planned.plan.ends.len() < 2 && planned.plan.left.is_empty() {
                 return Ok(planned.plan);
             }
             let mut done = Ok(());

@@ -18,7 +18,7 @@ pub(super) struct Tally {
     /// One for each known collection.
     pub(super) collections: Vec<Counts>,
     /// Collections that could not be opened or listed, and their outcomes.
-    unseen: Vec<String>,
+    pub(super) unseen: Vec<String>,
     /// Number of concerns of each kind that is more than a notice, in order of urgency.
     pub(super) concerns: [(ConcernKind, u64); 11],
     /// Number of named concerns of each kind.
@@ -233,11 +233,6 @@ impl Tally {
             let name = &known.collections[collection].settings().name;
             self.unseen.push(format!("`{name}` not listed to its end"));
         }
-    }
-
-    /// Whether there may be further items.
-    pub(super) fn is_incomplete(&self) -> bool {
-        !self.unseen.is_empty()
     }
 
     /// Whether there are no faults.

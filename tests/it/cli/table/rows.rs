@@ -35,7 +35,7 @@ pub(super) enum Purpose {
     Judgement,
 }
 
-use Json::{Records, Run};
+use Json::{No, Records, Run};
 use Purpose::{Answer, Judgement, Work};
 
 /// How many items a collection holds.
@@ -285,4 +285,42 @@ const ROWS: &[Row] = &[
         json: Records,
         purpose: Answer,
     },
+    Row {
+        command: "resolver-register",
+        before: &[KEY],
+        well: "resolver register NONE --registry registry.toml --key-file key",
+        bad: &[
+            ("resolver register NONE --registry registry.toml --key-file missing", 1),
+            ("resolver register NONE --registry missing/registry.toml --key-file key", 1),
+            ("resolver register nonsense --registry registry.toml --key-file key", 2),
+        ],
+        json: No,
+        purpose: Work(|world| registered(world) == 1),
+    },
+    Row {
+        command: "resolver-list",
+        before: &[KEY, REGISTER],
+        well: "resolver list --registry registry.toml",
+        bad: &[("resolver list --registry missing/registry.toml", 1)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "resolver-remove",
+        before: &[KEY, REGISTER],
+        well: "resolver remove NONE --registry registry.toml",
+        bad: &[("resolver remove A --registry registry.toml", 21)],
+        json: Records,
+        purpose: Work(|world| registered(world) == 0),
+    },
 ];
+
+/// Makes a registration key.
+const KEY: &str = "-c archive serve --print-registration --key-file key";
+const REGISTER: &str = "resolver register NONE --registry registry.toml --key-file key";
+
+/// How many archives a registry has.
+fn registered(world: &World) -> usize {
+    let text = std::fs::read_to_string(world.path("registry.toml")).unwrap();
+    text.matches("[[archive]]").count()
+}
