@@ -95,6 +95,8 @@ impl Command {
             Command::Export(it) if it.is_stream() => Purpose::Answer,
             #[cfg(feature = "resolver")]
             Command::Resolver(it) if it.is_answer() => Purpose::Answer,
+            #[cfg(feature = "serve")]
+            Command::Serve(it) if it.is_answer() => Purpose::Answer,
             Command::List(_)
             | Command::Show(_)
             | Command::Find(_)

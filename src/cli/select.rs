@@ -193,7 +193,7 @@ mod tests {
     ];
 
     /// Commands about items without selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 9] = [
+    const EXCEPTIONS: [(&str, &str); 10] = [
         ("adopt", "its --state is that of items that do not say it"),
         ("cat", "one file of one item"),
         ("find", "looks for items by words; it has the flags that narrow them"),
@@ -201,6 +201,7 @@ mod tests {
         ("meta edit", "one description in an editor"),
         ("open", "items on the screen, a few at a time"),
         ("relate", "one item and what it is related to"),
+        ("serve token add", "its --prefix is that of new identifiers"),
         ("stats", "a whole collection, or what it has of one prefix"),
         ("status", "whole collections"),
     ];

@@ -36,5 +36,7 @@ pub use address::{Addresses, HostsError, is_public};
 pub use analysis::{Alert, Analysis, Decision, Found, Patience, Question};
 pub use archive::AskLimits;
 pub use client::ClientAddress;
-pub use registry::{Inclusion, RegisteredArchive, Registry, RegistryError, RegistryFile};
+pub use registry::{
+    Inclusion, REGISTRY_HEADER, RegisteredArchive, Registry, RegistryError, RegistryFile,
+};
 pub use server::{Exposure, Resolver};

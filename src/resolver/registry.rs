@@ -1,27 +1,20 @@
 //! The registry: which archives are registered, with which keys, and which of them are included [resolution, 5].
 //!
-//! It is one file of TOML that only its owner can read. Every change replaces it, durably and under a lock, so that the
-//! resolver and the commands of its administrator can run side by side.
+//! It is one file of TOML that only its owner can read.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 use pbkdf2::pbkdf2_hmac;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use crate::agent::Caller;
-use crate::disk::{Dir, Lock, LockError, LockMode, PathError, Version, Watcher, random_hex};
+use crate::disk::random_hex;
 use crate::identity::{HostPort, Identifier, Instant};
 use crate::web::announcement::RegistrationKey;
+use crate::web::private_file::{PrivateFile, PrivateFileError};
 
 /// Rounds of the digest of new keys: a key of ten digits is guessed from the file in years, and not in minutes.
 const ROUNDS: u32 = 200_000;
-/// Most bytes of the file.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
-
-const HEADER: &str = "# The archives of a resolver. `urepo resolver register`, `list` and `remove` change and show it.\n";
-
 /// The archives of a resolver.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,18 +63,9 @@ pub struct Inclusion {
 /// Why the registry cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// The file system refuses.
+    /// Its file cannot be read or changed.
     #[error(transparent)]
-    Disk(#[from] PathError),
-    /// Another process changes it.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// It is not a registry.
-    #[error("`{}` is not the registry of a resolver", .0.display())]
-    Content(PathBuf, #[source] Box<toml::de::Error>),
-    /// Others can read it.
-    #[error("others can read the registry `{}`", .0.display())]
-    Open(PathBuf),
+    File(#[from] PrivateFileError),
     /// The archive is registered already.
     #[error("`{0}` is registered already")]
     Registered(Identifier),
@@ -91,11 +75,10 @@ pub enum RegistryError {
 }
 
 /// The file of a registry.
-#[derive(Debug)]
-pub struct RegistryFile {
-    dir: Dir,
-    name: String,
-}
+pub type RegistryFile = PrivateFile<Registry>;
+
+/// The comment at its begin.
+pub const REGISTRY_HEADER: &str = "The archives of a resolver. `urepo resolver register`, `list` and `remove` change and show it.";
 
 impl RegisteredArchive {
     /// A new registration. This takes a moment: the digest of the key is slow on purpose.
@@ -163,70 +146,5 @@ impl Registry {
         self.archive_mut(service)?;
         self.archives.retain(|archive| archive.service != *service);
         Ok(())
-    }
-}
-
-impl RegistryFile {
-    /// The registry at `path`, which need not exist yet.
-    pub fn at(path: &Path, watcher: Watcher) -> Result<RegistryFile, RegistryError> {
-        let name = path.file_name().and_then(std::ffi::OsStr::to_str);
-        let (Some(above), Some(name)) = (path.parent(), name) else {
-            let error = std::io::ErrorKind::InvalidFilename.into();
-            return Err(PathError::new("open", path, error).into());
-        };
-        Ok(RegistryFile { dir: Dir::open(above, watcher)?, name: name.to_owned() })
-    }
-
-    /// Reads it; an empty registry if there is none.
-    pub fn read(&self) -> Result<Registry, RegistryError> {
-        let Some(mut file) = self.dir.open_file_if_there(&self.name)? else {
-            return Ok(Registry::default());
-        };
-        if file.stat()?.mode & 0o077 != 0 {
-            return Err(RegistryError::Open(self.path()));
-        }
-        let text = String::from_utf8_lossy(&file.read_all(MOST_BYTES)?).into_owned();
-        toml::from_str(&text).map_err(|error| RegistryError::Content(self.path(), Box::new(error)))
-    }
-
-    /// Changes it under its lock; the change is durable when this returns.
-    pub fn change<T>(
-        &self,
-        caller: &Caller<'_>,
-        change: impl FnOnce(&mut Registry) -> Result<T, RegistryError>,
-    ) -> Result<(Registry, T), RegistryError> {
-        let (lock, mode) = (format!("{}.lock", self.name), LockMode::Exclusive);
-        let holder = caller.agent.holder(caller.clock);
-        let _lock = Lock::take(&self.dir, &lock, mode, &holder, &caller.waiter())?;
-        let mut registry = self.read()?;
-        let before = registry.clone();
-        let outcome = change(&mut registry)?;
-        if registry != before {
-            self.write(&registry)?;
-        }
-        Ok((registry, outcome))
-    }
-
-    fn write(&self, registry: &Registry) -> Result<(), RegistryError> {
-        let text = toml::to_string(registry).map_err(|error| {
-            PathError::new("write", self.path(), std::io::Error::other(error.to_string()))
-        })?;
-        let staged = format!("{}.new", self.name);
-        // That of a replacement which was killed.
-        self.dir.remove_file_if_there(Path::new(&staged))?;
-        let mut file = self.dir.create_file_with_mode(&staged, 0o600)?;
-        file.write_all(format!("{HEADER}\n{text}").as_bytes())?;
-        file.sync()?;
-        Ok(self.dir.replace_with(&staged, &self.name)?)
-    }
-
-    /// A value that changes when the file does.
-    pub(super) fn version(&self) -> Option<Version> {
-        self.dir.glance(&self.name).map(|stat| stat.version())
-    }
-
-    /// Its path.
-    pub fn path(&self) -> PathBuf {
-        self.dir.path_of(&self.name)
     }
 }

@@ -28,10 +28,11 @@ use crate::identity::{HostPort, Identifier, PersistentUrl};
 use crate::interrupt::Interrupt;
 use crate::progress::NoProgress;
 use crate::web::answer::{self, Answer};
-use crate::web::front::front;
+use crate::web::front::{READING, front};
 use crate::web::head::addresses;
 use crate::web::listen::{Limits, Service};
 use crate::web::page::Reader;
+use crate::web::private_file::PrivateFileError;
 use crate::web::target::{Refusal, Target, with_question};
 
 /// How long a change of the registry waits for another one.
@@ -172,7 +173,7 @@ impl Resolver {
             let address = included.as_ref().map(|it| it.address.clone());
             let (registry, ()) = resolver.registry.change(&caller, |registry| {
                 registry.archive_mut(&service)?.included = included;
-                Ok(())
+                Ok::<_, RegistryError>(())
             })?;
             let is_same = |it: &Inclusion| Some(&it.address) == address.as_ref();
             let others = registry.archives.iter().filter(|it| it.service != service);
@@ -184,13 +185,14 @@ impl Resolver {
         let changed = tokio::task::spawn_blocking(change).await;
         changed.unwrap_or_else(|error| {
             let error = std::io::Error::other(error.to_string());
-            Err(PathError::new("write", self.registry.path(), error).into())
+            let error = PathError::new("write", self.registry.path(), error);
+            Err(PrivateFileError::from(error).into())
         })
     }
 
     async fn respond(self: &Arc<Resolver>, head: Parts, peer: SocketAddr) -> Answer {
         let is_stopping = self.is_stopping.load(Ordering::Relaxed);
-        let known = front(&head, is_stopping, |host| self.is_at(host).then_some(()));
+        let known = front(&head, (is_stopping, READING), |host| self.is_at(host).then_some(()));
         if let ControlFlow::Break(answer) = known {
             return answer;
         }

@@ -17,6 +17,7 @@
 //! | `pages`, `alerts` | lists, descriptions, and why there is nothing |
 //! | `file`, `payload_file`, `stream` | files, and their bytes on the way |
 //! | `announce` | inclusion and exclusion at a resolver, and registration |
+//! | `labels`, `token` | labels for other machines, and who may have them |
 //! | `proof` | which files were read and found whole |
 //! | `file_cache` | small files that stay open |
 //! | `media` | media types by the endings of names |
@@ -31,6 +32,7 @@ mod file;
 mod file_cache;
 mod item;
 mod key;
+mod labels;
 mod media;
 mod pages;
 mod payload_file;
@@ -40,10 +42,13 @@ mod server;
 mod service;
 mod service_item;
 mod stream;
+mod token;
 
 pub use access::{AccessLine, Accesses, access_lines};
 pub use announce::{ResolverService, Status};
 pub use archive::{Archive, Exposure};
+pub use labels::LabelServer;
 pub use route::{Route, route};
 pub use server::Server;
 pub use service_item::{ServiceError, ServiceItem, ensure_service, service_of};
+pub use token::{TOKENS, TOKENS_HEADER, Token, TokenError, Tokens, TokensFile};

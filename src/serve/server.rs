@@ -14,13 +14,14 @@ use super::access::Fetch;
 use super::archive::Archive;
 use super::file::{FileOrAnswer, answer_with};
 use super::item::RequestContext;
+use super::labels::LabelServer;
 use super::route::{Route, route};
 use super::service::answer_query;
 use crate::clock::Clock;
 use crate::collection::CollectionError;
 use crate::identity::{HostPort, Instant, PersistentUrl, RepositoryName};
 use crate::web::answer::{self, Answer};
-use crate::web::front::front;
+use crate::web::front::{FORM, READING, front};
 use crate::web::head::client;
 use crate::web::listen::{Limits, Service};
 use crate::web::page::Reader;
@@ -31,8 +32,12 @@ pub struct Server {
     archives: Vec<Arc<Archive>>,
     limits: Arc<Limits>,
     clock: Arc<dyn Clock>,
+    labels: Option<LabelServer>,
     is_stopping: AtomicBool,
 }
+
+/// The path that issues labels.
+const ISSUE: &str = "/issue";
 
 /// A request that needs the disk.
 enum Job {
@@ -45,7 +50,13 @@ impl Server {
     /// A server of `archives`, which have different addresses.
     pub fn new(archives: Vec<Archive>, limits: Arc<Limits>, clock: Arc<dyn Clock>) -> Server {
         let archives = archives.into_iter().map(Arc::new).collect();
-        Server { archives, limits, clock, is_stopping: AtomicBool::new(false) }
+        Server { archives, limits, clock, labels: None, is_stopping: AtomicBool::new(false) }
+    }
+
+    /// The same server, which issues labels, too.
+    #[must_use]
+    pub fn with_labels(self, labels: Option<LabelServer>) -> Server {
+        Server { labels, ..self }
     }
 
     /// The archives.
@@ -62,12 +73,17 @@ impl Server {
         self.archives.iter().find(|archive| archive.is_at(host))
     }
 
-    async fn respond(&self, head: Parts, peer: SocketAddr) -> Answer {
+    async fn respond(&self, head: Parts, body: Incoming, peer: SocketAddr) -> Answer {
         let is_stopping = self.is_stopping.load(Ordering::Relaxed);
-        let archive = match front(&head, is_stopping, |host| self.archive_at(host)) {
+        let labels = self.labels.as_ref().filter(|_| head.uri.path() == ISSUE);
+        let methods = if labels.is_some() { FORM } else { READING };
+        let archive = match front(&head, (is_stopping, methods), |host| self.archive_at(host)) {
             ControlFlow::Continue(archive) => archive,
             ControlFlow::Break(answer) => return answer,
         };
+        if let Some(labels) = labels {
+            return labels.answer(&head.headers, body, self.clock.as_ref()).await;
+        }
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let reader = Reader::of(&head.headers);
         let client = client(&head.headers, peer.ip(), &self.limits);
@@ -157,7 +173,7 @@ fn is_robot(headers: &HeaderMap) -> bool {
 
 impl Service for Server {
     async fn answer(self: Arc<Server>, request: Request<Incoming>, peer: SocketAddr) -> Answer {
-        let (head, _body) = request.into_parts();
-        self.respond(head, peer).await
+        let (head, body) = request.into_parts();
+        self.respond(head, body, peer).await
     }
 }

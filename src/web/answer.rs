@@ -9,7 +9,7 @@ use hyper::header::{
     ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
     HeaderValue, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::{Method, Response, StatusCode};
+use hyper::{Response, StatusCode};
 
 /// The body of an answer.
 pub type Body = UnsyncBoxBody<Bytes, io::Error>;
@@ -91,9 +91,4 @@ pub fn set(answer: &mut Answer, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
     }
-}
-
-/// Whether `method` only reads.
-pub fn reads(method: &Method) -> bool {
-    method == Method::GET || method == Method::HEAD
 }

@@ -11,14 +11,16 @@ use super::head::{check_framing, host};
 use super::page::STYLE;
 use crate::identity::HostPort;
 
-/// The methods that every path has.
-const METHODS: &str = "GET, HEAD, OPTIONS";
+/// The methods of a path that is read.
+pub const READING: &str = "GET, HEAD, OPTIONS";
+/// The methods of a path that takes a form.
+pub const FORM: &str = "POST, OPTIONS";
 
-/// The service that a request is for, which `at` finds by its address; or the answer, if that is the same for all
+/// The service that a request by one of `methods` is for, which `at` finds by its address; or the answer, if that is the same for all
 /// services.
 pub fn front<S>(
     head: &Parts,
-    is_stopping: bool,
+    (is_stopping, methods): (bool, &'static str),
     at: impl FnOnce(&HostPort) -> Option<S>,
 ) -> ControlFlow<Answer, S> {
     if check_framing(head).is_err() {
@@ -35,10 +37,10 @@ pub fn front<S>(
         return Break(answer::text(StatusCode::MISDIRECTED_REQUEST, notice));
     };
     if head.method == Method::OPTIONS {
-        return Break(answer::options(METHODS));
+        return Break(answer::options(methods));
     }
-    if !answer::reads(&head.method) {
-        return Break(answer::refused_method(METHODS));
+    if !methods.split(", ").any(|method| method == head.method.as_str()) {
+        return Break(answer::refused_method(methods));
     }
     match head.uri.path() {
         "/style.css" => {

@@ -14,6 +14,7 @@
 //! | `answer` | answers, and the headers that all of them have |
 //! | `ask` | requests to another server |
 //! | `announcement` | an archive asks a resolver to be included or excluded |
+//! | `private_file` | files of secrets that only their owner can read |
 //! | `page` | pages for people, in their language |
 
 pub mod announcement;
@@ -25,5 +26,6 @@ pub mod front;
 pub mod head;
 pub mod listen;
 pub mod page;
+pub mod private_file;
 mod stalling;
 pub mod target;

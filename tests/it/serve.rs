@@ -5,6 +5,7 @@ mod content;
 mod conversation;
 mod damage;
 mod hosts;
+mod labels;
 mod limits;
 mod pages;
 mod program;

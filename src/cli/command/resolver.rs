@@ -11,7 +11,7 @@ use urepo::clock::SystemClock;
 use urepo::collection::Scheme;
 use urepo::disk::{StoredFile, Watcher};
 use urepo::identity::{HostPort, Identifier};
-use urepo::resolver::{Addresses, AskLimits, ClientAddress, Exposure, RegistryFile, Resolver};
+use urepo::resolver::{Addresses, AskLimits, ClientAddress, Exposure, Resolver};
 use urepo::sidecar::Network;
 use urepo::web::listen::{Limits, listen};
 
@@ -98,7 +98,7 @@ impl ResolverCommand {
         let (Some(registry), Some(service)) = (&self.registry, &self.service) else {
             return Err(Failure::usage("`--registry` and `--service` are needed"));
         };
-        let registry = RegistryFile::at(&context.absolute(registry), Watcher::default())?;
+        let registry = registration::registry(context, registry)?;
         let hosts = self.hosts(context)?;
         let runtime = server::runtime(context)?;
         let (listener, bound) = server::bind(&runtime, self.listen)

@@ -1,6 +1,7 @@
 //! `urepo serve`: collections on the web.
 
 mod registration;
+mod token;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -13,12 +14,13 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
 use urepo::clock::SystemClock;
-use urepo::collection::Collection;
-use urepo::distributor::ClockTrust;
+use urepo::collection::{Collection, IssueOptions, Subsystem};
+use urepo::distributor::{ClockTrust, Patience};
 use urepo::identity::{HostPort, Identifier};
 use urepo::progress::NoProgress;
 use urepo::serve::{
-    Archive, Exposure, ResolverService, Server, ServiceItem, ensure_service, service_of,
+    Archive, Exposure, LabelServer, ResolverService, Server, ServiceItem, ensure_service,
+    service_of,
 };
 use urepo::sidecar::{ConditionError, Network};
 use urepo::wait::Waiter;
@@ -30,7 +32,7 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::records;
+use crate::cli::{human, records};
 
 /// Put collections on the web as archives
 ///
@@ -46,13 +48,17 @@ use crate::cli::records;
 /// If `[archive]` names a `resolver`, the archive is announced to it while the server runs, with the key that it is
 /// registered with, and withdrawn at the end.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_long_help = "\
 Examples:
   urepo serve
   urepo serve archive --listen 127.0.0.1:8081
   urepo serve archive --print-registration --key-file archive.key
+  urepo serve archive --issue
   urepo serve archive --address archive.example.org --email keeper@example.org")]
 pub(crate) struct Serve {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// The collections; the one of -c or around the current directory unless given
     #[arg(value_name = "ROOT")]
     roots: Vec<OsString>,
@@ -74,6 +80,12 @@ pub(crate) struct Serve {
     /// The file with the registration key; only its owner may be able to read it
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
+    /// Issue identifiers to clients with a token, at `/issue`; only with one ROOT
+    #[arg(long)]
+    issue: bool,
+    /// How long a request for identifiers may wait for its dates, such as 5s or 1m
+    #[arg(long, value_name = "TIME", value_parser = human::parse_duration, default_value = "5s", requires = "issue")]
+    max_wait: Duration,
     /// Announce the archives to their resolver, print what that answers, and stop
     #[arg(long)]
     check: bool,
@@ -82,8 +94,21 @@ pub(crate) struct Serve {
     print_registration: bool,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Token(token::TokenCommand),
+}
+
 impl Serve {
+    /// Whether it only answers.
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(&self.action, Some(Action::Token(it)) if it.is_answer())
+    }
+
     pub(crate) fn run(&self, context: &Context) -> Done {
+        if let Some(Action::Token(it)) = &self.action {
+            return it.run(context);
+        }
         let collections = self.collections(context)?;
         let runtime = server::runtime(context)?;
         let (listener, bound) = self.listener(&runtime)?;
@@ -103,7 +128,9 @@ impl Serve {
             return Ok(());
         }
         let limits = Arc::new(Limits { trusted: self.trust.clone(), ..Limits::default() });
-        let server = Arc::new(Server::new(archives, Arc::clone(&limits), Arc::new(SystemClock)));
+        let labels = self.labels(context, &archives)?;
+        let server = Server::new(archives, Arc::clone(&limits), Arc::new(SystemClock));
+        let server = Arc::new(server.with_labels(labels));
         let announced: Vec<_> = server
             .archives()
             .iter()
@@ -154,6 +181,37 @@ impl Serve {
         // A disk that still reads for nobody does not keep the program.
         runtime.shutdown_background();
         Ok(())
+    }
+
+    /// The label server of the only archive, if one is requested.
+    fn labels(
+        &self,
+        context: &Context,
+        archives: &[Archive],
+    ) -> Result<Option<LabelServer>, Failure> {
+        let [archive] = archives else { return Ok(None) };
+        if !self.issue || self.check {
+            return Ok(None);
+        }
+        let own = archive.collection();
+        let address = &archive.exposed().address;
+        // The standard wants the host and port of a prefix to be those at which its server is reached.
+        let is_at = |it: &Subsystem| {
+            it.host.to_string() == address.host() && it.port == address.port().unwrap_or(80)
+        };
+        if !own.settings().subsystems.iter().any(is_at) {
+            context.printer.warning(&format!(
+                "identifiers are issued at {address}, which is the host of none of their prefixes"
+            ));
+        }
+        let options = IssueOptions {
+            patience: Patience { lock: self.max_wait, date: Some(self.max_wait) },
+            ..context.issue_options(ClockTrust::default())
+        };
+        let collection = context.open_named(own.path().as_os_str())?;
+        let issuing = (context.agent.clone(), Arc::new(SystemClock) as _);
+        let tokens = token::tokens_of(context, own)?;
+        Ok(Some(LabelServer::start(collection, tokens, issuing, options)?))
     }
 
     /// The listener, and its address. A check needs none where a server already runs.
@@ -223,10 +281,11 @@ impl Serve {
     }
 
     fn collections(&self, context: &Context) -> Result<Vec<Collection>, Failure> {
-        let is_of_one = self.address.is_some() || self.service.is_some() || self.email.is_some();
+        let is_of_one =
+            self.address.is_some() || self.service.is_some() || self.email.is_some() || self.issue;
         if self.roots.len() > 1 && is_of_one {
             return Err(Failure::usage(
-                "`--address`, `--service` and `--email` are those of one archive",
+                "`--address`, `--service`, `--email` and `--issue` are those of one archive",
             )
             .hint("write them into `[archive]` of each `urepo.toml`"));
         }

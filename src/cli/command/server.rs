@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use urepo::disk::{StoredFile, Watcher};
+use urepo::disk::{LockError, StoredFile, Watcher};
 use urepo::identity::ParseError;
 use urepo::web::announcement::RegistrationKey;
+use urepo::web::private_file::PrivateFileError;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
+use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
 use crate::cli::shell;
 
@@ -75,4 +77,20 @@ pub(super) fn no_key(place: &str, error: &ParseError) -> Failure {
     Failure::new(Exit::Failure, format!("{place} has no registration key"))
         .caused_by(error.expected())
         .hint("`urepo serve --print-registration --key-file FILE` makes one")
+}
+
+impl Explain for PrivateFileError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Disk(error) | Self::Lock(LockError::Disk(error)) => error.explain(),
+            Self::Lock(LockError::Held { .. }) => {
+                Failure::of(Exit::Locked, self).hint("`--lock-wait 1m` waits longer")
+            }
+            Self::Lock(LockError::Interrupted { .. }) => Failure::of(Exit::Interrupted, self),
+            Self::Content(..) => Failure::of(Exit::Failure, self)
+                .hint("put it back from a backup, or name the file that urepo wrote"),
+            Self::Open(path) => Failure::of(Exit::Failure, self)
+                .hint(format!("`chmod 600 {}` closes it", shell::word(path))),
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! `urepo status`: compare all known collections.
 
-#[cfg(feature = "serve")]
 mod access;
 mod report;
 mod tally;

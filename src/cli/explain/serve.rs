@@ -1,10 +1,11 @@
 //! Errors of the archive service as failures.
 
-use urepo::serve::ServiceError;
+use urepo::serve::{ServiceError, TokenError};
 
 use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 impl Explain for ServiceError {
     fn explain(&self) -> Failure {
@@ -19,6 +20,19 @@ impl Explain for ServiceError {
                 .hint(format!("`urepo meta set {identifier} transferable=false` keeps it here")),
             Self::None => Failure::of(Exit::Failure, self)
                 .hint("add a `[[subsystem]]` with a `host` to `urepo.toml`, or name an item with `--service`"),
+        }
+    }
+}
+
+impl Explain for TokenError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::File(error) => error.explain(),
+            Self::Known(name) => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo serve token remove {}` ends it", shell::word(name))),
+            Self::Unknown(_) => {
+                Failure::of(Exit::NoItem, self).hint("`urepo serve token list` shows the tokens")
+            }
         }
     }
 }

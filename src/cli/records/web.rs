@@ -25,6 +25,17 @@ pub(crate) struct AccessRecord<'a> {
     pub(crate) accesses: &'a urepo::serve::Accesses,
 }
 
+/// A token of the label server.
+#[cfg(feature = "serve")]
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "token")]
+pub(crate) struct TokenRecord<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) prefix: Option<String>,
+    pub(crate) daily: Option<u64>,
+    pub(crate) since: String,
+}
+
 /// A resolver on the web, which has begun to answer.
 #[cfg(feature = "resolver")]
 #[derive(Serialize)]

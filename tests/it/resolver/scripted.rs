@@ -6,7 +6,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
 use urepo::collection::Scheme;
-use urepo::disk::Watcher;
 use urepo::resolver::{AskLimits, ClientAddress, Exposure, RegistryFile, Resolver};
 use urepo::web::listen::Limits;
 
@@ -232,7 +231,7 @@ impl Resolving {
         let server_limits = Arc::new(Limits { trusted, ..Limits::default() });
         let resolver = Resolver::new(
             exposed,
-            RegistryFile::at(&path, Watcher::default()).unwrap(),
+            RegistryFile::at(&path, "").unwrap(),
             hosts.parse().unwrap(),
             (Arc::clone(&server_limits), limits),
             (agent(), Arc::clone(&clock) as _),

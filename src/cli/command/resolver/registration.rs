@@ -3,10 +3,9 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use urepo::disk::Watcher;
 use urepo::identity::Identifier;
 use urepo::progress::NoProgress;
-use urepo::resolver::{RegisteredArchive, RegistryFile};
+use urepo::resolver::{REGISTRY_HEADER, RegisteredArchive, RegistryFile};
 use urepo::web::announcement::RegistrationKey;
 
 use crate::cli::Done;
@@ -73,8 +72,8 @@ pub(crate) struct Remove {
 /// Most bytes of a key on standard input.
 const LONGEST_KEY: u64 = 1024;
 
-fn registry(context: &Context, path: &Path) -> Result<RegistryFile, Failure> {
-    Ok(RegistryFile::at(&context.absolute(path), Watcher::default())?)
+pub(super) fn registry(context: &Context, path: &Path) -> Result<RegistryFile, Failure> {
+    Ok(RegistryFile::at(&context.absolute(path), REGISTRY_HEADER)?)
 }
 
 impl Register {

@@ -1,5 +1,7 @@
 //! How often items were fetched from the archive service.
 
+#![cfg(feature = "serve")]
+
 use std::collections::BTreeMap;
 
 use urepo::serve::{AccessLine, Accesses, access_lines};

@@ -313,7 +313,44 @@ const ROWS: &[Row] = &[
         json: Records,
         purpose: Work(|world| registered(world) == 0),
     },
+    Row {
+        command: "serve-token-add",
+        before: &[],
+        well: "-c archive serve token add scanner --daily 5",
+        bad: &[
+            ("-c archive serve token add maps --prefix example.org/maps", 2),
+            ("-c nowhere serve token add scanner", 10),
+        ],
+        json: No,
+        purpose: Work(|world| tokens(world) == 1),
+    },
+    Row {
+        command: "serve-token-list",
+        before: &[TOKEN],
+        well: "-c archive serve token list",
+        bad: &[("-c nowhere serve token list", 10)],
+        json: Records,
+        purpose: Answer,
+    },
+    Row {
+        command: "serve-token-remove",
+        before: &[TOKEN],
+        well: "-c archive serve token remove scanner",
+        bad: &[("-c archive serve token remove other", 21)],
+        json: Records,
+        purpose: Work(|world| tokens(world) == 0),
+    },
 ];
+
+const TOKEN: &str = "-c archive serve token add scanner --daily 5";
+
+/// How many tokens there are.
+fn tokens(world: &World) -> usize {
+    let files = walkdir::WalkDir::new(world.path(".state")).into_iter().map(Result::unwrap);
+    let files = files.filter(|entry| entry.file_name() == "tokens.toml");
+    let texts = files.map(|entry| std::fs::read_to_string(entry.path()).unwrap());
+    texts.map(|text| text.matches("[[token]]").count()).sum()
+}
 
 /// Makes a registration key.
 const KEY: &str = "-c archive serve --print-registration --key-file key";
