@@ -14,21 +14,14 @@ impl Context {
     /// The collection with its index, which is built if it is missing.
     pub(crate) fn catalog<'a>(&self, collection: &'a Collection) -> Result<Catalog<'a>, Failure> {
         // With many items it can take minutes, and the user did not request it.
-        if !collection.has_index() {
+        if collection.index_path().is_none_or(|path| !path.exists()) {
             self.printer.note("building the index first");
         }
         self.catalog_by(|refresh| Catalog::open(collection, refresh))
     }
 
-    /// The collection with a new index.
-    pub(crate) fn new_catalog<'a>(
-        &self,
-        collection: &'a Collection,
-    ) -> Result<Catalog<'a>, Failure> {
-        self.catalog_by(|refresh| Catalog::rebuild(collection, refresh))
-    }
-
-    fn catalog_by<'a>(
+    /// The collection with the index that `open` opens or builds.
+    pub(crate) fn catalog_by<'a>(
         &self,
         open: impl FnOnce(&RefreshContext<'_>) -> Result<Catalog<'a>, CatalogError>,
     ) -> Result<Catalog<'a>, Failure> {

@@ -158,14 +158,9 @@ impl Collection {
         Collection { index_path, ..self }
     }
 
-    /// The path of the index.
-    pub(crate) fn index_path(&self) -> Option<&Path> {
+    /// The path of the index, which need not be there, and may be behind the ledger.
+    pub fn index_path(&self) -> Option<&Path> {
         self.index_path.as_deref()
-    }
-
-    /// Whether the index is there. It may be behind the ledger.
-    pub fn has_index(&self) -> bool {
-        self.index_path().is_some_and(Path::exists)
     }
 
     /// A number for the path of the root: a note outside of the collection is about one place.

@@ -10,7 +10,7 @@ use super::serial::{as_text, caseless, displays};
 
 const KIND: &str = "IBIp prefix";
 /// The port that is not written.
-const UNWRITTEN_PORT: u16 = 800;
+pub(super) const UNWRITTEN_PORT: u16 = 800;
 
 /// The prefix of an [`Ibip`](super::Ibip), such as `8JMKD3MGP8W`; compared without regard to case.
 ///

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::error::{Fault, ParseError};
 use super::ibip::Ibip;
-use super::ibip_prefix::IbipPrefix;
+use super::ibip_prefix::{IbipPrefix, UNWRITTEN_PORT};
 use super::identifier::Identifier;
 use super::instant::Instant;
 use super::name::RepositoryName;
@@ -23,7 +23,7 @@ const EXPECTED: &str = "no identifier here; expected one such as \
 /// `…/col/<name>/doc/<file>`, `/rep/…`, `/ibi-/…`, `goto-/…`); a reference (`ibi:…`,
 /// `upn:<code>:…`, or with a report code at the end, `…-TDI`); all of them with punctuation
 /// around, or in a sentence; or a host and a time, `mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z`; or an
-/// address, its port and a time, `150.163.34.243:800 2009-02-16T17:46Z` [Alg. 5 to 7].
+/// address, its port, 800 unless given, and a time, `150.163.34.243:800 2009-02-16T17:46Z` [Alg. 5 to 7].
 ///
 /// In each word of the text, the part before a `?` is read first, and the rest only if that has no
 /// identifier. The first repository name wins (as found, with its oddities), else the first `IBIp` that was
@@ -146,7 +146,11 @@ fn host_and_time(text: &str) -> Option<Result<Identifier, ParseError>> {
     if !is_date || text[endpoint.start..time.end].contains('/') {
         return None;
     }
-    let identifier = match text[endpoint.clone()].parse::<SocketAddr>() {
+    let word = &text[endpoint.clone()];
+    // The port of the standard, where none is written.
+    let alone = word.trim_matches(['[', ']']).parse();
+    let alone = alone.map(|ip| SocketAddr::new(ip, UNWRITTEN_PORT));
+    let identifier = match word.parse().or(alone) {
         Ok(address) => label_given_at(text, address, endpoint, time).map(Identifier::Ibip),
         Err(_) => name_given_at(text, endpoint, time).map(Identifier::Repository),
     };

@@ -2,13 +2,11 @@
 
 use std::ffi::OsString;
 
-use urepo::transfer::{Leaves, OnError, Tombstones, Verb};
+use urepo::transfer::{Leaves, Tombstones, Verb};
 
-use super::transfer::{ON_ERROR, TransferRun};
+use super::transfer::{TransferArgs, TransferRun};
 use crate::cli::Done;
-use crate::cli::choice::one_of;
 use crate::cli::context::Context;
-use crate::cli::select::Selection;
 
 /// Copy items to another collection
 ///
@@ -29,8 +27,6 @@ Examples:
   urepo -c mirror copy --all --from archive
   urepo list --since 2026-11-01 | urepo copy --items-from - --to mirror --dry-run")]
 pub(crate) struct Copy {
-    #[command(flatten)]
-    selection: Selection,
     /// The collection that gets the Copies: a path, or a name from the settings
     #[arg(
         long,
@@ -42,14 +38,13 @@ pub(crate) struct Copy {
     /// The collection that has the items: a path, or a name from the settings; this one gets the Copies
     #[arg(long, value_name = "COLLECTION")]
     from: Option<OsString>,
-    /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
-    on_error: OnError,
+    #[command(flatten)]
+    transfer: TransferArgs,
 }
 
 impl Copy {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        self.selection.check("copy ITEM… --to COLLECTION")?;
+        self.transfer.selection.check("copy ITEM… --to COLLECTION")?;
         let here = context.collection()?;
         let (from, to) = match (&self.to, &self.from) {
             (Some(to), _) => (here, context.open_named(to)?),
@@ -62,14 +57,13 @@ impl Copy {
             to: &to,
             verb: Verb::Copy,
             leaves: Leaves::Stub,
-            selection: &self.selection,
-            tombstones: match self.selection.tombstones() {
+            args: &self.transfer,
+            tombstones: match self.transfer.selection.tombstones() {
                 // Deletions travel only to a mirror of all items.
                 Tombstones::Pass => Tombstones::Bring,
                 asked => asked,
             },
-            on_error: self.on_error,
         };
-        run.finish(self.selection.of(context, &from)?.into_feed())
+        run.finish(self.transfer.selection.of(context, &from)?.into_feed())
     }
 }

@@ -2,13 +2,11 @@
 
 use std::ffi::OsString;
 
-use urepo::transfer::{Leaves, OnError, Verb};
+use urepo::transfer::{Leaves, Verb};
 
-use super::transfer::{ON_ERROR, TransferRun};
+use super::transfer::{TransferArgs, TransferRun};
 use crate::cli::Done;
-use crate::cli::choice::one_of;
 use crate::cli::context::Context;
-use crate::cli::select::Selection;
 
 /// Move items to another collection, Originals with them
 ///
@@ -26,22 +24,19 @@ Examples:
   urepo migrate --all --to mirror --leave-copy
   urepo -c archive migrate --since 2026-11-01 --to mirror --dry-run")]
 pub(crate) struct Migrate {
-    #[command(flatten)]
-    selection: Selection,
     /// The collection that gets the items: a path, or a name from the settings
     #[arg(long, value_name = "COLLECTION", required = true)]
     to: OsString,
     /// Leave a Copy here
     #[arg(long)]
     leave_copy: bool,
-    /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
-    on_error: OnError,
+    #[command(flatten)]
+    transfer: TransferArgs,
 }
 
 impl Migrate {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        self.selection.check("migrate ITEM… --to COLLECTION")?;
+        self.transfer.selection.check("migrate ITEM… --to COLLECTION")?;
         let from = context.collection()?;
         let to = context.open_named(&self.to)?;
         let run = TransferRun {
@@ -50,10 +45,9 @@ impl Migrate {
             to: &to,
             verb: Verb::Migrate,
             leaves: if self.leave_copy { Leaves::Copy } else { Leaves::Stub },
-            selection: &self.selection,
-            tombstones: self.selection.tombstones(),
-            on_error: self.on_error,
+            args: &self.transfer,
+            tombstones: self.transfer.selection.tombstones(),
         };
-        run.finish(self.selection.of(context, &from)?.or_of(&to).into_feed())
+        run.finish(self.transfer.selection.of(context, &from)?.or_of(&to).into_feed())
     }
 }

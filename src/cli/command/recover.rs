@@ -5,6 +5,7 @@ mod migrations;
 
 use std::ffi::OsString;
 
+use urepo::catalog::Catalog;
 use urepo::collection::{
     Collection, CollectionError, Issuer, Life, Recovered, left_overs, recover,
 };
@@ -139,7 +140,7 @@ impl Recover {
         }
         let mut unread = None;
         if self.index {
-            let catalog = context.new_catalog(&collection)?;
+            let catalog = context.catalog_by(|refresh| Catalog::rebuild(&collection, refresh))?;
             let built = catalog.report();
             if built.temporary {
                 return Err(Failure::new(Exit::Failure, "the index cannot be kept")

@@ -6,10 +6,12 @@ mod report;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
+use std::str::FromStr;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::identity::{
-    HostPort, Identifier, LanguagePreferences, PersistentUrl, RequiredStatus, encode_path,
+    HostPort, Identifier, LanguagePreferences, ParseError, Pasted, PersistentUrl, RequiredStatus,
+    encode_path,
 };
 use urepo::resolve::{Alert, Holders, ResolveError, Resolved, Unresolved, UrlKey, resolve};
 
@@ -103,8 +105,8 @@ impl AsArchive {
 }
 
 /// Reads a value, and reports its fault.
-fn parse<T: std::str::FromStr<Err = urepo::identity::ParseError>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: urepo::identity::ParseError| error.expected().to_owned())
+pub(super) fn parse<T: FromStr<Err = ParseError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: ParseError| error.expected().to_owned())
 }
 
 /// Reads a URL, in which bytes that are not UTF-8 have escapes.
@@ -123,7 +125,7 @@ impl Resolve {
         let known = context.known(&self.with)?;
         let preferences = self.accept_language.clone().unwrap_or_else(locale::preferences);
         for_each(context, &self.urls, |text| {
-            let mut url: PersistentUrl = text.parse()?;
+            let mut url = text.parse().or_else(|error: ParseError| pasted(text).ok_or(error))?;
             if self.original {
                 url.selection.status = RequiredStatus::Original;
             }
@@ -164,6 +166,13 @@ impl Resolve {
             report::paths(context, if self.null { b"\0" } else { b"\n" }, found)
         }
     }
+}
+
+/// The persistent URL of a pasted text, such as the path of a file in a collection.
+fn pasted(text: &str) -> Option<PersistentUrl> {
+    let Pasted { identifier, rest, .. } = Pasted::read(text).ok()?;
+    let below = rest.strip_prefix("/doc").filter(|path| path.starts_with('/'));
+    format!("{identifier}{}", below.unwrap_or(rest)).parse().ok()
 }
 
 /// Why a URL leads nowhere, in the known collections.

@@ -3,7 +3,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -13,6 +12,7 @@ use urepo::identity::ParseError;
 use urepo::web::announcement::RegistrationKey;
 use urepo::web::private_file::PrivateFileError;
 
+pub(super) use super::resolve::parse;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
@@ -24,11 +24,6 @@ const BLOCKING: usize = 64;
 
 /// How often a signal is looked for.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
-
-/// Reads a value of a flag.
-pub(super) fn parse<T: FromStr<Err = ParseError>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: ParseError| error.expected().to_owned())
-}
 
 /// The threads of a server.
 pub(super) fn runtime(context: &Context) -> Result<Runtime, Failure> {

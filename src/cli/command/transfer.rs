@@ -8,7 +8,7 @@ use urepo::transfer::{
 };
 
 use crate::cli::Done;
-use crate::cli::choice::Choice;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::select::Selection;
 
@@ -23,6 +23,16 @@ pub(super) const ON_ERROR: [Choice<OnError>; 2] = [
     ("stop", "Start nothing more", OnError::Stop),
 ];
 
+/// The arguments of `copy` and `migrate`.
+#[derive(Debug, clap::Args)]
+pub(super) struct TransferArgs {
+    #[command(flatten)]
+    pub(super) selection: Selection,
+    /// After a failed item, go on with the others or stop
+    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
+    on_error: OnError,
+}
+
 /// One run between two collections.
 pub(super) struct TransferRun<'a> {
     pub(super) context: &'a Context,
@@ -31,9 +41,8 @@ pub(super) struct TransferRun<'a> {
     pub(super) verb: Verb,
     /// The holding that a migrated Original leaves.
     pub(super) leaves: Leaves,
-    pub(super) selection: &'a Selection,
+    pub(super) args: &'a TransferArgs,
     pub(super) tombstones: Tombstones,
-    pub(super) on_error: OnError,
 }
 
 impl TransferRun<'_> {
@@ -42,7 +51,7 @@ impl TransferRun<'_> {
         let context = self.context;
         let mode = context.run_mode();
         let progress = context.progress();
-        let listing = self.selection.listing(context).filter(|_| mode == RunMode::Act);
+        let listing = self.args.selection.listing(context).filter(|_| mode == RunMode::Act);
         // Other collections may show that an Original is behind.
         let mut others = context.reachable().collections;
         others.retain(|other| other.id() != self.from.id() && other.id() != self.to.id());
@@ -59,10 +68,10 @@ impl TransferRun<'_> {
                 leaves: self.leaves,
                 line_up: None,
                 mode,
-                state: self.selection.flags.state,
+                state: self.args.selection.flags.state,
                 tombstones: self.tombstones,
                 jobs: context.config.jobs.value,
-                on_error: self.on_error,
+                on_error: self.args.on_error,
                 resume_bytes: RESUME_BYTES,
             },
             others: &others,

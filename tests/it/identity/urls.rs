@@ -133,6 +133,19 @@ fn what_follows_a_pasted_identifier_is_read_too() {
     assert_eq!((error.kind(), error.column()), ("persistent URL", 2));
 }
 
+/// The port of an address is 800 where none is written [generation, 6].
+#[test]
+fn an_address_and_a_time_are_a_label() {
+    for (text, label) in [
+        ("150.163.2.174:800 2010-10-28T01:04:22Z", "J8LNKAN8PW/38G3TS3"),
+        ("150.163.2.174 2010-10-28T01:04:22Z", "J8LNKAN8PW/38G3TS3"),
+        ("[2001:252:0:1::2008:6] 2010-10-28T01:04:22Z", "7URMDHLL9SSN2D89MX/38G3TS3"),
+        ("2001:252:0:1::2008:6 2010-10-28T01:04:22Z", "7URMDHLL9SSN2D89MX/38G3TS3"),
+    ] {
+        assert_eq!(Pasted::read(text).unwrap().identifier.as_str(), label, "{text}");
+    }
+}
+
 fn language() -> impl Strategy<Value = Option<Language>> {
     prop::option::of("[a-z]{2}(-[A-Z]{2})?")
         .prop_map(|text| text.map(|text| text.parse().expect("a tag")))

@@ -46,6 +46,24 @@ fn it_prints_one_path_a_line() {
     assert_eq!(one(&["--cat", &url("!+(pt):(oai_dc)")]), rendered);
 }
 
+/// What a person copies from a browser, a file manager or a sentence.
+#[test]
+fn pasted_forms_are_followed() {
+    let world = family();
+    let expected = format!("{}/doc/é 0.txt\n", path(0, "a"));
+    for text in [
+        format!("http://archive.example.org/col/{}/doc/%C3%A9%200.txt", name(0)),
+        format!("/srv/archive/{}", name(0)),
+        format!("goto-/{}", name(0)),
+        format!("upn:archive:{}", name(0)),
+        format!("See <http://urlib.net/{}>.", name(0)),
+    ] {
+        assert_eq!(resolve(&world, &[&text]).succeeded(), expected, "{text}");
+    }
+    let wrong = resolve(&world, &[&format!("http://urlib.net/{}!!", name(0))]);
+    assert!(wrong.code == 1 && wrong.stderr.contains("cannot follow"), "{}", wrong.stderr);
+}
+
 /// The header goes before the locale, and `LANGUAGE` before the rest of the locale.
 #[test]
 fn the_language_is_that_of_the_header_or_of_the_locale() {

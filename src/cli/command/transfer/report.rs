@@ -25,7 +25,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
         Reporter {
             run,
             mode,
-            report: Report::new(run.context, words(run.verb).1, run.selection.is_single()),
+            report: Report::new(run.context, words(run.verb).1, run.args.selection.is_single()),
         }
     }
 
