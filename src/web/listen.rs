@@ -1,9 +1,10 @@
 //! Accepting connections within limits, and ending them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use super::answer::Body;
 use super::stalling::Stalling;
@@ -22,7 +23,8 @@ use crate::sidecar::Network;
 /// Limits on the resources of clients. The defaults suit a small machine.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Connections at a time; others are closed at once.
+    /// Connections at a time. For others, the one that has been silent longest since it began makes room; where each has sent a
+    /// request, they are closed at once.
     pub connections: usize,
     /// Connections of one address, unless that is a trusted proxy.
     pub of_an_address: usize,
@@ -81,6 +83,7 @@ pub async fn listen<S: Service>(
 ) {
     let places = Arc::new(Semaphore::new(limits.connections));
     let taken = Arc::new(OfAddresses::default());
+    let silent = Arc::new(Silent::default());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -91,13 +94,18 @@ pub async fn listen<S: Service>(
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
+        let place = match Arc::clone(&places).try_acquire_owned() {
+            Err(_) if silent.close_oldest() => Arc::clone(&places).acquire_owned().await.ok(),
+            place => place.ok(),
+        };
+        let Some(place) = place else { continue };
         let most = if limits.trusts(peer.ip()) { usize::MAX } else { limits.of_an_address };
         let Some(of_address) = taken.take(peer.ip(), most) else { continue };
         let (service, limits, stop) = (Arc::clone(&service), Arc::clone(&limits), stop.clone());
+        let began = Silent::begin(&silent);
         tokio::spawn(async move {
             // A client that breaks off is no event.
-            let _ = serve(stream, peer, service, limits, stop).await;
+            let _ = serve(stream, peer, service, limits, (stop, began)).await;
             drop((place, of_address));
         });
     }
@@ -113,11 +121,12 @@ async fn serve<S: Service>(
     peer: SocketAddr,
     service: Arc<S>,
     limits: Arc<Limits>,
-    mut stop: watch::Receiver<bool>,
+    (mut stop, began): (watch::Receiver<bool>, Began),
 ) -> Result<(), hyper::Error> {
     // Answers are written whole: waiting for more bytes only delays them.
     let _ = stream.set_nodelay(true);
-    let answer = service_fn(move |request| {
+    let answer = service_fn(|request| {
+        began.sent_request();
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.answer(request, peer).await) }
     });
@@ -130,9 +139,60 @@ async fn serve<S: Service>(
     let mut connection = pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return ended,
+        () = began.room.notified() => return Ok(()),
         _ = stop.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
     }
     tokio::time::timeout(limits.stop, connection).await.unwrap_or(Ok(()))
+}
+
+/// Connections that have sent no request yet, the oldest first.
+#[derive(Default)]
+struct Silent(Mutex<BTreeMap<u64, Arc<Notify>>>);
+
+/// A connection that has begun, among the silent ones until its first request.
+struct Began {
+    all: Arc<Silent>,
+    number: u64,
+    /// It has to make room.
+    room: Arc<Notify>,
+    is_silent: AtomicBool,
+}
+
+impl Silent {
+    fn begin(self: &Arc<Silent>) -> Began {
+        let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = silent.last_key_value().map_or(0, |(last, _)| last + 1);
+        let room = Arc::new(Notify::new());
+        silent.insert(number, Arc::clone(&room));
+        Began { all: Arc::clone(self), number, room, is_silent: AtomicBool::new(true) }
+    }
+
+    /// Closes the oldest silent connection. `false` if there is none.
+    fn close_oldest(&self) -> bool {
+        let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        silent.pop_first().is_some_and(|(_, room)| {
+            room.notify_one();
+            true
+        })
+    }
+}
+
+impl Began {
+    fn sent_request(&self) {
+        if !self.is_silent.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let mut silent = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if silent.get(&self.number).is_some_and(|room| Arc::ptr_eq(room, &self.room)) {
+            silent.remove(&self.number);
+        }
+    }
+}
+
+impl Drop for Began {
+    fn drop(&mut self) {
+        self.sent_request();
+    }
 }
 
 /// The numbers of connections of addresses.

@@ -68,6 +68,27 @@ fn connections_of_one_address_and_of_all_are_limited() {
     }
 }
 
+/// Clients that send nothing do not keep others out.
+#[test]
+fn silent_connections_make_room() {
+    let world = World::with_collection();
+    let site = site(&world, Limits { connections: 3, ..Limits::default() });
+    let mut busy = site.connect();
+    busy.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    assert!(Answered::read(&mut busy, false).is_some());
+    let mut silent: Vec<_> = (0..20).map(|_| site.connect()).collect();
+    for stream in &mut silent {
+        let _ = stream.write_all(b"GET /he");
+    }
+    for _ in 0..20 {
+        assert_eq!(site.get("/healthz").status, 200);
+    }
+    // The first to be closed is the oldest, and never one that has sent a request.
+    assert!(is_closed(&mut silent[0]));
+    busy.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+    assert!(Answered::read(&mut busy, false).is_some());
+}
+
 #[test]
 fn a_reader_that_stops_is_cut() {
     let world = World::with_collection();
