@@ -21,6 +21,7 @@ const READERS: usize = 1 << 16;
 /// How long the key of a URL is accepted, and the used ones that are remembered for that time.
 const KEY_AGE: i128 = 600 * SECOND;
 const KEYS: usize = 1 << 20;
+const DAY: i128 = 24 * 3600 * SECOND;
 /// Most bytes of the statistics of a month.
 const MOST_BYTES: u64 = 1 << 30;
 
@@ -54,11 +55,21 @@ pub struct AccessLine {
 
 /// A file that was fetched, or a part of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fetch {
+pub(super) struct Fetch<'a> {
     pub(super) bytes: u64,
     /// Whether it begins with the first byte.
     pub(super) is_begin: bool,
-    pub(super) is_robot: bool,
+    /// The program that fetched it, as it calls itself.
+    pub(super) program: &'a [u8],
+}
+
+impl Fetch<'_> {
+    /// Whether the program says that it is a robot.
+    fn is_robot(&self) -> bool {
+        let name = self.program.to_ascii_lowercase();
+        let has = |word: &[u8]| name.windows(word.len()).any(|part| part == word);
+        [b"bot".as_slice(), b"crawl", b"spider", b"slurp"].into_iter().any(has)
+    }
 }
 
 /// What has been counted and is not written yet.
@@ -67,12 +78,20 @@ pub(super) struct AccessCounter(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    days: BTreeMap<String, HashMap<RepositoryName, Accesses>>,
-    /// When a reader was last counted for an item: by an acknowledgment, or a fetch.
-    readers: HashMap<(bool, IpAddr, RepositoryName), Instant>,
+    items: HashMap<RepositoryName, ItemCounts>,
+    /// The readers of all items that are remembered.
+    readers: usize,
     /// Used keys of the present ten minutes, and of those before.
     used: [HashSet<String>; 2],
     used_since: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct ItemCounts {
+    /// By the day since 1970.
+    days: BTreeMap<i128, Accesses>,
+    /// When a reader was last counted: by an acknowledgment, or a fetch.
+    readers: HashMap<(bool, IpAddr), Instant>,
 }
 
 impl Accesses {
@@ -95,8 +114,8 @@ impl AccessCounter {
         now: Instant,
     ) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if counts.uses(key, now) && counts.is_new(true, reader, item, now) {
-            counts.of(item, now).acknowledged += 1;
+        if counts.uses(key, now) && counts.is_new(item, (true, reader), now) {
+            counts.of(item).day(now).acknowledged += 1;
         }
     }
 
@@ -105,90 +124,115 @@ impl AccessCounter {
         &self,
         item: &RepositoryName,
         reader: IpAddr,
-        fetch: Fetch,
+        fetch: Fetch<'_>,
         now: Instant,
     ) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = fetch.is_begin && counts.is_new(false, reader, item, now);
-        let accesses = counts.of(item, now);
+        let is_new = fetch.is_begin && counts.is_new(item, (false, reader), now);
+        let accesses = counts.of(item).day(now);
         accesses.bytes += fetch.bytes;
-        accesses.robots += u64::from(is_new && fetch.is_robot);
-        accesses.fetched += u64::from(is_new && !fetch.is_robot);
+        if is_new {
+            *(if fetch.is_robot() { &mut accesses.robots } else { &mut accesses.fetched }) += 1;
+        }
     }
 
     /// Adds what has been counted to the files in `dir`, and begins again. After an error, nothing is lost.
     pub(super) fn write(&self, dir: &Path, waiter: &Waiter<'_>) -> Result<(), LockError> {
-        let days = {
-            let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut counts.days)
-        };
-        let mut months: BTreeMap<&str, Vec<(&String, _)>> = BTreeMap::new();
-        for (day, items) in &days {
-            months.entry(&day[..7]).or_default().push((day, items));
+        let mut months: BTreeMap<String, Vec<AccessLine>> = BTreeMap::new();
+        for (day, id, accesses) in self.take() {
+            let date = Instant::from_nanoseconds(day * DAY).to_string();
+            let day = date[..date.find('T').unwrap_or(date.len())].to_owned();
+            months.entry(day[..7].to_owned()).or_default().push(AccessLine { day, id, accesses });
         }
-        let written = months.into_iter().try_for_each(|(month, days)| {
-            let dir = Dir::make_with_parents(&dir.join(DIRECTORY), &Watcher::default())?;
-            let _lock = Lock::take_unsigned(&dir, LOCK, LockMode::Exclusive, waiter)?;
-            let mut all = BTreeMap::new();
-            for line in read_month(&dir, month)? {
-                all.insert((line.day, line.id), line.accesses);
-            }
-            for (day, items) in days {
-                for (id, accesses) in items {
-                    all.entry((day.clone(), id.clone())).or_default().add(*accesses);
-                }
-            }
-            let mut text = String::new();
-            for ((day, id), accesses) in all {
-                let line = serde_json::to_string(&AccessLine { day, id, accesses });
-                text += &line.map_err(|error| invalid(&dir, month, &error))?;
-                text.push('\n');
-            }
-            Ok(dir.replace_file(&format!("{month}.jsonl"), text.as_bytes())?)
-        });
-        if written.is_err() {
-            let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            for (day, items) in days {
-                let all = counts.days.entry(day).or_default();
-                for (id, accesses) in items {
-                    all.entry(id).or_default().add(accesses);
-                }
+        while let Some((month, lines)) = months.pop_first() {
+            if let Err(error) = add_to_month(dir, &month, &lines, waiter) {
+                months.insert(month, lines);
+                self.put_back(months.into_values().flatten());
+                return Err(error);
             }
         }
-        written
+        Ok(())
+    }
+
+    /// What has been counted, by day and item. Readers stay remembered.
+    fn take(&self) -> Vec<(i128, RepositoryName, Accesses)> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::new();
+        for (id, item) in &mut counts.items {
+            let days = std::mem::take(&mut item.days).into_iter();
+            all.extend(days.map(|(day, accesses)| (day, id.clone(), accesses)));
+        }
+        counts.items.retain(|_, item| !item.readers.is_empty());
+        all
+    }
+
+    fn put_back(&self, lines: impl Iterator<Item = AccessLine>) {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for AccessLine { day, id, accesses } in lines {
+            if let Ok(date) = format!("{day}T00:00:00Z").parse::<Instant>() {
+                counts.of(&id).day(date).add(accesses);
+            }
+        }
+    }
+}
+
+/// Adds lines to the file of a month, durably and under a lock.
+fn add_to_month(
+    dir: &Path,
+    month: &str,
+    lines: &[AccessLine],
+    waiter: &Waiter<'_>,
+) -> Result<(), LockError> {
+    let dir = Dir::make_with_parents(&dir.join(DIRECTORY), &Watcher::default())?;
+    let _lock = Lock::take_unsigned(&dir, LOCK, LockMode::Exclusive, waiter)?;
+    let mut all: BTreeMap<(String, RepositoryName), Accesses> = BTreeMap::new();
+    for AccessLine { day, id, accesses } in read_month(&dir, month)?.iter().chain(lines) {
+        all.entry((day.clone(), id.clone())).or_default().add(*accesses);
+    }
+    let mut text = String::new();
+    for ((day, id), accesses) in all {
+        let line = serde_json::to_string(&AccessLine { day, id, accesses });
+        text += &line.map_err(|error| invalid(&dir, month, &error))?;
+        text.push('\n');
+    }
+    Ok(dir.replace_file(&format!("{month}.jsonl"), text.as_bytes())?)
+}
+
+impl ItemCounts {
+    fn day(&mut self, now: Instant) -> &mut Accesses {
+        self.days.entry(now.nanoseconds().div_euclid(DAY)).or_default()
     }
 }
 
 impl Counts {
-    /// The accesses of an item today.
-    fn of(&mut self, item: &RepositoryName, now: Instant) -> &mut Accesses {
-        let now = now.to_string();
-        let day = &now[..now.find('T').unwrap_or(now.len())];
-        if !self.days.contains_key(day) {
-            self.days.insert(day.to_owned(), HashMap::new());
+    /// The counts of an item. This is done for each file that is given out: only a new item is copied.
+    fn of(&mut self, item: &RepositoryName) -> &mut ItemCounts {
+        if !self.items.contains_key(item) {
+            self.items.insert(item.clone(), ItemCounts::default());
         }
-        let items = self.days.entry(day.to_owned()).or_default();
-        items.entry(item.clone()).or_default()
+        self.items.get_mut(item).unwrap_or_else(|| unreachable!("because it was just inserted"))
     }
 
     /// Whether a reader counts for an item.
-    fn is_new(
-        &mut self,
-        is_acknowledgment: bool,
-        reader: IpAddr,
-        item: &RepositoryName,
-        now: Instant,
-    ) -> bool {
+    fn is_new(&mut self, item: &RepositoryName, reader: (bool, IpAddr), now: Instant) -> bool {
         let is_recent = |at: Instant| (0..AGAIN).contains(&(now.nanoseconds() - at.nanoseconds()));
-        if self.readers.len() >= READERS {
-            self.readers.retain(|_, at| is_recent(*at));
+        let known = self.of(item).readers.get_mut(&reader);
+        if let Some(at) = known {
+            let was_recent = is_recent(*at);
+            *at = if was_recent { *at } else { now };
+            return !was_recent;
         }
-        let key = (is_acknowledgment, reader, item.clone());
-        if self.readers.get(&key).is_some_and(|at| is_recent(*at)) || self.readers.len() >= READERS
-        {
+        if self.readers >= READERS {
+            for item in self.items.values_mut() {
+                item.readers.retain(|_, at| is_recent(*at));
+            }
+            self.readers = self.items.values().map(|item| item.readers.len()).sum();
+        }
+        if self.readers >= READERS {
             return false;
         }
-        self.readers.insert(key, now);
+        self.readers += 1;
+        self.of(item).readers.insert(reader, now);
         true
     }
 
@@ -258,7 +302,7 @@ mod tests {
         IpAddr::from([192, 0, 2, last])
     }
 
-    const FETCH: Fetch = Fetch { bytes: 10, is_begin: true, is_robot: false };
+    const FETCH: Fetch<'static> = Fetch { bytes: 10, is_begin: true, program: b"" };
 
     #[test]
     fn a_reader_counts_once_in_a_while_and_a_key_once() {
@@ -271,7 +315,8 @@ mod tests {
             (8, 3, true, false),
             (40, 1, true, false),
         ] {
-            let fetch = Fetch { is_begin, is_robot, ..FETCH };
+            let program: &[u8] = if is_robot { b"Example/1.0 (Googlebot)" } else { b"curl" };
+            let fetch = Fetch { is_begin, program, ..FETCH };
             counter.fetched(&item(1), reader(client), fetch, after(seconds));
         }
         for (seconds, client, key) in
@@ -323,10 +368,11 @@ mod tests {
         let mut counts = Counts::default();
         for number in 0..READERS {
             let number = u32::try_from(number).unwrap();
-            assert!(counts.is_new(false, IpAddr::from(number.to_be_bytes()), &item(1), after(0)));
+            let reader = (false, IpAddr::from(number.to_be_bytes()));
+            assert!(counts.is_new(&item(1), reader, after(0)));
         }
-        assert!(!counts.is_new(false, reader(1), &item(2), after(1)));
-        assert!(counts.is_new(false, reader(1), &item(2), after(31)));
-        assert_eq!(counts.readers.len(), 1);
+        assert!(!counts.is_new(&item(2), (false, reader(1)), after(1)));
+        assert!(counts.is_new(&item(2), (false, reader(1)), after(31)));
+        assert_eq!((counts.readers, counts.items[&item(1)].readers.len()), (1, 0));
     }
 }

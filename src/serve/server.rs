@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, USER_AGENT};
+use hyper::header::{CONTENT_LENGTH, CONTENT_RANGE, USER_AGENT};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 
@@ -157,18 +157,11 @@ impl Archive {
             let fetch = Fetch {
                 bytes: field(CONTENT_LENGTH).and_then(|it| it.parse().ok()).unwrap_or(0),
                 is_begin: range.is_none_or(|range| range.starts_with("bytes 0-")),
-                is_robot: is_robot(&head.headers),
+                program: head.headers.get(USER_AGENT).map_or(b"", |name| name.as_bytes()),
             };
             self.accesses.fetched(item, client, fetch, now);
         }
     }
-}
-
-/// Whether a program says that it is a robot.
-fn is_robot(headers: &HeaderMap) -> bool {
-    let name = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
-    let name = name.unwrap_or_default().to_ascii_lowercase();
-    ["bot", "crawl", "spider", "slurp"].iter().any(|word| name.contains(word))
 }
 
 impl Service for Server {
