@@ -13,4 +13,5 @@ mod random;
 mod site;
 
 pub(crate) use program::Running;
+pub(crate) use random::{PIECES, Random};
 pub(crate) use site::{Answered, Site};

@@ -1,6 +1,7 @@
 //! Archives that fail, lie or attack, and readers who do.
 
 use std::net::TcpListener;
+use std::sync::Mutex;
 
 use urepo::resolver::AskLimits;
 
@@ -8,6 +9,7 @@ use super::scripted::{
     Act, ITEM, Resolving, SERVICE, Scripted, hasty, pairs, patient, plain, registry, url,
     write_registry,
 };
+use crate::serve::{PIECES, Random};
 
 fn good(name: &'static str) -> Scripted {
     Scripted::new(name, move |_| pairs(name, ITEM, &url(name, "", "Copy")))
@@ -189,4 +191,79 @@ fn requests_of_readers_are_bounded_and_lead_nowhere_else() {
     assert_eq!(resolving.site.ask("POST", "urlib.net", "/", &[]).status, 405);
     let with_body = "GET / HTTP/1.1\r\nHost: urlib.net\r\nContent-Length: 1\r\n\r\nx";
     assert_eq!(resolving.site.send(with_body).unwrap().status, 400);
+}
+
+/// Parts of answers: some that belong there, and some that do not.
+const PAIRS: [&str; 24] = [
+    "state Original",
+    "state Deleted",
+    "state {}",
+    "timestamp 2026-10-01T12:00:00Z",
+    "urlkey 1796126400-1234567890",
+    "url http://a.example.org/x",
+    "url.lastedition http://a.example.org/y",
+    "url.translation(en) http://a.example.org/en",
+    "url.translation http://a.example.org/?",
+    "url.translation(pt).metadata http://a.example.org/m",
+    "url.evil http://evil.org/",
+    "url.metadata http://evil.org/",
+    "state.lastedition Copy",
+    "contenttype Data",
+    "ibi.nextedition {rep example.org/items/2026/02.02.02.02}",
+    "ibi.nextedition {rep example.org/items/2026/03.03.03.03 ibip 8JMKD3MGP8W/35MMLL8}",
+    "ibi.translation(pt) {ibip 8JMKD3MGP8W/35MMLL8}",
+    "ibi.metadata {rep example.org/items/2026/03.03.03.03}",
+    "ibi.lastedition {}",
+    "ibi.lastedition {rep ..}",
+    "ibi.translation( x",
+    "{",
+    "}",
+    "\u{e9} x",
+];
+
+/// Random requests, and archives that answer them at random: every answer is one of the specification, and leads to an
+/// announced host only.
+#[test]
+fn random_answers_lead_to_announced_hosts_only() {
+    let archive = |name: &'static str, seed| {
+        let random = Mutex::new(Random(seed));
+        Scripted::new(name, move |asked| {
+            let mut random = random.lock().unwrap();
+            let count = random.next(6);
+            let more: Vec<&str> = (0..count).map(|_| PAIRS[random.next(PAIRS.len())]).collect();
+            pairs(name, &asked.item, &more.join(" "))
+        })
+    };
+    let archives = [archive("a", 1), archive("b", 2)];
+    let moment = std::time::Duration::ZERO;
+    let resolving = Resolving::of(&archives, AskLimits { moment, rounds: 8, ..patient() });
+    let mut random = Random(20_261_128);
+    let mut tally = std::collections::BTreeMap::<u16, usize>::new();
+    for number in 0..3000 {
+        let mut target =
+            format!("/{ITEM}{}", ["", "!", "+", "+(pt)", ":", "!+:", "/"][random.next(7)]);
+        for _ in 0..random.next(3) {
+            target.push_str(PIECES[random.next(PIECES.len())]);
+        }
+        if random.next(4) == 0 {
+            target.push_str("?ibiurl.requireditemstatus=Original");
+        }
+        let head = format!(
+            "GET {target} HTTP/1.1\r\nHost: urlib.net\r\nConnection: close\r\nAccept-Language: pt,en;q=0.5\r\n\r\n"
+        );
+        let Some(answer) = resolving.site.send(head) else { continue };
+        *tally.entry(answer.status).or_default() += 1;
+        assert!(
+            [200, 302, 400, 404, 409, 410, 504, 508].contains(&answer.status),
+            "{number} {target}: {answer:?}"
+        );
+        let location = answer.field("location");
+        assert!(
+            location.is_empty() || location.starts_with("http://a.example.org/"),
+            "{number} {target}: {answer:?}"
+        );
+    }
+    for status in [302, 400, 404, 410, 508] {
+        assert!(tally.contains_key(&status), "{tally:?}");
+    }
 }

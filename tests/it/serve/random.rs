@@ -8,7 +8,7 @@ use crate::support::World;
 const REQUESTS: usize = 10_000;
 
 /// Pieces that targets are made of.
-const PIECES: [&str; 44] = [
+pub(crate) const PIECES: [&str; 44] = [
     "/",
     "//",
     ".",
@@ -55,10 +55,10 @@ const PIECES: [&str; 44] = [
     "{x}",
 ];
 
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self, below: usize) -> usize {
+    pub(crate) fn next(&mut self, below: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % below
