@@ -50,7 +50,7 @@ pub enum Alert {
     Unanswered,
 }
 
-/// What the answers lead to.
+/// The result of an analysis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// The URL.
@@ -140,7 +140,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// What the answers lead to. `asked` has the questions that were asked before.
+    /// The result. `asked` has the earlier questions.
     pub fn decide(&self, asked: &BTreeSet<Question>) -> Decision {
         let verbs = &self.question.verbs;
         let length = verbs.steps().len();

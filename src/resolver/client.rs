@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::identity::ParseError;
 
-/// What archives learn about the address of a reader [resolution, E13].
+/// The part of a reader's address that archives get [resolution, E13].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClientAddress {
     /// The address.

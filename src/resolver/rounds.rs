@@ -31,7 +31,7 @@ pub(super) struct Resolution {
     pub(super) silent: usize,
 }
 
-/// What all resolutions share.
+/// The limits that all resolutions have in common.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) limits: Arc<AskLimits>,

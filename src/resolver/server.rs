@@ -49,7 +49,7 @@ pub struct Exposure {
     pub service: Identifier,
     /// The mail address of its administrator.
     pub email: Option<String>,
-    /// What archives learn about the addresses of readers.
+    /// The part of readers' addresses that archives get.
     pub client: ClientAddress,
 }
 

@@ -74,10 +74,10 @@ impl Fetch<'_> {
 
 /// What has been counted and is not written yet.
 #[derive(Debug, Default)]
-pub(super) struct AccessCounter(Mutex<Counts>);
+pub(super) struct AccessCounter(Mutex<AccessCounts>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct AccessCounts {
     items: HashMap<RepositoryName, ItemCounts>,
     /// The readers of all items that are remembered.
     readers: usize,
@@ -204,7 +204,7 @@ impl ItemCounts {
     }
 }
 
-impl Counts {
+impl AccessCounts {
     /// The counts of an item. This is done for each file that is given out: only a new item is copied.
     fn of(&mut self, item: &RepositoryName) -> &mut ItemCounts {
         if !self.items.contains_key(item) {
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut counts = Counts::default();
+        let mut counts = AccessCounts::default();
         for number in 0..READERS {
             let number = u32::try_from(number).unwrap();
             let reader = (false, IpAddr::from(number.to_be_bytes()));

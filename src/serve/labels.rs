@@ -64,7 +64,7 @@ enum IssueFault {
 
 /// The body of a request.
 #[derive(Debug, PartialEq, Eq)]
-struct Form {
+struct LabelForm {
     count: usize,
     has_ibips: bool,
     prefix: Option<Prefix>,
@@ -104,7 +104,7 @@ impl LabelServer {
         let Ok(Ok(body)) = body else {
             return notice(StatusCode::PAYLOAD_TOO_LARGE, "too long a body");
         };
-        let form = match Form::of(&body.to_bytes()) {
+        let form = match LabelForm::of(&body.to_bytes()) {
             Ok(form) => form,
             Err(name) => return notice(StatusCode::BAD_REQUEST, &format!("invalid pair {name}")),
         };
@@ -188,10 +188,10 @@ impl LabelServer {
     }
 }
 
-impl Form {
+impl LabelForm {
     /// Reads the pairs; the name of one that is wrong.
-    fn of(body: &[u8]) -> Result<Form, String> {
-        let mut form = Form { count: 1, has_ibips: false, prefix: None };
+    fn of(body: &[u8]) -> Result<LabelForm, String> {
+        let mut form = LabelForm { count: 1, has_ibips: false, prefix: None };
         let text = std::str::from_utf8(body).map_err(|_| "body".to_owned())?;
         for pair in text.trim_end().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn bodies_are_read_strictly() {
-        let form = |count, has_ibips| Form { count, has_ibips, prefix: None };
+        let form = |count, has_ibips| LabelForm { count, has_ibips, prefix: None };
         for (body, expected) in [
             ("", Ok(form(1, false))),
             ("count=1000&ibip=yes\n", Ok(form(1000, true))),
@@ -356,10 +356,10 @@ mod tests {
             ("b}c%0d\r\n=1", Err("bc0d")),
         ] {
             let expected = expected.map_err(str::to_owned);
-            assert_eq!(Form::of(body.as_bytes()), expected, "{body}");
+            assert_eq!(LabelForm::of(body.as_bytes()), expected, "{body}");
         }
-        assert_eq!(Form::of(b"\xff"), Err("body".to_owned()));
-        let prefix = Form::of(b"prefix=example.org/maps%40801").unwrap().prefix.unwrap();
+        assert_eq!(LabelForm::of(b"\xff"), Err("body".to_owned()));
+        let prefix = LabelForm::of(b"prefix=example.org/maps%40801").unwrap().prefix.unwrap();
         assert_eq!(prefix.to_string(), "example.org/maps@801");
     }
 

@@ -64,7 +64,7 @@ pub(crate) struct ResolverCommand {
     /// A file of addresses, optionally with a port, and the names of archives that have them
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
-    /// What archives learn about the address of a reader: full, network or none
+    /// The part of a reader's address that archives get: full, network or none
     #[arg(long, value_name = "PART", default_value = "full", value_parser = parse::<ClientAddress>)]
     client_address: ClientAddress,
 }

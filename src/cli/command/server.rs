@@ -1,4 +1,4 @@
-//! What the commands that run servers have in common.
+//! The common parts of `serve` and `resolver`: threads, listeners, registration keys.
 
 use std::io;
 use std::net::SocketAddr;
