@@ -5,7 +5,7 @@ use std::path::Path;
 use super::part::{Part, Parts};
 use super::sink::{Sink, Text, write_text};
 use super::source::SoundItem;
-use super::{ExportError, MetadataFormat, Options, Payload};
+use super::{ExportError, Options, Payload};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::layout;
@@ -33,9 +33,9 @@ pub(super) fn descriptions(
     source: &SoundItem<'_>,
     options: &Options,
 ) -> Result<Vec<Description>, ExportError> {
-    let render =
-        |format: &MetadataFormat| (format.file(), NewText::Held(format.render(source.sidecar())));
-    let mut texts: Vec<Description> = options.metadata.iter().map(render).collect();
+    let formats = options.metadata.iter();
+    let mut texts: Vec<Description> =
+        formats.map(|it| (it.file(), NewText::Held(source.rendered(*it)))).collect();
     if options.sidecar {
         texts.push((layout::SIDECAR, source.text()?));
     }

@@ -36,7 +36,7 @@ impl Exporter<'_> {
             self.caller.progress.finish_item(name.as_str());
             return Ok(None);
         }
-        let source = SoundItem::new(item, self.collection.path())?;
+        let source = SoundItem::new(item, self.collection)?;
         let state = source.sidecar().state;
         if self.options.state.is_some_and(|wanted| wanted != state) {
             return Ok(None);

@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::ExportError;
 use super::sink::Sink;
-use crate::collection::{Lookup, ReadSidecar, StoredItem};
+use super::{ExportError, MetadataFormat};
+use crate::collection::{Collection, Lookup, ReadSidecar, StoredItem};
 use crate::digest::Digest;
 use crate::disk::copy::read_and_digest;
 use crate::disk::{FileStat, Kind, PathError, StoredFile};
@@ -31,14 +31,17 @@ pub(super) struct SourceFile<'a> {
 pub(super) struct SoundItem<'a> {
     item: StoredItem,
     read: ReadSidecar,
-    root: &'a Path,
+    collection: &'a Collection,
 }
 
 impl<'a> SoundItem<'a> {
     /// The item, unless its seal is broken.
-    pub(super) fn new(item: StoredItem, root: &'a Path) -> Result<SoundItem<'a>, ExportError> {
+    pub(super) fn new(
+        item: StoredItem,
+        collection: &'a Collection,
+    ) -> Result<SoundItem<'a>, ExportError> {
         let read = item.read_sidecar()?;
-        let source = SoundItem { item, read, root };
+        let source = SoundItem { item, read, collection };
         let doubt = match source.read.seal {
             Seal::Intact => impossible(&source.sidecar().files),
             Seal::Broken { .. } => Some("it was changed after it was sealed".to_owned()),
@@ -56,6 +59,11 @@ impl<'a> SoundItem<'a> {
 
     pub(super) fn sidecar(&self) -> &Sidecar {
         &self.read.sidecar
+    }
+
+    /// The description in another format.
+    pub(super) fn rendered(&self, format: MetadataFormat) -> Vec<u8> {
+        format.render(self.sidecar(), &self.collection.settings().archive.cited_base())
     }
 
     /// The sidecar on disk.
@@ -160,7 +168,7 @@ impl<'a> SoundItem<'a> {
             path: self.item.path_of(path),
             detail: detail.into(),
             name: self.name().clone(),
-            collection: self.root.to_path_buf(),
+            collection: self.collection.path().to_path_buf(),
         }
     }
 }

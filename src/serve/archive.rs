@@ -7,15 +7,12 @@ use super::file_cache::FileCache;
 use super::key::Keys;
 use super::proof::Proofs;
 use super::service_item::ServiceItem;
-use crate::collection::{Collection, Scheme};
+use crate::collection::{Collection, Scheme, UrlBase};
 use crate::disk::LockError;
 use crate::identity::{HostPort, Identifier, RepositoryName};
 use crate::resolve::{Announced, Forms};
 use crate::sidecar::Network;
 use crate::wait::Waiter;
-
-/// The base of persistent URLs where none is set: that of the standard's resolver.
-const URL_BASE: &str = "http://urlib.net/";
 
 /// How a collection is exposed.
 #[derive(Clone, Debug)]
@@ -26,8 +23,6 @@ pub struct Exposure {
     pub scheme: Scheme,
     /// The mail address of its administrator.
     pub email: Option<String>,
-    /// The beginning of persistent URLs, if a resolver answers them.
-    pub url_base: Option<String>,
     /// The networks of resolvers whose acknowledgments are counted; all if there are none.
     pub resolver_from: Vec<Network>,
     /// The IP address that a resolver is given, if it is not the one of the connection to it.
@@ -113,15 +108,18 @@ impl Archive {
         self.exposed.address.is_same(host, self.exposed.scheme.usual_port())
     }
 
+    /// The beginning of the persistent URLs that are cited.
+    pub(super) fn cited_base(&self) -> UrlBase {
+        self.collection.settings().archive.cited_base()
+    }
+
     /// The persistent URL of `name`, for citing it.
     pub(super) fn persistent(&self, name: &RepositoryName) -> String {
-        let base = self.exposed.url_base.as_deref().unwrap_or(URL_BASE);
-        format!("{}/{name}", base.trim_end_matches('/'))
+        self.cited_base().join(name)
     }
 
     /// The same request at the resolver, if one is known. `target` begins with a slash.
     pub(super) fn elsewhere(&self, target: &str) -> Option<String> {
-        let base = self.exposed.url_base.as_deref()?;
-        Some(format!("{}{target}", base.trim_end_matches('/')))
+        Some(self.collection.settings().archive.url_base.as_ref()?.join(target))
     }
 }

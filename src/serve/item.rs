@@ -82,7 +82,11 @@ impl Archive {
             Target::Rendered(format) => {
                 let media = FORMATS.iter().find(|(known, _)| known == format);
                 let media = media.map_or("application/octet-stream", |(_, media)| media);
-                let mut answer = answer::whole(StatusCode::OK, media, format.render(&item.sidecar));
+                let mut answer = answer::whole(
+                    StatusCode::OK,
+                    media,
+                    format.render(&item.sidecar, &self.cited_base()),
+                );
                 answer::set(&mut answer, CONTENT_SECURITY_POLICY, "sandbox; script-src 'none'");
                 stored_for(answer, &item.sidecar)
             }

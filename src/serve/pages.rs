@@ -7,6 +7,7 @@ use hyper::header::VARY;
 use super::archive::Archive;
 use super::item::{FORMATS, RequestContext, content_path};
 use super::payload_file::stored_for;
+use crate::collection::UrlBase;
 use crate::export::MetadataFormat;
 use crate::identity::encode_path;
 use crate::item::Content;
@@ -42,7 +43,7 @@ struct Related {
 struct About<'a> {
     frame: Frame<'a>,
     base: String,
-    persistent: &'a str,
+    persistent: UrlBase,
     address: String,
     service: String,
 }
@@ -84,11 +85,10 @@ impl Archive {
 
     /// The page about the archive.
     pub(super) fn about(&self, reader: &Reader) -> Answer {
-        let persistent = self.exposed.url_base.as_deref().unwrap_or("http://urlib.net");
         let page = About {
             frame: self.frame(reader.language),
             base: self.base(),
-            persistent: persistent.trim_end_matches('/'),
+            persistent: self.cited_base(),
             address: self.exposed.address.to_string(),
             service: self.service_url(),
         };
@@ -191,7 +191,9 @@ impl Archive {
             }),
             fields: fields(sidecar, language),
             relations: relations.collect(),
-            citation: String::from_utf8_lossy(&citation.render(sidecar)).trim().to_owned(),
+            citation: String::from_utf8_lossy(&citation.render(sidecar, &self.cited_base()))
+                .trim()
+                .to_owned(),
             persistent: self.persistent(&sidecar.repository),
             formats: FORMATS.iter().map(|(format, _)| format.name()).collect(),
             facts,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 use snapbox::str;
-use urepo::collection::Collection;
+use urepo::collection::{Collection, UrlBase};
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::export::{
     BagLinks, Destination, ExportError, Exporter, Format, MetadataFormat, NameFeed, NamedBy,
@@ -19,8 +19,8 @@ use urepo::interrupt::Interrupt;
 use urepo::sidecar::Metadata;
 
 use crate::support::{
-    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, caller, deposit, options,
-    request, tree,
+    Faults, Mode, Quicker, System, TestClock, Trace, World, agent, append, caller, deposit,
+    options, request, tree,
 };
 
 /// A world with one item of a few files, and its name.

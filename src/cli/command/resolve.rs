@@ -163,7 +163,7 @@ impl Resolve {
         } else if context.printer.json {
             report::record(context, known, (text, url), found)
         } else {
-            report::paths(context, if self.null { b"\0" } else { b"\n" }, found)
+            report::paths(context, known, if self.null { b"\0" } else { b"\n" }, found)
         }
     }
 }

@@ -320,7 +320,6 @@ impl Serve {
             address: named.unwrap_or_else(|| HostPort::of_socket(bound)),
             scheme: settings.scheme,
             email: self.email.clone().or_else(|| settings.email.clone()),
-            url_base: settings.url_base.clone(),
             ip: settings.ip,
         })
     }

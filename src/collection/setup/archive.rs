@@ -27,8 +27,56 @@ pub struct ArchiveSettings {
     pub resolver_from: Vec<String>,
     /// The IP address that the resolver is given, if it is not the one of the connection to it.
     pub ip: Option<IpAddr>,
-    /// The beginning of persistent URLs, such as `http://urlib.net/`.
-    pub url_base: Option<String>,
+    /// The beginning of persistent URLs, if a resolver answers them.
+    pub url_base: Option<UrlBase>,
+}
+
+impl ArchiveSettings {
+    /// The beginning of the persistent URLs that are cited.
+    pub fn cited_base(&self) -> UrlBase {
+        self.url_base.clone().unwrap_or_default()
+    }
+}
+
+/// The beginning of persistent URLs; by default that of the standard, `http://urlib.net/`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct UrlBase(String);
+
+impl UrlBase {
+    /// The URL of `path`, which may begin with a slash.
+    pub fn join(&self, path: impl fmt::Display) -> String {
+        format!("{self}/{}", path.to_string().trim_start_matches('/'))
+    }
+}
+
+impl Default for UrlBase {
+    fn default() -> UrlBase {
+        UrlBase("http://urlib.net".to_owned())
+    }
+}
+
+impl TryFrom<String> for UrlBase {
+    type Error = &'static str;
+
+    /// Reads the URL of a host, perhaps with a directory.
+    fn try_from(text: String) -> Result<UrlBase, &'static str> {
+        let expected = "expected the beginning of a URL, such as `http://urlib.net/`";
+        let text = text.trim_end_matches('/');
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        let (host, directory) =
+            rest.map(|rest| rest.split_once('/').unwrap_or((rest, ""))).ok_or(expected)?;
+        let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+        let is_url = host.parse::<HostPort>().is_ok() && directory.bytes().all(is_path);
+        is_url.then(|| UrlBase(text.to_owned())).ok_or(expected)
+    }
+}
+
+impl fmt::Display for UrlBase {
+    /// Without a slash at the end.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// The scheme of URLs.
@@ -58,5 +106,35 @@ impl fmt::Display for Scheme {
             Scheme::Http => "http",
             Scheme::Https => "https",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_base_of_persistent_urls_is_a_url() {
+        let base = |text: &str| UrlBase::try_from(text.to_owned());
+        for (text, url) in [
+            ("http://urlib.net/", "http://urlib.net/a"),
+            ("https://id.example.org:8443/x/", "https://id.example.org:8443/x/a"),
+            ("http://[2001:db8::1]", "http://[2001:db8::1]/a"),
+        ] {
+            assert_eq!(base(text).unwrap().join("a"), url);
+            assert_eq!(base(text).unwrap().join("/a"), url);
+        }
+        for text in [
+            "",
+            "urlib.net",
+            "ftp://a",
+            "http://",
+            "http://a b/",
+            "http://u@a/",
+            "http://a/?b",
+            "http://a/\n",
+        ] {
+            assert!(base(text).is_err(), "{text}");
+        }
     }
 }

@@ -4,7 +4,8 @@
 //! The reader adds the date of access, which ABNT requires for online sources.
 
 use super::mapping::Datacite;
-use super::terms::{Terms, doi, persistent_url, year_of};
+use super::terms::{Terms, doi, year_of};
+use crate::collection::UrlBase;
 use crate::sidecar::Sidecar;
 
 /// The parts of a reference.
@@ -17,7 +18,7 @@ struct Work {
 }
 
 impl Work {
-    fn of(sidecar: &Sidecar) -> Work {
+    fn of(sidecar: &Sidecar, base: &UrlBase) -> Work {
         let terms = Terms::of(sidecar);
         let of = |wanted: Datacite| {
             let values = terms.mapped(|row| row.datacite == wanted).into_iter();
@@ -31,15 +32,15 @@ impl Work {
             year: year_of(sidecar),
             url: match doi {
                 Some(doi) => format!("https://doi.org/{doi}"),
-                None => persistent_url(sidecar.repository.as_str()),
+                None => base.join(&sidecar.repository),
             },
         }
     }
 }
 
 /// By ABNT NBR 6023: `SILVA, Ana. Title. Publisher, 2026. Disponível em: URL.`
-pub(super) fn abnt(sidecar: &Sidecar) -> String {
-    let Work { names, title, publisher, year, url } = Work::of(sidecar);
+pub(super) fn abnt(sidecar: &Sidecar, base: &UrlBase) -> String {
+    let Work { names, title, publisher, year, url } = Work::of(sidecar, base);
     let names: Vec<_> = names.iter().map(|name| abnt_name(name)).collect();
     let title = title.unwrap_or_else(|| "[sem título]".to_owned());
     let mut text = String::new();
@@ -72,8 +73,8 @@ fn abnt_name(name: &str) -> String {
 }
 
 /// By APA: `Silva, A. (2026). Title. Publisher. URL`
-pub(super) fn apa(sidecar: &Sidecar) -> String {
-    let Work { names, title, publisher, year, url } = Work::of(sidecar);
+pub(super) fn apa(sidecar: &Sidecar, base: &UrlBase) -> String {
+    let Work { names, title, publisher, year, url } = Work::of(sidecar, base);
     let names: Vec<_> = names.iter().map(|name| apa_name(name)).collect();
     let title = title.unwrap_or_else(|| "[Untitled]".to_owned());
     let mut text = String::new();

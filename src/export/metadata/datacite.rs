@@ -5,7 +5,8 @@
 use serde_json::{Map, Value, json};
 
 use super::mapping::{Datacite, TERMS};
-use super::terms::{Terms, doi, persistent_url, year_of};
+use super::terms::{Terms, doi, year_of};
+use crate::collection::UrlBase;
 use crate::sidecar::Sidecar;
 
 const UNAVAILABLE: &str = ":unav";
@@ -43,13 +44,13 @@ const GENERAL_TYPES: [&str; 29] = [
     "Workflow",
 ];
 
-pub(super) fn render(sidecar: &Sidecar) -> String {
+pub(super) fn render(sidecar: &Sidecar, base: &UrlBase) -> String {
     let terms = Terms::of(sidecar);
     let of = |wanted: Datacite| terms.mapped(|row| row.datacite == wanted);
     let publisher = or_unavailable_list(of(Datacite::Publisher)).swap_remove(0);
     let mut record = json!({
         "schemaVersion": "http://datacite.org/schema/kernel-4",
-        "url": persistent_url(sidecar.repository.as_str()),
+        "url": base.join(&sidecar.repository),
         "creators": people(&or_unavailable_list(of(Datacite::Creator)), None),
         "titles": titles(&terms),
         "publisher": { "name": publisher },
@@ -73,7 +74,7 @@ pub(super) fn render(sidecar: &Sidecar) -> String {
     add(fields, "rightsList", each(of(Datacite::Rights), "rights"));
     add(fields, "descriptions", descriptions(&terms));
     add(fields, "formats", of(Datacite::Format).into_iter().map(Value::from).collect());
-    add(fields, "relatedIdentifiers", related(&terms));
+    add(fields, "relatedIdentifiers", related(&terms, base));
     if let Some(language) = of(Datacite::Language).into_iter().next() {
         fields.insert("language".to_owned(), language.into());
     }
@@ -181,10 +182,9 @@ fn descriptions(terms: &Terms<'_>) -> Vec<Value> {
 
 /// Related items by their persistent URLs, and values of other terms that have a type of identifier in the
 /// schema.
-fn related(terms: &Terms<'_>) -> Vec<Value> {
-    let items = terms
-        .related()
-        .map(|(row, relation)| (persistent_url(relation.to.as_str()), "URL", row.relation_type));
+fn related(terms: &Terms<'_>, base: &UrlBase) -> Vec<Value> {
+    let items =
+        terms.related().map(|(row, relation)| (base.join(&relation.to), "URL", row.relation_type));
     let others = typed(terms, |property| match property {
         Datacite::Related(kind) => Some(kind),
         _ => None,

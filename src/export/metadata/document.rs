@@ -2,6 +2,7 @@
 
 use super::row::{Row, RowColumns};
 use super::{MetadataFormat, dublin_core};
+use crate::collection::UrlBase;
 use crate::sidecar::Sidecar;
 
 /// The format of a document.
@@ -43,6 +44,7 @@ pub struct Document {
     columns: RowColumns,
     /// Whether there may be several items: a single one needs no list.
     is_list: bool,
+    base: UrlBase,
     items: u64,
 }
 
@@ -54,9 +56,14 @@ impl DocumentFormat {
 }
 
 impl Document {
-    /// A document of one item, or of any number if it `is_list`. A table needs its `columns`.
-    pub fn new(format: DocumentFormat, columns: RowColumns, is_list: bool) -> Document {
-        Document { format, columns, is_list, items: 0 }
+    /// A document of one item, or of any number if it `is_list`. A table needs its `columns`. Persistent URLs begin with `base`.
+    pub fn new(
+        format: DocumentFormat,
+        columns: RowColumns,
+        is_list: bool,
+        base: UrlBase,
+    ) -> Document {
+        Document { format, columns, is_list, base, items: 0 }
     }
 
     /// The text before the items.
@@ -102,7 +109,7 @@ impl Document {
                     MetadataFormat::Bibtex => between("\n").into(),
                     _ => Vec::new(),
                 };
-                let rendered = format.render(sidecar);
+                let rendered = format.render(sidecar, &self.base);
                 let rendered = match format {
                     MetadataFormat::DublinCore if self.is_list => dublin_core::bare(&rendered),
                     MetadataFormat::Datacite if self.is_list => rendered.trim_ascii_end(),

@@ -1,7 +1,7 @@
 //! The description of an item in foreign formats.
 //!
 //! None of them has every key of the sidecar, so a complete export contains the sidecar as well. All are
-//! written from the sidecar alone, so the same item gives the same bytes.
+//! written from the sidecar and the base of persistent URLs alone, so the same item gives the same bytes.
 //!
 //! A [`Document`] has the descriptions of many items: as rows of columns, which hold complete descriptions,
 //! or one after the other in one of these formats.
@@ -15,6 +15,7 @@ mod mapping;
 mod row;
 pub(super) mod terms;
 
+use crate::collection::UrlBase;
 use crate::sidecar::Sidecar;
 
 pub use document::{Document, DocumentFormat, RowTooLong};
@@ -67,14 +68,14 @@ impl MetadataFormat {
         }
     }
 
-    /// Renders the description of `sidecar` in this format.
-    pub fn render(self, sidecar: &Sidecar) -> Vec<u8> {
+    /// Renders the description of `sidecar` in this format. Persistent URLs begin with `base`.
+    pub fn render(self, sidecar: &Sidecar, base: &UrlBase) -> Vec<u8> {
         match self {
             MetadataFormat::DublinCore => dublin_core::render(sidecar),
             MetadataFormat::Bibtex => bibtex::render(sidecar).into_bytes(),
-            MetadataFormat::Datacite => datacite::render(sidecar).into_bytes(),
-            MetadataFormat::Abnt => citation::abnt(sidecar).into_bytes(),
-            MetadataFormat::Apa => citation::apa(sidecar).into_bytes(),
+            MetadataFormat::Datacite => datacite::render(sidecar, base).into_bytes(),
+            MetadataFormat::Abnt => citation::abnt(sidecar, base).into_bytes(),
+            MetadataFormat::Apa => citation::apa(sidecar, base).into_bytes(),
         }
     }
 }

@@ -80,11 +80,6 @@ pub(crate) fn year_of(sidecar: &Sidecar) -> String {
     said.unwrap_or_else(|| format!("{:04}", sidecar.created.civil().year))
 }
 
-/// The persistent URL of an identifier [resolution standard, Table 8.1].
-pub(super) fn persistent_url(identifier: &str) -> String {
-    format!("http://urlib.net/{identifier}")
-}
-
 /// The DOI in a text that is a DOI, with or without a prefix.
 pub(super) fn doi(text: &str) -> Option<&str> {
     const INTRODUCTIONS: [&str; 3] = ["https://doi.org/", "http://doi.org/", "doi:"];

@@ -22,7 +22,7 @@ fn rendered(format: MetadataFormat, change: impl FnOnce(&mut Metadata)) -> Strin
         sidecar.relations.add(&kind.parse().unwrap(), &to.parse().unwrap(), None).unwrap();
     }
     change(&mut sidecar.metadata);
-    String::from_utf8(format.render(&sidecar)).unwrap()
+    String::from_utf8(format.render(&sidecar, &UrlBase::default())).unwrap()
 }
 
 #[track_caller]
@@ -294,4 +294,32 @@ fn in_references_with_many_authors() {
     assert!(apa.contains("Sa, B., & Ta, B. (2026)"), "{apa}");
     let [_, apa] = references(&many);
     assert!(apa.contains("Ra, B., Sa, B., … Va, B. (2026)"), "{apa}");
+}
+
+#[test]
+fn persistent_urls_begin_as_the_collection_says() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let settings = world.path("archive/urepo.toml");
+    append(&settings, "[archive]\nurl_base = \"https://id.example.org/\"\n");
+    let run = |line: &str| world.run(&format!("-c archive {line}")).succeeded().to_owned();
+    let formats = "--metadata-format abnt --metadata-format apa --metadata-format datacite";
+    run(&format!("export {name} --to out {formats}"));
+    let item = std::fs::read_dir(world.path("out")).unwrap().next().unwrap().unwrap().path();
+    let exported = |file: &str| std::fs::read_to_string(item.join(file)).unwrap();
+    for text in [
+        exported("abnt.txt"),
+        exported("apa.txt"),
+        exported("datacite.json"),
+        run(&format!("meta export {name} --format datacite")),
+        run(&format!("resolve {name}:(apa)")),
+        run(&format!("resolve --json {name}:(apa)")),
+    ] {
+        assert!(text.contains(&format!("https://id.example.org/{name}")), "{text}");
+    }
+    let text = std::fs::read_to_string(&settings).unwrap().replace("https:", "gopher:");
+    std::fs::write(&settings, text).unwrap();
+    let ran = world.run("-c archive list");
+    assert!(ran.stderr.contains("such as `http://urlib.net/`"), "{}", ran.stderr);
 }

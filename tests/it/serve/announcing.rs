@@ -95,7 +95,6 @@ fn the_registration_is_the_mail_of_the_standard() {
         address: "mtc-m21.sid.inpe.br".parse().unwrap(),
         scheme: Scheme::Http,
         email: None,
-        url_base: None,
         ip: None,
         resolver_from: Vec::new(),
     };

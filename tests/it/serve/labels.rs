@@ -31,7 +31,6 @@ fn issuing(world: &World, clock: &Arc<TestClock>) -> (Site, [String; 3]) {
         address: "a.example.org".parse().unwrap(),
         scheme: Scheme::Http,
         email: None,
-        url_base: None,
         resolver_from: Vec::new(),
         ip: None,
     };

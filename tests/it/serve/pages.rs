@@ -4,7 +4,7 @@ use urepo::web::listen::Limits;
 
 use super::site::Site;
 use crate::resolve::{family, name, put};
-use crate::support::{World, change_item, send_away};
+use crate::support::{World, append, change_item, send_away};
 
 #[test]
 fn persistent_urls_lead_on_as_the_resolver_would() {
@@ -119,8 +119,8 @@ fn deleted_and_departed_items_say_so_or_lead_on() {
     send_away(&world.path("archive"), &away);
     let alone = Site::of(&world.path("archive"));
     let root = world.path("archive");
+    append(&root.join("urepo.toml"), "[archive]\nurl_base = \"https://resolver.example.net/\"\n");
     let site = Site::with(&[(&root, "a.example.org")], Limits::default(), |exposed| {
-        exposed.url_base = Some("https://resolver.example.net/".to_owned());
         exposed.email = Some("keeper@example.org".to_owned());
     });
     for target in

@@ -97,7 +97,6 @@ impl Site {
                 address: at.parse().unwrap(),
                 scheme: Scheme::Http,
                 email: None,
-                url_base: None,
                 ip: None,
                 resolver_from: Vec::new(),
             };

@@ -146,7 +146,8 @@ impl Export {
             Sink::Stdout(_) | Sink::File(_) => Report::reading(context, "written", !is_list),
         };
         let is_dry = report.is_dry();
-        let mut document = Document::new(format, columns, is_list);
+        let mut document =
+            Document::new(format, columns, is_list, collection.settings().archive.cited_base());
         sink.write(&document.head())?;
         let fed = feed(&mut |name| {
             context.interrupt.flow()?;

@@ -1,7 +1,6 @@
 //! Printing the destination of a persistent URL.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 
 use urepo::export::MetadataFormat;
 use urepo::identity::PersistentUrl;
@@ -16,10 +15,10 @@ use crate::cli::opener;
 use crate::cli::records::{self, PathAt};
 
 /// Prints the path, those of a list of files, or a rendered description.
-pub(super) fn paths(context: &Context, end: &[u8], found: &Resolved) -> Done {
+pub(super) fn paths(context: &Context, known: &Known, end: &[u8], found: &Resolved) -> Done {
     let bytes = match &found.target {
         Target::Rendered(format) => {
-            return context.printer.payload(&format.render(&found.item.sidecar));
+            return context.printer.payload(&rendered(known, *format, found));
         }
         Target::Files(files) => {
             let path = |file: &urepo::item::PayloadPath| found.path().join(file.as_path());
@@ -29,6 +28,11 @@ pub(super) fn paths(context: &Context, end: &[u8], found: &Resolved) -> Done {
         _ => [found.path().as_os_str().as_bytes(), end].concat(),
     };
     context.printer.exact(&bytes)
+}
+
+fn rendered(known: &Known, format: MetadataFormat, found: &Resolved) -> Vec<u8> {
+    let archive = &known.collections[found.item.collection].settings().archive;
+    format.render(&found.item.sidecar, &archive.cited_base())
 }
 
 /// Prints the bytes of the file, or the description.
@@ -47,7 +51,7 @@ pub(super) fn content(context: &Context, known: &Known, found: &Resolved) -> Don
                 "name a file: `urepo resolve '{name}?ibiurl.verblist=GetFileList'` lists them"
             )))
         }
-        Target::Rendered(_) | Target::Files(_) => paths(context, b"\n", found),
+        Target::Rendered(_) | Target::Files(_) => paths(context, known, b"\n", found),
     }
 }
 
@@ -72,7 +76,6 @@ pub(super) fn record(
 ) -> Done {
     let item = &found.item;
     let settings = known.collections[item.collection].settings();
-    let path: PathBuf = found.path();
     let (mut format, mut files) = (None, None);
     let target = match &found.target {
         Target::File(_) => "file",
@@ -87,13 +90,13 @@ pub(super) fn record(
             "rendered"
         }
     };
-    let rendered = format.map(|format| format.render(&item.sidecar));
+    let text_of = |format| String::from_utf8_lossy(&rendered(known, format, found)).into_owned();
     context.printer.record(&records::Resolved {
         text,
         persistent: url.to_string(),
         id: item.record.name.to_string(),
         ibip: item.record.ibip.as_ref().map(ToString::to_string),
-        path: PathAt::new("path", &path),
+        path: PathAt::new("path", &found.path()),
         state: item.record.state.to_string(),
         standing: item.standing.to_string(),
         collection: settings.name.clone(),
@@ -101,7 +104,7 @@ pub(super) fn record(
         content: if found.kind == DestinationKind::Data { "data" } else { "metadata" },
         target,
         format: format.map(MetadataFormat::name),
-        rendered: rendered.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        rendered: format.map(text_of),
         files,
         timestamp: found.timestamp().to_string(),
     })

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
+use urepo::collection::UrlBase;
 use urepo::export::metadata::{Document, DocumentFormat, Row, RowColumns};
 use urepo::import::described::{DescriptionImport, ItemFinder, RowOutcome, rows};
 use urepo::import::{Format, TableOptions};
@@ -115,7 +116,7 @@ proptest! {
             let mut columns = RowColumns::default();
             columns.add(&Row::of(&sidecar));
             for is_list in [true, false] {
-                let mut document = Document::new(format, columns.clone(), is_list);
+                let mut document = Document::new(format, columns.clone(), is_list, UrlBase::default());
                 let mut bytes = document.head();
                 bytes.extend(document.item(&sidecar).unwrap());
                 bytes.extend(document.tail());
