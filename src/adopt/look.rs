@@ -5,6 +5,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use unicode_normalization::UnicodeNormalization;
+
+use super::bibtex::decode;
 use super::describe::Description;
 use super::reference::describe;
 use super::{AdoptError, Note, Plan, Planned};
@@ -227,7 +230,7 @@ impl Plan {
     }
 
     /// Adds the notes that need the whole plan.
-    fn settle(&mut self, target: Option<String>) {
+    fn settle(&mut self, target: Option<[String; 2]>) {
         self.entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         if let Some(found) = twins::find(self.entries.iter().map(|(path, _)| path)) {
             self.notes.push(Note::Twins(found));
@@ -237,21 +240,23 @@ impl Plan {
         }
         self.target = match target {
             None => self.only_file(),
-            Some(told) => {
-                let path = PayloadPath::new(Path::new(&told)).ok();
-                let is_there = |path: &PayloadPath| {
-                    let found = self.entries.binary_search_by(|entry| entry.0.cmp(path));
-                    found.is_ok_and(|at| {
-                        !matches!(self.entries[at].1, Planned::EmptyDirectory { .. })
-                    })
-                };
-                let found = path.filter(is_there);
-                if found.is_none() {
-                    self.notes.push(Note::NoTarget(told));
-                }
-                found
-            }
+            Some(names) => names.iter().find_map(|name| self.named(name)).or_else(|| {
+                let [name, _] = names;
+                self.notes.push(Note::NoTarget(name));
+                self.only_file()
+            }),
         };
+    }
+
+    /// The file or link that `name` means. Names on disk may be Latin-1, or UTF-8 with other accents
+    /// [resolution standard, Example 6.2].
+    fn named(&self, name: &str) -> Option<PayloadPath> {
+        let composed = |text: &str| text.nfc().collect::<String>();
+        let wanted = composed(name);
+        let leads = |entry: &&(_, _)| !matches!(entry.1, Planned::EmptyDirectory { .. });
+        let files = self.entries.iter().filter(leads).map(|(path, _)| path);
+        let same = files.filter(|path| composed(&decode(path.as_bytes()).0) == wanted);
+        same.min_by_key(|path| path.as_bytes() != name.as_bytes()).cloned()
     }
 
     /// The only file that the bare identifier can open. A reference that describes the item does not count.

@@ -15,8 +15,8 @@ use crate::sidecar::{Metadata, Relations};
 pub(super) struct Description {
     pub metadata: Metadata,
     pub ibip: Option<Ibip>,
-    /// The target of the bare identifier, as the reference gives it.
-    pub target: Option<String>,
+    /// The target of the bare identifier: the name in the reference without escapes, and read as LaTeX.
+    pub target: Option<[String; 2]>,
     pub state: Option<State>,
     /// The last update, as the reference gives it.
     pub updated: Option<Instant>,
@@ -118,7 +118,7 @@ mod tests {
         "#;
         assert_eq!(*found.metadata.table(), expected.parse::<toml::Table>().unwrap());
         assert_eq!(found.ibip, Some("8JMKD3MGP8W/34PGRBS".parse().unwrap()));
-        assert_eq!(found.target.as_deref(), Some("paper_1.pdf"));
+        assert_eq!(found.target, Some(["paper_1.pdf", "paper_1.pdf"].map(str::to_owned)));
         assert_eq!(found.updated.unwrap().to_string(), "2017-05-17T17:45:29Z");
         assert_eq!(found.state, Some(State::Copy));
         let metadata = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46.30".parse().unwrap();

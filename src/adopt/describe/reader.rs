@@ -81,7 +81,7 @@ impl<'a> ReferenceReader<'a> {
             "translationof" => self.relation(field, &RelationKind::TranslationOf, value),
             "metadataof" => self.relation(field, &RelationKind::MetadataOf, value),
             "nexthigherunit" => self.relation(field, &RelationKind::PartOf, value),
-            "targetfile" | "target" => self.found.target = Some(plain(value)),
+            "targetfile" | "target" => self.found.target = Some([plain(value), to_text(value).0]),
             "lastupdate" | "lastupdatedate" => match update(value) {
                 Some(instant) => self.found.updated = Some(instant),
                 None => self.unclear(field),

@@ -110,6 +110,41 @@ fn references_complete_each_other() {
     assert_eq!(aliases, ["83LX3pFwXQZeBBx/65ij", "83LX3pFwXQZeBBx/65ik"]);
 }
 
+/// Example 6.2: names on disk may be Latin-1, and a reference may write them in TeX.
+#[test]
+fn the_target_is_found_whatever_its_encoding() {
+    let latin: &[u8] = b"Relat\xf3rio Final.pdf";
+    let utf_8 = "Relatório Final.pdf".as_bytes();
+    let decomposed = "Relato\u{301}rio Final.pdf".as_bytes();
+    let other: &[u8] = b"a--b~c.pdf";
+    for (on_disk, said) in [
+        (latin, b"targetfile = {Relat\xf3rio Final.pdf}".as_slice()),
+        (latin, "targetfile = {Relatório Final.pdf}".as_bytes()),
+        (latin, b"targetfile = {Relat{\\'o}rio Final.pdf}"),
+        (utf_8, b"targetfile = {Relat{\\'o}rio Final.pdf}"),
+        (decomposed, "targetfile = {Relatório Final.pdf}".as_bytes()),
+        (other, b"targetfile = {a--b~c.pdf}"),
+    ] {
+        let world = World::new();
+        for name in [on_disk, b"Relatorio Final.pdf"] {
+            let path = world.write(&format!("{PAPER}/doc/any"), "%PDF");
+            std::fs::rename(&path, path.with_file_name(OsStr::from_bytes(name))).unwrap();
+        }
+        let reference = [b"@misc{k, title = {T}, ", said, b"}"].concat();
+        world.write(&format!("{PAPER}/@reference.bib"), reference);
+        let told = world.adopt();
+        let is_missing = |note: &Note| matches!(note, Note::NoTarget(_));
+        assert!(!told.taken[PAPER].notes.iter().any(is_missing), "{said:?}");
+        assert_eq!(world.sidecar(PAPER).target.unwrap().as_bytes(), on_disk, "{said:?}");
+    }
+    // A reference that names no file of the item leaves the only one.
+    let world = World::new();
+    world.write(&format!("{PAPER}/doc/paper.pdf"), "%PDF");
+    world.write(&format!("{PAPER}/@reference.bib"), "@misc{k, targetfile = {gone.pdf}}");
+    assert_eq!(world.adopt().taken[PAPER].notes, [Note::NoTarget("gone.pdf".to_owned())]);
+    assert_eq!(world.sidecar(PAPER).target.unwrap().to_text(), "paper.pdf");
+}
+
 /// A record that nobody can read may say copy.
 #[test]
 fn a_record_of_the_service_that_is_not_read_leaves_the_state_open() {
