@@ -10,6 +10,7 @@ use urepo::identity::{Identifier, RepositoryName};
 use super::config::Origin;
 use super::context::Context;
 use super::exit::Exit;
+use super::explain::label_hint;
 use super::failure::Failure;
 use super::{human, shell};
 
@@ -137,37 +138,11 @@ impl Known {
 
     /// The name that `text` refers to: itself if it is a name, else the item that any of the collections
     /// finds.
-    ///
-    /// All are searched, to notice an end of a name that is ambiguous between collections.
     pub(crate) fn resolve(&self, text: &str) -> Result<RepositoryName, Failure> {
         if let Ok(Identifier::Repository(name)) = Identifier::read(text) {
             return Ok(name);
         }
-        let mut found: Vec<RepositoryName> = Vec::new();
-        let mut failed = None;
-        for collection in &self.collections {
-            let names = match collection.find(text) {
-                Ok(item) => vec![item.name().clone()],
-                Err(CollectionError::Ambiguous { names, .. }) => names,
-                Err(error) if error.is_absence() => continue,
-                Err(error) => {
-                    failed = failed.or(Some(error));
-                    continue;
-                }
-            };
-            found.extend(names);
-        }
-        found.sort_unstable();
-        found.dedup();
-        match (found.pop(), failed) {
-            (Some(name), _) if found.is_empty() => Ok(name),
-            (Some(name), _) => {
-                found.push(name);
-                Err(CollectionError::Ambiguous { text: text.to_owned(), names: found }.into())
-            }
-            (None, Some(error)) => Err(error.into()),
-            (None, None) => Err(self.no_item(text)),
-        }
+        Collection::find_in(&self.collections, text)?.ok_or_else(|| self.no_item(text))
     }
 
     /// The failure of two collections, given by their numbers, that both say they hold the Original.
@@ -185,8 +160,9 @@ impl Known {
     /// The failure of an item that none of the collections has.
     pub(crate) fn no_item(&self, text: &str) -> Failure {
         let searched = human::count(self.collections.len() as u64, "known collection");
-        let failure = Failure::new(Exit::NoItem, format!("no item `{text}` in {searched}"))
-            .hint("`urepo config` shows which are known; `--with COLLECTION` adds one");
+        let failure = Failure::new(Exit::NoItem, format!("no item `{text}` in {searched}"));
+        let usual = "`urepo config` shows which are known; `--with COLLECTION` adds one";
+        let failure = failure.hint(label_hint(text).unwrap_or(usual.to_owned()));
         let failure = self.collections.iter().fold(failure, |failure, collection| match collection
             .find(text)
         {

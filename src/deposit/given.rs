@@ -67,7 +67,8 @@ pub(super) fn check_name(
 pub(crate) fn check_ibip(place: &DepositTarget<'_>, label: &Label) -> Result<(), DepositError> {
     let Some(ibip) = &label.ibip else { return Ok(()) };
     for collection in std::iter::once(place.collection).chain(place.peers()) {
-        if let Some(item) = collection.items_with_ibip(ibip)?.into_iter().next() {
+        if let Some(item) = collection.items_of(&Identifier::Ibip(ibip.clone()))?.into_iter().next()
+        {
             let (ibip, name) = (ibip.clone(), item.name().clone());
             return Err(DepositError::IbipExists { ibip, name });
         }

@@ -10,7 +10,7 @@ use super::facts::{DonorFacts, Written};
 use super::{RepairError, fixed};
 use crate::collection::{Collection, is_logged_as};
 use crate::disk::PathError;
-use crate::identity::{Instant, RepositoryName};
+use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::sidecar::{Access, KeyChange, Metadata, Relations, Sidecar, json_of};
 
 /// An unsealed sidecar that is accepted, compared with other records of the item.
@@ -104,7 +104,7 @@ pub(super) fn check_ibip<'c>(
     let Some(ibip) = &sidecar.ibip else { return Ok(()) };
     let name = &sidecar.repository;
     collections.try_for_each(|collection| {
-        let mut items = collection.items_with_ibip(ibip)?.into_iter();
+        let mut items = collection.items_of(&Identifier::Ibip(ibip.clone()))?.into_iter();
         match items.find(|item| item.name().folded() != name.folded()) {
             None => Ok(()),
             Some(other) => Err(RepairError::IbipTaken {

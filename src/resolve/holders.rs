@@ -102,28 +102,6 @@ impl<'a> Holders<'a> {
         }
     }
 
-    /// The name of the item with a label.
-    fn name(&self, label: &Identifier) -> Result<Option<RepositoryName>, CollectionError> {
-        let mut names: Vec<RepositoryName> = Vec::new();
-        let mut failed = None;
-        for collection in self.collections {
-            match collection.find(label.as_str()) {
-                Ok(item) => names.push(item.name().clone()),
-                Err(CollectionError::Ambiguous { names: several, .. }) => names.extend(several),
-                Err(error) if error.is_absence() => {}
-                Err(error) => failed = failed.or(Some(error)),
-            }
-        }
-        names.sort_unstable();
-        names.dedup();
-        match (names.as_slice(), failed) {
-            ([], Some(error)) => Err(error),
-            ([], None) => Ok(None),
-            ([name], _) => Ok(Some(name.clone())),
-            _ => Err(CollectionError::Ambiguous { text: label.to_string(), names }),
-        }
-    }
-
     /// The item called `name`, from its best holding; `None` if there is none. If the Original is required
     /// and exists, it answers.
     pub(super) fn held(
@@ -226,7 +204,7 @@ impl Items for Holders<'_> {
     fn item(&self, identifier: &Identifier) -> Result<Option<HeldItem>, CollectionError> {
         match identifier {
             Identifier::Repository(name) => self.held(name, RequiredStatus::Any),
-            label => match self.name(label)? {
+            label => match Collection::find_in(self.collections, label.as_str())? {
                 Some(name) => self.held(&name, RequiredStatus::Any),
                 None => Ok(None),
             },

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use urepo::adopt::{Adopter, Mode, has_items, measure};
+use urepo::catalog::Catalog;
 use urepo::collection::{Collection, CollectionError, Subsystem, check_place, init_without_names};
 use urepo::disk::Dir;
 use urepo::distributor::Setting;
@@ -195,6 +196,13 @@ impl Adopt {
             adopter.run(|outcomes| reporter.report_all(outcomes))
         });
         drop(progress);
+        // Only an index leads from old labels to items of another date; reading the sidecars costs little after all files.
+        if let Mode::Act { collection, .. } = mode
+            && summary.taken > 0
+            && collection.index_path().is_some()
+        {
+            context.catalog_by(|refresh| Catalog::open(collection, refresh))?;
+        }
         reporter.finish(summary)
     }
 }

@@ -193,14 +193,10 @@ impl Explain for CollectionError {
                  give each machine a subsystem of its own",
             ),
             Self::Locked { .. } => Failure::of(Exit::Locked, self).hint(WHILE_LOCKED),
-            // Stored labels need not have the date of the name.
-            Self::NoSuchItem { name, .. } if is_label(name) => Failure::of(Exit::NoItem, self)
-                .hint(format!("`urepo find --identifier {name}` asks the index, which knows all stored labels")),
             Self::OtherCollection { collection, .. } => Failure::of(Exit::NoItem, self)
                 .hint(format!("`-c {}` names that collection", shell::word(collection))),
-            Self::NoSuchItem { .. } => {
-                Failure::of(Exit::NoItem, self).hint("`urepo list` lists the identifiers")
-            }
+            Self::NoSuchItem { name, .. } => Failure::of(Exit::NoItem, self)
+                .hint(label_hint(name).unwrap_or("`urepo list` lists the identifiers".to_owned())),
             Self::Ambiguous { names, .. } => {
                 let names: Vec<_> = names.iter().take(10).map(|name| format!("  {name}")).collect();
                 let mut failure =
@@ -353,7 +349,10 @@ fn meant_term(typed: &str) -> String {
     meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "))
 }
 
-/// Whether `text` is an `IBIp` or a label from before 2009.
-fn is_label(text: &str) -> bool {
-    !matches!(text.parse::<Identifier>(), Ok(Identifier::Repository(_)) | Err(_))
+/// The command that finds an `IBIp` or a label from before 2009 whose date is not that of the name.
+pub(super) fn label_hint(text: &str) -> Option<String> {
+    let is_label = !matches!(text.parse::<Identifier>(), Ok(Identifier::Repository(_)) | Err(_));
+    is_label.then(|| {
+        format!("`urepo find --identifier {text}` asks the index, which knows all stored labels")
+    })
 }

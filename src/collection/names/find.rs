@@ -1,12 +1,13 @@
 //! Finding one item by its name, or by a text that refers to it.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::lookup::Lookup;
 use crate::collection::{Collection, CollectionError, Names, StoredItem, discover};
 use crate::disk::{Kind, PathError, resolved};
-use crate::identity::{Ibip, Identifier, Instant, RepositoryName};
+use crate::identity::{Identifier, Instant, RepositoryName};
 use crate::index::{Index, IndexError, Query, Which};
 use crate::layout;
 
@@ -42,22 +43,13 @@ impl Collection {
     /// A path in another collection does not refer to an item here, even if one has the same identifier.
     pub fn find(&self, text: &str) -> Result<StoredItem, CollectionError> {
         self.check_own_path(text)?;
-        let read = match Identifier::read(text) {
-            Ok(Identifier::Repository(name)) => {
-                return self.named_item(&name);
-            }
-            Ok(Identifier::Ibip(ibip)) => Ok((ibip.instant().ok(), ibip.to_string())),
-            Ok(Identifier::Legacy(label)) => Ok((label.instant().ok(), label.to_string())),
-            Err(error) => Err(error),
-        };
+        let read = Identifier::read(text);
+        if let Ok(Identifier::Repository(name)) = &read {
+            return self.named_item(name);
+        }
         let mut found = self.items_ending_in(text)?;
-        if found.is_empty()
-            && let Ok((date, label)) = &read
-        {
-            found = self.items_labelled(*date, label)?;
-            if found.is_empty() {
-                found = self.items_indexed_as(label)?;
-            }
+        if let (true, Ok(label)) = (found.is_empty(), &read) {
+            found = self.items_of(label)?;
         }
         if found.len() > 1 {
             let names = found.into_iter().map(|item| item.name().clone()).collect();
@@ -75,14 +67,35 @@ impl Collection {
                 }
                 let mut recorded = self.recorded_names_ending_in(&end)?;
                 let meant = recorded.pop_first().filter(|_| recorded.is_empty());
-                Err(match meant {
-                    Some(name) => self.absent(&name),
-                    None => CollectionError::NoSuchItem {
-                        name: text.to_owned(),
-                        path: self.path().to_path_buf(),
-                    },
-                })
+                let (name, path) = (text.to_owned(), self.path().to_path_buf());
+                let absent = meant.map(|name| self.absent(&name));
+                Err(absent.unwrap_or(CollectionError::NoSuchItem { name, path }))
             }
+        }
+    }
+
+    /// The name of the item that `text` refers to in any of `collections`. All are searched, to notice an end of a name that
+    /// is ambiguous between them.
+    pub fn find_in(
+        collections: &[Collection],
+        text: &str,
+    ) -> Result<Option<RepositoryName>, CollectionError> {
+        let (mut names, mut failed) = (BTreeSet::new(), None);
+        for collection in collections {
+            match collection.find(text) {
+                Ok(item) => names.extend([item.name().clone()]),
+                Err(CollectionError::Ambiguous { names: several, .. }) => names.extend(several),
+                Err(error) if error.is_absence() => {}
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        match (names.len(), failed) {
+            (0, Some(error)) => Err(error),
+            (0 | 1, _) => Ok(names.pop_first()),
+            _ => Err(CollectionError::Ambiguous {
+                text: text.to_owned(),
+                names: names.into_iter().collect(),
+            }),
         }
     }
 
@@ -114,22 +127,20 @@ impl Collection {
         Ok(found)
     }
 
-    /// Items with the IBIp `ibip`, if it has the date of their names or is in the present index.
-    pub(crate) fn items_with_ibip(&self, ibip: &Ibip) -> Result<Vec<StoredItem>, CollectionError> {
-        let found = self.items_labelled(ibip.instant().ok(), ibip.as_str())?;
-        if found.is_empty() { self.items_indexed_as(ibip.as_str()) } else { Ok(found) }
-    }
-
-    /// Items with `identifier` in the collection, if any.
+    /// Items with `identifier` in the collection, if any: those with its date, else those in the present index.
     pub(crate) fn items_of(
         &self,
         identifier: &Identifier,
     ) -> Result<Vec<StoredItem>, CollectionError> {
-        match identifier {
-            Identifier::Repository(name) => Ok(Lookup::new(self).item(name)?.into_iter().collect()),
-            Identifier::Ibip(ibip) => self.items_with_ibip(ibip),
-            Identifier::Legacy(label) => self.items_labelled(label.instant().ok(), label.as_str()),
-        }
+        let date = match identifier {
+            Identifier::Repository(name) => {
+                return Ok(Lookup::new(self).item(name)?.into_iter().collect());
+            }
+            Identifier::Ibip(ibip) => ibip.instant(),
+            Identifier::Legacy(label) => label.instant(),
+        };
+        let found = self.items_labelled(date.ok(), identifier.as_str())?;
+        if found.is_empty() { self.items_indexed_as(identifier.as_str()) } else { Ok(found) }
     }
 
     /// Items with an opaque label and its date.

@@ -97,7 +97,6 @@ fn adopted() -> Program {
     world.run("adopt col").succeeded();
     // Its reference does not name its translation.
     world.run(&format!("-c col relate {TRANSLATION} --translation-of {PAPER}")).succeeded();
-    world.run("-c col recover --index").succeeded();
     world
 }
 
@@ -157,6 +156,8 @@ fn every_label_leads_to_its_item() {
             assert_eq!(found.code, 21, "{label}: {}", found.stderr);
             assert!(["6RPa7umaZ/UaJFT", "8JMKD3MGP8W/34CP87H"].contains(&label), "{label}");
             assert!(found.stderr.contains("asks the index"), "{}", found.stderr);
+            let resolved = world.run(&format!("-c col resolve {label}"));
+            assert!(resolved.stderr.contains("asks the index"), "{}", resolved.stderr);
         }
     }
     nothing_ran(&world);
