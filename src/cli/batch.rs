@@ -9,7 +9,7 @@ use urepo::transfer::Tombstones;
 use super::Done;
 use super::context::Context;
 use super::failure::Failure;
-use super::report::{End, Report};
+use super::report::{End, Report, for_one};
 use super::select::Selection;
 
 impl Context {
@@ -24,7 +24,8 @@ impl Context {
         selection.check(usage)?;
         let collection = self.collection()?;
         if selection.is_single() && selection.flags.state.is_none() {
-            return act(&collection, &self.item(&collection, &selection.items[0])?);
+            let only = &selection.items[0];
+            return for_one(self, only, || act(&collection, &self.item(&collection, only)?));
         }
         let mut report = Report::reading(self, "read", false);
         self.read_selected(selection, &collection, &mut report, |item| act(&collection, item))?;

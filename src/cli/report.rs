@@ -316,6 +316,14 @@ impl<'a> Report<'a> {
     }
 }
 
+/// Does `act` with the single item `text`, which ends with its own failure.
+pub(crate) fn for_one(context: &Context, text: &str, act: impl FnOnce() -> Done) -> Done {
+    let Err(failure) = act() else { return Ok(()) };
+    let mut report = Report::reading(context, "read", true);
+    let _ = report.failed(text, failure);
+    report.finish(End::default())
+}
+
 /// Does `act` with each of `items`. A single item ends with its own failure.
 pub(crate) fn for_each(
     context: &Context,
@@ -323,7 +331,7 @@ pub(crate) fn for_each(
     mut act: impl FnMut(&str) -> Done,
 ) -> Done {
     if let [only] = items {
-        return act(only);
+        return for_one(context, only, || act(only));
     }
     let mut report = Report::reading(context, "read", false);
     report.summary.counts.items = report.resolve(items, |item| act(item)).len() as u64;

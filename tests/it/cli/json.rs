@@ -107,7 +107,6 @@ fn of_the_rest() {
 fn of_failures_on_stderr() {
     let (world, _) = world_with_item();
     for (line, code) in [
-        ("-c archive show example.org/archive/2009/02.16.17.46", 21),
         ("-c nowhere list", 10),
         ("init archive --host archive.example.org", 23),
         ("-c archive new", 2),
@@ -119,6 +118,24 @@ fn of_failures_on_stderr() {
         assert_eq!(record["exit_code"], code, "{line}");
         assert_eq!(record["error"]["code"], code, "{line}");
         assert!(record["error"]["message"].is_string(), "{line}");
+    }
+}
+
+/// A single item that fails has its record as one of many has.
+#[test]
+fn of_a_single_item_that_fails() {
+    let (world, _) = world_with_item();
+    let absent = "example.org/archive/2009/02.16.17.46";
+    for command in
+        ["show", "path", "path --target", "resolve", "open", "list", "verify", "meta get"]
+    {
+        let ran = world.run(&format!("-c archive {command} {absent} --json"));
+        let told = records(&ran);
+        has(&told[0], "item", &["id", "error"]);
+        assert_eq!((&told[0]["id"], &told[0]["error"]["code"]), (&json!(absent), &json!(21)));
+        has(told.last().unwrap(), "summary", &["counts", "exit_code"]);
+        let last: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+        assert_eq!((&last["type"], ran.code), (&json!("error"), 21), "{command}");
     }
 }
 

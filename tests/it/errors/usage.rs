@@ -228,7 +228,7 @@ caused by: expected an absolute path
 #[test]
 fn with_json() {
     let world = world_with_file();
-    refuses(&world, "--json -c archive show 11.21.02.13", 21).tells(str![[r#"
+    refuses(&world, "--json -c archive cat 11.21.02.13", 21).tells(str![[r#"
 {"error":{"causes":[],"code":21,"hint":"`urepo -c archive list` lists the identifiers","message":"no item `11.21.02.13` in `[WORLD]/archive`"},"exit_code":21,"type":"error","version":1}
 
 "#]]);
