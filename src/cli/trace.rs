@@ -9,11 +9,15 @@ use super::printer::bar_output;
 /// The variable that says what is written: a level, or levels of modules, such as `urepo::disk=trace`.
 const VARIABLE: &str = "UREPO_LOG";
 
-/// Writes events to stderr, as `UREPO_LOG` says; without it, warnings of a server, which has no other place for them.
+/// Writes events to stderr, as `UREPO_LOG` says; without it, warnings and the access log of a server, which has no other place for them.
 /// Returns what is wrong with the variable.
 pub(super) fn start(is_server: bool) -> Option<String> {
     let chosen = std::env::var(VARIABLE).ok().filter(|text| !text.is_empty());
-    let usual = if is_server { "warn" } else { return chosen.and_then(|text| begin(&text)) };
+    let usual = if is_server {
+        "warn,urepo::access=info"
+    } else {
+        return chosen.and_then(|text| begin(&text));
+    };
     begin(chosen.as_deref().unwrap_or(usual))
 }
 

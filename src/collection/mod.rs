@@ -55,7 +55,7 @@ pub use names::list::{Listed, Names};
 pub(crate) use names::list::{listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;
 pub(crate) use names::year_dir_cache::YearDirCache;
-pub use setup::archive::{ArchiveSettings, Scheme, UrlBase};
+pub use setup::archive::{ArchiveSettings, ClientAddress, Scheme, UrlBase};
 pub use setup::discover;
 pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_names};
 use setup::own;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 
-use super::client::network;
+use crate::collection::ClientAddress;
 use crate::identity::{Instant, SECOND};
 
 /// Checks of keys that wait; beyond them, requests are refused.
@@ -22,8 +22,8 @@ const MINUTE: i128 = 60 * SECOND;
 pub(super) struct KeyChecks {
     pub(super) waiting: Semaphore,
     pub(super) running: Semaphore,
-    /// For each client, the begin of a minute and the wrong keys in it.
-    wrong: Mutex<HashMap<IpAddr, (Instant, u32)>>,
+    /// For each network, the begin of a minute and the wrong keys in it.
+    wrong: Mutex<HashMap<Option<IpAddr>, (Instant, u32)>>,
 }
 
 impl Default for KeyChecks {
@@ -40,7 +40,7 @@ impl KeyChecks {
     /// Whether a client has tried too many wrong keys.
     pub(super) fn refuses(&self, client: IpAddr, now: Instant) -> bool {
         let wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
-        wrong.get(&network(client)).is_some_and(|(begin, count)| {
+        wrong.get(&ClientAddress::Network.of(client)).is_some_and(|(begin, count)| {
             *count >= GUESSES && now.nanoseconds() - begin.nanoseconds() < MINUTE
         })
     }
@@ -53,7 +53,7 @@ impl KeyChecks {
             wrong.retain(|_, (begin, _)| is_recent(*begin));
         }
         if wrong.len() < CLIENTS {
-            let (begin, count) = wrong.entry(network(client)).or_insert((now, 0));
+            let (begin, count) = wrong.entry(ClientAddress::Network.of(client)).or_insert((now, 0));
             if !is_recent(*begin) {
                 (*begin, *count) = (now, 0);
             }

@@ -24,7 +24,6 @@ mod address;
 mod alerts;
 mod analysis;
 mod archive;
-mod client;
 mod inclusion;
 mod key_checks;
 mod redirect;
@@ -35,7 +34,6 @@ mod server;
 pub use address::{Addresses, HostsError, is_public};
 pub use analysis::{Alert, Analysis, Decision, Found, Patience, Question};
 pub use archive::AskLimits;
-pub use client::ClientAddress;
 pub use registry::{
     Inclusion, REGISTRY_HEADER, RegisteredArchive, Registry, RegistryError, RegistryFile,
 };

@@ -1,6 +1,6 @@
 //! From a request to its answer.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,14 +15,13 @@ use tokio::sync::Semaphore;
 use super::address::Addresses;
 use super::analysis::{Found, identifier};
 use super::archive::{AskLimits, IncludedArchive};
-use super::client::ClientAddress;
 use super::key_checks::KeyChecks;
 use super::redirect::acknowledgment;
 use super::registry::{Inclusion, RegistryError, RegistryFile};
 use super::rounds::{Archives, Asking, Resolution};
 use crate::agent::{Agent, Caller};
 use crate::clock::Clock;
-use crate::collection::Scheme;
+use crate::collection::{ClientAddress, Scheme};
 use crate::disk::{PathError, Version};
 use crate::identity::{HostPort, Identifier, PersistentUrl};
 use crate::interrupt::Interrupt;
@@ -49,7 +48,7 @@ pub struct Exposure {
     pub service: Identifier,
     /// The mail address of its administrator.
     pub email: Option<String>,
-    /// The part of readers' addresses that archives get.
+    /// The part of readers' addresses that archives get [resolution, E13]; `0.0.0.0` for none.
     pub client: ClientAddress,
 }
 
@@ -222,7 +221,11 @@ impl Resolver {
         reader: &Reader,
     ) -> Answer {
         let archives = self.archives();
-        let clients = self.exposed.client.of(clients);
+        let mut clients: Vec<_> =
+            clients.into_iter().filter_map(|it| self.exposed.client.of(it)).collect();
+        if clients.is_empty() {
+            clients.push(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        }
         let resolution = archives.resolve(&self.asking, url, &clients, &reader.preferences).await;
         let found = match &resolution.outcome {
             Ok(found) => found,

@@ -7,6 +7,7 @@ use super::file_cache::FileCache;
 use super::key::Keys;
 use super::proof::Proofs;
 use super::service_item::ServiceItem;
+use crate::catalog::{Catalog, CatalogError, RefreshContext};
 use crate::collection::{Collection, Scheme, UrlBase};
 use crate::disk::LockError;
 use crate::identity::{HostPort, Identifier, RepositoryName};
@@ -84,6 +85,13 @@ impl Archive {
     /// Writes what has been counted of accesses into the state directory of a machine. After an error, nothing is lost.
     pub fn write_accesses(&self, state: &Path, waiter: &Waiter<'_>) -> Result<(), LockError> {
         self.accesses.write(&state.join(self.collection.id()), waiter)
+    }
+
+    /// Lets the index follow the ledger: it alone leads from labels of another date to their items. Returns whether
+    /// an index can be kept.
+    pub fn follow_ledger(&self, context: &RefreshContext<'_>) -> Result<bool, CatalogError> {
+        let has_place = self.collection.index_path().is_some();
+        Ok(has_place && !Catalog::open(&self.collection, context)?.report().temporary)
     }
 
     /// The URL of its service.

@@ -22,7 +22,7 @@ use crate::collection::CollectionError;
 use crate::identity::{HostPort, Instant, PersistentUrl, RepositoryName};
 use crate::web::answer::{self, Answer};
 use crate::web::front::{FORM, READING, front};
-use crate::web::head::client;
+use crate::web::head::{client, host};
 use crate::web::listen::{Limits, Service};
 use crate::web::page::Reader;
 use crate::web::target::Refusal;
@@ -38,6 +38,9 @@ pub struct Server {
 
 /// The path that issues labels.
 const ISSUE: &str = "/issue";
+
+/// The access log among the events.
+const ACCESS: &str = "urepo::access";
 
 /// A request that needs the disk.
 enum Job {
@@ -71,6 +74,15 @@ impl Server {
 
     fn archive_at(&self, host: &HostPort) -> Option<&Arc<Archive>> {
         self.archives.iter().find(|archive| archive.is_at(host))
+    }
+
+    /// The beginning of the line about a request in the access log. Queries are left out: they have the keys.
+    fn log_line(&self, head: &Parts, peer: IpAddr) -> Option<String> {
+        let host = host(head).ok()?;
+        let part = self.archive_at(&host)?.collection.settings().archive.access_log;
+        let client = part.of(client(&head.headers, peer, &self.limits))?;
+        let path = head.uri.path().escape_debug();
+        Some(format!("{host} {client} {} {path}", head.method))
     }
 
     async fn respond(&self, head: Parts, body: Incoming, peer: SocketAddr) -> Answer {
@@ -167,6 +179,11 @@ impl Archive {
 impl Service for Server {
     async fn answer(self: Arc<Server>, request: Request<Incoming>, peer: SocketAddr) -> Answer {
         let (head, body) = request.into_parts();
-        self.respond(head, body, peer).await
+        let line = self.log_line(&head, peer.ip());
+        let answer = self.respond(head, body, peer).await;
+        if let Some(line) = line {
+            tracing::info!(target: ACCESS, "{line} {}", answer.status().as_u16());
+        }
+        answer
     }
 }

@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use urepo::clock::SystemClock;
-use urepo::collection::Scheme;
+use urepo::collection::{ClientAddress, Scheme};
 use urepo::disk::{StoredFile, Watcher};
 use urepo::identity::{HostPort, Identifier};
-use urepo::resolver::{Addresses, AskLimits, ClientAddress, Exposure, Resolver};
+use urepo::resolver::{Addresses, AskLimits, Exposure, Resolver};
 use urepo::sidecar::Network;
 use urepo::web::listen::{Limits, listen};
 
 use super::server::{self, parse};
 use crate::cli::Done;
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records;
@@ -64,10 +65,17 @@ pub(crate) struct ResolverCommand {
     /// A file of addresses, optionally with a port, and the names of archives that have them
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
-    /// The part of a reader's address that archives get: full, network or none
-    #[arg(long, value_name = "PART", default_value = "full", value_parser = parse::<ClientAddress>)]
+    /// The part of a reader's address that archives get
+    #[arg(long, value_name = "PART", default_value = "full", value_parser = one_of(&PARTS))]
     client_address: ClientAddress,
 }
+
+/// The parts of an address.
+const PARTS: [Choice<ClientAddress>; 3] = [
+    ("full", "The address", ClientAddress::Full),
+    ("network", "Its first 24 bits, or 48 of IPv6", ClientAddress::Network),
+    ("none", "Nothing: 0.0.0.0", ClientAddress::None),
+];
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {

@@ -13,10 +13,13 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, watch};
+use urepo::agent::{Agent, Caller};
+use urepo::catalog::RefreshContext;
 use urepo::clock::SystemClock;
 use urepo::collection::{Collection, IssueOptions, Subsystem};
 use urepo::distributor::{ClockTrust, Patience};
 use urepo::identity::{HostPort, Identifier};
+use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::serve::{
     Archive, Exposure, LabelServer, ResolverService, Server, ServiceItem, ensure_service,
@@ -159,6 +162,11 @@ impl Serve {
                 tokio::spawn(archive.keep_announced(at, stopped.clone(), report));
             }
             drop(reports);
+            tokio::spawn(follow_ledgers(
+                server.archives().to_vec(),
+                (context.agent.clone(), context.interrupt.clone()),
+                stopped,
+            ));
             let mut minutes = tokio::time::interval(MINUTE);
             while !context.interrupt.requested() && !listening.is_finished() {
                 tokio::select! {
@@ -344,6 +352,35 @@ impl Serve {
                 Ok(Some(ensure_service(collection, &context.caller(&NoProgress), &issue)?))
             }
         }
+    }
+}
+
+/// The pause between two looks at the ledgers.
+const FOLLOWING: Duration = Duration::from_secs(1);
+
+/// Lets the indexes of `archives` follow their ledgers, until `stop` is true.
+async fn follow_ledgers(
+    mut archives: Vec<Arc<Archive>>,
+    (agent, interrupt): (Agent, Interrupt),
+    mut stop: watch::Receiver<bool>,
+) {
+    while !*stop.borrow() && !archives.is_empty() {
+        let (agent, interrupt) = (agent.clone(), interrupt.clone());
+        let followed = tokio::task::spawn_blocking(move || {
+            let (agent, interrupt) = (&agent, &interrupt);
+            let (clock, progress, wait) = (&SystemClock, &NoProgress, Duration::ZERO);
+            let caller = Caller { agent, clock, wait, progress, interrupt };
+            let context = RefreshContext { caller, jobs: 1 };
+            archives.retain(|archive| {
+                archive.follow_ledger(&context).unwrap_or_else(|error| {
+                    tracing::debug!(archive = archive.service_url(), %error, "its index does not follow");
+                    true
+                })
+            });
+            archives
+        });
+        archives = followed.await.unwrap_or_default();
+        let _ = tokio::time::timeout(FOLLOWING, stop.wait_for(|stop| *stop)).await;
     }
 }
 

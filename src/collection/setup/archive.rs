@@ -1,7 +1,7 @@
 //! `[archive]` of `urepo.toml`: how a collection is exposed on the web.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::Deserialize;
 
@@ -27,6 +27,9 @@ pub struct ArchiveSettings {
     pub resolver_from: Vec<String>,
     /// The IP address that the resolver is given, if it is not the one of the connection to it.
     pub ip: Option<IpAddr>,
+    /// The part of clients' addresses in the access log; nothing is logged by default.
+    #[serde(default)]
+    pub access_log: ClientAddress,
     /// The beginning of persistent URLs, if a resolver answers them.
     pub url_base: Option<UrlBase>,
 }
@@ -76,6 +79,35 @@ impl fmt::Display for UrlBase {
     /// Without a slash at the end.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// The part of a client's address that others learn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientAddress {
+    /// Nothing.
+    #[default]
+    None,
+    /// Its network: the first 24 bits, or 48 of IPv6.
+    Network,
+    /// The address.
+    Full,
+}
+
+impl ClientAddress {
+    /// The part of `address`, with zeros after it.
+    pub fn of(self, address: IpAddr) -> Option<IpAddr> {
+        match (self, address) {
+            (ClientAddress::None, _) => None,
+            (ClientAddress::Network, IpAddr::V4(address)) => {
+                Some(Ipv4Addr::from_bits(address.to_bits() & !0xff).into())
+            }
+            (ClientAddress::Network, IpAddr::V6(address)) => {
+                Some(Ipv6Addr::from_bits(address.to_bits() >> 80 << 80).into())
+            }
+            (ClientAddress::Full, address) => Some(address),
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Mutex;
 
+use urepo::collection::ClientAddress;
 use urepo::collection::{Collection, Scheme};
 use urepo::disk::Watcher;
 use urepo::identity::Identifier;
 use urepo::resolve::{Announced, LocalArchive, Request, UrlRequest, answer};
-use urepo::resolver::ClientAddress;
 
 use super::scripted::{Act, Resolving, Scripted, hosts, patient, registry, service};
 use crate::identity::{read, tables};

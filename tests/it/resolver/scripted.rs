@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
-use urepo::collection::Scheme;
-use urepo::resolver::{AskLimits, ClientAddress, Exposure, RegistryFile, Resolver};
+use urepo::collection::{ClientAddress, Scheme};
+use urepo::resolver::{AskLimits, Exposure, RegistryFile, Resolver};
 use urepo::web::listen::Limits;
 
 use crate::serve::{Answered, Site};

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
 use super::site::Answered;
-use crate::support::World;
+use crate::support::{World, change_item};
 
 /// A running server, and the address that it printed.
 pub(crate) struct Running(Child, pub(crate) String);
@@ -252,4 +252,59 @@ fn accesses_are_counted() {
     }
     let by_day = world.run(&format!("-c archive status --access {name} --json"));
     assert!(by_day.succeeded().contains("\"fetched\":2"), "{}", by_day.stdout);
+}
+
+/// Addresses of readers are personal data: nothing is written unless it is asked for, and never a query.
+#[test]
+fn the_access_log_has_the_part_of_addresses_that_is_set() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    Running::start(&world, "-c archive serve --listen 127.0.0.1:0").stop();
+    let settings = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
+    for (line, address) in [
+        ("", None),
+        ("access_log = \"none\"\n", None),
+        ("access_log = \"network\"\n", Some("127.0.0.0")),
+        ("access_log = \"full\"\n", Some("127.0.0.1")),
+    ] {
+        std::fs::write(world.path("archive/urepo.toml"), format!("{settings}{line}")).unwrap();
+        let server = Running::start(&world, "-c archive serve --listen 127.0.0.1:0");
+        let host = server.1.clone();
+        server.get(&format!("/{name}?secret=1"));
+        server.get("/gone?servicesubject=acknowledgment&urlkey=1234567890");
+        let (_, text) = server.stop();
+        let lines: Vec<_> = text.lines().filter(|line| line.contains("urepo::access")).collect();
+        let Some(address) = address else {
+            assert_eq!(lines, [""; 0]);
+            continue;
+        };
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].ends_with(&format!("{host} {address} GET /{name} 302")), "{text}");
+        assert!(lines[1].ends_with(&format!("{host} {address} GET /gone 404")), "{text}");
+        assert!(!text.contains("secret") && !text.contains("urlkey"), "{text}");
+    }
+}
+
+/// Only the index has them; the server keeps it.
+#[test]
+fn labels_of_another_date_lead_to_their_items() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let label: urepo::identity::Ibip = "8JMKD3MGP8W/34CP87H".parse().unwrap();
+    change_item(&world.path("archive"), &name, |sidecar| sidecar.ibip = Some(label.clone()));
+    let server = Running::start(&world, "-c archive serve --listen 127.0.0.1:0");
+    let leads = |label: &str| {
+        let begin = std::time::Instant::now();
+        while server.get(&format!("/{label}")).status != 302 {
+            assert!(begin.elapsed().as_secs() < 60, "{label}");
+        }
+    };
+    leads(label.as_str());
+    let other = world.run("-c archive new a.txt").line();
+    assert_eq!(server.get("/83LX3pFwXQZeBBx/65ij").status, 404);
+    world.run(&format!("-c archive meta set {other} identifier=83LX3pFwXQZeBBx/65ij")).succeeded();
+    leads("83LX3pFwXQZeBBx/65ij");
+    assert_eq!(server.stop().0, Some(0));
 }
