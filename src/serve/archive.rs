@@ -94,6 +94,11 @@ impl Archive {
         Ok(has_place && !Catalog::open(&self.collection, context)?.report().temporary)
     }
 
+    /// The URL of the archive.
+    pub fn url(&self) -> String {
+        format!("{}/", self.base())
+    }
+
     /// The URL of its service.
     pub fn service_url(&self) -> String {
         format!("{}/{}", self.base(), self.service_name())

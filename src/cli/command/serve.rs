@@ -22,7 +22,7 @@ use urepo::identity::{HostPort, Identifier};
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::serve::{
-    Archive, Exposure, LabelServer, ResolverService, Server, ServiceItem, ensure_service,
+    Archive, Exposure, LabelServer, ResolverService, Server, ServiceItem, Status, ensure_service,
     service_of,
 };
 use urepo::sidecar::{ConditionError, Network};
@@ -416,7 +416,19 @@ async fn check(
     let mut failed = None;
     for (archive, (resolver, key)) in announced {
         let found = archive.announce(Subject::Inclusion, resolver, key).await;
-        match registration::outcome(&archive.exposed().address, &found) {
+        let outcome = registration::outcome(&archive.exposed().address, &found);
+        if context.printer.json {
+            context.printer.record(&records::web::AnnouncementRecord {
+                url: &archive.url(),
+                service: &archive.service_url(),
+                resolver: resolver.to_string(),
+                included: matches!(found, Ok(Status::Included | Status::Unreachable)),
+                confirmed: matches!(found, Ok(Status::Included)),
+                error: outcome.as_ref().err().map(Into::into),
+            })?;
+        }
+        match outcome {
+            Ok(_) if context.printer.json => {}
             Ok(text) => context.printer.line(&text)?,
             Err(failure) => {
                 if let Some(earlier) = failed.replace(failure) {
@@ -431,8 +443,7 @@ async fn check(
 /// Prints the URL of each archive, once it answers.
 fn print_addresses(context: &Context, server: &Server, bound: SocketAddr) -> Done {
     for archive in server.archives() {
-        let exposed = archive.exposed();
-        let url = format!("{}://{}/", exposed.scheme, exposed.address);
+        let url = archive.url();
         if context.printer.json {
             context.printer.record(&records::web::ArchiveAddress {
                 url: &url,

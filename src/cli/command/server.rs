@@ -13,10 +13,12 @@ use urepo::web::announcement::RegistrationKey;
 use urepo::web::private_file::PrivateFileError;
 
 pub(super) use super::resolve::parse;
+use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
+use crate::cli::records::web::Mail;
 use crate::cli::shell;
 
 /// Blocking work at a time, such as reads of disks.
@@ -52,6 +54,14 @@ pub(super) fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::new(Exit::Failure, format!("cannot listen on {address}"))
         .caused_by(error.to_string())
         .hint("`--listen 127.0.0.1:0` takes any free port; `ss -ltnp` shows who has this one")
+}
+
+/// Prints a mail.
+pub(super) fn print_mail(context: &Context, subject: &str, text: &str) -> Done {
+    if context.printer.json {
+        return context.printer.record(&Mail { subject, text });
+    }
+    context.printer.exact(format!("{subject}\n\n{text}").as_bytes())
 }
 
 /// The registration key in a file that only its owner can read.

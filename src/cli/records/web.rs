@@ -14,6 +14,27 @@ pub(crate) struct ArchiveAddress<'a> {
     pub(crate) collection_id: &'a str,
 }
 
+/// The answer of a resolver to the announcement of an archive.
+#[cfg(feature = "serve")]
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "announcement")]
+pub(crate) struct AnnouncementRecord<'a> {
+    pub(crate) url: &'a str,
+    pub(crate) service: &'a str,
+    pub(crate) resolver: String,
+    pub(crate) included: bool,
+    pub(crate) confirmed: bool,
+    pub(crate) error: Option<super::ErrorText>,
+}
+
+/// A mail to send.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "mail")]
+pub(crate) struct Mail<'a> {
+    pub(crate) subject: &'a str,
+    pub(crate) text: &'a str,
+}
+
 /// The accesses of an item, in a day if they are asked for by day.
 #[cfg(feature = "serve")]
 #[derive(Serialize)]
@@ -34,6 +55,20 @@ pub(crate) struct TokenRecord<'a> {
     pub(crate) prefix: Option<String>,
     pub(crate) daily: Option<u64>,
     pub(crate) since: String,
+    pub(crate) token: Option<&'a str>,
+}
+
+impl<'a> TokenRecord<'a> {
+    /// The record of `token`, with its secret while it is known.
+    pub(crate) fn of(token: &'a urepo::serve::Token, secret: Option<&'a str>) -> TokenRecord<'a> {
+        TokenRecord {
+            name: &token.name,
+            prefix: token.prefix.as_ref().map(ToString::to_string),
+            daily: token.daily,
+            since: token.since.to_string(),
+            token: secret,
+        }
+    }
 }
 
 /// A resolver on the web, which has begun to answer.

@@ -98,6 +98,10 @@ fn an_archive_is_resolved_while_it_runs() {
     let register = format!("resolver register {service} --registry registry.toml --key-file key");
     assert!(world.run(&format!("{register} --allow-private")).succeeded().contains(&service));
     assert_eq!(world.run(&register).code, 23);
+    let json = world.run(&format!("{register} --allow-private --replace --json"));
+    let mail: serde_json::Value = serde_json::from_str(json.succeeded()).unwrap();
+    assert_eq!(mail["type"], "mail");
+    assert!(mail["text"].as_str().unwrap().contains(&service), "{mail}");
 
     let redirect =
         |resolver: &Running| resolver.get(&format!("/{item}")).field("location").to_owned();

@@ -157,12 +157,22 @@ fn a_check_says_what_the_resolver_answers() {
         (packed.to_owned(), 1, "another type than text/plain"),
         ("garbage".to_owned(), 1, "as a server of HTTP does"),
     ] {
-        let resolver = Resolver::answering(vec![answer.clone()]);
+        let resolver = Resolver::answering(vec![answer.clone(), answer.clone()]);
         let world = world(&resolver.url);
-        let ran = world.run("-c archive serve --listen 127.0.0.1:0 --key-file key --check");
+        let check = "-c archive serve --listen 127.0.0.1:0 --key-file key --check";
+        let ran = world.run(check);
         let told = format!("{}{}", ran.stdout, ran.stderr);
         assert_eq!(ran.code, code, "{answer}: {told}");
         assert!(told.contains(text) && !told.contains("1234567890"), "{answer}: {told}");
+        let ran = world.run(&format!("{check} --json"));
+        let record: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&record["type"], ran.code), (&"announcement".into(), code), "{record}");
+        assert_eq!(record["resolver"], resolver.url);
+        let is_included = answer == "confirmed" || answer.contains("unsuccessful");
+        assert_eq!(record["included"], is_included, "{answer}");
+        assert_eq!(record["confirmed"], code == 0, "{answer}");
+        let message = record["error"]["message"].as_str();
+        assert_eq!(message.is_some_and(|it| !it.is_empty()), code != 0, "{record}");
     }
     let nobody = world("http://127.0.0.1:1/J8LNKB5R7W/3FUQHC5");
     let ran = nobody.run("-c archive serve --listen 127.0.0.1:0 --key-file key --check");
@@ -190,6 +200,13 @@ fn a_key_is_kept_from_others() {
     let (first, second) = (world.run(line), world.run(line));
     assert_eq!(first.succeeded(), second.succeeded());
     let key = std::fs::read_to_string(world.path("new")).unwrap();
+    let json = world.run(&format!("{line} --json"));
+    let mail: serde_json::Value = serde_json::from_str(json.succeeded()).unwrap();
+    let (subject, text) = (mail["subject"].as_str().unwrap(), mail["text"].as_str().unwrap());
+    assert_eq!(
+        (&mail["type"], format!("{subject}\n\n{text}")),
+        (&"mail".into(), first.stdout.clone())
+    );
     assert!(first.stdout.ends_with(&format!("\nregistrationkey = {key}")), "{}", first.stdout);
     use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(std::fs::metadata(world.path("new")).unwrap().permissions().mode() & 0o777, 0o600);

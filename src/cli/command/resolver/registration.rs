@@ -9,7 +9,7 @@ use urepo::resolver::{REGISTRY_HEADER, RegisteredArchive, RegistryFile};
 use urepo::web::announcement::RegistrationKey;
 
 use crate::cli::Done;
-use crate::cli::command::server::{key_in, no_key, parse};
+use crate::cli::command::server::{key_in, no_key, parse, print_mail};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -94,11 +94,11 @@ impl Register {
         })?;
         let service = &self.service;
         // In the language of the mail that it answers.
-        let mail = format!(
-            "Confirmação de cadastro de um novo Arquivo\n\nIBI do serviço de Arquivo:\narchiveserviceibi = {service}\n\n\
+        let text = format!(
+            "IBI do serviço de Arquivo:\narchiveserviceibi = {service}\n\n\
              O Arquivo está cadastrado. Ele é incluído sempre que o seu serviço é ligado.\n"
         );
-        context.printer.exact(mail.as_bytes())
+        print_mail(context, "Confirmação de cadastro de um novo Arquivo", &text)
     }
 
     fn key(&self, context: &Context) -> Result<RegistrationKey, Failure> {

@@ -9,7 +9,7 @@ use urepo::web::announcement::RegistrationKey;
 use urepo::web::ask::AskError;
 
 use crate::cli::Done;
-use crate::cli::command::server::{key_in, no_key};
+use crate::cli::command::server::{key_in, no_key, print_mail};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -102,5 +102,5 @@ pub(super) fn print(
     key: &RegistrationKey,
 ) -> Done {
     let (subject, text) = archive.registration(key);
-    context.printer.exact(format!("{subject}\n\n{text}").as_bytes())
+    print_mail(context, subject, &text)
 }

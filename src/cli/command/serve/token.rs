@@ -115,23 +115,21 @@ impl Add {
             return Ok(());
         }
         let file = tokens_of(context, collection)?;
-        file.change(&context.caller(&NoProgress), |tokens| tokens.add(token))?;
+        file.change(&context.caller(&NoProgress), |tokens| tokens.add(token.clone()))?;
+        if context.printer.json {
+            return context.printer.record(&TokenRecord::of(&token, Some(&secret)));
+        }
         context.printer.line(&secret)
     }
 }
 
 fn list(context: &Context, collection: &Collection) -> Done {
     for token in &tokens_of(context, collection)?.read()?.tokens {
-        let Token { name, prefix, daily, since, .. } = token;
         if context.printer.json {
-            context.printer.record(&TokenRecord {
-                name,
-                prefix: prefix.as_ref().map(ToString::to_string),
-                daily: *daily,
-                since: since.to_string(),
-            })?;
+            context.printer.record(&TokenRecord::of(token, None))?;
             continue;
         }
+        let Token { name, prefix, daily, since, .. } = token;
         let prefix = prefix.as_ref().map_or(String::new(), |prefix| format!("  of {prefix}"));
         let daily = daily.map_or(String::new(), |daily| format!("  {daily} a day"));
         context.printer.line(&format!("{name}  since {since}{prefix}{daily}"))?;
