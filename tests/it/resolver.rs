@@ -2,6 +2,7 @@
 
 mod both;
 mod conversation;
+mod front;
 mod hostile;
 mod inclusion;
 mod scenarios;

@@ -4,6 +4,7 @@ mod announcing;
 mod content;
 mod conversation;
 mod damage;
+mod front;
 mod hosts;
 mod labels;
 mod limits;
@@ -12,6 +13,7 @@ mod program;
 mod random;
 mod site;
 
+pub(crate) use front::{Front, refuses_ambiguous_requests};
 pub(crate) use program::Running;
 pub(crate) use random::{PIECES, Random};
 pub(crate) use site::{Answered, Site};

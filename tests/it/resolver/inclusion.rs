@@ -6,12 +6,12 @@ use crate::serve::Answered;
 const ARCHIVE: &str = "sid.inpe.br/mtc-m21/2012/06.05.15.34.39";
 
 /// Example 7.2.
-const INCLUSION: &str = "servicesubject=inclusionRequest&archiveaddress=mtc-m21.sid.inpe.br\
+pub(super) const INCLUSION: &str = "servicesubject=inclusionRequest&archiveaddress=mtc-m21.sid.inpe.br\
     &archiveserviceibi=sid.inpe.br/mtc-m21/2012/06.05.15.34.39&archiveip=150.163.34.239&archiveprotocol=HTTP\
     &archiveplatformversion=2014:11.09.02.16.15&archiveadmemailaddress=banon@dpi.inpe.br&registrationkey=1234567890";
 
 /// The archive of the examples, registered with the key `1234567890`; the digest is that of another implementation.
-fn registered() -> String {
+pub(super) fn registered() -> String {
     format!(
         "[[archive]]\nservice = \"{ARCHIVE}\"\nsalt = \"00\"\nrounds = 1\n\
          key = \"d76d86f9bdc4df575adc0aeddef674e4c914702d614b4859eedbae15c60be46f\"\n"
@@ -24,7 +24,7 @@ fn resolver_of(archive: &Scripted) -> Resolving {
 }
 
 /// An archive that has every item.
-fn scripted() -> Scripted {
+pub(super) fn scripted() -> Scripted {
     Scripted::new("a", |asked| match pairs("a", &asked.item, &url("a", "", "Original")) {
         Act::Pairs(text) => Act::Pairs(
             text.replace(&super::scripted::service("a"), ARCHIVE)

@@ -206,20 +206,37 @@ pub(super) fn write_registry(path: &std::path::Path, text: &str) {
 impl Resolving {
     /// A resolver with this registry, whose hosts have the addresses in `hosts`.
     pub(super) fn with(registry: &str, hosts: &str, limits: AskLimits) -> Resolving {
-        Resolving::new(registry, hosts, limits, ClientAddress::Full)
+        Resolving::new(
+            &["urlib.net", "www.urlib.net"],
+            registry,
+            hosts,
+            limits,
+            ClientAddress::Full,
+        )
     }
 
     /// A resolver whose archives learn so much about readers.
     pub(super) fn with_client(client: ClientAddress, registry: &str, hosts: &str) -> Resolving {
-        Resolving::new(registry, hosts, patient(), client)
+        Resolving::new(&["urlib.net"], registry, hosts, patient(), client)
     }
 
-    fn new(registry: &str, hosts: &str, limits: AskLimits, client: ClientAddress) -> Resolving {
+    /// A resolver with another address.
+    pub(super) fn at(address: &str, registry: &str, hosts: &str) -> Resolving {
+        Resolving::new(&[address], registry, hosts, patient(), ClientAddress::Full)
+    }
+
+    fn new(
+        addresses: &[&str],
+        registry: &str,
+        hosts: &str,
+        limits: AskLimits,
+        client: ClientAddress,
+    ) -> Resolving {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("registry.toml");
         write_registry(&path, registry);
         let exposed = Exposure {
-            addresses: vec!["urlib.net".parse().unwrap(), "www.urlib.net".parse().unwrap()],
+            addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
             scheme: Scheme::Http,
             service: SERVICE.parse().unwrap(),
             email: Some("keeper@urlib.net".to_owned()),

@@ -22,13 +22,21 @@ use super::program::Running;
 use super::site::{Answered, SERVICE, Site};
 use crate::support::{TestClock, World, agent};
 
-/// A server of the collection `archive` that issues labels by this clock, and the secrets of three tokens.
 fn issuing(world: &World, clock: &Arc<TestClock>) -> (Site, [String; 3]) {
+    issuing_at(world, clock, "a.example.org")
+}
+
+/// A server of the collection `archive` at `address` that issues labels by this clock, and the secrets of three tokens.
+pub(super) fn issuing_at(
+    world: &World,
+    clock: &Arc<TestClock>,
+    address: &str,
+) -> (Site, [String; 3]) {
     let open = || Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
     let name: Identifier = SERVICE.parse().unwrap();
     let service = ServiceItem { registered: name.clone().into(), names: vec![name], is_new: false };
     let exposed = Exposure {
-        address: "a.example.org".parse().unwrap(),
+        address: address.parse().unwrap(),
         scheme: Scheme::Http,
         email: None,
         resolver_from: Vec::new(),
