@@ -208,12 +208,7 @@ pub(super) fn answer_with(
                 if !is_checked && !is_proved {
                     prove_later(archive, &file, version, digest);
                 }
-                let check = is_checked.then(|| Check {
-                    archive: Arc::clone(archive),
-                    version,
-                    digest,
-                    hasher: Hasher::default(),
-                });
+                let check = is_checked.then(|| Check::new(archive, version, digest));
                 FileBody::new(file, range.clone(), check).boxed_unsync()
             };
             hyper::Response::new(body)

@@ -1,7 +1,7 @@
 //! Which files were read and found whole, or damaged, since the service began.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::digest::Digest;
@@ -27,6 +27,8 @@ pub(super) struct Proofs {
     known: Mutex<HashMap<Version, Proof>>,
     /// Something is damaged: only then does an answer look at each file.
     any_damage: AtomicBool,
+    /// Whole files that are proved while they are sent.
+    pub(super) checks: AtomicU64,
     /// Held by the one reading in the background.
     background: Arc<AtomicBool>,
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -17,6 +18,11 @@ use crate::disk::StoredFile;
 
 /// Bytes that are read at a time.
 const PIECE: u64 = 64 * 1024;
+/// The most bytes that are read at a time where they are hashed on another thread: each change of threads takes as long as
+/// 100 KiB.
+const LARGEST_PIECE: u64 = 2 * 1024 * 1024;
+/// The bytes of all such pieces together.
+const ALL_PIECES: u64 = 32 * 1024 * 1024;
 
 /// A part of a file as the body of an answer.
 ///
@@ -25,56 +31,118 @@ const PIECE: u64 = 64 * 1024;
 pub(super) struct FileBody {
     file: Arc<StoredFile>,
     rest: Range<u64>,
-    check: Option<Check>,
-    /// A piece that is not in the page cache.
-    reading: Option<JoinHandle<io::Result<Vec<u8>>>>,
+    check: Option<Box<Check>>,
+    /// The next piece, if it is not in the page cache, or has to be hashed.
+    reading: Option<JoinHandle<io::Result<Piece>>>,
 }
+
+/// A piece that was read, and the check after it.
+type Piece = (Vec<u8>, Option<Box<Check>>);
 
 /// The proof of a whole file while it is sent. The last piece is held back until the digest agrees.
 pub(super) struct Check {
-    pub(super) archive: Arc<Archive>,
-    pub(super) version: Version,
-    pub(super) digest: Digest,
-    pub(super) hasher: Hasher,
+    archive: Arc<Archive>,
+    version: Version,
+    digest: Digest,
+    hasher: Hasher,
+}
+
+impl Check {
+    pub(super) fn new(archive: &Arc<Archive>, version: Version, digest: Digest) -> Box<Check> {
+        archive.proofs.checks.fetch_add(1, Ordering::Relaxed);
+        Box::new(Check { archive: Arc::clone(archive), version, digest, hasher: Hasher::default() })
+    }
+
+    /// The most bytes of a piece.
+    fn piece(&self) -> u64 {
+        let checks = self.archive.proofs.checks.load(Ordering::Relaxed);
+        (ALL_PIECES / checks.max(1)).clamp(PIECE, LARGEST_PIECE)
+    }
+
+    /// Takes the next bytes; they are the last ones if `is_end`.
+    fn take(&mut self, piece: &[u8], is_end: bool, file: &StoredFile) -> io::Result<()> {
+        self.hasher.update(piece);
+        if !is_end {
+            return Ok(());
+        }
+        let is_whole = std::mem::take(&mut self.hasher).finish() == self.digest;
+        let proof = if is_whole { Proof::Whole } else { Proof::Damaged };
+        self.archive.proofs.note(self.version, proof);
+        if !is_whole {
+            tracing::error!(path = ?file.path(), "damage: the digest differs");
+            return Err(io::Error::other("the file is damaged"));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Check {
+    fn drop(&mut self) {
+        self.archive.proofs.checks.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl FileBody {
     /// The bytes `range` of `file`; with `check`, the whole file.
-    pub(super) fn new(file: Arc<StoredFile>, range: Range<u64>, check: Option<Check>) -> FileBody {
+    pub(super) fn new(
+        file: Arc<StoredFile>,
+        range: Range<u64>,
+        check: Option<Box<Check>>,
+    ) -> FileBody {
         FileBody { file, rest: range, check, reading: None }
     }
 
-    /// The length of the next piece: the first one is what is left over, so that the last one is large.
-    fn next_piece(&self) -> u64 {
+    /// The length of the next piece of at most `most` bytes: the first one is what is left over, so that the last one is
+    /// large.
+    fn next_piece(&self, most: u64) -> u64 {
         let length = self.rest.end - self.rest.start;
-        match length % PIECE {
-            0 => PIECE.min(length),
+        match length % most {
+            0 => most.min(length),
             odd => odd,
         }
     }
 
-    /// Takes a piece that was read.
-    fn take(&mut self, piece: Vec<u8>, wanted: u64) -> io::Result<Bytes> {
-        if piece.len() as u64 != wanted {
-            return Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the file has become shorter",
-            ));
-        }
-        self.rest.start += wanted;
-        if let Some(check) = &mut self.check {
-            check.hasher.update(&piece);
-            if self.rest.is_empty() {
-                let is_whole = std::mem::take(&mut check.hasher).finish() == check.digest;
-                let proof = if is_whole { Proof::Whole } else { Proof::Damaged };
-                check.archive.proofs.note(check.version, proof);
-                if !is_whole {
-                    tracing::error!(path = ?self.file.path(), "damage: the digest differs");
-                    return Err(io::Error::other("the file is damaged"));
-                }
+    /// Reads the next piece on another thread, and hashes it there if there is a check.
+    fn begin_piece(&mut self) -> JoinHandle<io::Result<Piece>> {
+        let mut check = self.check.take();
+        let wanted = self.next_piece(check.as_ref().map_or(PIECE, |check| check.piece()));
+        let (file, at) = (Arc::clone(&self.file), self.rest.start);
+        let is_end = at + wanted == self.rest.end;
+        tokio::task::spawn_blocking(move || {
+            let mut piece = vec![0; usize::try_from(wanted).unwrap_or(0)];
+            let length = file.read_at(&mut piece, at).map_err(io::Error::other)?;
+            if length < piece.len() {
+                let shorter = "the file has become shorter";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, shorter));
+            }
+            if let Some(check) = &mut check {
+                check.take(&piece, is_end, &file)?;
+            }
+            Ok((piece, check))
+        })
+    }
+
+    /// The next piece. While a checked one is sent, the one after it is hashed.
+    fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        if self.reading.is_none() && self.check.is_none() {
+            let wanted = self.next_piece(PIECE);
+            if let Some(piece) = self.file.read_cached(wanted, self.rest.start) {
+                self.rest.start += wanted;
+                return Poll::Ready(Ok(piece.into()));
             }
         }
-        Ok(piece.into())
+        let mut reading = self.reading.take().unwrap_or_else(|| self.begin_piece());
+        let Poll::Ready(read) = Pin::new(&mut reading).poll(context) else {
+            self.reading = Some(reading);
+            return Poll::Pending;
+        };
+        let (piece, check) = read.unwrap_or_else(|error| Err(io::Error::other(error)))?;
+        self.rest.start += piece.len() as u64;
+        self.check = check;
+        if self.check.is_some() && !self.rest.is_empty() {
+            self.reading = Some(self.begin_piece());
+        }
+        Poll::Ready(Ok(piece.into()))
     }
 }
 
@@ -89,28 +157,7 @@ impl Body for FileBody {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
-        let (wanted, at) = (self.next_piece(), self.rest.start);
-        let cached = match &self.reading {
-            None => self.file.read_cached(wanted, at).map(Ok),
-            Some(_) => None,
-        };
-        let read = if let Some(cached) = cached {
-            cached
-        } else {
-            let file = Arc::clone(&self.file);
-            let reading = self.reading.get_or_insert_with(|| {
-                tokio::task::spawn_blocking(move || {
-                    let mut piece = vec![0; usize::try_from(wanted).unwrap_or(0)];
-                    let length = file.read_at(&mut piece, at).map_err(io::Error::other)?;
-                    piece.truncate(length);
-                    Ok(piece)
-                })
-            });
-            let Poll::Ready(read) = Pin::new(reading).poll(context) else { return Poll::Pending };
-            self.reading = None;
-            read.unwrap_or_else(|error| Err(io::Error::other(error)))
-        };
-        let piece = read.and_then(|piece| self.take(piece, wanted));
+        let Poll::Ready(piece) = self.poll_piece(context) else { return Poll::Pending };
         if let Err(error) = &piece {
             tracing::warn!(path = ?self.file.path(), %error, "a download was cut");
             self.rest = 0..0;

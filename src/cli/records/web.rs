@@ -58,6 +58,7 @@ pub(crate) struct TokenRecord<'a> {
     pub(crate) token: Option<&'a str>,
 }
 
+#[cfg(feature = "serve")]
 impl<'a> TokenRecord<'a> {
     /// The record of `token`, with its secret while it is known.
     pub(crate) fn of(token: &'a urepo::serve::Token, secret: Option<&'a str>) -> TokenRecord<'a> {
