@@ -87,7 +87,7 @@ impl Archive {
         let name = item.name();
         let missing = || {
             let subject = format!("{name}/{}", encode_path(path));
-            Ok(FileOrAnswer::Answer(self.no_such_part(name, &subject, context)))
+            Ok(FileOrAnswer::Answer(self.no_such_part(name, subject, context)))
         };
         let text = path.strip_suffix(b"/").unwrap_or(path);
         if text.is_empty() {

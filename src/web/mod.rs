@@ -11,12 +11,14 @@
 //! | `target` | paths and queries, and persistent URLs in them |
 //! | `front` | what all services answer in one way |
 //! | `conditions` | conditions and ranges [RFC 9110, 13 and 14] |
+//! | `alert` | why something cannot be shown |
 //! | `answer` | answers, and the headers that all of them have |
 //! | `ask` | requests to another server |
 //! | `announcement` | an archive asks a resolver to be included or excluded |
 //! | `private_file` | files of secrets that only their owner can read |
 //! | `page` | pages for people, in their language |
 
+pub mod alert;
 pub mod announcement;
 pub mod answer;
 pub mod ask;

@@ -1,4 +1,4 @@
-//! Pages for people: their language, and the alerts that explain why something cannot be shown.
+//! Pages for people: their frame and language.
 
 use askama::Template;
 use hyper::StatusCode;
@@ -6,7 +6,6 @@ use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap};
 
 use super::answer::{self, Answer};
 use crate::identity::{Language, LanguagePreferences};
-use crate::resolve::Pairs;
 
 /// The style of all pages.
 pub const STYLE: &str = include_str!("../../templates/style.css");
@@ -40,42 +39,6 @@ pub struct Frame<'a> {
     pub name: &'a str,
     /// The mail address of its administrator.
     pub email: Option<&'a str>,
-}
-
-/// A link with its text.
-#[derive(Clone, Debug)]
-pub struct Link {
-    /// The URL.
-    pub url: String,
-    /// The text.
-    pub text: String,
-}
-
-/// Why something cannot be shown.
-#[derive(Clone, Debug)]
-pub struct Alert {
-    /// The status.
-    pub status: StatusCode,
-    /// The text of the protocol [resolution, 8.5].
-    pub pairs: Pairs,
-    /// The heading of the page.
-    pub heading: String,
-    /// The subject of the request.
-    pub subject: String,
-    /// The reason, and the next step.
-    pub explanation: String,
-    /// Where to go on.
-    pub links: Vec<Link>,
-}
-
-#[derive(Template)]
-#[template(path = "alert.html")]
-struct AlertPage<'a> {
-    frame: Frame<'a>,
-    heading: &'a str,
-    subject: &'a str,
-    explanation: &'a str,
-    links: &'a [Link],
 }
 
 impl PageLanguage {
@@ -118,39 +81,6 @@ pub fn render(status: StatusCode, page: &impl Template) -> Answer {
     match page.render() {
         Ok(html) => answer::page(status, html),
         Err(_) => answer::empty(StatusCode::INTERNAL_SERVER_ERROR),
-    }
-}
-
-impl Alert {
-    /// An alert with this heading and explanation, whose text is `pairs`.
-    pub fn new(status: StatusCode, pairs: Pairs, heading: &str, explanation: &str) -> Alert {
-        let (heading, explanation) = (heading.to_owned(), explanation.to_owned());
-        Alert { status, pairs, heading, subject: String::new(), explanation, links: Vec::new() }
-    }
-
-    /// Names the subject of the request.
-    #[must_use]
-    pub fn about(self, subject: impl Into<String>) -> Alert {
-        Alert { subject: subject.into(), ..self }
-    }
-
-    /// Adds a link.
-    #[must_use]
-    pub fn link(mut self, url: impl Into<String>, text: &str) -> Alert {
-        self.links.push(Link { url: url.into(), text: text.to_owned() });
-        self
-    }
-
-    /// The answer: a page for a reader who has a browser, else the pairs.
-    pub fn answer(&self, frame: Frame<'_>, reader: &Reader) -> Answer {
-        if !reader.takes_html {
-            let mut answer = answer::text(self.status, self.pairs.to_string());
-            answer::set(&mut answer, hyper::header::VARY, "Accept, Accept-Language");
-            return answer;
-        }
-        let Alert { heading, subject, explanation, links, .. } = self;
-        let page = render(self.status, &AlertPage { frame, heading, subject, explanation, links });
-        answer::stored(page, "no-store")
     }
 }
 
