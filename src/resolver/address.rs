@@ -2,11 +2,12 @@
 //! addresses is checked, and the connection goes to a checked one.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 
 use crate::identity::HostPort;
 use crate::sidecar::Network;
@@ -44,10 +45,22 @@ const SPECIAL: [&str; 20] = [
 static SPECIAL_NETWORKS: LazyLock<Vec<Network>> =
     LazyLock::new(|| SPECIAL.iter().filter_map(|text| text.parse().ok()).collect());
 
-/// The addresses of hosts: fixed ones, and those of the name service.
-#[derive(Clone, Debug, Default)]
+/// A name service: the addresses of a host, with the port of the question.
+pub type NameService = fn(&str, u16) -> io::Result<Vec<SocketAddr>>;
+
+/// The addresses of hosts: fixed ones, and those of a name service.
+#[derive(Clone, Debug)]
 pub struct Addresses {
     fixed: HashMap<String, Vec<Fixed>>,
+    names: NameService,
+}
+
+impl Default for Addresses {
+    /// Those of the system.
+    fn default() -> Addresses {
+        let names = |host: &str, port| Ok((host, port).to_socket_addrs()?.collect());
+        Addresses { fixed: HashMap::new(), names }
+    }
 }
 
 /// An address, with a port if the host does not listen on the one that is announced.
@@ -97,6 +110,12 @@ impl FromStr for Addresses {
 }
 
 impl Addresses {
+    /// The same, with another name service.
+    #[must_use]
+    pub fn with_names(self, names: NameService) -> Addresses {
+        Addresses { names, ..self }
+    }
+
     /// Connects to `host` at an address that may be asked. Fixed ones are those of the administrator of the resolver, and are
     /// not checked.
     pub(super) async fn connect(
@@ -111,7 +130,11 @@ impl Addresses {
         } else {
             let found = match host.ip() {
                 Some(ip) => vec![SocketAddr::new(ip, port)],
-                None => lookup_host((host.host(), port)).await.map_err(refused)?.collect(),
+                None => {
+                    let (names, name) = (self.names, host.host().to_owned());
+                    let found = tokio::task::spawn_blocking(move || names(&name, port)).await;
+                    found.map_err(io::Error::other).and_then(|found| found).map_err(refused)?
+                }
             };
             let private = found.iter().find(|socket| !is_public(socket.ip()));
             if let Some(socket) = private.filter(|_| !allows_private) {

@@ -31,7 +31,7 @@ mod registry;
 mod rounds;
 mod server;
 
-pub use address::{Addresses, HostsError, is_public};
+pub use address::{Addresses, HostsError, NameService, is_public};
 pub use analysis::{Alert, Analysis, Decision, Found, Patience, Question};
 pub use archive::AskLimits;
 pub use registry::{

@@ -374,5 +374,14 @@ mod tests {
         assert!(!counts.is_new(&item(2), (false, reader(1)), after(1)));
         assert!(counts.is_new(&item(2), (false, reader(1)), after(31)));
         assert_eq!((counts.readers, counts.items[&item(1)].readers.len()), (1, 0));
+        for number in 0..KEYS {
+            assert!(counts.uses(&number.to_string(), after(0)));
+        }
+        assert!(
+            !counts.uses("0", after(1)) && !counts.uses("another", after(1)),
+            "nothing is counted"
+        );
+        assert!(counts.uses("another", after(601)) && !counts.uses("0", after(601)));
+        assert_eq!([counts.used[0].len(), counts.used[1].len()], [1, KEYS]);
     }
 }

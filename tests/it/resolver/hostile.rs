@@ -1,9 +1,10 @@
 //! Archives that fail, lie or attack, and readers who do.
 
-use std::net::TcpListener;
+use std::net::{Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use urepo::resolver::AskLimits;
+use urepo::resolver::{Addresses, AskLimits, NameService};
 
 use super::scripted::{
     Act, ITEM, Resolving, SERVICE, Scripted, hasty, pairs, patient, plain, registry, url,
@@ -158,6 +159,40 @@ fn private_addresses_are_not_asked_unless_that_is_allowed() {
     let allowed = text.replacen("salt", "allow_private = true\nsalt", 1);
     assert_eq!(Resolving::with(&allowed, "", patient()).get(&format!("/{ITEM}")).status, 404);
     assert_eq!(a.targets().len(), 1);
+}
+
+/// A name that is public when it is checked, and private a moment later: one look-up is both, so the connection goes to the
+/// address that was checked.
+#[test]
+fn a_name_that_changes_its_address_leads_to_no_private_one() {
+    static LOOK_UPS: AtomicUsize = AtomicUsize::new(0);
+    // An address of nobody: a connection fails, or takes too long.
+    fn public() -> SocketAddr {
+        SocketAddr::from((Ipv6Addr::new(0x2001, 0x4860, 0xffff, 0, 0, 0, 0, 1), 9))
+    }
+    let names: NameService = |name, port| {
+        let local = SocketAddr::from(([127, 0, 0, 1], port));
+        let look_up = LOOK_UPS.fetch_add(1, Ordering::Relaxed);
+        Ok(match name {
+            "turns.example.org" if look_up % 2 == 1 => vec![local],
+            "both.example.org" => vec![public(), local],
+            _ => vec![public()],
+        })
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for host in ["turns.example.org", "both.example.org"] {
+        let text = registry(&["a"]).replace("a.example.org\"", &format!("{host}:{port}\""));
+        let known = Addresses::default().with_names(names);
+        let resolving = Resolving::knowing(known, &text, hasty());
+        LOOK_UPS.store(0, Ordering::Relaxed);
+        for request in 1..5 {
+            assert_eq!(resolving.get(&format!("/{ITEM}")).status, 504, "{host}");
+            assert_eq!(LOOK_UPS.load(Ordering::Relaxed), request, "one for each connection");
+            assert!(listener.accept().is_err(), "{host}: a connection was made");
+        }
+    }
 }
 
 #[test]

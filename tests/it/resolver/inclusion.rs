@@ -143,6 +143,30 @@ fn wrong_requests_and_keys_are_refused() {
     assert_eq!(ask(&resolving, INCLUSION).0, 200);
 }
 
+/// Many announcements with wrong keys, from many networks: each is refused, and nothing is written.
+#[test]
+fn ten_thousand_announcements_change_nothing() {
+    let resolving = resolver_of(&scripted());
+    let before = std::fs::metadata(&resolving.registry).unwrap().modified().unwrap();
+    let wrong = INCLUSION.replace("1234567890", "1234567891");
+    let mut stream = resolving.site.connect();
+    let mut statuses = std::collections::BTreeMap::new();
+    for number in 0..10_000_u32 {
+        // Eight requests of each network.
+        let [.., high, low] = (number / 8).to_be_bytes();
+        let head = format!(
+            "GET /{SERVICE}?{wrong} HTTP/1.1\r\nHost: urlib.net\r\nX-Forwarded-For: 11.{high}.{low}.1\r\n\r\n"
+        );
+        std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+        let answer = Answered::read(&mut stream, false).unwrap();
+        assert_eq!(answer.text(), "status.archive refused");
+        *statuses.entry(answer.status).or_insert(0) += 1;
+    }
+    assert_eq!(statuses.into_iter().collect::<Vec<_>>(), [(403, 6250), (429, 3750)]);
+    assert_eq!(std::fs::metadata(&resolving.registry).unwrap().modified().unwrap(), before);
+    assert_eq!(ask(&resolving, INCLUSION).0, 200);
+}
+
 /// The change of one archive does not undo that of another, nor what the administrator does meanwhile.
 #[test]
 fn many_announcements_at_a_time_all_count() {

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
 use urepo::collection::{ClientAddress, Scheme};
-use urepo::resolver::{AskLimits, Exposure, RegistryFile, Resolver};
+use urepo::resolver::{Addresses, AskLimits, Exposure, RegistryFile, Resolver};
 use urepo::web::listen::Limits;
 
 use crate::serve::{Answered, Site};
@@ -206,29 +206,30 @@ pub(super) fn write_registry(path: &std::path::Path, text: &str) {
 impl Resolving {
     /// A resolver with this registry, whose hosts have the addresses in `hosts`.
     pub(super) fn with(registry: &str, hosts: &str, limits: AskLimits) -> Resolving {
-        Resolving::new(
-            &["urlib.net", "www.urlib.net"],
-            registry,
-            hosts,
-            limits,
-            ClientAddress::Full,
-        )
+        Resolving::knowing(hosts.parse().unwrap(), registry, limits)
+    }
+
+    /// A resolver that finds hosts in this way.
+    pub(super) fn knowing(hosts: Addresses, registry: &str, limits: AskLimits) -> Resolving {
+        let addresses = ["urlib.net", "www.urlib.net"];
+        Resolving::new(&addresses, registry, hosts, limits, ClientAddress::Full)
     }
 
     /// A resolver whose archives learn so much about readers.
     pub(super) fn with_client(client: ClientAddress, registry: &str, hosts: &str) -> Resolving {
-        Resolving::new(&["urlib.net"], registry, hosts, patient(), client)
+        Resolving::new(&["urlib.net"], registry, hosts.parse().unwrap(), patient(), client)
     }
 
     /// A resolver with another address.
     pub(super) fn at(address: &str, registry: &str, hosts: &str) -> Resolving {
+        let hosts = hosts.parse().unwrap();
         Resolving::new(&[address], registry, hosts, patient(), ClientAddress::Full)
     }
 
     fn new(
         addresses: &[&str],
         registry: &str,
-        hosts: &str,
+        hosts: Addresses,
         limits: AskLimits,
         client: ClientAddress,
     ) -> Resolving {
@@ -249,7 +250,7 @@ impl Resolving {
         let resolver = Resolver::new(
             exposed,
             RegistryFile::at(&path, "").unwrap(),
-            hosts.parse().unwrap(),
+            hosts,
             (Arc::clone(&server_limits), limits),
             (agent(), Arc::clone(&clock) as _),
         );
