@@ -1,6 +1,5 @@
 //! Alerts of the resolver: why a persistent URL leads nowhere [resolution, 8.5].
 
-use askama::Template;
 use hyper::StatusCode;
 
 use super::analysis;
@@ -9,16 +8,7 @@ use super::server::Resolver;
 use crate::resolve::Forms;
 use crate::web::alert::{Alert, Reason};
 use crate::web::answer::{self, Answer};
-use crate::web::page::{Frame, PageLanguage, Reader, render};
-
-#[derive(Template)]
-#[template(path = "resolver.html")]
-struct About<'a> {
-    frame: Frame<'a>,
-    base: String,
-    service: String,
-    archives: usize,
-}
+use crate::web::page::{About, Frame, PageLanguage, Reader, render};
 
 impl Resolver {
     fn frame(&self, language: PageLanguage) -> Frame<'_> {
@@ -32,7 +22,8 @@ impl Resolver {
             frame: self.frame(reader.language),
             base: self.base(),
             service: self.service_url(),
-            archives: archives.len(),
+            persistent: None,
+            archives: Some(archives.len()),
         };
         answer::stored(render(StatusCode::OK, &page), "no-cache")
     }

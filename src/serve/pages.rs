@@ -7,14 +7,13 @@ use hyper::header::VARY;
 use super::archive::Archive;
 use super::item::{FORMATS, RequestContext, content_path};
 use super::payload_file::stored_for;
-use crate::collection::UrlBase;
 use crate::export::MetadataFormat;
 use crate::identity::encode_path;
 use crate::item::Content;
 use crate::resolve::HeldItem;
 use crate::sidecar::{AccessLevel, RelationKind, Sidecar};
 use crate::web::answer::{self, Answer};
-use crate::web::page::{Frame, PageLanguage, Reader, render};
+use crate::web::page::{About, Frame, PageLanguage, Reader, render};
 
 /// Most files of one list; the others are below its directories.
 const LISTED: usize = 10_000;
@@ -36,16 +35,6 @@ struct Related {
     name: &'static str,
     url: String,
     text: String,
-}
-
-#[derive(Template)]
-#[template(path = "about.html")]
-struct About<'a> {
-    frame: Frame<'a>,
-    base: String,
-    persistent: UrlBase,
-    address: String,
-    service: String,
 }
 
 #[derive(Template)]
@@ -88,9 +77,9 @@ impl Archive {
         let page = About {
             frame: self.frame(reader.language),
             base: self.base(),
-            persistent: self.cited_base(),
-            address: self.exposed.address.to_string(),
             service: self.service_url(),
+            persistent: Some(self.cited_base()),
+            archives: None,
         };
         answer::stored(render(StatusCode::OK, &page), "no-cache")
     }

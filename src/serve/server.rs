@@ -19,7 +19,7 @@ use super::route::{Route, route};
 use super::service::answer_query;
 use crate::clock::Clock;
 use crate::collection::CollectionError;
-use crate::identity::{HostPort, Instant, PersistentUrl, RepositoryName};
+use crate::identity::{HostPort, Instant, RepositoryName};
 use crate::web::answer::{self, Answer};
 use crate::web::front::{FORM, READING, front};
 use crate::web::head::{client, host};
@@ -41,13 +41,6 @@ const ISSUE: &str = "/issue";
 
 /// The access log among the events.
 const ACCESS: &str = "urepo::access";
-
-/// A request that needs the disk.
-enum Job {
-    Service(String),
-    Item(Box<PersistentUrl>),
-    Content { name: RepositoryName, path: Vec<u8> },
-}
 
 impl Server {
     /// A server of `archives`, which have different addresses.
@@ -100,10 +93,7 @@ impl Server {
         let reader = Reader::of(&head.headers);
         let client = client(&head.headers, peer.ip(), &self.limits);
         let context = RequestContext { client, reader: &reader, target };
-        let job = match route(target, &archive.service) {
-            Ok(Route::About) => return archive.about(&reader),
-            Ok(Route::Service(query)) => Job::Service(query),
-            Ok(Route::Item(url)) => Job::Item(url),
+        let route = match route(target, &archive.service) {
             Ok(Route::Content { name, path }) => {
                 let place = (&archive.collection, &archive.proofs);
                 if let Some(opened) = archive.files.find(place, (&name, &path), client) {
@@ -111,8 +101,9 @@ impl Server {
                     archive.count(&name, client, &head, &answer, self.clock.now());
                     return answer;
                 }
-                Job::Content { name, path }
+                Route::Content { name, path }
             }
+            Ok(route) => route,
             Err(Refusal::NotFound) => return archive.nothing(&context),
             Err(Refusal::Malformed) => return archive.malformed(&context),
         };
@@ -120,7 +111,7 @@ impl Server {
             (Arc::clone(archive), Arc::clone(&self.clock), target.to_owned());
         let work = tokio::task::spawn_blocking(move || {
             let context = RequestContext { client, reader: &reader, target: &target };
-            perform(&archive, job, &context, clock.as_ref(), &head).unwrap_or_else(|error| {
+            perform(&archive, route, &context, clock.as_ref(), &head).unwrap_or_else(|error| {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::error!(error, "an answer failed");
                 archive.failed(&context)
@@ -130,18 +121,19 @@ impl Server {
     }
 }
 
-/// Reads from the disk what an answer needs.
+/// The answer to a request that may need the disk.
 fn perform(
     archive: &Arc<Archive>,
-    job: Job,
+    route: Route,
     context: &RequestContext<'_>,
     clock: &dyn Clock,
     head: &Parts,
 ) -> Result<Answer, CollectionError> {
-    match job {
-        Job::Service(query) => answer_query(archive, &query, (context.client, clock.now())),
-        Job::Item(url) => archive.persistent_url(&url, context),
-        Job::Content { name, path } => Ok(match archive.content(&name, &path, context)? {
+    match route {
+        Route::About => Ok(archive.about(context.reader)),
+        Route::Service(query) => answer_query(archive, &query, (context.client, clock.now())),
+        Route::Item(url) => archive.persistent_url(&url, context),
+        Route::Content { name, path } => Ok(match archive.content(&name, &path, context)? {
             FileOrAnswer::Answer(answer) => answer,
             FileOrAnswer::File(opened) => {
                 let answer = answer_with(archive, *opened, &head.method, &head.headers);

@@ -5,6 +5,7 @@ use hyper::StatusCode;
 use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap};
 
 use super::answer::{self, Answer};
+use crate::collection::UrlBase;
 use crate::identity::{Language, LanguagePreferences};
 
 /// The style of all pages.
@@ -39,6 +40,22 @@ pub struct Frame<'a> {
     pub name: &'a str,
     /// The mail address of its administrator.
     pub email: Option<&'a str>,
+}
+
+/// The page about a service.
+#[derive(Template)]
+#[template(path = "about.html")]
+pub struct About<'a> {
+    /// Its frame.
+    pub frame: Frame<'a>,
+    /// The beginning of its URLs, without a slash.
+    pub base: String,
+    /// The URL at which other services ask it.
+    pub service: String,
+    /// Of an archive, the beginning of persistent URLs.
+    pub persistent: Option<UrlBase>,
+    /// Of a resolver, the number of its archives.
+    pub archives: Option<usize>,
 }
 
 impl PageLanguage {
