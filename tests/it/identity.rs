@@ -16,7 +16,7 @@ pub(crate) fn tables(text: &str, key: &str) -> Vec<Table> {
     rows.into_iter().map(|row| row.as_table().expect("a row is a table").clone()).collect()
 }
 
-fn generation(key: &str) -> Vec<Table> {
+pub(crate) fn generation(key: &str) -> Vec<Table> {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/generation.toml");
     tables(&read(text), key)
 }

@@ -14,7 +14,7 @@ use crate::support::{World, make_collection};
 
 pub(super) const ROOTS: [&str; 3] = ["a", "b", "c"];
 
-/// Puts an item into a collection by hand: a table of a fixture, with one file.
+/// Puts an item into a collection by hand: a table of a fixture, with its target and its other files.
 pub(crate) fn put(root: &Path, name: &str, row: &toml::Table) {
     let text = |key: &str| row.get(key).and_then(toml::Value::as_str);
     let small = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/collections/small/");
@@ -52,13 +52,19 @@ pub(crate) fn put(root: &Path, name: &str, row: &toml::Table) {
         modified: sidecar.created,
         mode: 0o644,
     };
-    let entries = vec![Entry { path: path.clone(), content }];
+    let others = row.get("files").and_then(toml::Value::as_array).into_iter().flatten();
+    let others = others.map(|other| PayloadPath::from_text(other.as_str().unwrap()).unwrap());
+    let paths = others.chain([path.clone()]);
+    let mut entries: Vec<_> = paths.map(|path| Entry { path, content: content.clone() }).collect();
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
     sidecar.payload = Totals::of(&entries);
-    sidecar.files = entries.into();
-    sidecar.target = Some(path.clone());
+    sidecar.target = Some(path);
     let directory = root.join(name);
     std::fs::create_dir_all(directory.join("doc")).unwrap();
-    std::fs::write(directory.join("doc").join(path.as_path()), "x").unwrap();
+    for entry in &entries {
+        std::fs::write(directory.join("doc").join(entry.path.as_path()), "x").unwrap();
+    }
+    sidecar.files = entries.into();
     std::fs::write(directory.join("item.toml"), sidecar.to_text()).unwrap();
 }
 

@@ -5,11 +5,11 @@ use std::sync::Mutex;
 use urepo::collection::ClientAddress;
 use urepo::collection::{Collection, Scheme};
 use urepo::disk::Watcher;
-use urepo::identity::Identifier;
+use urepo::identity::{Identifier, decode_value};
 use urepo::resolve::{Announced, LocalArchive, Request, UrlRequest, answer};
 
 use super::scripted::{Act, Resolving, Scripted, hosts, patient, registry, service};
-use crate::identity::{read, tables};
+use crate::identity::{read, resolution, tables, text};
 use crate::resolve::put;
 use crate::support::{World, make_collection};
 
@@ -187,4 +187,41 @@ fn archives_get_what_was_captured() {
         let address = format!("?clientinformation.ipaddress={expected}&");
         assert!(archive.next_target().contains(&address));
     }
+}
+
+/// The URLs of section 6 and those that it refuses: what archives are asked, and that they are not asked at all.
+#[test]
+fn urls_are_captured_as_the_standard_says() {
+    let archive = Scripted::new("a", |_| Act::Pairs(String::new()));
+    let resolving = Resolving::of(std::slice::from_ref(&archive), patient());
+    let target = |row: &toml::Table| {
+        let target = text(row, "text").strip_prefix("http://urlib.net/")?;
+        // The others cannot be sent.
+        let is_sent = target.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#');
+        is_sent.then(|| format!("/{target}"))
+    };
+    let mut sent = [0, 0];
+    for row in resolution("url") {
+        let Some(target) = target(&row) else { continue };
+        assert_eq!(resolving.get(&target).status, 404, "{target}");
+        let asked = archive.next_target();
+        let pair = |name: &str| {
+            let mut pairs = asked.split(['?', '&']);
+            let value = pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+            String::from_utf8(decode_value(value.unwrap_or_default()).unwrap()).unwrap()
+        };
+        assert_eq!(pair("parsedibiurl.verblist"), text(&row, "verbs"), "{target}: {asked}");
+        let path = pair("parsedibiurl.filepath");
+        assert_eq!(path.trim_start_matches('/'), text(&row, "path"), "{target}: {asked}");
+        assert!(!asked.contains("requireditemstatus") && !asked.contains("Original"), "{asked}");
+        sent[0] += 1;
+    }
+    for row in resolution("refused_url") {
+        let Some(target) = target(&row) else { continue };
+        let status = resolving.get(&target).status;
+        assert!([400, 404].contains(&status) || target == "/", "{target}: {status}");
+        assert!(archive.targets().is_empty(), "{target}");
+        sent[1] += 1;
+    }
+    assert!(sent[0] > 20 && sent[1] > 25, "{sent:?}");
 }

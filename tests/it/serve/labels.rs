@@ -11,7 +11,7 @@ use urepo::clock::Clock;
 use urepo::collection::{Collection, IssueOptions, IssuePurpose, Scheme};
 use urepo::disk::Watcher;
 use urepo::distributor::{ClockTrust, HostState, Patience};
-use urepo::identity::{Ibip, Identifier, RepositoryName};
+use urepo::identity::{Ibip, Identifier, Instant, RepositoryName};
 use urepo::interrupt::Interrupt;
 use urepo::serve::{
     Archive, Exposure, LabelServer, Server, ServiceItem, TOKENS, Token, Tokens, TokensFile,
@@ -20,6 +20,7 @@ use urepo::web::listen::Limits;
 
 use super::program::Running;
 use super::site::{Answered, SERVICE, Site};
+use crate::identity::{generation, text};
 use crate::support::{TestClock, World, agent};
 
 fn issuing(world: &World, clock: &Arc<TestClock>) -> (Site, [String; 3]) {
@@ -169,6 +170,38 @@ fn labels_have_both_forms_and_are_in_order() {
     // The ledger has a line for each batch.
     let log = world.run("-c archive log --json");
     assert_eq!(log.succeeded().matches("\"event\":\"mint\"").count(), 3, "{}", log.stdout);
+}
+
+/// Table 6.2 of the generation standard over HTTP: requests at these times get these labels, in both forms; with the
+/// prefixes of Algorithms 1 and 5.
+#[test]
+fn labels_are_those_of_the_worked_example() {
+    let rows = generation("ip");
+    for (at, row) in rows.iter().enumerate() {
+        let world = World::new();
+        let (host, prefix) = [
+            ("mtc-m18.sid.inpe.br", "sid.inpe.br/mtc-m18"),
+            ("mtc-m18.sid.inpe.br --port 8080", "sid.inpe.br/mtc-m18.8080"),
+        ][at % 2];
+        let address = text(row, "address");
+        let init = format!("init archive --host {host} --ip {address} --granularity 1");
+        world.run(&init).succeeded();
+        let clock = Arc::new(TestClock::at("2010-10-20T15:00:00Z"));
+        let (site, [secret, ..]) = issuing(&world, &clock);
+        let [example] = &generation("distributor")[..] else { panic!() };
+        for step in example["steps"].as_array().unwrap() {
+            let (seconds, fraction) = step["now"].as_str().unwrap().split_once('.').unwrap();
+            let date = Instant::from_nanoseconds(seconds.parse::<i128>().unwrap() * 1_000_000_000);
+            clock.set(&date.to_string().replace('Z', &format!(".{fraction}Z")));
+            let answer = post(&site, &[&bearer(&secret)], "ibip=yes").text();
+            let (name, ibip) = answer.trim_end().split_once(' ').unwrap();
+            assert_eq!(name, format!("{prefix}/{}", step["suffix"].as_str().unwrap()));
+            let ibip: Ibip = ibip.parse().unwrap();
+            assert_eq!(ibip.prefix().to_string(), text(row, "prefix"));
+            let seconds = step["date"].as_integer().unwrap();
+            assert_eq!(ibip.instant().unwrap().seconds(), i128::from(seconds));
+        }
+    }
 }
 
 /// Clients at a time, and a clock that jumps.
