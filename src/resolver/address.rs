@@ -128,13 +128,12 @@ impl Addresses {
         let sockets: Vec<SocketAddr> = if let Some(fixed) = self.fixed.get(host.host()) {
             fixed.iter().map(|it| SocketAddr::new(it.ip, it.port.unwrap_or(port))).collect()
         } else {
-            let found = match host.ip() {
-                Some(ip) => vec![SocketAddr::new(ip, port)],
-                None => {
-                    let (names, name) = (self.names, host.host().to_owned());
-                    let found = tokio::task::spawn_blocking(move || names(&name, port)).await;
-                    found.map_err(io::Error::other).and_then(|found| found).map_err(refused)?
-                }
+            let found = if let Some(ip) = host.ip() {
+                vec![SocketAddr::new(ip, port)]
+            } else {
+                let (names, name) = (self.names, host.host().to_owned());
+                let found = tokio::task::spawn_blocking(move || names(&name, port)).await;
+                found.map_err(io::Error::other).and_then(|found| found).map_err(refused)?
             };
             let private = found.iter().find(|socket| !is_public(socket.ip()));
             if let Some(socket) = private.filter(|_| !allows_private) {
