@@ -114,11 +114,19 @@ impl Dir {
         absent_is_none(self.open_file(relative))
     }
 
-    /// Opens a file for reading and writing, or creates it: for lock files.
-    ///
-    /// Only writers may open it: with a lock on it, anybody who can read it could keep them waiting.
+    /// Opens a file for reading and writing, or creates it.
+    pub fn open_growing_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
+        self.open_or_create(relative.as_ref(), self.sharing.file_mode())
+    }
+
+    /// Opens a lock file, or creates it. Only writers may open it: with a lock on it, anybody who can read it could keep
+    /// them waiting.
     pub fn open_lock_file(&self, relative: impl AsRef<Path>) -> Result<StoredFile, PathError> {
-        let relative = relative.as_ref();
+        self.open_or_create(relative.as_ref(), self.sharing.file_mode() & 0o660)
+    }
+
+    /// Opens a file for reading and writing, or creates it with these permission bits.
+    fn open_or_create(&self, relative: &Path, mode: u32) -> Result<StoredFile, PathError> {
         let path = self.path_of(relative);
         let flags = OFlags::RDWR | OFlags::NONBLOCK;
         let open = |operation, extra, mode| {
@@ -126,9 +134,7 @@ impl Dir {
             Ok(self.open_beneath(relative, flags | extra, mode)?)
         };
         let fd = match open(Operation::Open, OFlags::empty(), 0) {
-            Err(error) if is_absent(&error) => {
-                open(Operation::CreateFile, OFlags::CREATE, self.sharing.file_mode() & 0o660)
-            }
+            Err(error) if is_absent(&error) => open(Operation::CreateFile, OFlags::CREATE, mode),
             opened => opened,
         };
         let fd = fd.on("open", &path)?;

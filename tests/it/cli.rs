@@ -18,6 +18,7 @@ mod opening;
 mod outward_links;
 mod prefixes;
 mod progress;
+mod readers;
 mod removal;
 mod selecting;
 mod settings;

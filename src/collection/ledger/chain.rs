@@ -317,7 +317,7 @@ impl<'d> Tail<'d> {
     pub(super) fn find(dir: &'d Dir) -> Result<Tail<'d>, PathError> {
         let Head { end, sum } = last_head(dir)?;
         let number = numbers(dir)?.pop().unwrap_or_default();
-        let file = if number > 0 { Some(dir.open_lock_file(file_name(number))?) } else { None };
+        let file = if number > 0 { Some(dir.open_growing_file(file_name(number))?) } else { None };
         let end = if end.file == number { end.offset } else { 0 };
         Ok(Tail { dir, number, file, end, sum })
     }
@@ -356,7 +356,7 @@ impl<'d> Tail<'d> {
                 self.number += 1;
             }
             self.end = 0;
-            self.file = Some(self.dir.open_lock_file(file_name(self.number))?);
+            self.file = Some(self.dir.open_growing_file(file_name(self.number))?);
         }
         for line in lines {
             add(line);
