@@ -6,8 +6,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::disk::random_bytes;
-use crate::identity::Instant;
-use crate::identity::SECOND;
+use crate::identity::{Instant, SECOND};
 
 /// How long a key is accepted, in seconds.
 const AGE: i128 = 600;

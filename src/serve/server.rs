@@ -18,7 +18,7 @@ use super::labels::LabelServer;
 use super::route::{Route, route};
 use super::service::answer_query;
 use crate::clock::Clock;
-use crate::collection::CollectionError;
+use crate::collection::{ClientAddress, CollectionError};
 use crate::identity::{HostPort, Instant, RepositoryName};
 use crate::web::answer::{self, Answer};
 use crate::web::front::{FORM, READING, front};
@@ -71,8 +71,10 @@ impl Server {
 
     /// The beginning of the line about a request in the access log. Queries are left out: they have the keys.
     fn log_line(&self, head: &Parts, peer: IpAddr) -> Option<String> {
+        let part = |archive: &Archive| archive.collection.settings().archive.access_log;
+        self.archives.iter().find(|archive| part(archive) != ClientAddress::None)?;
         let host = host(head).ok()?;
-        let part = self.archive_at(&host)?.collection.settings().archive.access_log;
+        let part = part(self.archive_at(&host)?);
         let client = part.of(client(&head.headers, peer, &self.limits))?;
         let path = head.uri.path().escape_debug();
         Some(format!("{host} {client} {} {path}", head.method))

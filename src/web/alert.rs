@@ -9,9 +9,10 @@ use super::page::{Frame, Reader, render};
 use crate::resolve::Pairs;
 
 /// Why something cannot be shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reason {
     /// Nothing has the address.
+    #[default]
     Nothing,
     /// A target that begins as a persistent URL, and is none.
     Malformed,
@@ -70,7 +71,7 @@ impl Reason {
 }
 
 /// An alert.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Alert {
     /// Why.
     pub reason: Reason,
@@ -102,17 +103,7 @@ struct AlertPage<'a> {
 impl Alert {
     /// An alert about `subject`.
     pub fn new(reason: Reason, subject: impl Into<String>) -> Alert {
-        Alert {
-            reason,
-            subject: subject.into(),
-            item: String::new(),
-            detail: String::new(),
-            languages: Vec::new(),
-            elsewhere: None,
-            archives: Vec::new(),
-            silent: None,
-            pairs: Vec::new(),
-        }
+        Alert { reason, subject: subject.into(), ..Alert::default() }
     }
 
     /// The answer: a page for a reader who has a browser, else the pairs.

@@ -14,6 +14,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::answer::Body;
@@ -74,13 +75,15 @@ pub trait Service: Send + Sync + 'static {
     ) -> impl Future<Output = Response<Body>> + Send;
 }
 
-/// Answers the requests of all connections to `listener`, until `stop` is true and the running answers have ended.
+/// Answers the requests of all connections to `listener`, until `stop` is true and the running answers have ended. The `workers`
+/// take turns: with a thread for each, no connection moves between threads, which would cost more than a small answer.
 pub async fn listen<S: Service>(
     listener: TcpListener,
     service: Arc<S>,
     limits: Arc<Limits>,
-    mut stop: watch::Receiver<bool>,
+    (mut stop, workers): (watch::Receiver<bool>, Vec<Handle>),
 ) {
+    let mut turns = workers.iter().cycle();
     let places = Arc::new(Semaphore::new(limits.connections));
     let taken = Arc::new(OfAddresses::default());
     let silent = Arc::new(Silent::default());
@@ -101,9 +104,11 @@ pub async fn listen<S: Service>(
         let Some(place) = place else { continue };
         let most = if limits.trusts(peer.ip()) { usize::MAX } else { limits.of_an_address };
         let Some(of_address) = taken.take(peer.ip(), most) else { continue };
+        let (Some(worker), Ok(stream)) = (turns.next(), stream.into_std()) else { continue };
         let (service, limits, stop) = (Arc::clone(&service), Arc::clone(&limits), stop.clone());
         let began = Silent::begin(&silent);
-        tokio::spawn(async move {
+        worker.spawn(async move {
+            let Ok(stream) = TcpStream::from_std(stream) else { return };
             // A client that breaks off is no event.
             let _ = serve(stream, peer, service, limits, (stop, began)).await;
             drop((place, of_address));

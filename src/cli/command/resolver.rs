@@ -108,7 +108,7 @@ impl ResolverCommand {
         };
         let registry = registration::registry(context, registry)?;
         let hosts = self.hosts(context)?;
-        let runtime = server::runtime(context)?;
+        let runtime = server::runtime()?;
         let (listener, bound) = server::bind(&runtime, self.listen)
             .map_err(|error| server::cannot_listen(self.listen, &error))?;
         if self.address.is_empty() && bound.ip().is_unspecified() {
@@ -135,7 +135,8 @@ impl ResolverCommand {
             return Ok(());
         }
         let (stop, stopped) = watch::channel(false);
-        let listening = runtime.spawn(listen(listener, Arc::clone(&resolver), limits, stopped));
+        let threads = (stopped, server::workers(context)?);
+        let listening = runtime.spawn(listen(listener, Arc::clone(&resolver), limits, threads));
         self.print_address(context, &resolver, bound)?;
         runtime.block_on(async {
             while !context.interrupt.requested() && !listening.is_finished() {

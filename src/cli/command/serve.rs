@@ -113,7 +113,7 @@ impl Serve {
             return it.run(context);
         }
         let collections = self.collections(context)?;
-        let runtime = server::runtime(context)?;
+        let runtime = server::runtime()?;
         let (listener, bound) = self.listener(&runtime)?;
         let (archives, resolvers) = self.archives(context, collections, bound)?;
         if self.print_registration {
@@ -143,8 +143,10 @@ impl Serve {
             })
             .collect();
         let (stop, stopped) = watch::channel(false);
+        let workers = server::workers(context)?;
         let listening = listener.map(|listener| {
-            runtime.spawn(listen(listener, Arc::clone(&server), limits, stopped.clone()))
+            let threads = (stopped.clone(), workers);
+            runtime.spawn(listen(listener, Arc::clone(&server), limits, threads))
         });
         if self.check {
             return runtime.block_on(check(context, &announced));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 use urepo::disk::{LockError, StoredFile, Watcher};
 use urepo::identity::ParseError;
 use urepo::web::announcement::RegistrationKey;
@@ -27,16 +27,29 @@ const BLOCKING: usize = 64;
 /// How often a signal is looked for.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// The threads of a server.
-pub(super) fn runtime(context: &Context) -> Result<Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(context.config.jobs.value)
-        .max_blocking_threads(BLOCKING)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::new(Exit::Failure, "cannot start threads").caused_by(error.to_string())
-        })
+/// The thread of a server that accepts connections, and does what no request waits for.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(1).enable_all().build().map_err(no_threads)
+}
+
+/// The threads that serve connections, each with a runtime of its own. They end with the program.
+pub(super) fn workers(context: &Context) -> Result<Vec<Handle>, Failure> {
+    let count = context.config.jobs.value;
+    let worker = |_| {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.max_blocking_threads((BLOCKING / count).max(1)).enable_all();
+        let runtime = builder.build()?;
+        let handle = runtime.handle().clone();
+        let serve = move || runtime.block_on(std::future::pending::<()>());
+        std::thread::Builder::new().spawn(serve)?;
+        Ok(handle)
+    };
+    (0..count).map(worker).collect::<io::Result<_>>().map_err(no_threads)
+}
+
+fn no_threads(error: io::Error) -> Failure {
+    Failure::new(Exit::Failure, "cannot start threads").caused_by(error.to_string())
 }
 
 /// A listener, and its address.

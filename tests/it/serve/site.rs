@@ -132,7 +132,8 @@ impl Site {
                 .unwrap();
             runtime.block_on(async {
                 let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                listen(listener, service, limits, stopped).await;
+                let threads = (stopped, vec![tokio::runtime::Handle::current()]);
+                listen(listener, service, limits, threads).await;
             });
             // What still runs for nobody ends here.
             runtime.shutdown_background();
