@@ -46,7 +46,8 @@ impl SidecarError {
         SidecarError::Value { key, reason: reason.to_string() }
     }
 
-    pub(super) fn malformed(text: &str, error: &toml::de::Error) -> SidecarError {
+    /// The place and the fault of an error in `text`.
+    pub(crate) fn malformed(text: &str, error: &toml::de::Error) -> SidecarError {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         let before = &text.as_bytes()[..start];
         let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::agent::Caller;
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError, Version, Watcher};
+use crate::sidecar::SidecarError;
 
 /// Most bytes of a file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -24,7 +25,7 @@ pub enum PrivateFileError {
     Lock(#[from] LockError),
     /// Its content is not what it should be.
     #[error("`{}` cannot be understood", .0.display())]
-    Content(PathBuf, #[source] Box<toml::de::Error>),
+    Content(PathBuf, #[source] SidecarError),
     /// Others can read it.
     #[error("others can read `{}`", .0.display())]
     Open(PathBuf),
@@ -71,8 +72,8 @@ impl<T: Default + Clone + PartialEq + Serialize + DeserializeOwned> PrivateFile<
             return Err(PrivateFileError::Open(self.path()));
         }
         let text = String::from_utf8_lossy(&file.read_all(MOST_BYTES)?).into_owned();
-        toml::from_str(&text)
-            .map_err(|error| PrivateFileError::Content(self.path(), Box::new(error)))
+        let fault = |error: &_| SidecarError::malformed(&text, error);
+        toml::from_str(&text).map_err(|error| PrivateFileError::Content(self.path(), fault(&error)))
     }
 
     /// Changes it under its lock; the change is durable when this returns.

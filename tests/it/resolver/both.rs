@@ -1,5 +1,7 @@
 //! Our resolver and our archives together.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use urepo::web::listen::Limits;
 
 use super::scripted::{ITEM, Resolving, patient, registry, service};
@@ -135,4 +137,23 @@ fn an_archive_is_resolved_while_it_runs() {
     assert_eq!(world.run(&format!("resolver remove {service} --registry registry.toml")).code, 21);
     let (code, text) = resolver.stop();
     assert_eq!(code, Some(0), "{text}");
+}
+
+/// A registry that a person has edited: the fault and its place, and nothing is changed.
+#[test]
+fn a_registry_that_cannot_be_read_is_named_with_its_fault() {
+    let world = World::with_collection();
+    let path = world.path("registry.toml");
+    let text = "[[archive]]\nservice = \"example.org/a/2026/01.01.01.01\"\nrounds = \"many\"\n";
+    super::scripted::write_registry(&path, text);
+    let list = "resolver list --registry registry.toml";
+    for line in [list, "resolver --registry registry.toml --service J8LNKB5R7W/3FUQHC5"] {
+        let ran = world.run(line);
+        let place = "registry.toml` cannot be understood\ncaused by: line 3, column 10: ";
+        assert!(ran.code == 1 && ran.stderr.contains(place), "{line}: {}", ran.stderr);
+    }
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = world.run(list);
+    assert!(ran.code == 1 && ran.stderr.contains("chmod 600"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
