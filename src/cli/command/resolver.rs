@@ -12,10 +12,9 @@ use urepo::collection::{ClientAddress, Scheme};
 use urepo::disk::{StoredFile, Watcher};
 use urepo::identity::{HostPort, Identifier};
 use urepo::resolver::{Addresses, AskLimits, Exposure, Resolver};
-use urepo::sidecar::Network;
-use urepo::web::listen::{Limits, listen};
+use urepo::web::listen::listen;
 
-use super::server::{self, parse};
+use super::server::{self, ListenArgs, parse};
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
@@ -47,9 +46,8 @@ pub(crate) struct ResolverCommand {
     /// The identifier of the resolver service, which archives send their announcements to
     #[arg(long, value_name = "ID", required = true, value_parser = parse::<Identifier>)]
     service: Option<Identifier>,
-    /// The address and port to listen on; port 0 is any free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", env = "UREPO_LISTEN")]
-    listen: SocketAddr,
+    #[command(flatten)]
+    listening: ListenArgs,
     /// The address at which readers reach the resolver, HOST[:PORT], for its URLs; further ones are answered, too
     #[arg(long, value_name = "ADDRESS", value_parser = parse::<HostPort>, value_delimiter = ',')]
     address: Vec<HostPort>,
@@ -59,9 +57,6 @@ pub(crate) struct ResolverCommand {
     /// The mail address of the administrator, for pages
     #[arg(long, value_name = "ADDRESS")]
     email: Option<String>,
-    /// The addresses of proxies in front, which name their clients; may be repeated
-    #[arg(long, value_name = "NETWORK", env = "UREPO_TRUSTED_PROXIES", value_delimiter = ',')]
-    trust: Vec<Network>,
     /// A file of addresses, optionally with a port, and the names of archives that have them
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
@@ -109,8 +104,8 @@ impl ResolverCommand {
         let registry = registration::registry(context, registry)?;
         let hosts = self.hosts(context)?;
         let runtime = server::runtime()?;
-        let (listener, bound) = server::bind(&runtime, self.listen)
-            .map_err(|error| server::cannot_listen(self.listen, &error))?;
+        let (listener, bound) = server::bind(&runtime, self.listening.listen)
+            .map_err(|error| server::cannot_listen(self.listening.listen, &error))?;
         if self.address.is_empty() && bound.ip().is_unspecified() {
             return Err(Failure::usage(format!(
                 "the resolver has no address, and {} is none",
@@ -126,7 +121,7 @@ impl ResolverCommand {
             email: self.email.clone(),
             client: self.client_address,
         };
-        let limits = Arc::new(Limits { trusted: self.trust.clone(), ..Limits::default() });
+        let limits = Arc::new(self.listening.limits());
         let of_server = (Arc::clone(&limits), AskLimits::default());
         let of_process = (context.agent.clone(), Arc::new(SystemClock) as _);
         let resolver = Arc::new(Resolver::new(exposed, registry, hosts, of_server, of_process)?);

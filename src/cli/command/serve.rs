@@ -25,12 +25,12 @@ use urepo::serve::{
     Archive, Exposure, LabelServer, ResolverService, Server, ServiceItem, Status, ensure_service,
     service_of,
 };
-use urepo::sidecar::{ConditionError, Network};
+use urepo::sidecar::ConditionError;
 use urepo::wait::Waiter;
 use urepo::web::announcement::{RegistrationKey, Subject};
-use urepo::web::listen::{Limits, listen};
+use urepo::web::listen::listen;
 
-use super::server::{self, parse};
+use super::server::{self, ListenArgs, parse};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -65,9 +65,8 @@ pub(crate) struct Serve {
     /// The collections; the one of -c or around the current directory unless given
     #[arg(value_name = "ROOT")]
     roots: Vec<OsString>,
-    /// The address and port to listen on; port 0 is any free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", env = "UREPO_LISTEN")]
-    listen: SocketAddr,
+    #[command(flatten)]
+    listening: ListenArgs,
     /// The address at which readers reach the archive, HOST[:PORT]; only with one ROOT
     #[arg(long, value_name = "ADDRESS", value_parser = parse::<HostPort>)]
     address: Option<HostPort>,
@@ -77,9 +76,6 @@ pub(crate) struct Serve {
     /// The mail address of the administrator; only with one ROOT
     #[arg(long, value_name = "ADDRESS")]
     email: Option<String>,
-    /// The addresses of proxies in front, which name their clients; may be repeated
-    #[arg(long, value_name = "NETWORK", env = "UREPO_TRUSTED_PROXIES", value_delimiter = ',')]
-    trust: Vec<Network>,
     /// The file with the registration key; only its owner may be able to read it
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
@@ -130,7 +126,7 @@ impl Serve {
             context.printer.note(&format!("would listen on {bound}"));
             return Ok(());
         }
-        let limits = Arc::new(Limits { trusted: self.trust.clone(), ..Limits::default() });
+        let limits = Arc::new(self.listening.limits());
         let labels = self.labels(context, &archives)?;
         let server = Server::new(archives, Arc::clone(&limits), Arc::new(SystemClock));
         let server = Arc::new(server.with_labels(labels));
@@ -227,15 +223,15 @@ impl Serve {
     /// The listener, and its address. A check needs none where a server already runs.
     fn listener(&self, runtime: &Runtime) -> Result<(Option<TcpListener>, SocketAddr), Failure> {
         if self.print_registration {
-            return Ok((None, self.listen));
+            return Ok((None, self.listening.listen));
         }
-        match server::bind(runtime, self.listen) {
+        match server::bind(runtime, self.listening.listen) {
             Ok((listener, bound)) => Ok((Some(listener), bound)),
             // The server that runs there answers the resolver.
             Err(error) if error.kind() == ErrorKind::AddrInUse && self.check => {
-                Ok((None, self.listen))
+                Ok((None, self.listening.listen))
             }
-            Err(error) => Err(server::cannot_listen(self.listen, &error)),
+            Err(error) => Err(server::cannot_listen(self.listening.listen, &error)),
         }
     }
 

@@ -9,7 +9,9 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Handle, Runtime};
 use urepo::disk::{LockError, StoredFile, Watcher};
 use urepo::identity::ParseError;
+use urepo::sidecar::Network;
 use urepo::web::announcement::RegistrationKey;
+use urepo::web::listen::Limits;
 use urepo::web::private_file::PrivateFileError;
 
 pub(super) use super::resolve::parse;
@@ -27,10 +29,44 @@ const BLOCKING: usize = 64;
 /// How often a signal is looked for.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
+/// The flags of all servers.
+#[derive(Debug, clap::Args)]
+pub(super) struct ListenArgs {
+    /// The address and port to listen on; port 0 is any free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", env = "UREPO_LISTEN")]
+    pub(super) listen: SocketAddr,
+    /// The addresses of proxies in front, which name their clients; may be repeated
+    #[arg(long, value_name = "NETWORK", env = "UREPO_TRUSTED_PROXIES", value_delimiter = ',')]
+    trust: Vec<Network>,
+    /// Limit on connections at a time
+    #[arg(long, value_name = "NUMBER", default_value_t = 1024, value_parser = number())]
+    connections: u32,
+    /// Limit on connections of one address that is not in --trust
+    #[arg(long, value_name = "NUMBER", default_value_t = 64, value_parser = number())]
+    address_connections: u32,
+}
+
+/// The parser of a limit.
+fn number() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=1_000_000)
+}
+
+impl ListenArgs {
+    pub(super) fn limits(&self) -> Limits {
+        let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
+        Limits {
+            connections: count(self.connections),
+            of_an_address: count(self.address_connections),
+            trusted: self.trust.clone(),
+            ..Limits::default()
+        }
+    }
+}
+
 /// The thread of a server that accepts connections, and does what no request waits for.
 pub(super) fn runtime() -> Result<Runtime, Failure> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(1).enable_all().build().map_err(no_threads)
+    builder.worker_threads(1).enable_all().build().map_err(|error| no_threads(&error))
 }
 
 /// The threads that serve connections, each with a runtime of its own. They end with the program.
@@ -45,10 +81,10 @@ pub(super) fn workers(context: &Context) -> Result<Vec<Handle>, Failure> {
         std::thread::Builder::new().spawn(serve)?;
         Ok(handle)
     };
-    (0..count).map(worker).collect::<io::Result<_>>().map_err(no_threads)
+    (0..count).map(worker).collect::<io::Result<_>>().map_err(|error| no_threads(&error))
 }
 
-fn no_threads(error: io::Error) -> Failure {
+fn no_threads(error: &io::Error) -> Failure {
     Failure::new(Exit::Failure, "cannot start threads").caused_by(error.to_string())
 }
 
