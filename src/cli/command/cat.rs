@@ -1,10 +1,10 @@
 //! `urepo cat`: print the bytes of a file, and check its digest.
 
 use urepo::collection::StoredItem;
-use urepo::digest::Hasher;
 use urepo::disk::Kind;
-use urepo::disk::copy::BUFFER_BYTES;
+use urepo::disk::copy::read_and_digest;
 use urepo::item::{Content, PayloadPath};
+use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 
 use super::open::{file_after, item_and_file};
@@ -86,20 +86,10 @@ pub(super) fn print(
         let message = format!("`{path}` of `{}` is damaged: {found}", item.name());
         return Err(Failure::new(Exit::Damage, message).hint(verify_hint(item)));
     }
-    let mut hasher = Hasher::default();
-    let mut buffer = vec![0; BUFFER_BYTES];
-    loop {
-        if context.interrupt.requested() {
-            return Err(Failure::told(Exit::Interrupted));
-        }
-        let length = file.read_some(&mut buffer)?;
-        if length == 0 {
-            break;
-        }
-        hasher.update(&buffer[..length]);
-        context.printer.payload(&buffer[..length])?;
-    }
-    if hasher.finish() != *digest {
+    let (progress, interrupt) = (&NoProgress, &context.interrupt);
+    let print = |piece: &[u8], _| context.printer.payload(piece);
+    let found = read_and_digest(*bytes, &mut file, progress, interrupt, print)?;
+    if found.digest != *digest {
         let message = format!("`{path}` of `{}` is damaged: its digest differs", item.name());
         return Err(Failure::new(Exit::Damage, message).hint(verify_hint(item)));
     }

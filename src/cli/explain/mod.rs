@@ -25,6 +25,7 @@ use std::path::Path;
 
 use urepo::collection::CollectionError;
 use urepo::deposit::{DepositError, NoRoom, RefusedLinks};
+use urepo::disk::copy::CopyError;
 use urepo::disk::{FileFault, PathError};
 use urepo::identity::{Identifier, ParseError, RepositoryName};
 use urepo::import::column_of;
@@ -155,6 +156,15 @@ impl Explain for MetadataError {
             Self::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
             Self::Empty(_) => failure.hint("leave it out, or remove it with `urepo meta unset`"),
             Self::GivenTwice(_) | Self::Language(_) | Self::Text(_) | Self::Kind(_) => failure,
+        }
+    }
+}
+
+impl Explain for CopyError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Disk(error) => error.explain(),
+            Self::Interrupted => Failure::told(Exit::Interrupted),
         }
     }
 }
