@@ -196,12 +196,13 @@ impl Adopt {
             adopter.run(|outcomes| reporter.report_all(outcomes))
         });
         drop(progress);
-        // Only an index leads from old labels to items of another date; reading the sidecars costs little after all files.
+        // Only an index leads from old labels to items of another date; reading the sidecars costs little after all files. The
+        // items are adopted without it.
         if let Mode::Act { collection, .. } = mode
             && summary.taken > 0
             && collection.index_path().is_some()
         {
-            context.catalog_by(|refresh| Catalog::open(collection, refresh))?;
+            let _ = context.catalog_by(|refresh| Catalog::open(collection, refresh));
         }
         reporter.finish(summary)
     }
