@@ -1,5 +1,7 @@
 //! The archive service: Algorithm 1 over HTTP [resolution, 6 and 7].
 
+use std::collections::BTreeSet;
+
 use urepo::collection::{Collection, Scheme};
 use urepo::disk::Watcher;
 use urepo::identity::{Identifier, Verbs, encode_value};
@@ -126,6 +128,24 @@ fn pairs_have_the_values_of_the_standard() {
         let found = pairs.get(name).unwrap_or_default();
         assert_eq!(found, expected, "{row:?}\n{}", answer.text());
     }
+}
+
+/// Example 9.2, relation by relation; its pairs of metadata are those of programs, which are not run here.
+#[test]
+fn the_pairs_of_example_9_2_are_given_relation_by_relation() {
+    let row = "archive = 0\nibi = \"8JMKD3MGP8W/35MME4E\"".parse().unwrap();
+    let is_ours = |line: &&str| {
+        let name = line.split(' ').next().unwrap();
+        let own = ["urlkey", "ibi.archiveservice", "ibi.platformsoftware"];
+        !own.contains(&name) && !name.contains(".metadata")
+    };
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/example-9.2.txt");
+    let text = read(fixture);
+    let expected: BTreeSet<&str> = text.lines().filter(is_ours).collect();
+    let answers = ["", "GetLastEdition", "GetTranslation"].map(|it| answer_to(&row, it).1.text());
+    let found = answers.iter().flat_map(|answer| answer.lines()).filter(is_ours);
+    assert_eq!(found.collect::<BTreeSet<_>>(), expected);
+    assert_eq!(expected.len(), 21);
 }
 
 /// The printed answers that need no program to be run, letter by letter but for the key.
