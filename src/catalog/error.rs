@@ -23,7 +23,7 @@ pub enum CatalogError {
 
 impl CatalogError {
     /// Whether no index can be kept.
-    pub(super) fn is_unwritable(&self) -> bool {
+    pub(crate) fn is_unwritable(&self) -> bool {
         matches!(self, CatalogError::Index(error) if error.is_unwritable())
     }
 }

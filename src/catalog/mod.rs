@@ -114,7 +114,8 @@ impl<'a> Catalog<'a> {
         Ok(catalog)
     }
 
-    fn kept(
+    /// Opens the index at `path`, where it is kept.
+    pub(crate) fn kept(
         collection: &'a Collection,
         path: &Path,
         context: &RefreshContext<'_>,

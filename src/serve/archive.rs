@@ -10,9 +10,10 @@ use super::service_item::ServiceItem;
 use crate::catalog::{Catalog, CatalogError, RefreshContext};
 use crate::collection::{Collection, Scheme, UrlBase};
 use crate::disk::LockError;
+use crate::export::MetadataFormat;
 use crate::identity::{HostPort, Identifier, RepositoryName};
 use crate::resolve::{Announced, Forms};
-use crate::sidecar::Network;
+use crate::sidecar::{Network, Sidecar};
 use crate::wait::Waiter;
 
 /// How a collection is exposed.
@@ -87,11 +88,17 @@ impl Archive {
         self.accesses.write(&state.join(self.collection.id()), waiter)
     }
 
-    /// Lets the index follow the ledger: it alone leads from labels of another date to their items. Returns whether
-    /// an index can be kept.
-    pub fn follow_ledger(&self, context: &RefreshContext<'_>) -> Result<bool, CatalogError> {
-        let has_place = self.collection.index_path().is_some();
-        Ok(has_place && !Catalog::open(&self.collection, context)?.report().temporary)
+    /// Lets the index follow the ledger: it alone leads from labels of another date to their items. Returns the number
+    /// of places that cannot be read, because of which the next time reads more; `None` where no index can be kept.
+    pub fn follow_ledger(
+        &self,
+        context: &RefreshContext<'_>,
+    ) -> Result<Option<usize>, CatalogError> {
+        let Some(path) = self.collection.index_path() else { return Ok(None) };
+        match Catalog::kept(&self.collection, path, context, false) {
+            Err(error) if error.is_unwritable() => Ok(None),
+            catalog => Ok(Some(catalog?.report().unreadable.len())),
+        }
     }
 
     /// The URL of the archive.
@@ -126,12 +133,17 @@ impl Archive {
         self.collection.settings().archive.cited_base()
     }
 
+    /// A description in another format.
+    pub(super) fn rendered(&self, format: MetadataFormat, sidecar: &Sidecar) -> Vec<u8> {
+        format.render(sidecar, &self.cited_base())
+    }
+
     /// The persistent URL of `name`, for citing it.
     pub(super) fn persistent(&self, name: &RepositoryName) -> String {
         self.cited_base().join(name)
     }
 
-    /// The same request at the resolver, if one is known. `target` begins with a slash.
+    /// The same request at the resolver, if one is known. `target` may begin with a slash.
     pub(super) fn elsewhere(&self, target: &str) -> Option<String> {
         Some(self.collection.settings().archive.url_base.as_ref()?.join(target))
     }

@@ -369,16 +369,26 @@ async fn follow_ledgers(
             let (clock, progress, wait) = (&SystemClock, &NoProgress, Duration::ZERO);
             let caller = Caller { agent, clock, wait, progress, interrupt };
             let context = RefreshContext { caller, jobs: 1 };
-            archives.retain(|archive| {
-                archive.follow_ledger(&context).unwrap_or_else(|error| {
-                    tracing::debug!(archive = archive.service_url(), %error, "its index does not follow");
+            let mut pause = FOLLOWING;
+            archives.retain(|archive| match archive.follow_ledger(&context) {
+                Ok(None) => false,
+                Ok(Some(0)) => true,
+                outcome => {
+                    tracing::debug!(
+                        archive = archive.service_url(),
+                        ?outcome,
+                        "its index is not whole"
+                    );
+                    // The next time may read all items again.
+                    pause = MINUTE;
                     true
-                })
+                }
             });
-            archives
+            (archives, pause)
         });
-        archives = followed.await.unwrap_or_default();
-        let _ = tokio::time::timeout(FOLLOWING, stop.wait_for(|stop| *stop)).await;
+        let pause;
+        (archives, pause) = followed.await.unwrap_or_default();
+        let _ = tokio::time::timeout(pause, stop.wait_for(|stop| *stop)).await;
     }
 }
 

@@ -4,8 +4,15 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use super::site::Answered;
-use crate::support::{World, change_item};
+use urepo::catalog::RefreshContext;
+use urepo::collection::{Collection, Scheme};
+use urepo::disk::Watcher;
+use urepo::identity::Identifier;
+use urepo::interrupt::Interrupt;
+use urepo::serve::{Archive, Exposure, ServiceItem};
+
+use super::site::{Answered, SERVICE};
+use crate::support::{TestClock, World, agent, change_item};
 
 /// A running server, and the address that it printed.
 pub(crate) struct Running(Child, pub(crate) String);
@@ -307,4 +314,38 @@ fn labels_of_another_date_lead_to_their_items() {
     world.run(&format!("-c archive meta set {other} identifier=83LX3pFwXQZeBBx/65ij")).succeeded();
     leads("83LX3pFwXQZeBBx/65ij");
     assert_eq!(server.stop().0, Some(0));
+}
+
+/// A server looks again in a second where all went well, and in a minute where the next time reads everything again; it builds
+/// no index that it cannot keep.
+#[test]
+fn an_index_that_is_not_whole_is_said_and_one_without_a_place_is_not_built() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.run("-c archive new a.txt").succeeded();
+    world.write("file", "");
+    let follow = |cache: &str| {
+        let root = world.path("archive");
+        let collection = Collection::open(&root, &Watcher::default()).unwrap();
+        let collection = collection.with_cache(&world.path(cache));
+        let exposed = Exposure {
+            address: "a.example.org".parse().unwrap(),
+            scheme: Scheme::Http,
+            email: None,
+            ip: None,
+            resolver_from: Vec::new(),
+        };
+        let name: Identifier = SERVICE.parse().unwrap();
+        let service =
+            ServiceItem { registered: name.clone().into(), names: vec![name], is_new: false };
+        let archive = Archive::new(collection, exposed, service).unwrap();
+        let (agent, clock) = (agent(), TestClock::at("2026-12-01T12:00:00Z"));
+        let interrupt = Interrupt::default();
+        let caller = crate::support::caller(&agent, &clock, &interrupt);
+        archive.follow_ledger(&RefreshContext { caller, jobs: 1 }).unwrap()
+    };
+    assert_eq!([follow("cache"), follow("cache")], [Some(0); 2]);
+    assert_eq!(follow("file"), None);
+    std::os::unix::fs::symlink("/tmp", world.path("archive/example.org/archive/2025")).unwrap();
+    assert_eq!([follow("cache"), follow("other")], [Some(0), Some(1)]);
 }
