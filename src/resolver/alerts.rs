@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 
-use super::analysis;
+use super::analysis::NoUrl;
 use super::rounds::{Archives, Resolution};
 use super::server::Resolver;
 use crate::resolve::Forms;
@@ -41,7 +41,7 @@ impl Resolver {
     /// The answer where no archive leads to the item.
     pub(super) fn unresolved(
         &self,
-        found: &analysis::Alert,
+        found: &NoUrl,
         resolution: &Resolution,
         archives: &Archives,
         reader: &Reader,
@@ -50,14 +50,14 @@ impl Resolver {
         let subject = format!("{identifier}{}", resolution.question.verbs.modifiers());
         let mut alert = Alert::new(reason(found), subject);
         match found {
-            analysis::Alert::Deleted(Some(time)) => {
+            NoUrl::Deleted(Some(time)) => {
                 alert.detail.clone_from(time);
                 alert.pairs.push(("timestamp", time.clone()));
             }
-            analysis::Alert::NoTranslation(language) => {
+            NoUrl::NoTranslation(language) => {
                 alert.pairs.push(("language", language.to_string()));
             }
-            analysis::Alert::Suspects(claims) => {
+            NoUrl::Suspects(claims) => {
                 let claims = claims.iter().map(|position| archives.at(*position));
                 let names = claims.clone().map(|it| Forms::from(it.service.clone()).to_string());
                 alert.pairs.push(("suspects", names.collect::<Vec<_>>().join(" ")));
@@ -80,14 +80,14 @@ impl Resolver {
     }
 }
 
-fn reason(found: &analysis::Alert) -> Reason {
+fn reason(found: &NoUrl) -> Reason {
     match found {
-        analysis::Alert::NotFound => Reason::NotFound,
-        analysis::Alert::Deleted(_) => Reason::Deleted,
-        analysis::Alert::NoTranslation(_) => Reason::NoTranslation,
-        analysis::Alert::NoOriginal => Reason::NoOriginal,
-        analysis::Alert::Suspects(_) => Reason::Suspects,
-        analysis::Alert::Loop => Reason::Loop,
-        analysis::Alert::Unanswered => Reason::Unanswered,
+        NoUrl::NotFound => Reason::NotFound,
+        NoUrl::Deleted(_) => Reason::Deleted,
+        NoUrl::NoTranslation(_) => Reason::NoTranslation,
+        NoUrl::NoOriginal => Reason::NoOriginal,
+        NoUrl::Suspects(_) => Reason::Suspects,
+        NoUrl::Loop => Reason::Loop,
+        NoUrl::Unanswered => Reason::Unanswered,
     }
 }

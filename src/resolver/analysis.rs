@@ -33,7 +33,7 @@ pub struct Found {
 
 /// Why there is no URL [resolution, 8.5].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Alert {
+pub enum NoUrl {
     /// No archive knows the item.
     NotFound,
     /// It was deleted, at this time if the archive says so.
@@ -58,7 +58,7 @@ pub enum Decision {
     /// Another question.
     Next(Question),
     /// Nothing.
-    Alert(Alert),
+    Alert(NoUrl),
 }
 
 /// How long to wait for more answers.
@@ -160,7 +160,7 @@ impl<'a> Analysis<'a> {
                 [one] => return Decision::Found((**one).clone()),
                 several => {
                     let archives = several.iter().map(|it| it.archive).collect();
-                    return Decision::Alert(Alert::Suspects(archives));
+                    return Decision::Alert(NoUrl::Suspects(archives));
                 }
             }
         } else if let Some(first) = found.first() {
@@ -188,20 +188,20 @@ impl<'a> Analysis<'a> {
         Decision::Alert(self.alert(!found.is_empty()))
     }
 
-    fn alert(&self, has_copies: bool) -> Alert {
+    fn alert(&self, has_copies: bool) -> NoUrl {
         if let Some(answer) = self.answers.iter().find(|answer| answer.is_deleted) {
-            return Alert::Deleted(answer.timestamp.clone());
+            return NoUrl::Deleted(answer.timestamp.clone());
         }
         if has_copies {
-            return Alert::NoOriginal;
+            return NoUrl::NoOriginal;
         }
         let language = self.question.verbs.steps().iter().find_map(|verb| match verb {
             Verb::Translation(Some(language)) => Some(language.clone()),
             _ => None,
         });
         match language {
-            Some(language) if !self.answers.is_empty() => Alert::NoTranslation(language),
-            _ => Alert::NotFound,
+            Some(language) if !self.answers.is_empty() => NoUrl::NoTranslation(language),
+            _ => NoUrl::NotFound,
         }
     }
 

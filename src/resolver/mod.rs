@@ -32,7 +32,7 @@ mod rounds;
 mod server;
 
 pub use address::{Addresses, HostsError, NameService, is_public};
-pub use analysis::{Alert, Analysis, Decision, Found, Patience, Question};
+pub use analysis::{Analysis, Decision, Found, NoUrl, Patience, Question};
 pub use archive::AskLimits;
 pub use registry::{
     Inclusion, REGISTRY_HEADER, RegisteredArchive, Registry, RegistryError, RegistryFile,

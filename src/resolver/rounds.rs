@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{sleep, timeout};
 
 use super::address::Addresses;
-use super::analysis::{Alert, Analysis, Decision, Found, Patience, Question};
+use super::analysis::{Analysis, Decision, Found, NoUrl, Patience, Question};
 use super::archive::{AskLimits, IncludedArchive};
 use super::registry::Registry;
 use crate::identity::{LanguagePreferences, PersistentUrl, RequiredStatus};
@@ -24,7 +24,7 @@ pub(super) struct Archives {
 /// The outcome of a resolution.
 #[derive(Debug)]
 pub(super) struct Resolution {
-    pub(super) outcome: Result<Found, Alert>,
+    pub(super) outcome: Result<Found, NoUrl>,
     /// The last question.
     pub(super) question: Question,
     /// The archives that did not answer it, or were not asked since they failed before.
@@ -99,8 +99,8 @@ impl Archives {
                 silent = self.all.len() - self.ask(asking, &request, &mut analysis).await;
                 match analysis.decide(&asked) {
                     Decision::Found(found) => return Ok(found),
-                    Decision::Alert(Alert::NotFound) if silent == self.all.len() => {
-                        return Err(Alert::Unanswered);
+                    Decision::Alert(NoUrl::NotFound) if silent == self.all.len() => {
+                        return Err(NoUrl::Unanswered);
                     }
                     Decision::Alert(alert) => return Err(alert),
                     Decision::Next(next) => {
@@ -109,10 +109,10 @@ impl Archives {
                     }
                 }
             }
-            Err(Alert::Loop)
+            Err(NoUrl::Loop)
         };
         let outcome = timeout(asking.limits.whole, rounds).await;
-        let outcome = outcome.unwrap_or(Err(Alert::Unanswered));
+        let outcome = outcome.unwrap_or(Err(NoUrl::Unanswered));
         Resolution { outcome, question, silent }
     }
 

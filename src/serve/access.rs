@@ -72,7 +72,7 @@ impl Fetch<'_> {
     }
 }
 
-/// What has been counted and is not written yet.
+/// Counts that are not written yet.
 #[derive(Debug, Default)]
 pub(super) struct AccessCounter(Mutex<AccessCounts>);
 
@@ -154,7 +154,7 @@ impl AccessCounter {
         Ok(())
     }
 
-    /// What has been counted, by day and item. Readers stay remembered.
+    /// The counts so far, by day and item. Readers stay remembered.
     fn take(&self) -> Vec<(i128, RepositoryName, Accesses)> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all = Vec::new();

@@ -82,11 +82,8 @@ impl Archive {
             Target::Rendered(format) => {
                 let media = FORMATS.iter().find(|(known, _)| known == format);
                 let media = media.map_or("application/octet-stream", |(_, media)| media);
-                let mut answer = answer::whole(
-                    StatusCode::OK,
-                    media,
-                    format.render(&item.sidecar, &self.cited_base()),
-                );
+                let text = self.rendered(*format, &item.sidecar);
+                let mut answer = answer::whole(StatusCode::OK, media, text);
                 answer::set(&mut answer, CONTENT_SECURITY_POLICY, "sandbox; script-src 'none'");
                 stored_for(answer, &item.sidecar)
             }

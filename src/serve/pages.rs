@@ -180,9 +180,7 @@ impl Archive {
             }),
             fields: fields(sidecar, language),
             relations: relations.collect(),
-            citation: String::from_utf8_lossy(&citation.render(sidecar, &self.cited_base()))
-                .trim()
-                .to_owned(),
+            citation: String::from_utf8_lossy(&self.rendered(citation, sidecar)).trim().to_owned(),
             persistent: self.persistent(&sidecar.repository),
             formats: FORMATS.iter().map(|(format, _)| format.name()).collect(),
             facts,

@@ -72,8 +72,8 @@ impl Server {
     /// The beginning of the line about a request in the access log. Queries are left out: they have the keys.
     fn log_line(&self, head: &Parts, peer: IpAddr) -> Option<String> {
         let part = |archive: &Archive| archive.collection.settings().archive.access_log;
-        self.archives.iter().find(|archive| part(archive) != ClientAddress::None)?;
-        let host = host(head).ok()?;
+        let is_logged = |archive: &Arc<Archive>| part(archive) != ClientAddress::None;
+        let host = self.archives.iter().any(is_logged).then(|| host(head).ok())??;
         let part = part(self.archive_at(&host)?);
         let client = part.of(client(&head.headers, peer, &self.limits))?;
         let path = head.uri.path().escape_debug();
