@@ -1,6 +1,7 @@
 //! The table of changes: copies, migrations, deletions, restorations and promotions of one item.
 
-use super::{Custody, Has, Holding, highest};
+use super::{Custody, Has, Holding, Speaking, highest, speaking};
+use crate::identity::Instant;
 
 /// The change of an item between two collections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,13 +145,27 @@ pub fn may_change(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
 
 /// Makes sure that nothing in sight outranks `own` without being covered by it.
 fn stands(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
-    match highest(seen) {
-        Some(top) if top.rank() > own.rank() && !own.covers(top) => Err(against(top, own)),
+    match speaking(seen) {
+        Some(top) if top.highest.rank() > own.rank() && !own.covers(top.highest) => {
+            Err(top.against(own))
+        }
         _ => Ok(()),
     }
 }
 
-/// The refusal because `other` stands against `own`, which does not cover it.
+impl Speaking<'_> {
+    /// The refusal because this stands against `own`, which does not cover it.
+    fn against(&self, own: &Holding) -> Refusal {
+        let at = self.highest.at.clone();
+        if self.covers(own) || !self.is_in_place() {
+            Refusal::Newer { at }
+        } else {
+            Refusal::Fork { at }
+        }
+    }
+}
+
+/// The refusal because the holding `other` stands against `own`, which does not cover it.
 fn against(other: &Holding, own: &Holding) -> Refusal {
     let at = other.at.clone();
     if other.covers(own) { Refusal::Newer { at } } else { Refusal::Fork { at } }
@@ -248,14 +263,25 @@ pub fn delete(own: &Holding, seen: &[Holding]) -> Result<Step, Refusal> {
     }
 }
 
+/// The custody and the date of the stub that the Copy `own` leaves when it is dropped: those of what speaks, where that follows
+/// the Copy. Then no line of the ledger is below the one before it, though the Copy was put back from a backup.
+pub fn dropped(own: &Holding, seen: &[Holding]) -> (Custody, Instant) {
+    match speaking(seen) {
+        Some(top) if top.covers(own) && top.highest.custody.holder() != own.at => {
+            (top.custody(), top.highest.changed)
+        }
+        _ => (own.custody.elsewhere(), own.changed),
+    }
+}
+
 /// Makes sure that the tombstone `own` may become the Original again: it is this collection's own deletion, and nothing in
 /// sight is higher.
 pub fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
     if own.has != Has::Tombstone || !own.is_own() {
         return Err(Refusal::DeletedThere { at: own.custody.holder().to_owned() });
     }
-    match highest(seen) {
-        Some(top) if top.custody.id() != own.custody.id() => Err(against(top, own)),
+    match speaking(seen) {
+        Some(top) if top.highest.custody.id() != own.custody.id() => Err(top.against(own)),
         _ => Ok(()),
     }
 }
@@ -313,7 +339,6 @@ pub enum Discard {
 mod tests {
     use super::*;
     use crate::custody::{CustodyId, Leaves};
-    use crate::identity::Instant;
 
     const ALL: [Has; 4] = [Has::Payload, Has::Stub, Has::Tombstone, Has::Damaged];
 

@@ -4,7 +4,7 @@
 //!
 //! Checked in every history: no automatic change replaces contents by contents that lack one of their edits, unless a person
 //! gave those up; no stub is left where nothing in sight has the payload; no Copy and no stub points to its own
-//! collection; with every collection in sight nothing stays ceded, and no second Original is left that the highest custody
+//! collection; with every collection in sight nothing stays ceded, whatever the receiver has by then, and no second Original is left that the highest custody
 //! covers.
 
 use super::*;
@@ -20,13 +20,15 @@ struct Item {
     edits: u64,
 }
 
-type Backup = (Option<Item>, Option<Item>, Vec<Item>);
+type Backup = (Option<Item>, (Option<Item>, Vec<CustodyId>), Vec<Item>);
 
 struct World {
     /// Multiplied and shifted, as in a linear congruential generator.
     random: u64,
     items: [Option<Item>; COLLECTIONS],
     lines: [Option<Item>; COLLECTIONS],
+    /// The ids of the lines before those.
+    earlier: [Vec<CustodyId>; COLLECTIONS],
     trash: [Vec<Item>; COLLECTIONS],
     backups: [Vec<Backup>; COLLECTIONS],
     clock: i64,
@@ -42,6 +44,7 @@ impl World {
             random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
             items: Default::default(),
             lines: Default::default(),
+            earlier: Default::default(),
             trash: Default::default(),
             backups: Default::default(),
             clock: 100,
@@ -80,10 +83,25 @@ impl World {
         now.max(than.checked_add(1_000_000_000).unwrap_or(than))
     }
 
-    /// The holdings and lines of these collections.
+    /// The holdings and lines of these collections. A line lists no ids: it follows the contents that lie below it in its
+    /// directory, if those have an earlier line, and no stub came in between: a stub is replaced by whatever comes.
     fn seen(&self, sight: &[usize]) -> Vec<Holding> {
-        let of = |c: &usize| [self.items[*c].clone(), self.lines[*c].clone()];
-        sight.iter().flat_map(of).flatten().map(|it| it.holding).collect()
+        let of = |c: &usize| {
+            let own = self.items[*c].as_ref().map(|it| it.holding.clone());
+            let line = self.lines[*c].as_ref().map(|it| {
+                let mut line = it.holding.clone();
+                line.custody = line.custody.bare();
+                let is_earlier = |own: &&Holding| {
+                    own.has != Has::Stub && self.earlier[*c].contains(&own.custody.id())
+                };
+                if let Some(own) = own.as_ref().filter(is_earlier) {
+                    line.custody = line.custody.following(&own.custody);
+                }
+                line
+            });
+            [own, line]
+        };
+        sight.iter().flat_map(of).flatten().collect()
     }
 
     fn with(&self, c: usize, sight: &[usize]) -> Vec<Holding> {
@@ -117,8 +135,13 @@ impl World {
         }
         let has = if holding.is_deletion() { Has::LineOfDeletion } else { Has::Line };
         let line = Holding { has, custody: holding.custody.elsewhere(), ..holding.clone() };
-        if self.lines[c].as_ref().is_none_or(|old| line.rank() >= old.holding.rank()) {
-            self.lines[c] = Some(Item { holding: line, edits });
+        let is_highest = |old: &Item| line.rank() >= old.holding.rank();
+        if self.lines[c].as_ref().is_none_or(is_highest) {
+            let old = self.lines[c].replace(Item { holding: line, edits });
+            self.earlier[c].extend(old.map(|old| old.holding.custody.id()));
+        }
+        if holding.has == Has::Stub {
+            self.earlier[c].clear();
         }
         self.items[c] = Some(Item { holding, edits });
     }
@@ -193,7 +216,13 @@ impl World {
         });
         match delete(&holding, &self.with(c, sight)) {
             Ok(Step::Drop) if !is_elsewhere => {}
-            Ok(Step::Drop) => self.place(c, Has::Stub, holding.custody, holding.changed, edits),
+            Ok(Step::Drop) => {
+                let (custody, changed) = dropped(&holding, &self.with(c, sight));
+                let same = |it: &&Item| it.holding.custody.id() == custody.id();
+                let all = self.items.iter().chain(&self.lines).flatten();
+                let edits = all.filter(same).map(|it| it.edits).max().unwrap_or(edits);
+                self.place(c, Has::Stub, custody, changed, edits);
+            }
             Ok(_) => {
                 let (id, changed) = (self.id(), self.later(holding.changed));
                 self.place(
@@ -286,7 +315,7 @@ impl World {
             Interrupted::Finish(there, leaves) => {
                 self.finish(
                     c,
-                    &there.custody,
+                    &there.custody_among(&seen),
                     there.changed,
                     edits_at(self, &there.at).unwrap_or(edits),
                     leaves,
@@ -296,13 +325,55 @@ impl World {
                 let custody = holding.custody.kept_above(&there.custody, self.id());
                 self.place(c, Has::Payload, custody, holding.changed, edits);
             }
-            Interrupted::ComeUp(donor) => {
-                let edits = edits_at(self, &donor.at).unwrap_or(0);
-                self.place(c, Has::Payload, donor.custody.elsewhere(), donor.changed, edits);
+            Interrupted::ComeUp(_) => {
+                let custody = holding.custody.elsewhere();
+                self.items[c] = Some(Item { holding: Holding { custody, ..holding }, edits });
+                self.come_up(c, sight);
             }
             Interrupted::Withdraw => self.withdraw(c),
-            Interrupted::OutOfSight(_) => {}
+            Interrupted::Bury(grave) => {
+                self.place(c, Has::Tombstone, grave.custody.elsewhere(), grave.changed, edits);
+            }
+            Interrupted::Arrived(_) | Interrupted::Lost(_) | Interrupted::OutOfSight(_) => {}
         }
+    }
+
+    /// A person repairs the item at the receiver, whose line says that it arrived, from whoever has those contents.
+    fn mend_receiver(&mut self, c: usize, sight: &[usize]) {
+        let Some(Item { holding, .. }) = self.items[c].clone() else { return };
+        let (seen, Some(ceded)) = (self.with(c, sight), holding.custody.ceded()) else { return };
+        let in_sight = |id: &str| sight.iter().any(|d| NAMES[*d] == id);
+        let Interrupted::Arrived(line) = interrupted(&holding, ceded, &seen, in_sight) else {
+            return;
+        };
+        let receiver = NAMES.iter().position(|name| *name == line.at).unwrap();
+        let has_it = |it: &&Holding| it.at != line.at && it.has_contents_of(line);
+        let Some(donor) = highest(seen.iter().filter(has_it)) else { return };
+        let edits = edits_at(self, &donor.at).unwrap_or(0);
+        let custody = match line.custody.id() == ceded.id {
+            true => holding.custody.elsewhere().passed_to(&ceded.to, ceded.id),
+            false => line.custody_among(&seen),
+        };
+        self.place(receiver, Has::Payload, custody, line.changed, edits);
+    }
+
+    /// A person accepts that what the receiver made of the item is lost; it is named.
+    fn accept_loss(&mut self, c: usize, sight: &[usize]) {
+        let Some(Item { holding, edits }) = self.items[c].clone() else { return };
+        let (seen, Some(ceded)) = (self.with(c, sight), holding.custody.ceded()) else { return };
+        let in_sight = |id: &str| sight.iter().any(|d| NAMES[*d] == id);
+        let (Interrupted::Arrived(lost) | Interrupted::Lost(lost)) =
+            interrupted(&holding, ceded, &seen, in_sight)
+        else {
+            return;
+        };
+        let edits_of = |it: &Item| it.holding.custody.id() == lost.custody.id();
+        let all = self.items.iter().chain(&self.lines).flatten();
+        let named = all.filter(|it| edits_of(it)).fold(0, |named, it| named | it.edits);
+        self.given_up |= named & !edits;
+        let highest = seen.iter().map(|it| it.custody.epoch()).max().unwrap_or_default();
+        let custody = holding.custody.withdrawn(self.id(), highest + PROMOTION);
+        self.place(c, Has::Payload, custody, holding.changed, edits);
     }
 
     fn come_up(&mut self, c: usize, sight: &[usize]) {
@@ -328,10 +399,22 @@ impl World {
         }
     }
 
+    /// A person withdraws a migration whose receiver is not in sight.
+    fn withdraw_unseen(&mut self, c: usize) {
+        let Some(Item { holding, .. }) = self.items[c].clone() else { return };
+        let (seen, Some(ceded)) = (self.seen(&[c]), holding.custody.ceded()) else { return };
+        if let Interrupted::OutOfSight(_) = interrupted(&holding, ceded, &seen, |_| false) {
+            self.withdraw(c);
+        }
+    }
+
     fn withdraw(&mut self, c: usize) {
         let Some(Item { holding, edits }) = self.items[c].clone() else { return };
         if holding.custody.ceded().is_some() {
-            let custody = holding.custody.withdrawn(self.id());
+            let line = self.lines[c].as_ref().map(|it| &it.holding);
+            let lowest = line.filter(|line| line.rank() > holding.rank());
+            let lowest = lowest.map_or(0, |line| line.custody.epoch() + 1);
+            let custody = holding.custody.withdrawn(self.id(), lowest);
             self.place(c, Has::Payload, custody, holding.changed, edits);
         }
     }
@@ -351,7 +434,7 @@ impl World {
         }
         (self.items[c], self.trash[c]) = (item, trash);
         if self.below(2) == 0 {
-            self.lines[c] = line;
+            (self.lines[c], self.earlier[c]) = line;
         }
     }
 
@@ -366,11 +449,12 @@ impl World {
             7..10 => self.migrate(a, b, killed_after, Leaves::Stub),
             10 => self.migrate(a, b, killed_after, Leaves::Copy),
             11..13 => self.recover(a, &sight),
-            13 => self.withdraw(a),
+            13 => self.withdraw_unseen(a),
             14 => self.delete(a, &sight),
             15 => self.restore(a, &sight),
             16 => {
-                let backup = (self.items[a].clone(), self.lines[a].clone(), self.trash[a].clone());
+                let line = (self.lines[a].clone(), self.earlier[a].clone());
+                let backup = (self.items[a].clone(), line, self.trash[a].clone());
                 self.backups[a].push(backup);
             }
             17 if self.below(2) == 0 => self.trash[a].clear(),
@@ -384,22 +468,27 @@ impl World {
     /// The fault of the history, with every collection in sight.
     fn fault(&mut self) -> Option<&'static str> {
         let all: Vec<_> = (0..COLLECTIONS).collect();
-        for c in all.iter().cycle().take(4 * COLLECTIONS) {
+        for c in all.iter().cycle().take(6 * COLLECTIONS) {
             self.recover(*c, &all);
+            self.mend_receiver(*c, &all);
+        }
+        for c in all.iter().cycle().take(6 * COLLECTIONS) {
+            self.accept_loss(*c, &all);
+            self.recover(*c, &all);
+            self.mend_receiver(*c, &all);
         }
         let seen = self.seen(&all);
         let verdict = judge(&seen);
-        let top = &seen[verdict.highest?];
+        let top = speaking(&seen)?;
         for it in seen.iter().filter(|it| it.is_in_place()) {
-            if let Some(ceded) = it.custody.ceded()
-                && seen.iter().any(|other| other.at == ceded.to && other.has_payload())
-            {
+            if it.custody.ceded().is_some() {
                 return Some("stuck");
             }
-            let has_original =
-                verdict.original.is_some_and(|at| seen[at].custody.id() == top.custody.id());
+            let has_original = verdict
+                .original
+                .is_some_and(|at| seen[at].custody.id() == top.highest.custody.id());
             if it.is_original()
-                && it.custody.id() != top.custody.id()
+                && it.custody.id() != top.highest.custody.id()
                 && has_original
                 && top.covers(it)
             {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Has, Holding};
+use super::{Custody, Has, Holding};
 
 /// The standing of a holding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +52,40 @@ impl fmt::Display for Standing {
     }
 }
 
+/// What speaks of an item: the highest holding in sight, and all others with its id. What one of them follows, all follow: a
+/// line of the ledger lists no ids, and a stub of another collection may list what the line's own directory has lost.
+#[derive(Clone, Debug)]
+pub struct Speaking<'a> {
+    /// The highest.
+    pub highest: &'a Holding,
+    /// All with its id, itself included.
+    same: Vec<&'a Holding>,
+}
+
+impl Speaking<'_> {
+    /// Whether the contents that speak are those of `other`, or follow them.
+    pub fn covers(&self, other: &Holding) -> bool {
+        self.same.iter().any(|it| it.covers(other))
+    }
+
+    /// Whether it lies in a directory in sight. A line alone is no side of a fork: what it names and nobody has is lost.
+    pub fn is_in_place(&self) -> bool {
+        self.same.iter().any(|it| it.is_in_place())
+    }
+
+    /// The custody that speaks, with all that it follows.
+    pub fn custody(&self) -> Custody {
+        self.highest.custody_among(self.same.iter().copied())
+    }
+}
+
+/// What speaks of the holdings in sight, lines of the ledgers included.
+pub fn speaking<'a>(seen: impl IntoIterator<Item = &'a Holding> + Clone) -> Option<Speaking<'a>> {
+    let highest = highest(seen.clone())?;
+    let is_same = |it: &&Holding| it.has != Has::Damaged && it.custody.id() == highest.custody.id();
+    Some(Speaking { highest, same: seen.into_iter().filter(is_same).collect() })
+}
+
 /// The highest of the holdings in sight, lines of the ledgers included. Of equal ones, a directory speaks.
 pub fn highest<'a>(seen: impl IntoIterator<Item = &'a Holding>) -> Option<&'a Holding> {
     let speaking = seen.into_iter().filter(|it| it.has != Has::Damaged);
@@ -60,38 +94,47 @@ pub fn highest<'a>(seen: impl IntoIterator<Item = &'a Holding>) -> Option<&'a Ho
 
 /// Judges the holdings of one item, lines of the ledgers included.
 pub fn judge(seen: &[Holding]) -> Verdict {
-    let top = highest(seen);
+    let top = speaking(seen);
     let place = |found: &Holding| seen.iter().position(|it| std::ptr::eq(it, found));
-    let original = top.and_then(|top| {
-        seen.iter().position(|it| it.has_payload() && it.at == top.custody.holder())
+    let original = top.as_ref().and_then(|top| {
+        let holder = top.highest.custody.holder();
+        seen.iter().position(|it| it.has_payload() && it.at == holder)
     });
-    let standing = |it: &Holding| match (it.has, top) {
+    let standing = |it: &Holding| match (it.has, &top) {
         (Has::Damaged, _) | (_, None) => Standing::Damaged,
         (Has::Stub, _) => Standing::Elsewhere,
         (Has::Tombstone | Has::Line | Has::LineOfDeletion, Some(top)) => {
-            match (it.is_in_place(), top.covers(it), it.covers(top)) {
-                (true, false, false) => Standing::Fork,
+            match (it.is_in_place(), top.covers(it), it.covers(top.highest)) {
+                (true, false, false) if top.is_in_place() => Standing::Fork,
+                (true, false, false) => Standing::Behind,
                 // The deletion was undone.
-                (true, true, false) if !top.is_deletion() => Standing::Behind,
+                (true, true, false) if !top.highest.is_deletion() => Standing::Behind,
                 _ => Standing::Deleted,
             }
         }
-        (Has::Payload, Some(top)) if it.custody.id() == top.custody.id() => match original {
-            Some(original) if it.at == seen[original].at => Standing::Original,
-            Some(_) => Standing::Current,
-            None => Standing::Orphan,
-        },
-        (Has::Payload, Some(top)) if top.covers(it) => Standing::Behind,
+        (Has::Payload, Some(top)) if it.custody.id() == top.highest.custody.id() => {
+            match original {
+                Some(original) if it.at == seen[original].at => Standing::Original,
+                Some(_) => Standing::Current,
+                None => Standing::Orphan,
+            }
+        }
+        (Has::Payload, Some(top)) if top.covers(it) || !top.is_in_place() => Standing::Behind,
         (Has::Payload, Some(_)) => Standing::Fork,
     };
-    Verdict {
-        original,
-        highest: top.and_then(place),
-        standings: seen.iter().map(standing).collect(),
-    }
+    let standings = seen.iter().map(standing).collect();
+    Verdict { original, highest: top.and_then(|top| place(top.highest)), standings }
 }
 
 impl Holding {
+    /// Its custody, as it is written elsewhere, with what all of its id among `seen` follow.
+    pub fn custody_among<'a>(&self, seen: impl IntoIterator<Item = &'a Holding>) -> Custody {
+        let is_same =
+            |it: &&Holding| it.has != Has::Damaged && it.custody.id() == self.custody.id();
+        let same = seen.into_iter().filter(is_same);
+        same.fold(self.custody.elsewhere(), |custody, it| custody.following(&it.custody))
+    }
+
     /// Whether the holding `at_holder` of the collection that this one names as the holder is less than it must be:
     /// nothing, or only what this one covers. Then what this collection was told it could rely on is lost.
     pub fn lacks_its_holder(&self, at_holder: Option<&Holding>) -> bool {
@@ -108,7 +151,7 @@ impl Holding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::custody::{Custody, CustodyId, Leaves};
+    use crate::custody::{CustodyId, Leaves};
     use crate::identity::Instant;
 
     fn id(number: u64) -> CustodyId {
@@ -118,6 +161,26 @@ mod tests {
     fn holding(at: &str, has: Has, custody: &Custody, changed: i64) -> Holding {
         let changed = Instant::from_seconds(changed);
         Holding { at: at.to_owned(), has, custody: custody.clone(), changed }
+    }
+
+    /// A line has no ids that it follows: what another holding of its id follows counts, whichever is found first.
+    #[test]
+    fn what_has_one_id_speaks_together() {
+        let one = Custody::first(id(1), "A");
+        let two = one.amended(id(2));
+        let own = holding("B", Has::Payload, &one, 1);
+        let bare = holding("C", Has::Line, &two.bare(), 2);
+        let own_line = holding("A", Has::Line, &two, 2);
+        for seen in [[&own, &bare, &own_line], [&own_line, &bare, &own]] {
+            let top = speaking(seen).unwrap();
+            assert!(top.covers(&own) && top.custody().covers(&one), "{seen:?}");
+            assert!(!top.is_in_place());
+        }
+        // What a line names and nobody has is a loss, and no fork.
+        let seen = [own.clone(), bare];
+        assert_eq!(judge(&seen).standings[0], Standing::Behind);
+        let fork = [own, holding("A", Has::Payload, &two.bare(), 2)];
+        assert_eq!(judge(&fork).standings[0], Standing::Fork);
     }
 
     /// The standings of holdings in collections `A`, `B`, `C` as words, and the collection with the Original.

@@ -30,8 +30,10 @@ use std::str::FromStr;
 
 use crate::identity::Instant;
 
-pub use decide::{Discard, Refusal, Step, Verb, decide, delete, may_change, promote, restore};
-pub use judge::{Standing, Verdict, highest, judge};
+pub use decide::{
+    Discard, Refusal, Step, Verb, decide, delete, dropped, may_change, promote, restore,
+};
+pub use judge::{Speaking, Standing, Verdict, highest, judge, speaking};
 pub use recovery::{Authority, Interrupted, LineUp, interrupted, line_up, rebuild};
 
 /// The largest number of ids that a custody follows. What has more changes between two contacts is a fork.
@@ -250,12 +252,14 @@ impl Custody {
         Custody { ceded: None, ..self.clone() }
     }
 
-    /// The custody of a giver that withdraws its offer: the number offered is burnt, and the id offered is followed, so that
-    /// the receiver gives way if it has the item after all and did not change it. Without an offer, it is unchanged.
+    /// The custody of a giver that withdraws its offer, or accepts that what the receiver made of it is lost: the number
+    /// offered is burnt, and the id offered is followed, so that the receiver gives way if it has the item after all and did
+    /// not change it. The epoch is at least `lowest`. Without an offer, it is unchanged.
     #[must_use]
-    pub fn withdrawn(&self, id: CustodyId) -> Custody {
+    pub fn withdrawn(&self, id: CustodyId, lowest: u64) -> Custody {
         let Some(ceded) = &self.ceded else { return self.clone() };
-        let mut kept = self.continued(id, ceded.epoch + 1, &self.holder, &[]);
+        let epoch = lowest.max(ceded.epoch + 1);
+        let mut kept = self.continued(id, epoch, &self.holder, &[]);
         kept.follow([ceded.id]);
         kept
     }
@@ -409,12 +413,12 @@ mod tests {
     #[test]
     fn a_withdrawn_offer_burns_its_number_and_follows_its_id() {
         let own = Custody::first(id(1), "A");
-        assert_eq!(own.withdrawn(id(7)), own);
+        assert_eq!(own.withdrawn(id(7), 0), own);
         let offered = own.passed_to("B", id(2));
         let ceded = own.ceded_to(&offered, Leaves::Stub);
         assert_eq!(ceded.ceded().unwrap().to_string(), "B:2:0000000000000002:stub");
         assert_eq!(ceded.elsewhere(), own);
-        let kept = ceded.withdrawn(id(3));
+        let kept = ceded.withdrawn(id(3), 0);
         assert_eq!((kept.epoch(), kept.holder(), kept.ceded()), (3, "A", None));
         assert!(kept.covers(&offered) && kept.covers(&own));
         assert!(!kept.covers(&offered.amended(id(8))), "what was changed there is a fork");

@@ -1,7 +1,7 @@
 //! The holdings of one item in the collections in sight, as the rule of custody judges them.
 
 use crate::collection::{Collection, CollectionError, Lookup};
-use crate::custody::Holding;
+use crate::custody::{Has, Holding};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 
@@ -15,13 +15,17 @@ pub(crate) struct Sight {
 }
 
 impl Sight {
-    /// Looks for the item `name` in `collections`.
+    /// Looks for the item `name` in `collections`. Where the item cannot be read, its line still speaks.
     pub(crate) fn of(name: &RepositoryName, collections: &[&Collection]) -> Sight {
         let mut sight = Sight::default();
         for (at, collection) in collections.iter().enumerate() {
-            match look(name, collection) {
-                Ok(found) => sight.holdings.extend(found),
-                Err(error) => sight.unread.push((at, error)),
+            let own = own_holding(name, collection).unwrap_or_else(|error| {
+                sight.unread.push((at, error));
+                None
+            });
+            match line_below(name, collection, own.as_ref()) {
+                Ok(line) => sight.holdings.extend(own.into_iter().chain(line)),
+                Err(error) => sight.unread.push((at, error.into())),
             }
         }
         sight
@@ -36,18 +40,17 @@ impl Sight {
     }
 }
 
-/// The holding of the item and the latest line about it, which speaks as well: what was put back below it is behind.
-fn look(name: &RepositoryName, collection: &Collection) -> Result<Vec<Holding>, CollectionError> {
-    let own = match Lookup::new(collection).item(name)? {
-        Some(item) => match item.read_sidecar() {
-            Ok(read) => Some(item.holding(&read, collection.id())?),
-            Err(CollectionError::NoSidecar { .. }) if item.is_no_item(collection)? => None,
-            Err(error) => return Err(error),
-        },
-        None => None,
-    };
-    let line = line_below(name, collection, own.as_ref())?;
-    Ok(own.into_iter().chain(line).collect())
+/// The holding in the directory of the item.
+fn own_holding(
+    name: &RepositoryName,
+    collection: &Collection,
+) -> Result<Option<Holding>, CollectionError> {
+    let Some(item) = Lookup::new(collection).item(name)? else { return Ok(None) };
+    match item.read_sidecar() {
+        Ok(read) => Ok(Some(item.holding(&read, collection.id())?)),
+        Err(CollectionError::NoSidecar { .. }) if item.is_no_item(collection)? => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The latest line of the ledger about the item `name`, as a holding without a directory.
@@ -58,14 +61,28 @@ pub(crate) fn line_of(
     line_below(name, collection, None)
 }
 
-/// The same, above what lies in the directory of the item, `own`.
+/// The same, with what it follows of `own`, which lies in the directory of the item. A line lists no ids, but a change follows
+/// the contents that it replaces: those that have a line of their own here. What was put into the directory by hand has none.
 pub(super) fn line_below(
     name: &RepositoryName,
     collection: &Collection,
     own: Option<&Holding>,
 ) -> Result<Option<Holding>, PathError> {
     let recorded = collection.last_record(name)?;
-    Ok(recorded.and_then(|line| line.as_holding(collection.id(), own)))
+    let Some(mut line) = recorded.and_then(|line| line.as_holding(collection.id())) else {
+        return Ok(None);
+    };
+    let is_older = |own: &&Holding| {
+        own.custody.id() != line.custody.id()
+            && own.rank() <= line.rank()
+            && (own.has_payload() || own.has == Has::Tombstone)
+    };
+    if let Some(own) = own.filter(is_older)
+        && collection.recorded_ids(name)?.contains(&own.custody.id())
+    {
+        line.custody = line.custody.following(&own.custody);
+    }
+    Ok(Some(line))
 }
 
 /// The holding `own` with the line of its collection: what a change of it alone has in sight.

@@ -63,6 +63,21 @@ pub(super) struct DonorFacts {
     pub rule: Holding,
 }
 
+impl DonorFacts {
+    /// Takes the giver of an interrupted migration for what it offered, where the `line` of the receiver says that this
+    /// arrived: then the giver has these very bytes.
+    pub(super) fn as_received(&mut self, line: Option<&Holding>) {
+        let Some(ceded) = self.rule.custody.ceded() else { return };
+        if line.is_some_and(|line| line.at == ceded.to && line.custody.id() == ceded.id) {
+            let offered = self.rule.custody.elsewhere().passed_to(&ceded.to, ceded.id);
+            if let Some(record) = &mut self.record {
+                record.sidecar.custody = offered.clone();
+            }
+            self.rule.custody = offered;
+        }
+    }
+}
+
 impl SidecarStatus {
     /// The sidecar of the item `name` in `dir`.
     pub(super) fn read(name: &RepositoryName, dir: &Dir) -> Result<SidecarStatus, RepairError> {

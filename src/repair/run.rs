@@ -198,6 +198,10 @@ impl Repairer<'_> {
         for donor in self.donors {
             found.extend(facts::find(name, donor, is_sealed)?);
         }
+        let line = line_of(self.collection, name)?;
+        for (_, donor) in &mut found {
+            donor.as_received(line.as_ref());
+        }
         Ok(found)
     }
 

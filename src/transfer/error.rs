@@ -7,8 +7,40 @@ use crate::custody::Refusal;
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
 use crate::flow::NoRoom;
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::sidecar::SidecarError;
+
+/// Why an interrupted migration stays open.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StillOpen {
+    /// A collection that it depends on is not in sight.
+    #[error("collection {id} is not in sight")]
+    OutOfSight {
+        /// The id of the collection.
+        id: String,
+    },
+    /// The item arrived, but the receiver has lost it since.
+    #[error(
+        "by its ledger `{}` received the item, and had its state of {changed}, but has lost it",
+        receiver.display()
+    )]
+    Arrived {
+        /// The root of the receiver.
+        receiver: PathBuf,
+        /// The root of a collection that has the contents that the receiver lost.
+        donor: Option<PathBuf>,
+        /// The date of what the receiver lost.
+        changed: Instant,
+    },
+    /// The item came back and was changed here; then this collection was put back.
+    #[error(
+        "the item came back and was changed here; no collection in sight has its state of {changed}"
+    )]
+    Lost {
+        /// The date of what is lost.
+        changed: Instant,
+    },
+}
 
 /// Why an item was not transferred. Unless stated otherwise, both sides are unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -31,15 +63,21 @@ pub enum TransferError {
         /// The item.
         name: RepositoryName,
     },
-    /// The migration of the item was interrupted, and a collection that it depends on is not in sight.
-    #[error("a migration of `{name}` is under way, and collection {id} is not in sight")]
-    OutOfSight {
+    /// The migration of the item was interrupted, and cannot end by what is in sight.
+    #[error("the migration of `{name}` is open: {why}")]
+    Open {
         /// The item.
         name: RepositoryName,
         /// The root of the giver.
         giver: PathBuf,
-        /// The id of the collection.
-        id: String,
+        /// Why.
+        why: StillOpen,
+    },
+    /// Nothing of the item is lost, as far as it is in sight.
+    #[error("`{name}`: no change of it is lost")]
+    NotLost {
+        /// The item.
+        name: RepositoryName,
     },
     /// The item at the source, or at the destination, differs from its sidecar.
     #[error("`{}` is damaged: {detail}", path.display())]

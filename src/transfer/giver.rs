@@ -35,7 +35,7 @@ pub(super) struct Left {
 
 #[derive(Clone, Debug)]
 enum StagedLeft {
-    /// With the entries of the item: a file beside them goes to the trash.
+    /// A stub or a tombstone, with the entries of the item: a file beside them goes to the trash.
     Stub(StagedItem, Files),
     /// The sidecar of the Copy.
     Copy(PathBuf),
@@ -64,6 +64,18 @@ impl Left {
             }
         };
         Ok(Left { staged, here })
+    }
+
+    /// Stages `tombstone`, which the item with the sidecar `read` becomes.
+    pub(super) fn bury(
+        writer: &Writer,
+        read: &ReadSidecar,
+        tombstone: &Sidecar,
+    ) -> Result<Left, TransferError> {
+        let text = NewText::Held(tombstone.to_text().into_bytes());
+        let staged = writer.stage_tombstone(&text)?;
+        let staged = StagedLeft::Stub(staged, read.sidecar.files.clone());
+        Ok(Left { staged, here: Here::of(tombstone) })
     }
 
     /// Its place in the stage.

@@ -239,7 +239,7 @@ impl Shared<'_> {
             let item = locks.item(&self.source_items, &staged.name)?;
             let item = item.ok_or_else(|| staged.changed())?;
             let before = item.read_sidecar()?;
-            let custody = before.sidecar.custody.withdrawn(self.from.custody_id()?);
+            let custody = before.sidecar.custody.withdrawn(self.from.custody_id()?, 0);
             let kept = Sidecar { state: State::Original, custody, ..before.sidecar.clone() };
             let text = text_of(staged, &before, &kept)?;
             let (name, now) = (item.name(), self.caller.clock.now());

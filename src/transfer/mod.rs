@@ -51,8 +51,8 @@ use crate::item::State;
 
 pub use crate::custody::{Authority, Leaves, Step, Verb};
 pub use crate::flow::{NameFeed, OnError, RunMode, Tombstones};
-pub use error::TransferError;
-pub use recovery::{Ending, Interrupted, Recovery, interrupted};
+pub use error::{StillOpen, TransferError};
+pub use recovery::{Ending, Interrupted, Open, Recovery, interrupted};
 
 /// Options of a transfer.
 #[derive(Clone, Copy, Debug)]

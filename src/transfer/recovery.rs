@@ -2,17 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use super::TransferError;
+use super::copy_job::elsewhere;
+use super::error::{StillOpen, TransferError};
 use super::giver::{Giver, Left, WITHDRAWN};
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{
-    ChangeLocks, Collection, Event, EventKind, Here, Listed, LockedItem, Lookup, Names,
-    ReadSidecar, StoredItem, Writer, lock_changes,
+    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Listed, LockedItem, Lookup,
+    Names, ReadSidecar, StoredItem, Writer, lock_changes,
 };
-use crate::custody::{self, Custody, Has, Holding, Leaves};
+use crate::custody::{self, Ceded, Custody, Has, Holding, Leaves};
 use crate::disk::PathError;
-use crate::holdings::Sight;
+use crate::holdings::{Sight, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
@@ -29,15 +30,44 @@ pub struct Interrupted {
     pub receiver: String,
 }
 
+/// The interrupted migrations from a collection.
+#[derive(Debug, Default)]
+pub struct Open {
+    /// The items whose sidecars say so.
+    pub items: Vec<Interrupted>,
+    /// Why items or directories could not be read: there may be more.
+    pub unread: Vec<CollectionError>,
+}
+
 /// How an interrupted migration ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The receiver has the Original, or passed it on.
     HandedOver,
+    /// The item was deleted since, and this is its tombstone.
+    Buried,
     /// The giver has it.
     Withdrawn,
     /// Nothing was under way.
     Nothing,
+}
+
+/// The holdings of an item whose migration was interrupted.
+struct View {
+    /// The giver's.
+    own: Holding,
+    /// Those in sight, with the lines of the ledgers.
+    seen: Vec<Holding>,
+    /// The ids of the collections that could be read.
+    in_sight: Vec<String>,
+}
+
+/// Where the last payload in sight is, when an item leaves its giver.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Here: it goes to the trash.
+    Here,
+    Elsewhere,
 }
 
 /// The end of interrupted migrations from one collection.
@@ -55,18 +85,31 @@ pub struct Recovery<'a> {
     pub waiter: &'a Waiter<'a>,
 }
 
-/// The items of `giver` whose migration is under way, by their sidecars. A sidecar that cannot be read, and a directory that
-/// cannot be listed, say nothing: verification reports them.
-pub fn interrupted(giver: &Collection) -> Result<Vec<Interrupted>, PathError> {
-    let (lookup, mut found) = (Lookup::new(giver), Vec::new());
+/// The items of `giver` whose migration is under way, by their sidecars. A sidecar that says nothing, because it is damaged or
+/// missing, is for verification to report.
+pub fn interrupted(giver: &Collection) -> Result<Open, PathError> {
+    let (lookup, mut open) = (Lookup::new(giver), Open::default());
     let _ = giver.visit_all::<PathError>(&Names::default(), |listed| {
-        let Listed::Item(name) = listed else { return Ok(ControlFlow::Continue(())) };
-        let read = lookup.item(&name).ok().flatten().and_then(|item| item.sidecar().ok());
-        let ceded = read.as_ref().and_then(|(sidecar, _)| sidecar.custody.ceded());
-        found.extend(ceded.map(|ceded| Interrupted { name, receiver: ceded.to.clone() }));
+        let name = match listed {
+            Listed::Item(name) => name,
+            Listed::Unreadable(error) => {
+                open.unread.push(error.into());
+                return Ok(ControlFlow::Continue(()));
+            }
+            Listed::Stray(_) | Listed::Link(..) => return Ok(ControlFlow::Continue(())),
+        };
+        match lookup.item(&name).and_then(|item| item.map(|it| it.sidecar()).transpose()) {
+            Ok(read) => {
+                let ceded = read.as_ref().and_then(|(sidecar, _)| sidecar.custody.ceded());
+                let receiver = ceded.map(|ceded| ceded.to.clone());
+                open.items.extend(receiver.map(|receiver| Interrupted { name, receiver }));
+            }
+            Err(error @ CollectionError::Disk(_)) => open.unread.push(error),
+            Err(_) => {}
+        }
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(found)
+    Ok(open)
 }
 
 impl Recovery<'_> {
@@ -78,8 +121,8 @@ impl Recovery<'_> {
         if read.sidecar.custody.ceded().is_none() {
             return Ok(Ending::Nothing);
         }
-        let (own, seen) = self.seen(&item, &read)?;
-        let proven = match self.decide(&own, &seen) {
+        let view = self.look(&item, &read)?;
+        let proven = match self.decide(&view) {
             Some(custody::Interrupted::Finish(there, leaves)) => {
                 (leaves == Leaves::Stub).then(|| self.prove(name, there)).transpose()?;
                 Some(there)
@@ -87,8 +130,8 @@ impl Recovery<'_> {
             _ => None,
         };
         self.change(name, |locks, item, read| {
-            let (own, seen) = self.seen(&item, &read)?;
-            let (Some(ceded), Some(decision)) = (own.custody.ceded(), self.decide(&own, &seen))
+            let view = self.look(&item, &read)?;
+            let (Some(ceded), Some(decision)) = (view.own.custody.ceded(), self.decide(&view))
             else {
                 return Ok(Ending::Nothing);
             };
@@ -98,36 +141,40 @@ impl Recovery<'_> {
                 }
                 custody::Interrupted::Finish(there, leaves) => {
                     let custody = match leaves {
-                        Leaves::Stub => there.custody.elsewhere(),
+                        Leaves::Stub => there.custody_among(&view.seen),
                         // Its contents are those that were offered.
-                        Leaves::Copy => own.custody.elsewhere().passed_to(&ceded.to, ceded.id),
+                        Leaves::Copy => view.own.custody.elsewhere().passed_to(&ceded.to, ceded.id),
                     };
-                    let is_last = there.has == Has::Tombstone;
-                    let (collection, writer) = (self.giver, self.writer);
-                    let event = |name: &RepositoryName| self.event(name, "finished the migration");
-                    let giver = Giver { collection, writer, locks, event: &event, is_last };
-                    let left = Left::stage(writer, name, &read, custody, leaves)?;
-                    writer.sync_staged_sidecars([left.path()])?;
-                    giver.leave(&[(&item, &left)])?;
-                    if let Some(replaced) = left.replaced() {
-                        writer.discard(replaced);
-                    }
+                    let left = Left::stage(self.writer, name, &read, custody, leaves)?;
+                    self.leave(locks, (&item, &left), Last::Elsewhere)?;
                     Ok(Ending::HandedOver)
+                }
+                custody::Interrupted::Bury(grave) => {
+                    let tombstone = self.tombstone(name, grave)?;
+                    let custody = grave.custody_among(&view.seen);
+                    let tombstone = Sidecar { custody, ..tombstone };
+                    let left = Left::bury(self.writer, &read, &tombstone)?;
+                    self.leave(locks, (&item, &left), Last::Here)?;
+                    Ok(Ending::Buried)
                 }
                 custody::Interrupted::KeepAbove(there) => {
                     let id = self.giver.custody_id()?;
-                    self.keep(locks, &item, &read, own.custody.kept_above(&there.custody, id))
+                    self.keep(locks, &item, &read, view.own.custody.kept_above(&there.custody, id))
                 }
                 // Behind, as an Original that was put back: repair brings it up.
                 custody::Interrupted::ComeUp(_) => {
-                    self.keep(locks, &item, &read, own.custody.elsewhere())
+                    self.keep(locks, &item, &read, view.own.custody.elsewhere())
                 }
-                custody::Interrupted::Withdraw => self.withdraw(locks, &item, &read),
-                custody::Interrupted::OutOfSight(id) => Err(TransferError::OutOfSight {
-                    name: name.clone(),
-                    giver: self.giver.path().to_path_buf(),
-                    id,
-                }),
+                custody::Interrupted::Withdraw => self.withdraw(locks, &item, &read, 0),
+                custody::Interrupted::Arrived(line) => {
+                    Err(self.open(name, self.mended_there(ceded, line, &view.seen)))
+                }
+                custody::Interrupted::Lost(there) => {
+                    Err(self.open(name, StillOpen::Lost { changed: there.changed }))
+                }
+                custody::Interrupted::OutOfSight(id) => {
+                    Err(self.open(name, StillOpen::OutOfSight { id }))
+                }
             }
         })
     }
@@ -135,28 +182,107 @@ impl Recovery<'_> {
     /// Withdraws the migration of `name` by a person's word, without a look at the receiver.
     pub fn withdraw_unseen(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
         self.change(name, |locks, item, read| match read.sidecar.custody.ceded() {
-            Some(_) => self.withdraw(locks, &item, &read),
+            Some(_) => self.withdraw(locks, &item, &read, 0),
             None => Ok(Ending::Nothing),
         })
     }
 
+    /// Keeps the Original here by a person's word, above all that is in sight: what the receiver, or this collection after
+    /// the item had come back, made of it is in no directory in sight.
+    pub fn accept_loss(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
+        self.change(name, |locks, item, read| {
+            let view = self.look(&item, &read)?;
+            let Some(ceded) = view.own.custody.ceded() else { return Ok(Ending::Nothing) };
+            match self.decide(&view) {
+                Some(custody::Interrupted::Lost(_)) => {}
+                Some(custody::Interrupted::Arrived(line)) => {
+                    let mended = self.mended_there(ceded, line, &view.seen);
+                    if matches!(mended, StillOpen::Arrived { donor: Some(_), .. }) {
+                        return Err(self.open(name, mended));
+                    }
+                }
+                _ => return Err(TransferError::NotLost { name: name.clone() }),
+            }
+            let highest = view.seen.iter().map(|it| it.custody.epoch()).max().unwrap_or_default();
+            self.withdraw(locks, &item, &read, highest + custody::PROMOTION)
+        })
+    }
+
     /// The holding of the giver, and all holdings in sight.
-    fn seen(
-        &self,
-        item: &StoredItem,
-        read: &ReadSidecar,
-    ) -> Result<(Holding, Vec<Holding>), TransferError> {
+    fn look(&self, item: &StoredItem, read: &ReadSidecar) -> Result<View, TransferError> {
         let own = item.holding(read, self.giver.id())?;
-        let mut seen = Sight::of(item.name(), self.others).whole()?;
-        seen.push(own.clone());
-        Ok((own, seen))
+        let sight = Sight::of(item.name(), self.others);
+        // What cannot be read is out of sight. A sidecar that can be read and says nothing is damaged: its line speaks.
+        let is_unseen = |at: &usize| {
+            let mut unread = sight.unread.iter();
+            unread.any(|(place, error)| place == at && matches!(error, CollectionError::Disk(_)))
+        };
+        let in_sight = (0..self.others.len()).filter(|at| !is_unseen(at));
+        let in_sight = in_sight.map(|at| self.others[at].id().to_owned());
+        let in_sight = in_sight.chain([self.giver.id().to_owned()]).collect();
+        let mut seen = sight.holdings;
+        seen.extend(with_line(self.giver, item.name(), &own)?);
+        Ok(View { own, seen, in_sight })
     }
 
     /// The end of the migration by the holdings in sight; `None` if nothing is under way.
-    fn decide<'s>(&self, own: &Holding, seen: &'s [Holding]) -> Option<custody::Interrupted<'s>> {
-        let in_sight =
-            |id: &str| id == self.giver.id() || self.others.iter().any(|other| other.id() == id);
-        Some(custody::interrupted(own, own.custody.ceded()?, seen, in_sight))
+    fn decide<'v>(&self, view: &'v View) -> Option<custody::Interrupted<'v>> {
+        let in_sight = |id: &str| view.in_sight.iter().any(|it| it == id);
+        Some(custody::interrupted(&view.own, view.own.custody.ceded()?, &view.seen, in_sight))
+    }
+
+    /// The state of a migration whose receiver has to be repaired first: who has the contents of its `line`.
+    fn mended_there(&self, ceded: &Ceded, line: &Holding, seen: &[Holding]) -> StillOpen {
+        let is_donor = |it: &&Holding| {
+            it.has_payload() && it.custody.ceded().is_none() && it.at != line.at && it.covers(line)
+        };
+        let donor = match ceded.id == line.custody.id() {
+            true => Some(self.giver.id()),
+            false => custody::highest(seen.iter().filter(is_donor)).map(|it| &*it.at),
+        };
+        let path = |id: &str| {
+            let mut known = self.others.iter().copied().chain([self.giver]);
+            known.find(|it| it.id() == id).map(|it| it.path().to_path_buf())
+        };
+        StillOpen::Arrived {
+            receiver: path(&line.at).unwrap_or_default(),
+            donor: donor.and_then(path),
+            changed: line.changed,
+        }
+    }
+
+    fn open(&self, name: &RepositoryName, why: StillOpen) -> TransferError {
+        TransferError::Open { name: name.clone(), giver: self.giver.path().to_path_buf(), why }
+    }
+
+    /// The sidecar of the tombstone `grave`.
+    fn tombstone(&self, name: &RepositoryName, grave: &Holding) -> Result<Sidecar, TransferError> {
+        let changed = || TransferError::Changed { name: name.clone() };
+        let there = self.others.iter().find(|it| it.id() == grave.at).ok_or_else(changed)?;
+        let item = there.named_item(name)?;
+        let read = sealed(&item, item.read_sidecar(), there.path())?;
+        match read.sidecar.custody.id() == grave.custody.id() {
+            true => Ok(elsewhere(&read.sidecar, State::Deleted)),
+            false => Err(changed()),
+        }
+    }
+
+    /// The item becomes what the migration leaves here.
+    fn leave(
+        &self,
+        locks: &ChangeLocks,
+        (item, left): (&LockedItem<'_>, &Left),
+        last: Last,
+    ) -> Result<(), TransferError> {
+        let (collection, writer) = (self.giver, self.writer);
+        let event = |name: &RepositoryName| self.event(name, "finished the migration");
+        let is_last = last == Last::Here;
+        writer.sync_staged_sidecars([left.path()])?;
+        Giver { collection, writer, locks, event: &event, is_last }.leave(&[(item, left)])?;
+        if let Some(replaced) = left.replaced() {
+            writer.discard(replaced);
+        }
+        Ok(())
     }
 
     /// Calls `act` with the item under the change lock: the run that migrates it has ended, or holds the lock.
@@ -208,9 +334,10 @@ impl Recovery<'_> {
         locks: &ChangeLocks,
         item: &LockedItem<'_>,
         read: &ReadSidecar,
+        lowest_epoch: u64,
     ) -> Result<Ending, TransferError> {
         let id = self.giver.custody_id()?;
-        self.keep(locks, item, read, read.sidecar.custody.withdrawn(id))
+        self.keep(locks, item, read, read.sidecar.custody.withdrawn(id, lowest_epoch))
     }
 
     fn keep(

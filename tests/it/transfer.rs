@@ -1,5 +1,6 @@
 //! Copying and migrating between collections.
 
+mod arrived;
 mod beside;
 mod faults;
 mod hostile;

@@ -183,7 +183,7 @@ fn tell_plan(
     (mirrors, builds_index): (&[Collection], bool),
 ) -> Done {
     let printer = &context.printer;
-    let (migrations, left) = (interrupted(collection)?, left_overs(collection)?);
+    let (migrations, left) = (interrupted(collection)?.items, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     if printer.json {
         let mut report = Report::new(context, "finished", false);

@@ -1,8 +1,11 @@
 //! Errors of transferring as failures.
 
+use std::path::Path;
+
 use urepo::collection::CollectionError;
 use urepo::custody::Refusal;
-use urepo::transfer::TransferError;
+use urepo::identity::RepositoryName;
+use urepo::transfer::{StillOpen, TransferError};
 
 use super::{Explain, custody};
 use crate::cli::exit::Exit;
@@ -31,10 +34,10 @@ impl Explain for TransferError {
             Self::NotTransferable { .. } => Failure::of(Exit::Conflict, self)
                 .hint("`urepo copy` makes a Copy there; the Original stays")
                 .in_common("marked as not transferable"),
-            Self::OutOfSight { giver, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "mount it, and repeat; if it is lost permanently, `urepo -c {} recover --withdraw` keeps the Original here",
-                shell::word(giver)
-            )),
+            Self::Open { name, giver, why } => {
+                Failure::of(Exit::Conflict, self).hint(way_out(name, giver, why))
+            }
+            Self::NotLost { .. } => Failure::of(Exit::Conflict, self),
             Self::NoRoom(error) => error.explain(),
             Self::Damaged { name, collection, .. } => {
                 Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
@@ -61,6 +64,24 @@ impl Explain for TransferError {
             Self::Sidecar { .. } | Self::NoWriter(_) => Failure::of(Exit::Failure, self),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
+    }
+}
+
+/// How an interrupted migration that is still open comes to its end.
+fn way_out(name: &RepositoryName, giver: &Path, why: &StillOpen) -> String {
+    let here = shell::word(giver);
+    match why {
+        StillOpen::OutOfSight { .. } => format!(
+            "mount it, and repeat; if it is lost permanently, `urepo -c {here} recover --withdraw` keeps the Original here"
+        ),
+        StillOpen::Arrived { receiver, donor: Some(donor), .. } => format!(
+            "`urepo -c {} repair {name} --from {}` brings it back there; then repeat",
+            shell::word(receiver),
+            shell::word(donor)
+        ),
+        StillOpen::Arrived { donor: None, .. } | StillOpen::Lost { .. } => format!(
+            "`urepo -c {here} recover --accept-loss {name}` gives up that state, and keeps the Original here"
+        ),
     }
 }
 

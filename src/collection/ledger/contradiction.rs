@@ -18,7 +18,7 @@ impl Collection {
             // Verification reports its faults.
             Err(_) => return Ok(None),
         };
-        let line = recorded.as_holding(self.id(), None);
+        let line = recorded.as_holding(self.id());
         Ok(line.filter(|line| line.rank() > own.rank()).map(|_| recorded))
     }
 }

@@ -258,18 +258,12 @@ impl Event {
         self.event == EventKind::Loss
     }
 
-    /// The line as a holding of the collection with the id `at`, below the directory `own` if that is here: it follows what
-    /// that holding follows. `None` for a lost item, and for a sidecar that could not be read.
-    pub(crate) fn as_holding(&self, at: &str, own: Option<&Holding>) -> Option<Holding> {
-        let Here { state, custody, changed } = self.holding.as_ref()?;
-        let has = if *state == State::Deleted { Has::LineOfDeletion } else { Has::Line };
-        let mut line =
-            Holding { at: at.to_owned(), has, custody: custody.clone(), changed: *changed };
-        // Whatever was here before the line was followed by it.
-        if let Some(own) = own.filter(|own| own.rank() <= line.rank()) {
-            line.custody = line.custody.following(&own.custody);
-        }
-        Some(line)
+    /// The line as a holding of the collection with the id `at`. It lists no ids that it follows. `None` for a lost item, and
+    /// for a sidecar that could not be read.
+    pub(crate) fn as_holding(&self, at: &str) -> Option<Holding> {
+        let Here { state, custody, changed } = self.holding.clone()?;
+        let has = if state == State::Deleted { Has::LineOfDeletion } else { Has::Line };
+        Some(Holding { at: at.to_owned(), has, custody, changed })
     }
 }
 

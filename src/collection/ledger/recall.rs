@@ -7,6 +7,7 @@ use super::chain::{self, ChainReader};
 use super::replay::{LineHead, Replay};
 use super::{Collection, Event};
 use crate::collection::CollectionError;
+use crate::custody::CustodyId;
 use crate::disk::PathError;
 use crate::identity::{Instant, Prefix, RepositoryName};
 use crate::layout;
@@ -26,6 +27,14 @@ impl Collection {
         let line = chain::line_at(&file, offset)?.unwrap_or_default();
         let event: Option<Event> = serde_json::from_slice(&line).ok();
         Ok(event.filter(|event| event.id.folded() == folded))
+    }
+
+    /// The custody ids of all lines about the item `name` since it was last a stub, the oldest first. What a line says follows
+    /// them: each change of an item follows the contents that it replaces, and only a stub is replaced by any contents.
+    pub(crate) fn recorded_ids(&self, name: &RepositoryName) -> Result<Vec<CustodyId>, PathError> {
+        let mut replay = self.replay()?;
+        let Some(replay) = replay.as_mut() else { return Ok(Vec::new()) };
+        Ok(replay.ids_of(&name.folded())?.to_vec())
     }
 
     /// Whether the ledger has a line about the holding of the item `name`.

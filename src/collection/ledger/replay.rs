@@ -9,7 +9,9 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::chain::{ChainReader, Position};
+use crate::custody::CustodyId;
 use crate::disk::{Dir, PathError, StoredFile};
+use crate::item::State;
 
 /// The last lines about items, as far as the ledger was read: 16 bytes for each item.
 ///
@@ -25,6 +27,8 @@ pub(in crate::collection) struct Replay {
     pub(super) years: BTreeSet<String>,
     /// Number of damaged lines that a person has accepted.
     pub(super) accepted: u64,
+    /// For each item, the custody ids of its lines since it was last a stub. Read when they are first asked for.
+    ids: Option<HashMap<u64, Vec<CustodyId>>>,
 }
 
 /// The last line about an item.
@@ -92,9 +96,13 @@ impl LineHead<'_> {
 
     /// The name as [`RepositoryName::folded`](crate::identity::RepositoryName::folded) spells it.
     pub(super) fn folded(&self) -> String {
-        let (subdomain, rest) = self.id.split_once('/').unwrap_or((&self.id, ""));
-        format!("{}/{rest}", subdomain.strip_suffix('.').unwrap_or(subdomain)).to_ascii_lowercase()
+        fold(&self.id)
     }
+}
+
+fn fold(name: &str) -> String {
+    let (subdomain, rest) = name.split_once('/').unwrap_or((name, ""));
+    format!("{}/{rest}", subdomain.strip_suffix('.').unwrap_or(subdomain)).to_ascii_lowercase()
 }
 
 /// Whether a line is about the ledger itself.
@@ -117,13 +125,15 @@ impl Replay {
             last_lines: HashMap::new(),
             years: BTreeSet::new(),
             accepted: 0,
+            ids: None,
         };
         replay.read_on()?;
         Ok(replay)
     }
 
     fn read_on(&mut self) -> Result<(), PathError> {
-        let Replay { chain, keys, last_lines, years, accepted, .. } = self;
+        let Replay { chain, keys, last_lines, years, accepted, ids, .. } = self;
+        *ids = None;
         let mut last_year = String::new();
         chain.read_on(|position, line| {
             let Some(head) = LineHead::of_holding(line) else {
@@ -176,6 +186,38 @@ impl Replay {
                 visit(key, *known, &head);
             }
         })
+    }
+
+    /// The custody ids of the lines about the item with this folded name since it was last a stub, the oldest first. One pass
+    /// over the ledger serves all items.
+    pub(super) fn ids_of(&mut self, folded: &str) -> Result<&[CustodyId], PathError> {
+        #[derive(Deserialize)]
+        struct Line<'l> {
+            #[serde(borrow)]
+            id: std::borrow::Cow<'l, str>,
+            holding: Option<LineHolding>,
+        }
+        #[derive(Deserialize)]
+        struct LineHolding {
+            state: String,
+            id: String,
+        }
+        if self.ids.is_none() {
+            let (mut ids, stub) = (HashMap::<_, Vec<_>>::new(), State::Elsewhere.to_string());
+            ChainReader::new(self.chain.dir().try_clone()?).read_on(|_, line| {
+                let Ok(Line { id, holding: Some(holding) }) = serde_json::from_slice(line) else {
+                    return;
+                };
+                let of_item = ids.entry(self.key(&fold(&id))).or_default();
+                if holding.state == stub {
+                    of_item.clear();
+                }
+                of_item.extend(holding.id.parse::<CustodyId>());
+            })?;
+            self.ids = Some(ids);
+        }
+        let key = self.key(folded);
+        Ok(self.ids.as_ref().and_then(|ids| ids.get(&key)).map_or(&[], Vec::as_slice))
     }
 
     /// Number of items.

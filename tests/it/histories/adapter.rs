@@ -249,7 +249,7 @@ impl Command<'_> {
         let recovery =
             Recovery { giver: &own, writer: &writer, others: &others, agent, waiter: &waiter };
         let mut failed = Vec::new();
-        for open in interrupted(&own).map_err(told)? {
+        for open in interrupted(&own).map_err(told)?.items {
             failed.extend(recovery.end(&open.name).err().map(told));
         }
         writer.finish().map_err(told)?;

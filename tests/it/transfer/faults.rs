@@ -300,7 +300,7 @@ fn a_receiver_out_of_sight_leaves_the_migration_open() {
     }
     let third = pair.third();
     assert!(pair.recover(&pair.from(), &third).is_err());
-    assert_eq!(interrupted(&pair.from()).unwrap()[0].name, name);
+    assert_eq!(interrupted(&pair.from()).unwrap().items[0].name, name);
     pair.recover(&pair.from(), &pair.to()).unwrap();
     assert_eq!(pair.open(), 0);
 }

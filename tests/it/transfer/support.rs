@@ -263,7 +263,10 @@ impl Pair {
 
     /// How many migrations are under way, from either side.
     pub(super) fn open(&self) -> usize {
-        [self.from(), self.to()].iter().map(|it| transfer::interrupted(it).unwrap().len()).sum()
+        [self.from(), self.to()]
+            .iter()
+            .map(|it| transfer::interrupted(it).unwrap().items.len())
+            .sum()
     }
 
     /// Ends the migrations from the source that were interrupted.
@@ -272,7 +275,7 @@ impl Pair {
         let writer = from.writer(&agent, &waiter)?;
         let (giver, others) = (from, &[to][..]);
         let recovery = Recovery { giver, writer: &writer, others, agent: &agent, waiter: &waiter };
-        for open in transfer::interrupted(from)? {
+        for open in transfer::interrupted(from)?.items {
             recovery.end(&open.name)?;
         }
         Ok(writer.finish()?)

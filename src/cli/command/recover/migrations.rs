@@ -4,7 +4,7 @@ use urepo::collection::{Collection, Names};
 use urepo::identity::RepositoryName;
 use urepo::transfer::{
     Authority, Ending, Interrupted, Leaves, OnError, Options, Outcome, Recovery, RunMode,
-    Tombstones, Transfer, TransferError, Verb, interrupted,
+    StillOpen, Tombstones, Transfer, TransferError, Verb, interrupted,
 };
 
 use super::Recover;
@@ -23,18 +23,24 @@ impl Recover {
         collection: &Collection,
     ) -> Result<(u64, u64), Failure> {
         let found = interrupted(collection)?;
-        if found.is_empty() {
-            return Ok((0, 0));
+        let (mut ended, mut open) = (0, found.unread.len() as u64);
+        for error in found.unread {
+            let reason = Failure::from(error).in_one_line();
+            context.printer.warning(&format!("a migration may be open: {reason}"));
+        }
+        if found.items.is_empty() {
+            return Ok((ended, open));
         }
         let known = context.known_besides(collection, &self.others)?;
         let others: Vec<_> = known.collections.iter().collect();
         let writer = context.writer(collection)?;
         let (giver, agent, waiter) = (collection, &context.agent, &context.waiter());
         let recovery = Recovery { giver, writer: &writer, others: &others, agent, waiter };
-        let (mut ended, mut open) = (0, 0);
-        for Interrupted { name, receiver } in found {
+        for Interrupted { name, receiver } in found.items {
             let ending = match recovery.end(&name) {
-                Err(TransferError::OutOfSight { .. }) if self.withdraw => {
+                Err(TransferError::Open { why: StillOpen::OutOfSight { .. }, .. })
+                    if self.withdraw =>
+                {
                     recovery.withdraw_unseen(&name)
                 }
                 ending => ending,
@@ -45,6 +51,10 @@ impl Recover {
                 Ok(Ending::HandedOver) => {
                     ended += 1;
                     printer.note(&format!("finished the migration of {name} to {receiver}"));
+                }
+                Ok(Ending::Buried) => {
+                    ended += 1;
+                    printer.note(&format!("{name} was deleted since, and is recorded so here"));
                 }
                 Ok(Ending::Withdrawn) => {
                     ended += 1;
