@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use super::{AmendError, Amender, Amendment, Plan, plan};
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, Event, EventKind, Here, LockedItem, Lookup, ReadSidecar, StoredItem, Writer,
-    items_at_a_time, lock_changes,
+    ChangeLocks, CollectionError, Event, EventKind, Here, LockedItem, Lookup, ReadSidecar,
+    StoredItem, Writer, items_at_a_time, lock_changes,
 };
 use crate::custody;
 use crate::disk::Version;
 use crate::holdings::with_line;
 use crate::identity::RepositoryName;
-use crate::sidecar::NewText;
+use crate::sidecar::{Amended, NewText};
 
 /// Receives the result of each item, in order, and says whether to go on.
 pub type Report<'r> = dyn FnMut(&RepositoryName, Result<Plan, AmendError>) -> ControlFlow<()> + 'r;
@@ -101,11 +101,14 @@ impl Amender<'_> {
             return Err(AmendError::Interrupted);
         }
         let read = item.read_sidecar()?;
-        let now = self.caller.clock.now();
-        let mut plan = plan(&read.sidecar, read.seal, now, &*amendment.change)?;
+        let mut plan = plan(&read.sidecar, read.seal, &*amendment.change)?;
         if !plan.changes.is_empty() {
-            let id = self.collection.custody_id()?;
-            plan.sidecar.custody = read.sidecar.custody.amended(id);
+            let (id, now) = (self.collection.custody_id()?, self.caller.clock.now());
+            let amended = plan.sidecar.amended(id, Amended::Description, now, []);
+            plan.sidecar = amended.map_err(|cause| CollectionError::Unchangeable {
+                name: item.name().clone(),
+                cause,
+            })?;
         }
         let own = item.holding(&read, self.collection.id())?;
         let seen = with_line(self.collection, item.name(), &own)?;

@@ -4,9 +4,10 @@
 //! the keys with their old and new values. [`Amender::amend_all`] makes the plans, and carries them out if it
 //! may write.
 //!
-//! Only an Original is amended. Its `timestamp` rises, so that its Copies are stale until they are refreshed.
-//! `described` becomes the date of the change. Comments and unknown keys in the sidecar stay. A sidecar that
-//! does not match its seal is refused: a new seal would vouch for data that nobody has checked.
+//! Only an Original is amended. It gets a new custody id, so that its Copies are behind until they are refreshed.
+//! `described` becomes the date of the change; `timestamp` stays, because the files stay. Comments and unknown keys
+//! in the sidecar stay. A sidecar that does not match its seal is refused: a new seal would vouch for data that nobody
+//! has checked.
 //!
 //! # The order of writes
 //!
@@ -41,7 +42,6 @@ pub use description::Description;
 pub use edit::{Edit, SETTINGS, values};
 pub use error::{AmendError, EditError};
 pub use group::Report;
-pub(crate) use plan::date;
 pub use plan::{Plan, plan};
 pub use text::{TextError, TextFault};
 

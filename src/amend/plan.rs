@@ -2,7 +2,7 @@
 
 use super::{AmendError, Description};
 use crate::custody::Refusal;
-use crate::identity::{Instant, MILLISECOND, RepositoryName, SECOND};
+use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{KeyChange, Seal, Sidecar};
 
@@ -13,17 +13,12 @@ pub struct Plan {
     pub name: RepositoryName,
     /// The keys that change, in order; empty if the item stays unchanged.
     pub changes: Vec<KeyChange>,
-    /// The sidecar that the item will have.
+    /// The sidecar that the item will have, with its new dates and custody once the amendment is made.
     pub sidecar: Sidecar,
 }
 
 /// Plans `change` for the item of `before`, whose seal is `seal`.
-pub fn plan(
-    before: &Sidecar,
-    seal: Seal,
-    now: Instant,
-    change: &super::Change<'_>,
-) -> Result<Plan, AmendError> {
+pub fn plan(before: &Sidecar, seal: Seal, change: &super::Change<'_>) -> Result<Plan, AmendError> {
     let name = || before.repository.clone();
     if let Some(ceded) = before.custody.ceded() {
         let refusal = Box::new(Refusal::Ceded { at: ceded.to.clone() });
@@ -49,20 +44,7 @@ pub fn plan(
         let target = target.to_text().into_owned();
         return Err(AmendError::NoTarget { name: name(), target });
     }
-    let mut sidecar = description.of_item(before);
+    let sidecar = description.of_item(before);
     let changes = before.differences(&sidecar);
-    if !changes.is_empty() {
-        date(&mut sidecar, before, now);
-    }
     Ok(Plan { name: name(), changes, sidecar })
-}
-
-/// Sets the dates of a sidecar whose description differs from `before`. The timestamp rises even if the clock
-/// has gone back, because Copies are compared by it.
-pub(crate) fn date(sidecar: &mut Sidecar, before: &Sidecar, now: Instant) {
-    let second = now.floor(SECOND);
-    // Changes within one second differ by this.
-    let later = before.timestamp.checked_add(MILLISECOND).unwrap_or(before.timestamp);
-    sidecar.timestamp = if second >= later { second } else { now.floor(MILLISECOND).max(later) };
-    sidecar.described = Some(sidecar.timestamp);
 }

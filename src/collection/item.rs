@@ -83,7 +83,7 @@ impl StoredItem {
             State::Original | State::Copy if self.has_payload()? => Has::Payload,
             State::Original | State::Copy => Has::Damaged,
         };
-        let changed = sidecar.timestamp.max(sidecar.described.unwrap_or(sidecar.timestamp));
+        let changed = sidecar.changed();
         Ok(Holding { at: at.to_owned(), has, custody: sidecar.custody.clone(), changed })
     }
 

@@ -258,7 +258,6 @@ impl World {
             return;
         }
         let custody = holding.custody.promoted(NAMES[c], self.id(), top.custody.epoch(), &taken);
-        let changed = self.later(top.changed.max(holding.changed));
         for d in sight.iter().filter(|d| **d != lost && **d != c) {
             if let Some(other) = &self.items[*d]
                 && other.holding.has_payload()
@@ -266,7 +265,7 @@ impl World {
                 self.given_up |= other.edits & !edits;
             }
         }
-        self.place(c, Has::Payload, custody, changed, edits);
+        self.place(c, Has::Payload, custody, holding.changed, edits);
     }
 
     fn lose_sidecar(&mut self, c: usize, sight: &[usize]) {

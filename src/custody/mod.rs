@@ -42,7 +42,7 @@ pub const MOST_FOLLOWED: usize = 1_000;
 /// Distance of a promotion from the highest epoch in sight: a lost collection that went on does not reach it.
 pub const PROMOTION: u64 = 1_000;
 
-/// The largest epoch that is read. Each change of custody adds one, or [`PROMOTION`].
+/// The largest epoch that is read and written. Each change of custody adds one, or [`PROMOTION`].
 const HIGHEST_EPOCH: u64 = 1 << 53;
 
 /// The random id of the contents and the custody of a holding.
@@ -93,7 +93,7 @@ pub struct Holding {
     pub has: Has,
     /// Its custody.
     pub custody: Custody,
-    /// The later date of the last change of payload and description. Along one line it rises with every change of contents.
+    /// [`Sidecar::changed`](crate::sidecar::Sidecar::changed): along one line it rises with every change of contents.
     pub changed: Instant,
 }
 
@@ -148,9 +148,7 @@ impl Custody {
         holder: String,
         ceded: Option<Ceded>,
     ) -> Result<Custody, CustodyError> {
-        if !(1..=HIGHEST_EPOCH).contains(&epoch) {
-            return Err(CustodyError::Epoch(epoch));
-        }
+        check_epoch(epoch)?;
         if follows.len() > MOST_FOLLOWED {
             return Err(CustodyError::TooManyFollowed(follows.len()));
         }
@@ -161,6 +159,12 @@ impl Custody {
             return Err(CustodyError::Repeated(pair[0]));
         }
         Ok(Custody { epoch, id, follows, holder, ceded })
+    }
+
+    /// Makes sure that it can be read again: an epoch that stood still at a maximum would no longer decide.
+    pub(crate) fn check(&self) -> Result<(), CustodyError> {
+        check_epoch(self.epoch)?;
+        self.ceded.as_ref().map_or(Ok(()), |ceded| check_epoch(ceded.epoch))
     }
 
     /// The number that rises with each hand-over, deletion, restoration and promotion.
@@ -272,7 +276,7 @@ impl Custody {
 
     fn continued(&self, id: CustodyId, epoch: u64, holder: &str, taken: &[&Custody]) -> Custody {
         let mut next = Custody::first(id, holder);
-        next.epoch = epoch.min(HIGHEST_EPOCH);
+        next.epoch = epoch;
         let older = taken.iter().flat_map(|it| it.follows.iter().copied().chain([it.id]));
         next.follow(older.chain(self.follows.iter().copied()).chain([self.id]));
         next
@@ -327,6 +331,10 @@ impl Holding {
     }
 }
 
+fn check_epoch(epoch: u64) -> Result<(), CustodyError> {
+    if (1..=HIGHEST_EPOCH).contains(&epoch) { Ok(()) } else { Err(CustodyError::Epoch(epoch)) }
+}
+
 impl From<[u8; 8]> for CustodyId {
     fn from(random: [u8; 8]) -> CustodyId {
         CustodyId(u64::from_be_bytes(random))
@@ -377,9 +385,7 @@ impl FromStr for Ceded {
             _ => return Err(CustodyError::Ceded(text.to_owned())),
         };
         let epoch = epoch.parse().map_err(|_| CustodyError::Ceded(text.to_owned()))?;
-        if !(1..=HIGHEST_EPOCH).contains(&epoch) {
-            return Err(CustodyError::Epoch(epoch));
-        }
+        check_epoch(epoch)?;
         Ok(Ceded { to: to.to_owned(), epoch, id: id.parse()?, leaves })
     }
 }
@@ -450,8 +456,18 @@ mod tests {
         assert_eq!(read(1, &[2, 2]), Err(CustodyError::Repeated(id(2))));
         let many: Vec<_> = (2..1_100).collect();
         assert_eq!(read(1, &many), Err(CustodyError::TooManyFollowed(1_098)));
-        let highest = read(HIGHEST_EPOCH, &[]).unwrap();
-        assert_eq!(highest.passed_to("B", id(7)).epoch(), HIGHEST_EPOCH);
+    }
+
+    #[test]
+    fn an_epoch_beyond_the_highest_is_an_error() {
+        let highest = Custody::read(HIGHEST_EPOCH, id(1), vec![], "A".to_owned(), None).unwrap();
+        assert_eq!(highest.check(), Ok(()));
+        let offered = highest.passed_to("B", id(7));
+        let beyond = |epoch| Err(CustodyError::Epoch(epoch));
+        assert_eq!(offered.check(), beyond(HIGHEST_EPOCH + 1));
+        assert_eq!(highest.ceded_to(&offered, Leaves::Stub).check(), beyond(HIGHEST_EPOCH + 1));
+        let promoted = highest.promoted("C", id(8), 0, &[]);
+        assert_eq!(promoted.check(), beyond(HIGHEST_EPOCH + PROMOTION));
     }
 
     #[test]

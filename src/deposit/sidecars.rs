@@ -35,7 +35,8 @@ impl SidecarWriter<'_> {
             state: here.state,
             repository: label.name.clone(),
             ibip: label.ibip.clone(),
-            created: label.date,
+            // One reading of the clock, unless the name is older than the item.
+            created: staged.given.label.as_ref().map_or(here.changed, |given| given.date),
             timestamp: here.changed,
             described: None,
             target: staged.target.clone().or_else(|| only_file(staged)),
@@ -55,7 +56,7 @@ impl SidecarWriter<'_> {
             bytes += piece.len() as u64;
             file.write_all(piece)
         })?;
-        if sidecar.check_length(bytes).is_err() {
+        if sidecar.check_writable(bytes).is_err() {
             return Err(DepositError::TooManyFiles { path: staged.source.clone().into() });
         }
         Ok(())

@@ -104,6 +104,6 @@ impl Outline<'_> {
 
     /// The time of additional entries, chosen so that the same item gives the same export.
     fn modified(&self) -> Instant {
-        self.source.sidecar().timestamp
+        self.source.sidecar().changed()
     }
 }

@@ -87,7 +87,7 @@ pub struct HoldingRecord {
     pub state: State,
     /// The IBIp.
     pub ibip: Option<Ibip>,
-    /// The last update or removal.
+    /// The last change of the files, or the removal.
     pub timestamp: Instant,
     /// Counts and digest of the payload.
     pub payload: Totals,

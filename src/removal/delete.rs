@@ -11,9 +11,9 @@ use crate::collection::{
     ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup, Trashed,
     lock_changes_with,
 };
-use crate::identity::{RepositoryName, SECOND};
+use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{NewText, Removal, Seal};
+use crate::sidecar::{NewText, Seal};
 
 impl Remover<'_> {
     /// Deletes `names`, each once, in groups that share their syncs, and passes each outcome to `note`, in order, until that
@@ -122,18 +122,13 @@ impl Deletion<'_, '_> {
             let text = NewText::Held(stub.to_text().into_bytes());
             return Ok((text, Here::of(&stub)));
         }
-        let mut after = before.clone();
-        if planned.plan.step == Step::Bury {
-            after.state = State::Deleted;
-            after.timestamp = caller.clock.now().floor(SECOND).max(before.timestamp);
-            after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
-            after.removal = Some(Removal {
-                by: order.by.clone(),
-                reason: reason(order.reason.as_deref(), record.seal),
-                was: State::Original,
-                updated: Some(before.timestamp),
-            });
-        }
+        let after = if planned.plan.step == Step::Bury {
+            let custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
+            let reason = reason(order.reason.as_deref(), record.seal);
+            before.deleted(custody, caller.clock.now(), (order.by.clone(), reason))
+        } else {
+            before.clone()
+        };
         let text = record.rewritten(&planned.plan.name, &after)?;
         Ok((text, Here::of(&after)))
     }

@@ -11,7 +11,7 @@ use crate::collection::{
     lock_changes,
 };
 use crate::disk::PathError;
-use crate::identity::{RepositoryName, SECOND};
+use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
@@ -231,15 +231,7 @@ impl Restoring<'_> {
     /// The sidecar of the Original whose tombstone is `before`.
     fn restored(&self, before: &Sidecar) -> Result<Sidecar, RemovalError> {
         let Remover { collection, caller: Caller { clock, .. }, .. } = self.remover;
-        let mut after = before.clone();
-        after.state = State::Original;
-        // It has not changed, so its Copies stay current.
-        let updated = before.removal.as_ref().and_then(|removal| removal.updated);
-        after.timestamp =
-            updated.unwrap_or_else(|| clock.now().floor(SECOND).max(before.timestamp));
-        after.custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
-        after.removal = None;
-        after.note_restored(clock.now());
-        Ok(after)
+        let custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
+        Ok(before.restored(custody, clock.now()))
     }
 }

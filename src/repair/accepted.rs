@@ -137,7 +137,7 @@ pub(super) fn compare(
     let (compared, changes) = match sealed {
         Some((donor, record)) => {
             let mut changes = record.sidecar.differences(sidecar);
-            if record.sidecar.timestamp < own.sidecar.timestamp {
+            if record.sidecar.changed() < own.sidecar.changed() {
                 changes.retain_mut(|change| has_changed_since(&logged.values, change));
             }
             let before = record.text.added().unwrap_or_default();

@@ -4,11 +4,10 @@
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
 use super::{Options, RepairError, Unsealed};
-use crate::amend;
 use crate::custody::{self, Authority, Custody, CustodyId, Has, Holding, LineUp};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, State, Totals};
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Amended, Sidecar};
 
 /// Decides on the sidecar of the item of `facts`. `seen` are the holdings and lines in sight; an item with a new seal gets
 /// the custody id `id`, and the date `now`.
@@ -93,6 +92,9 @@ fn sealed_again(
         sidecar.target = agreeing.and_then(|(_, record)| record.sidecar.target.clone());
     }
     sidecar.payload = Totals::of(&sidecar.files);
+    let has_other = donors.iter().any(|it| it.record.is_some() && it.rule.has_payload());
+    let is_same_payload =
+        own.sidecar.payload == sidecar.payload && (agreeing.is_some() || !has_other);
     sidecar.repository = name();
     if sidecar.state != State::Deleted {
         sidecar.state = state_of(&sidecar.custody, facts);
@@ -102,11 +104,12 @@ fn sealed_again(
         return Err(RepairError::CopyEdited { name: name() });
     }
     if sidecar.state == State::Original {
-        sidecar.custody = sidecar.custody.amended(id);
-        let records = donors.iter().filter_map(|donor| donor.record.as_ref());
-        let sidecars = records.map(|it| &it.sidecar).chain([&own.sidecar]);
-        let latest = sidecars.max_by_key(|it| it.timestamp).unwrap_or(&own.sidecar);
-        amend::date(&mut sidecar, latest, now);
+        let others = donors.iter().filter_map(|donor| donor.record.as_ref());
+        let others = others.map(|record| record.sidecar.changed());
+        let part = if is_same_payload { Amended::Description } else { Amended::Payload };
+        sidecar = sidecar
+            .amended(id, part, now, others)
+            .map_err(|cause| RepairError::Sidecar { name: name(), cause })?;
     }
     let action = SidecarAction::Reseal { confirmed_by: agreeing.map(|(at, _)| at), differs };
     written(facts, sidecar, own, action).map(Some)

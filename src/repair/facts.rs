@@ -148,7 +148,7 @@ pub(super) fn holding_of(at: &str, sidecar: &Sidecar) -> Holding {
         State::Elsewhere => Has::Stub,
         State::Deleted => Has::Tombstone,
     };
-    let changed = sidecar.timestamp.max(sidecar.described.unwrap_or(sidecar.timestamp));
+    let changed = sidecar.changed();
     Holding { at: at.to_owned(), has, custody: sidecar.custody.clone(), changed }
 }
 

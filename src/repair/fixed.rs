@@ -1,12 +1,16 @@
 //! The values of an edited sidecar that are not meant to be edited: names, dates, and the origin.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use toml::Value;
 
 use super::facts::{Written, has_target};
 use crate::identity::Instant;
 use crate::sidecar::{KeyChange, Sidecar};
+
+/// A name has the minute of its deposit, or more of it; the sidecar is written a moment later.
+const LONGEST_DEPOSIT: Duration = Duration::from_secs(120);
 
 /// Keys of `[origin]` that concern one holding alone.
 const HISTORY: [&str; 2] = ["removed", "restored"];
@@ -60,13 +64,24 @@ pub(super) fn judge(own: &Sidecar, sealed: &[&Written], now: Instant) -> Judged 
         verdict => verdict,
     };
     judged.add("ibip", ibip(own).map(Value::String), verdict);
+    let is_created = own.created == named || own.created == own.timestamp;
+    let is_near = own.created.duration_since(named).is_some_and(|it| it < LONGEST_DEPOSIT);
     let verdict = match any(&|it| it.created == own.created) {
-        Verdict::Unknown if own.created == named => Verdict::Vouched,
-        Verdict::Unknown => Verdict::Contradicted,
+        Verdict::Unknown if is_created && is_near => Verdict::Vouched,
+        Verdict::Unknown if !is_near => Verdict::Contradicted,
         verdict => verdict,
     };
     judged.add("created", Some(date(own.created)), verdict);
-    judged.add("timestamp", Some(date(own.timestamp)), timestamp(own, sealed, now));
+    let verdict = match any(&|it| it.timestamp == own.timestamp) {
+        Verdict::Unknown if own.timestamp == own.created => Verdict::Vouched,
+        Verdict::Unknown if now < own.timestamp => Verdict::Contradicted,
+        verdict => verdict,
+    };
+    // An Original is never older than its Copies.
+    if verdict == Verdict::Vouched && sealed.iter().any(|it| own.changed() < it.sidecar.changed()) {
+        judged.damaged.push("described".to_owned());
+    }
+    judged.add("timestamp", Some(date(own.timestamp)), verdict);
     let keys: BTreeSet<_> = sealed.iter().flat_map(|it| it.sidecar.origin.keys()).collect();
     for key in keys.into_iter().filter(|key| !own.origin.contains_key(*key)) {
         if !HISTORY.iter().any(|it| it == key) {
@@ -88,19 +103,6 @@ pub(super) fn judge(own: &Sidecar, sealed: &[&Written], now: Instant) -> Judged 
         judged.damaged.push("target".to_owned());
     }
     judged
-}
-
-/// The Copies are compared by the timestamp: it is never before theirs.
-fn timestamp(own: &Sidecar, sealed: &[&Written], now: Instant) -> Verdict {
-    let theirs = || sealed.iter().map(|it| it.sidecar.timestamp);
-    // Every change of the description writes its date twice.
-    let is_repeated = own.described == Some(own.timestamp) || own.timestamp == own.created;
-    match theirs().max() {
-        Some(last) if own.timestamp < last => Verdict::Contradicted,
-        _ if is_repeated || theirs().any(|it| it == own.timestamp) => Verdict::Vouched,
-        None if own.timestamp <= now => Verdict::Unknown,
-        _ => Verdict::Contradicted,
-    }
 }
 
 fn date(instant: Instant) -> Value {

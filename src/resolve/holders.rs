@@ -188,7 +188,7 @@ fn rank(holding: &Holding, required: RequiredStatus) -> Rank {
     let record = holding.record.as_ref().ok();
     let is_unsealed = record.is_some_and(|record| record.seal != Seal::Intact);
     let outdated =
-        record.filter(|_| standing > 1).map(|it| (it.rule.custody.epoch(), it.timestamp));
+        record.filter(|_| standing > 1).map(|it| (it.rule.custody.epoch(), it.rule.changed));
     let trust = match record {
         None => 2,
         Some(_) if is_unsealed && required == RequiredStatus::Any => 1,

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use super::pairs::Pairs;
 use super::record::{Destination, DestinationKind, Forms, ItemRecord, Items};
 use super::walk::{Unresolved, walk};
-use crate::identity::{Identifier, LanguagePreferences, Verb, Verbs};
+use crate::identity::{Identifier, LanguagePreferences, SECOND, Verb, Verbs};
 
 /// The properties that a pair can state of an item that a relation leads to.
 const QUALIFIED: [&str; 5] = ["contenttype", "ibi", "state", "timestamp", "url"];
@@ -62,7 +62,7 @@ pub fn list_of_urls<A: Archive>(
     if !record.state.has_payload() {
         pairs.insert("ibi", record.forms());
         pairs.insert("state", record.state);
-        pairs.insert("timestamp", record.timestamp);
+        pairs.insert("timestamp", record.timestamp.floor(SECOND));
         return Ok(pairs);
     }
     if let Some(next) = record.relations.first(&crate::sidecar::RelationKind::NextEdition) {
@@ -126,7 +126,8 @@ fn add<A: Archive>(
         pairs.insert(format!("contenttype{qualifier}"), if is_data { "Data" } else { "Metadata" });
         let record = destination.item.borrow();
         pairs.insert(format!("state{qualifier}"), record.state);
-        pairs.insert(format!("timestamp{qualifier}"), destination.kind.timestamp(record));
+        let timestamp = destination.kind.timestamp(record).floor(SECOND);
+        pairs.insert(format!("timestamp{qualifier}"), timestamp);
         pairs.insert(format!("url{qualifier}"), url);
     }
     Ok(())

@@ -16,7 +16,7 @@ pub struct ItemRecord {
     pub ibip: Option<Ibip>,
     /// The state.
     pub state: State,
-    /// The last update or removal.
+    /// The last change of the files, or the removal.
     pub timestamp: Instant,
     /// When the description last changed.
     pub described: Instant,

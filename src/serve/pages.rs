@@ -8,7 +8,7 @@ use super::archive::Archive;
 use super::item::{FORMATS, RequestContext, content_path};
 use super::payload_file::stored_for;
 use crate::export::MetadataFormat;
-use crate::identity::encode_path;
+use crate::identity::{Instant, SECOND, encode_path};
 use crate::item::Content;
 use crate::resolve::HeldItem;
 use crate::sidecar::{AccessLevel, RelationKind, Sidecar};
@@ -158,9 +158,9 @@ impl Archive {
         let mut facts = vec![fact(pick("Identifier", "Identificador"), name.clone())];
         facts.extend(sidecar.ibip.iter().map(|ibip| fact("IBIp", ibip.to_string())));
         facts.push(fact(pick("State", "Estado"), item.record.state.to_string()));
-        facts.push(fact(pick("Deposited", "Depositado"), sidecar.created.to_string()));
-        facts
-            .push(fact(pick("Files changed", "Arquivos alterados"), sidecar.timestamp.to_string()));
+        let date = |date: Instant| date.floor(SECOND).to_string();
+        facts.push(fact(pick("Deposited", "Depositado"), date(sidecar.created)));
+        facts.push(fact(pick("Files changed", "Arquivos alterados"), date(sidecar.timestamp)));
         facts.push(fact(pick("Files", "Arquivos"), sidecar.payload.files.to_string()));
         facts.push(fact(pick("Size", "Tamanho"), size(sidecar.payload.bytes, language)));
         let relations = sidecar.relations.iter().map(|relation| Related {

@@ -23,11 +23,10 @@ pub(super) struct RawCustody {
 
 impl RawCustody {
     pub(super) fn check(self) -> Result<Custody, SidecarError> {
-        let invalid = |error| SidecarError::value("custody", error);
-        let id = |text: &String| text.parse::<CustodyId>().map_err(invalid);
+        let id = |text: &String| text.parse::<CustodyId>();
         let follows = self.follows.iter().map(id).collect::<Result<_, _>>()?;
-        let ceded = self.ceded.map(|text| text.parse()).transpose().map_err(invalid)?;
-        Custody::read(self.epoch, id(&self.id)?, follows, self.holder, ceded).map_err(invalid)
+        let ceded = self.ceded.map(|text| text.parse()).transpose()?;
+        Ok(Custody::read(self.epoch, id(&self.id)?, follows, self.holder, ceded)?)
     }
 }
 

@@ -31,6 +31,15 @@ pub enum SidecarError {
         /// The first line in another form.
         line: usize,
     },
+    /// No date is later than the last change, so none orders the next one.
+    #[error("no date is later than {date}, its last change")]
+    LastDate {
+        /// The last change.
+        date: crate::identity::Instant,
+    },
+    /// It has no custody that can be read again.
+    #[error("`custody`: {0}")]
+    Custody(#[from] crate::custody::CustodyError),
     /// A value breaks a rule beyond TOML.
     #[error("`{key}`: {reason}")]
     Value {

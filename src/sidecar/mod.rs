@@ -49,6 +49,7 @@ use crate::item::{PayloadPath, State, Totals};
 pub use access::{Access, AccessLevel, ConditionError, Conditions, Network};
 pub use difference::KeyChange;
 pub use error::SidecarError;
+pub(crate) use events::Amended;
 pub use events::Removal;
 pub use files::Files;
 pub use json::{json, json_of};
@@ -73,9 +74,9 @@ pub struct Sidecar {
     pub repository: RepositoryName,
     /// The IBIp of the name. Stored data: it cannot be computed from the name.
     pub ibip: Option<Ibip>,
-    /// The instant of the label.
+    /// The deposit; of an item that was deposited under an existing name, the instant in that name.
     pub created: Instant,
-    /// The last update or removal.
+    /// The last change of the files: the deposit, or the removal.
     pub timestamp: Instant,
     /// The last change of the description since the deposit.
     pub described: Option<Instant>,

@@ -25,7 +25,7 @@ impl Sidecar {
             text.reserve(rest.len() + 128);
             text.push_str(rest);
             let text = sealed(text);
-            self.check_length(text.len() as u64)?;
+            self.check_writable(text.len() as u64)?;
             return Ok(text);
         }
         let mut document = parse(text)?;
@@ -33,7 +33,7 @@ impl Sidecar {
         let (old, new) = (parse(&before.to_text())?, parse(&self.to_text())?);
         apply(document.as_table_mut(), Some(old.as_table()), new.as_table());
         let changed = sealed(document.to_string());
-        self.check_length(changed.len() as u64)?;
+        self.check_writable(changed.len() as u64)?;
         match Sidecar::read(changed.as_bytes())? {
             (read, Seal::Intact) if read == *self => Ok(changed),
             _ => Err(SidecarError::value("sidecar", "it cannot be changed without loss")),

@@ -159,7 +159,7 @@ impl Sidecar {
                 self.rewrite(text, before).map(|text| NewText::Held(text.into_bytes()))
             }
             SidecarText::Digested(digest) if before.printed().1 == *digest => {
-                self.check_length(self.printed().0)?;
+                self.check_writable(self.printed().0)?;
                 Ok(NewText::Printed(Box::new(self.clone())))
             }
             SidecarText::Digested(_) => {
@@ -171,7 +171,8 @@ impl Sidecar {
     }
 
     /// Whether its text, of `bytes` bytes, could be read again.
-    pub(crate) fn check_length(&self, bytes: u64) -> Result<(), SidecarError> {
+    pub(crate) fn check_writable(&self, bytes: u64) -> Result<(), SidecarError> {
+        self.custody.check()?;
         if bytes > MAX_BYTES {
             return Err(SidecarError::value("size", format!("more than {MAX_BYTES} bytes")));
         }

@@ -187,7 +187,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                 found.push((Code::ItemPutBack, detail));
             }
             (Standing::Behind, Some((path, it))) => {
-                let detail = format!("of {}, the one in {path} of {}", own.timestamp, it.timestamp);
+                let (own, it) = (own.rule.changed, it.rule.changed);
+                let detail = format!("of {own}, the one in {path} of {it}");
                 found.push((Code::StaleCopy, detail));
             }
             (Standing::Behind, None) => {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use urepo::amend::{AmendError, Amender, Amendment, Description, Plan};
 use urepo::collection::{Collection, Event};
 use urepo::disk::Watcher;
-use urepo::identity::Instant;
+use urepo::identity::{Civil, Instant};
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::sidecar::{Seal, Sidecar};
@@ -120,10 +120,9 @@ fn a_title_is_corrected_and_nothing_else() {
     let after = archive.sidecar();
     assert_eq!(after.metadata.title(), Some("Letter"));
     let date = instant("2026-12-01T00:00:00Z");
-    assert_eq!((after.timestamp, after.described), (date, Some(date)));
+    assert_eq!((after.timestamp, after.described), (before.timestamp, Some(date)));
     let restored = Sidecar {
         metadata: before.metadata.clone(),
-        timestamp: before.timestamp,
         described: None,
         custody: before.custody.clone(),
         ..after.clone()
@@ -133,13 +132,31 @@ fn a_title_is_corrected_and_nothing_else() {
     assert_eq!(whole_items(&archive.open()), std::slice::from_ref(&archive.name));
     archive.entitle("Letters").unwrap();
     let again = archive.sidecar();
-    assert!(again.timestamp > after.timestamp, "it rises though the clock stands still");
+    assert_eq!(again.timestamp, before.timestamp);
+    assert!(again.changed() > after.changed(), "it rises though the clock stands still");
     let events = archive.events();
     let last = events.last().unwrap();
     let [change] = &last.changes[..] else { panic!("{last:?}") };
     let values = (change.before.clone().unwrap(), change.after.clone().unwrap());
     assert_eq!(values, ("Letter".into(), "Letters".into()));
     assert_eq!(serde_json::to_value(last).unwrap()["event"], "metadata modification");
+}
+
+/// A date that stood still would leave two states without an order.
+#[test]
+fn a_date_that_cannot_rise_is_an_error() {
+    let archive = Archive::new();
+    let year = Instant::MAX_YEAR.into();
+    let (month, day, hour, minute, second, nanosecond) = (12, 31, 23, 59, 59, 999_999_999);
+    let last = Civil { year, month, day, hour, minute, second, nanosecond };
+    let last = Instant::from_civil(last).unwrap();
+    change_item(&archive.world.path("archive"), &archive.name, |sidecar| {
+        sidecar.described = Some(last);
+    });
+    let before = archive.text();
+    let error = archive.entitle("Letter").unwrap_err();
+    assert!(format!("{error:?}").contains("LastDate"), "{error:?}");
+    assert_eq!(archive.text(), before);
 }
 
 #[test]

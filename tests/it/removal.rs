@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use urepo::collection::{Collection, CollectionError, TrashContents, recover};
+use urepo::custody::Custody;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;

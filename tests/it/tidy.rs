@@ -63,6 +63,20 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
             "src/deposit/stage.rs",
         ],
     ),
+    (
+        "dates are compared by `Sidecar::changed` and moved by the events of a sidecar, with the custody id",
+        &[
+            ".timestamp <",
+            ".timestamp >",
+            ".timestamp.max(",
+            ".timestamp.cmp(",
+            "it.timestamp)",
+            ".timestamp = ",
+            ".described = ",
+            "custody.amended(",
+        ],
+        &["src/sidecar/", "src/custody/"],
+    ),
     ("nothing is unsafe", &["unsafe {", "unsafe fn", "unsafe impl"], &[]),
 ];
 

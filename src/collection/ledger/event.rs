@@ -56,8 +56,7 @@ struct HereText {
 impl Here {
     /// The holding with this sidecar.
     pub(crate) fn of(sidecar: &Sidecar) -> Here {
-        let changed = sidecar.timestamp.max(sidecar.described.unwrap_or(sidecar.timestamp));
-        Here { state: sidecar.state, custody: sidecar.custody.bare(), changed }
+        Here { state: sidecar.state, custody: sidecar.custody.bare(), changed: sidecar.changed() }
     }
 }
 

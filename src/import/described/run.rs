@@ -12,7 +12,6 @@ use crate::correction::{
 use crate::digest::Digest;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
-use crate::sidecar::{Seal, Sidecar};
 
 /// Corrects the descriptions of items by the rows of a table.
 pub struct DescriptionImport<'a, 'f> {
@@ -213,11 +212,7 @@ impl DescriptionImport<'_, '_> {
         let (sidecar, seal) = item.sidecar().map_err(CorrectionError::from)?;
         let wanted = row.new_values(self.finder, self.clears)?;
         let correction = self.amender.compare(&sidecar, &wanted)?;
-        Ok((self.is_changeable(&sidecar, seal), correction, wanted))
-    }
-
-    fn is_changeable(&self, sidecar: &Sidecar, seal: Seal) -> bool {
-        let now = self.amender.caller.clock.now();
-        plan(sidecar, seal, now, &|_| Ok(())).is_ok()
+        let is_changeable = plan(&sidecar, seal, &|_| Ok(())).is_ok();
+        Ok((is_changeable, correction, wanted))
     }
 }

@@ -40,8 +40,8 @@ fn an_edit_is_shown_and_accepted() {
     archive.accept("-y").succeeded();
     let after = archive.sidecar();
     assert_eq!(after.metadata.title(), Some("Letters"));
-    assert!(after.timestamp > before.timestamp);
-    assert_eq!(after.described, Some(after.timestamp));
+    assert!(after.changed() > before.changed());
+    assert_eq!((after.timestamp, after.described), (before.timestamp, Some(after.changed())));
     assert!(archive.text().contains("# two"));
     let events = archive.events();
     let accepted =

@@ -113,6 +113,20 @@ fn a_change_meanwhile_is_noticed() {
     assert_eq!(archive.kept().len(), 1);
 }
 
+/// The date of the files is the same in both texts.
+#[test]
+fn a_text_of_an_earlier_state_is_refused() {
+    let archive = Archive::new();
+    archive.edit("cp \"$1\" earlier", "").succeeded();
+    let line = format!("-c archive meta set {} creator=Rival", archive.name);
+    archive.world.run(&line).succeeded();
+    let line = format!("-c archive meta edit {} --file earlier", archive.name);
+    let ran = archive.world.run(&line);
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(ran.stderr.contains("the text was made of"), "{}", ran.stderr);
+    assert_eq!(archive.sidecar().metadata.values("creator").unwrap(), ["Rival"]);
+}
+
 #[test]
 fn no_editor_is_started_for_a_copy() {
     let archive = Archive::new();

@@ -42,7 +42,7 @@ fn both_of_two_changes_at_once_are_made() {
     let sidecar = rival.archive.sidecar();
     assert_eq!(sidecar.metadata.title(), Some("Letter"));
     assert_eq!(sidecar.metadata.values("creator").unwrap(), ["Rival"]);
-    assert!(sidecar.timestamp > instant("2026-12-01T00:00:00Z"));
+    assert!(sidecar.changed() > instant("2026-12-01T00:00:00Z"));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn are_set_in_an_original() {
     assert_eq!(rerun.run(), [""; 0]);
     let (one, two) = (rerun.name_of("one"), rerun.name_of("two"));
     assert!(rerun.sidecar(&one).contains(&format!("next_edition = \"{two}\"")));
-    assert!(rerun.sidecar(&one).contains("timestamp = 2026-11-22T"));
+    assert!(rerun.sidecar(&one).contains("described = 2026-11-22T"));
     // The other end is set as well, and again if it was lost.
     let back = format!("previous_edition = \"{one}\"");
     assert!(rerun.sidecar(&two).contains(&back));

@@ -38,16 +38,46 @@ fn comes_back_as_it_was() {
     let revived = world.restore(&[], DamageRule::Refuse).unwrap();
     assert_eq!((revived.state, revived.files), (State::Original, before.payload.files));
     let after = world.sidecar("archive");
-    let timestamp = after.timestamp;
     let mut origin = after.origin.clone();
     assert!(origin.remove("restored").is_some_and(|date| date.is_datetime()), "{after:?}");
     assert_eq!(origin, before.origin);
     let (origin, custody) = (after.origin.clone(), after.custody.clone());
     assert!(custody.covers(&before.custody), "its Copies follow it");
-    assert_eq!(after, Sidecar { timestamp, origin, custody, ..before });
+    assert_eq!(after, Sidecar { origin, custody, ..before });
     assert_eq!(tree(&payload), files);
     assert!(is_whole(&world.open("archive"), &world.name));
     assert_eq!(world.trash(), []);
+}
+
+/// Its date is that of the deletion; a restoration brings back the one that its files had.
+#[test]
+fn keeps_the_dates_of_its_files_and_its_description() {
+    let world = World::new();
+    let described = "2027-11-21T02:13:00.005Z".parse().unwrap();
+    world.rewrite("archive", |sidecar| sidecar.described = Some(described));
+    let before = world.sidecar("archive");
+    world.delete("archive", &forced()).unwrap();
+    let deleted = world.sidecar("archive");
+    assert_eq!((deleted.timestamp, deleted.described), (described, Some(described)));
+    assert_eq!(deleted.removal.unwrap().updated, Some(before.timestamp));
+    world.restore(&[], DamageRule::Refuse).unwrap();
+    let after = world.sidecar("archive");
+    assert_eq!((after.timestamp, after.described), (before.timestamp, Some(described)));
+}
+
+/// An epoch that stood still would let the next holding with that number win.
+#[test]
+fn stays_where_its_epoch_cannot_rise() {
+    let world = World::new();
+    world.rewrite("archive", |sidecar| {
+        let (id, holder) = (sidecar.custody.id(), sidecar.custody.holder().to_owned());
+        sidecar.custody = Custody::read(1 << 53, id, Vec::new(), holder, None).unwrap();
+    });
+    let before = world.sidecar("archive");
+    let error = world.delete("archive", &forced()).unwrap_err();
+    assert!(format!("{error:?}").contains("Custody(Epoch(9007199254740993))"), "{error:?}");
+    assert_eq!(world.sidecar("archive"), before);
+    assert!(is_whole(&world.open("archive"), &world.name));
 }
 
 #[test]

@@ -23,8 +23,11 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// The editor where no variable names one.
 const EDITOR: &str = "vi";
 
-/// The beginning of the line with the item and the date of the text.
+/// The beginning of the line with the item, the date and the custody id of the text.
 const BASE: &str = "# Description of ";
+
+/// The words before the custody id in that line.
+const STATE: &str = ", state ";
 
 /// Change the description of an item in an editor
 ///
@@ -179,7 +182,8 @@ fn editor() -> String {
 /// The text above the description.
 fn head(sidecar: &Sidecar) -> String {
     let terms = TERMS.join(", ");
-    let mut lines = vec![format!("{BASE}{} of {}", sidecar.repository, sidecar.timestamp)];
+    let (name, date, id) = (&sidecar.repository, sidecar.changed(), sidecar.custody.id());
+    let mut lines = vec![format!("{BASE}{name} of {date}{STATE}{id}")];
     let mut line = "#".to_owned();
     let words = format!(
         "Save the file to change the description; leave it as it is, or \
@@ -203,14 +207,14 @@ fn check_base(text: &str, sidecar: &Sidecar) -> Done {
         return Ok(());
     };
     let Some((name, date)) = line.split_once(" of ") else { return Ok(()) };
-    let is_same =
-        |it: &Sidecar| (it.repository.as_str(), it.timestamp.to_string().as_str()) == (name, date);
-    if is_same(sidecar) {
+    let (date, id) = date.split_once(STATE).unwrap_or((date, ""));
+    // Dates are for people. The id is new with each change, by any clock.
+    if (name, id) == (sidecar.repository.as_str(), sidecar.custody.id().to_string().as_str()) {
         return Ok(());
     }
     let message = format!("the text was made of `{name}` as it was at {date}");
     Err(Failure::new(Exit::Conflict, message)
-        .caused_by(format!("`{}` was changed at {}", sidecar.repository, sidecar.timestamp))
+        .caused_by(format!("`{}` was changed at {}", sidecar.repository, sidecar.changed()))
         .hint("compare both, and remove the first line to take the text as it is"))
 }
 
