@@ -3,9 +3,11 @@
 mod collections;
 mod lists;
 mod program;
+mod standard;
 mod walks;
 
 pub(crate) use collections::{expected, family, name, put};
+pub(crate) use standard::standard;
 
 use std::collections::HashMap;
 use std::convert::Infallible;

@@ -63,19 +63,6 @@ fn request(row: &Table) -> UrlRequest {
     }
 }
 
-/// Example 9.2: the 49 pairs over the nine relations that it has.
-#[test]
-fn the_49_pairs_of_example_9_2_are_listed_byte_for_byte() {
-    let mut archive = archive(0);
-    archive.relations.truncate(9);
-    archive.key = Some("1426387214-9164566186556927".to_owned());
-    let identifier = "8JMKD3MGP8W/35MME4E".parse().unwrap();
-    let pairs = list_of_urls(&archive, &identifier, b"", &Verbs::default()).unwrap();
-    let lines: Vec<_> = pairs.lines().collect();
-    assert_eq!(lines.len(), 49);
-    assert_eq!(lines.join("\n") + "\n", read(&format!("{FIXTURES}example-9.2.txt")));
-}
-
 /// Examples 6.2, 9.3, 10.1 and 10.2: Algorithm 1 with the filter.
 #[test]
 fn archives_answer_as_the_standard_shows() {

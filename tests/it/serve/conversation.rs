@@ -10,7 +10,7 @@ use urepo::web::listen::Limits;
 
 use super::site::{Answered, SERVICE, Site};
 use crate::identity::{read, resolution, tables, text};
-use crate::resolve::{family, name, put};
+use crate::resolve::{family, name, put, standard};
 use crate::support::{World, make_collection};
 
 fn query(identifier: &str, verbs: &str, path: &str) -> String {
@@ -130,10 +130,10 @@ fn pairs_have_the_values_of_the_standard() {
     }
 }
 
-/// Example 9.2, relation by relation; its pairs of metadata are those of programs, which are not run here.
+/// Example 9.2, relation by relation, from items that the engines made; its pairs of metadata are those of programs, which
+/// are not run here.
 #[test]
 fn the_pairs_of_example_9_2_are_given_relation_by_relation() {
-    let row = "archive = 0\nibi = \"8JMKD3MGP8W/35MME4E\"".parse().unwrap();
     let is_ours = |line: &&str| {
         let name = line.split(' ').next().unwrap();
         let own = ["urlkey", "ibi.archiveservice", "ibi.platformsoftware"];
@@ -142,10 +142,27 @@ fn the_pairs_of_example_9_2_are_given_relation_by_relation() {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/example-9.2.txt");
     let text = read(fixture);
     let expected: BTreeSet<&str> = text.lines().filter(is_ours).collect();
-    let answers = ["", "GetLastEdition", "GetTranslation"].map(|it| answer_to(&row, it).1.text());
+    let (world, address) = (standard(), "mtc-m16c.sid.inpe.br");
+    let site = Site::with(&[(&world.path("a"), address)], Limits::default(), |_| {});
+    let answers = ["", "GetLastEdition", "GetTranslation"]
+        .map(|it| site.ask("GET", address, &query("8JMKD3MGP8W/35MME4E", it, ""), &[]).text());
     let found = answers.iter().flat_map(|answer| answer.lines()).filter(is_ours);
     assert_eq!(found.collect::<BTreeSet<_>>(), expected);
     assert_eq!(expected.len(), 21);
+}
+
+/// The relations came in 2014; the files are those of 2009 for every reader.
+#[test]
+fn files_keep_their_date_when_relations_are_added() {
+    let (world, address) = (standard(), "mtc-m16c.sid.inpe.br");
+    let site = Site::with(&[(&world.path("a"), address)], Limits::default(), |_| {});
+    let name = "sid.inpe.br/mtc-m18@80/2009/07.21.13.23";
+    let file = format!("/col/{name}/doc/CCSDS%20643.0-B-1.pdf");
+    let file = site.ask("GET", address, &file, &[]);
+    assert_eq!(file.field("last-modified"), "Tue, 21 Jul 2009 13:23:45 GMT", "{file:?}");
+    let page = site.ask("GET", address, &format!("/{name}:"), &["Accept: text/html"]).text();
+    assert!(page.contains("2009-07-21T13:23:45Z"), "{page}");
+    assert!(!page.contains("2014-05-01"), "{page}");
 }
 
 /// The printed answers that need no program to be run, letter by letter but for the key.
