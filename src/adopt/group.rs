@@ -9,7 +9,7 @@ use crate::collection::{Collection, Event, EventKind, Here, StoredItem, Writer, 
 use crate::custody::{Custody, CustodyId};
 use crate::disk::{Dir, PathError};
 use crate::identity::{Instant, RepositoryName, SECOND};
-use crate::item::{Content, Entry, State, Totals};
+use crate::item::{Entry, State, Totals};
 use crate::layout;
 use crate::sidecar::adopted::ADOPTED;
 use crate::sidecar::{Access, MAX_BYTES, Sidecar};
@@ -144,13 +144,6 @@ fn sidecar(ready: &Ready, id: CustodyId, own: &str, now: Instant) -> Sidecar {
     // Which archive has the Original of a Copy is unknown.
     let holder = if plan.state == State::Original { own } else { "" };
     let created = plan.name.instant();
-    let newest = entries.iter().filter_map(|entry| match entry.content {
-        Content::File { modified, .. } => Some(modified),
-        Content::Link { .. } | Content::EmptyDirectory { .. } => None,
-    });
-    // The files existed before the item, so its last update cannot be older than its name.
-    let updated =
-        plan.updated.or_else(|| newest.max()).unwrap_or(created).floor(SECOND).max(created);
     let mut origin = toml::Table::new();
     let adopted = toml::Value::String(now.floor(SECOND).to_string());
     origin.insert(ADOPTED.to_owned(), adopted);
@@ -159,7 +152,7 @@ fn sidecar(ready: &Ready, id: CustodyId, own: &str, now: Instant) -> Sidecar {
         repository: plan.name.clone(),
         ibip: plan.ibip.clone(),
         created,
-        timestamp: updated,
+        timestamp: plan.updated,
         described: None,
         target: plan.target.clone(),
         transferable: true,

@@ -14,7 +14,7 @@ use super::{AdoptError, Note, Plan, Planned};
 use crate::collection::{Collection, CollectionError, StoredItem, strays_in};
 use crate::disk::{Dir, DirEntry, Kind};
 use crate::holdings::{Arrival, Peers};
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::{PayloadPath, State, twins};
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar};
@@ -88,12 +88,15 @@ pub(super) fn look(
         ibip,
         target: None,
         relations,
-        updated,
+        updated: item.name().instant(),
         beside,
         notes: odd_name(name),
     };
     plan.notes.extend(notes);
-    plan.walk(&doc)?;
+    let newest = plan.walk(&doc)?;
+    // The files existed before the item, so its last update cannot be older than its name.
+    let updated = updated.or(newest).map_or(plan.updated, |it| it.floor(SECOND));
+    plan.updated = updated.max(plan.updated);
     plan.settle(target);
     Ok(Look::New(Box::new(plan)))
 }
@@ -161,10 +164,10 @@ pub(super) fn sidecar_of(item: &StoredItem) -> Result<Option<Sidecar>, AdoptErro
 }
 
 impl Plan {
-    /// Lists the entries below `doc`, without following links.
-    fn walk(&mut self, doc: &Dir) -> Result<(), AdoptError> {
+    /// Lists the entries below `doc`, without following links, and returns when the newest file was modified.
+    fn walk(&mut self, doc: &Dir) -> Result<Option<Instant>, AdoptError> {
         let mut pending = vec![PathBuf::new()];
-        let (mut odd, mut special) = (0, 0);
+        let (mut odd, mut special, mut newest) = (0, 0, None);
         while let Some(path) = pending.pop() {
             let dir = doc.open_dir(&path)?;
             let mut is_empty = true;
@@ -185,6 +188,7 @@ impl Plan {
                     Kind::File => {
                         let Some(stamp) = dir.stat(&entry.name)? else { continue };
                         special += u64::from(stamp.mode != stamp.permission_bits());
+                        newest = newest.max(Some(stamp.modified));
                         self.files += 1;
                         self.bytes += stamp.bytes;
                         self.add(&below, Planned::File { bytes: stamp.bytes });
@@ -205,7 +209,7 @@ impl Plan {
         if special > 0 {
             self.notes.push(Note::SpecialModes(special));
         }
-        Ok(())
+        Ok(newest)
     }
 
     fn add(&mut self, path: &Path, planned: Planned) {

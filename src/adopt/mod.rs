@@ -110,8 +110,8 @@ pub struct Plan {
     pub target: Option<PayloadPath>,
     /// Identifiers of other items, by kind of relation.
     relations: crate::sidecar::Relations,
-    /// The last update, if the description gives one.
-    updated: Option<Instant>,
+    /// The last update: that of the description, or else of the newest file.
+    updated: Instant,
     /// Entries beside the payload, which stay in place.
     pub beside: Vec<PathBuf>,
     /// Notes for a person.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::identity::{Ibip, Oddity, RepositoryName};
+use crate::identity::{Ibip, Instant, Oddity, RepositoryName};
 use crate::item::twins::Twins;
 
 /// A remark about an adopted item.
@@ -43,6 +43,8 @@ pub enum Note {
     },
     /// The IBIp has another date than the name; it is kept unchanged.
     OtherDate(Ibip),
+    /// Its last change is dated more than a day in the future.
+    FutureDate(Instant),
     /// One reference says Original, another one Copy.
     TwoStates,
     /// A reference gives a state that is neither Original nor Copy, or the record of the service is not
@@ -85,6 +87,7 @@ impl fmt::Display for Note {
             Note::OtherDate(ibip) => {
                 write!(f, "`{ibip}` has another date than the identifier, and is kept")
             }
+            Note::FutureDate(date) => write!(f, "its last change is dated {date}, in the future"),
             Note::TwoStates => f.write_str(
                 "its BibTeX calls it both original and copy: it counts as a Copy unless `--state` decides",
             ),

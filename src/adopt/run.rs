@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::group::{Ready, ingestion, place};
 use super::look::{Look, check_ledger, look};
 use super::read::Draft;
-use super::{AdoptError, Adopter, Mode, Outcome, Summary};
+use super::{AdoptError, Adopter, Mode, Note, Outcome, Summary};
 use crate::collection::{Event, Here, Listed, Names, StoredItem, Writer, lock_changes, visit_tree};
 use crate::disk::{Dir, Exclusion, IoContext, Links, PathError, SourceWalk};
 use crate::flow::{Flow, GROUP_ITEMS, Size, spread};
@@ -220,7 +220,7 @@ impl Side<'_> {
                 },
             }
         });
-        let plan = match (looked, twin) {
+        let mut plan = match (looked, twin) {
             (Ok(Look::Adopted { state, bytes }), _) => {
                 self.adopter.progress.skip(bytes);
                 let recorded = self.record_missing(&name, state);
@@ -238,6 +238,9 @@ impl Side<'_> {
             (Err(error), None) => return self.tell(number, refused(error)),
             (Ok(Look::New(plan)), None) => plan,
         };
+        if plan.updated.is_ahead_of(self.adopter.clock.now()) {
+            plan.notes.push(Note::FutureDate(plan.updated));
+        }
         self.adopter.progress.expect(1, plan.bytes);
         match self.writing.get() {
             Ok(None) => {

@@ -81,6 +81,11 @@ impl Instant {
         }
     }
 
+    /// Whether it is more than a day after `now`: clocks of two machines differ, but not by that much.
+    pub fn is_ahead_of(self, now: Instant) -> bool {
+        now.checked_add(86_400 * SECOND).is_some_and(|tomorrow| self > tomorrow)
+    }
+
     /// The time from `earlier` to this instant; `None` if `earlier` is the later one.
     pub fn duration_since(self, earlier: Instant) -> Option<Duration> {
         let nanoseconds = self.0.checked_sub(earlier.0)?;

@@ -46,7 +46,7 @@ use std::path::PathBuf;
 
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::item::State;
 
 pub use crate::custody::{Authority, Leaves, Step, Verb};
@@ -111,6 +111,8 @@ pub struct Transferred {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
+    /// Its last change.
+    pub changed: Instant,
     /// Unlisted files in the removed directories, which move to the trash.
     pub unlisted: Vec<PathBuf>,
 }

@@ -111,6 +111,7 @@ impl Staged {
             place,
             files,
             bytes,
+            changed: self.there.changed,
             unlisted: self.unlisted.clone(),
         }
     }

@@ -77,6 +77,7 @@ codes! {
     // It was put back from a backup: another collection may have the Original.
     ItemPutBack = 113, Damage, "an item is older than what the ledger, or another collection, says of it";
     StateDiffers = 114, Warning, "the sidecar says another state than its custody, because it was copied or edited by hand";
+    FutureDate = 115, Warning, "an item was changed more than a day in the future, by the clock that dated it";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "an entry of the payload is not in the sidecar";

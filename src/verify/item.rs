@@ -116,6 +116,11 @@ impl Inspection {
             reading: None,
         };
         if let Some(sidecar) = sidecar {
+            let changed = sidecar.changed();
+            if context.now.is_some_and(|now| changed.is_ahead_of(now)) {
+                let detail = format!("its last change is dated {changed}");
+                inspection.extend([Finding::new(Code::FutureDate, Place::Item, detail)]);
+            }
             inspection.report.state = Some(sidecar.state);
             inspection.report.ibip = sidecar.ibip.clone().map(Box::new);
             inspection.report.relations = sidecar.relations.iter().collect();

@@ -15,6 +15,7 @@ use super::work::{Batch, NameOrigin, VerifyJob, Work};
 use super::{Code, Scope};
 use crate::collection::{Listed, Lookup, Names};
 use crate::disk::{Kind, PathError};
+use crate::distributor::DEFAULT_MAX_WAIT;
 use crate::identity::RepositoryName;
 use crate::layout;
 
@@ -108,7 +109,8 @@ impl Lister<'_, '_, '_> {
             Ok(spellings) => two_spellings(&name, &spellings).into_iter().collect(),
             Err(error) => vec![Finding::of_error(Place::Item, &error)],
         };
-        if self.work.context.latest.is_some_and(|latest| name.instant() > latest) {
+        let ahead = self.work.context.now.and_then(|now| name.instant().duration_since(now));
+        if ahead.is_some_and(|ahead| ahead > DEFAULT_MAX_WAIT) {
             let detail =
                 "the clock has not reached its date, and new identifiers do not go on above it";
             findings.push(Finding::new(Code::FutureName, Place::Item, detail));

@@ -219,8 +219,8 @@ struct Context<'a> {
     /// Set when the reports are no longer wanted.
     abandoned: Interrupt,
     deadline: Option<rounds::Deadline<'a>>,
-    /// The latest date that a name can have by now, if that is checked.
-    latest: Option<Instant>,
+    /// The present, if dates are compared with it.
+    now: Option<Instant>,
     /// One token for each job. A thread holds one while it has a large sidecar in memory.
     large: Vec<Mutex<()>>,
 }
@@ -231,7 +231,7 @@ const LARGE_SIDECAR: u64 = 1024 * 1024;
 impl<'a> Context<'a> {
     fn new(depth: Depth, progress: &'a dyn Progress, interrupt: &'a Interrupt) -> Context<'a> {
         let (abandoned, large) = (Interrupt::default(), vec![Mutex::default()]);
-        Context { depth, progress, interrupt, abandoned, deadline: None, latest: None, large }
+        Context { depth, progress, interrupt, abandoned, deadline: None, now: None, large }
     }
 
     /// The same for many threads.

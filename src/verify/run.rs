@@ -18,7 +18,6 @@ use super::work::Work;
 use super::{Code, Context, Depth, ItemReport, Options, Report, Rounds, Scope, Summary};
 use crate::collection::{Collection, Names};
 use crate::disk::{IoContext, PathError, open_at_most};
-use crate::distributor::DEFAULT_MAX_WAIT;
 use crate::flow::{MOST_REQUESTS, drive, request_threads};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -64,8 +63,7 @@ pub fn verify_in_rounds(
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
     let mut context = Context::of_run(options, progress, interrupt);
-    let wait = i128::try_from(DEFAULT_MAX_WAIT.as_nanos()).unwrap_or(0);
-    context.latest = rounds.clock.now().checked_add(wait);
+    context.now = Some(rounds.clock.now());
     let scope = Scope::All(names);
     if options.depth == Depth::Quick || names.has_dates() {
         return run(collection, scope, options.jobs, &context, Keeping::default(), report);

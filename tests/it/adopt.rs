@@ -78,6 +78,8 @@ fn urlib(root: &Path) {
     write("index.html", b"the front page");
 }
 
+const NOW: &str = "2126-11-21T02:13:00Z";
+
 struct World {
     scratch: tempfile::TempDir,
 }
@@ -144,7 +146,8 @@ fn adopt(collection: &Collection, state: Option<State>, jobs: usize) -> Told {
 }
 
 fn run(mode: Mode<'_>, state: Option<State>, jobs: usize, mut each: impl FnMut(&Outcome)) -> Told {
-    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    // After the files that the tests write.
+    let clock = TestClock::at(NOW);
     let interrupt = Interrupt::default();
     let (peers, progress) = (Peers::default(), &NoProgress);
     let interrupt = &interrupt;
@@ -233,6 +236,24 @@ fn a_tree_of_an_archive_is_taken_in() {
     let kinds: Vec<_> =
         world.sidecar(UNDERSCORE).files.iter().map(|entry| entry.path.to_string()).collect();
     assert_eq!(kinds, ["a/data.bin", "hollow", "link"]);
+}
+
+#[test]
+fn a_date_in_the_future_is_a_note() {
+    let world = World::new();
+    let write = |name: &str, date| {
+        let path = world.write(&format!("{name}/doc/a.txt"), "alpha");
+        let date = std::time::UNIX_EPOCH + std::time::Duration::from_secs(date);
+        std::fs::File::options().append(true).open(path).unwrap().set_modified(date).unwrap();
+    };
+    let now: urepo::identity::Instant = NOW.parse().unwrap();
+    let now = u64::try_from(now.seconds()).unwrap();
+    write(REPORT, now + 86_300);
+    write(PAPER, now + 86_500);
+    let told = world.adopt();
+    assert_eq!(told.taken[REPORT].notes, []);
+    let date = world.sidecar(PAPER).timestamp;
+    assert_eq!(told.taken[PAPER].notes, [Note::FutureDate(date)]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Reports the outcome of each item and the end of the run.
 
+use urepo::clock::Clock as _;
 use urepo::item::State;
 use urepo::transfer::{Outcome, RunMode, Step, Summary, TransferError, Transferred, Verb};
 
@@ -36,6 +37,11 @@ impl<'r, 'a> Reporter<'r, 'a> {
         for Outcome { name, result } in outcomes {
             if let (Ok(done), false) = (&result, printer.json) {
                 self.warn_of_unlisted(name.as_str(), done);
+                if done.is_change() && done.changed.is_ahead_of(self.run.context.clock.now()) {
+                    let date = done.changed;
+                    let text = format!("`{name}`: its last change is dated {date}, in the future");
+                    printer.warning(&text);
+                }
             }
             match result {
                 Ok(done) if printer.json => output.record(&self.record(name.as_str(), &done)),

@@ -29,6 +29,31 @@ fn as_much_as_is_asked_for() {
     is_clean(&world);
 }
 
+/// Every later change would be dated after it, and win.
+#[test]
+fn that_an_item_is_dated_in_the_future() {
+    let (world, names) = archive_and_mirror(2);
+    change_item(&world.path("archive"), &names[1], |sidecar| {
+        sidecar.described = Some("2999-01-01T00:00:00Z".parse().unwrap());
+    });
+    let warning = format!(
+        "warning: `{}`: its last change is dated 2999-01-01T00:00:00Z, in the future\n",
+        names[1]
+    );
+    let copied = format!("{warning}copied 2 items, 2 files, 12 B\n");
+    tells(&world.run("-c archive copy --all --to mirror"), 0, "", &copied);
+    tells(
+        &world.run("-c archive copy --all --to mirror"),
+        0,
+        "",
+        "nothing to copy; 2 there already\n",
+    );
+    let verified = world.run("-c archive verify");
+    let found = format!("{}{}", verified.stdout, verified.stderr);
+    assert_eq!(verified.code, 0, "{found}");
+    assert_eq!(found.matches("U115").count(), 1, "{found}");
+}
+
 /// The same command again does nothing and ends well, in whatever way the item is named.
 #[test]
 fn that_an_earlier_run_has_done_it() {
