@@ -4,7 +4,7 @@ use super::archive::Archive;
 use super::item::RequestContext;
 use super::pages::shown;
 use crate::collection::CollectionError;
-use crate::identity::{Identifier, PersistentUrl, RepositoryName};
+use crate::identity::{Identifier, PersistentUrl, RepositoryName, SECOND};
 use crate::item::State;
 use crate::resolve::{ResolveError, Unresolved};
 use crate::sidecar::{AccessLevel, Sidecar};
@@ -104,7 +104,8 @@ impl Archive {
 
     /// The answer for a deleted item.
     pub(super) fn deleted(&self, sidecar: &Sidecar, context: &RequestContext<'_>) -> Answer {
-        let (name, time) = (sidecar.repository.as_str(), sidecar.timestamp.to_string());
+        let (name, time) =
+            (sidecar.repository.as_str(), sidecar.timestamp.floor(SECOND).to_string());
         let reason = sidecar.removal.as_ref().and_then(|removal| removal.reason.as_deref());
         let reason = reason.map_or(String::new(), |it| format!(": {}", shown(it.as_bytes())));
         let alert = Alert {

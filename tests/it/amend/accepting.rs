@@ -91,6 +91,35 @@ fn more_than_a_description_is_not_accepted() {
     assert_eq!(archive.accept("").code, 20);
 }
 
+/// Files that a person changed by hand, and sealed by `repair --reseal`, are dated; those of a corrected description are not.
+#[test]
+fn only_changed_files_get_a_new_date() {
+    let archive = Archive::new();
+    let world = &archive.world;
+    world.run("init mirror --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    let before = archive.sidecar();
+    archive.edit_by_hand("transferable = true", "transferable = false");
+    let reseal = format!("-c archive repair {} --reseal --from mirror", archive.name);
+    world.run(&reseal).succeeded();
+    let corrected = archive.sidecar();
+    assert_eq!(corrected.timestamp, before.timestamp);
+    assert!(corrected.described.is_some());
+    change_item(&world.path("archive"), &archive.name, |sidecar| {
+        let mut files = sidecar.files.to_vec();
+        if let urepo::item::Content::File { digest, .. } = &mut files[0].content {
+            *digest = urepo::digest::Digest::of(b"Dear you");
+        }
+        sidecar.files = files.into();
+    });
+    fs::write(archive.file().with_file_name("doc/letter.txt"), "Dear you").unwrap();
+    archive.edit_by_hand("transferable = false", "transferable = true");
+    world.run(&reseal).succeeded();
+    let changed = archive.sidecar();
+    assert!(changed.timestamp > corrected.changed());
+    assert_eq!(changed.described, Some(changed.timestamp));
+}
+
 #[test]
 fn without_any_other_word_the_present_values_are_shown() {
     let archive = Archive::new();
