@@ -26,7 +26,7 @@ pub(super) fn decide(
                 && let Some(from) = donors.iter().position(|donor| donor.rule == seen[at])
                 && let Some(record) = &donors[from].record
             {
-                return built(facts, (from, record), record.sidecar.custody.elsewhere());
+                return built(facts, (from, record), donors[from].rule.custody.elsewhere());
             }
             let state = own.sidecar.state_in(&facts.collection);
             if own.sidecar.state != state {
@@ -163,7 +163,7 @@ fn rebuilt(
     let from = donors.iter().position(|donor| std::ptr::eq(&raw const donor.rule, chosen));
     let found = from.and_then(|at| Some((at, donors[at].record.as_ref()?)));
     let Some((from, record)) = found else { return Err(RepairError::Outdated { name: name() }) };
-    let custody = record.sidecar.custody.elsewhere();
+    let custody = donors[from].rule.custody.elsewhere();
     if facts.was_elsewhere && custody.holder() != facts.collection {
         let sidecar = Sidecar { repository: name(), ..record.sidecar.stub(custody) };
         let action = SidecarAction::Rebuild { from, state: State::Elsewhere, changes: Vec::new() };

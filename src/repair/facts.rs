@@ -59,7 +59,7 @@ pub(super) struct DonorFacts {
     pub root: PathBuf,
     /// Its sidecar, if that is sealed.
     pub record: Option<Written>,
-    /// Its holding.
+    /// Its holding. Its custody is the one that the repaired item gets.
     pub rule: Holding,
 }
 
@@ -69,11 +69,7 @@ impl DonorFacts {
     pub(super) fn as_received(&mut self, line: Option<&Holding>) {
         let Some(ceded) = self.rule.custody.ceded() else { return };
         if line.is_some_and(|line| line.at == ceded.to && line.custody.id() == ceded.id) {
-            let offered = self.rule.custody.elsewhere().passed_to(&ceded.to, ceded.id);
-            if let Some(record) = &mut self.record {
-                record.sidecar.custody = offered.clone();
-            }
-            self.rule.custody = offered;
+            self.rule.custody = self.rule.custody.elsewhere().passed_to(&ceded.to, ceded.id);
         }
     }
 }

@@ -36,7 +36,8 @@ impl Killed {
             sidecar.state = State::Copy;
             sidecar.custody = sidecar.custody.ceded_to(&received, Leaves::Stub);
         });
-        killed.run("-c e recover --restored --dry-run", 0);
+        // What the machine remembers of a ledger would say that this one was put back.
+        std::fs::remove_dir_all(killed.world.path(".state")).unwrap();
         killed
     }
 

@@ -123,7 +123,7 @@ hint: `urepo -c archive recover` there finishes or withdraws it
 
 "#]]);
     refuses(&world, MIGRATE, 23).tells(str![[r#"
-error: a migration of `example.org/archive/2026/11.21.02.13` is under way, and collection 60cb is not in sight
+error: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
 hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive recover --withdraw` keeps the Original here
 
 "#]]);
@@ -138,7 +138,7 @@ hint: `urepo -c archive recover` there finishes or withdraws it
 
 "#]]);
     refuses(&world, "-c archive recover", 3).tells(str![[r#"
-warning: the migration of example.org/archive/2026/11.21.02.13 is not finished: a migration of `example.org/archive/2026/11.21.02.13` is under way, and collection 60cb is not in sight
+warning: the migration of example.org/archive/2026/11.21.02.13 is not finished: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
 hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive recover --withdraw` keeps the Original here
 there is nothing to remove
 error: interrupted changes to 1 item could not be completed
