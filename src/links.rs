@@ -126,19 +126,23 @@ impl<'a> Audit<'a> {
         let Some(item) = item.filter(|it| it.name().as_str() == to.item.as_str()) else {
             return Ok(LinkEnd::NoItem);
         };
-        if self.is_deleted(&item) {
+        if self.is_deleted(&item)? {
             return Ok(LinkEnd::Deleted);
         }
         Ok(if is_there(&item, to)? { LinkEnd::Present } else { LinkEnd::NoFile })
     }
 
-    /// Whether the item is a tombstone. Verification says what is wrong with a sidecar that cannot be read.
-    fn is_deleted(&self, item: &StoredItem) -> bool {
+    /// Whether the item is a tombstone. Verification says what is wrong with a damaged sidecar.
+    fn is_deleted(&self, item: &StoredItem) -> Result<bool, PathError> {
         // Many links lead to the same item.
         let mut known = self.deleted.borrow_mut();
-        *known.entry(item.name().to_string()).or_insert_with(|| {
-            item.sidecar().is_ok_and(|(sidecar, _)| sidecar.state == State::Deleted)
-        })
+        if let Some(is_deleted) = known.get(item.name().as_str()) {
+            return Ok(*is_deleted);
+        }
+        let sidecar = item.sidecar_if_sound()?;
+        let is_deleted = sidecar.is_some_and(|sidecar| sidecar.state == State::Deleted);
+        known.insert(item.name().to_string(), is_deleted);
+        Ok(is_deleted)
     }
 }
 

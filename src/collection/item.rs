@@ -123,6 +123,16 @@ impl StoredItem {
         Ok((sidecar, seal))
     }
 
+    /// The sidecar, unless it is missing or damaged, which `verify` reports. An error of the file system is no such damage:
+    /// nothing is known about the sidecar then.
+    pub(crate) fn sidecar_if_sound(&self) -> Result<Option<Sidecar>, PathError> {
+        match self.sidecar() {
+            Ok((sidecar, _)) => Ok(Some(sidecar)),
+            Err(CollectionError::Disk(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// The sidecar with its text and its version.
     pub(crate) fn read_sidecar(&self) -> Result<ReadSidecar, CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {

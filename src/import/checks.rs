@@ -9,7 +9,7 @@ use super::candidate::Candidate;
 use super::look::{Scanner, SourceScan};
 use super::source_lookup::{SourceQuery, item_of_source};
 use super::sources::Entry;
-use crate::collection::{Collection, Lookup};
+use crate::collection::{Collection, Lookup, StoredItem};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times};
 use crate::deposit::{Checks, DepositError, SourcePlace};
 use crate::digest::{Algorithm, Checker, Checksum};
@@ -140,7 +140,7 @@ impl KnownSource<'_> {
     fn sidecar(&self) -> Result<Option<Sidecar>, ImportError> {
         let item = self.lookup.item(&self.entry.name)?;
         // `verify` reports the faults of a sidecar.
-        Ok(item.and_then(|item| item.sidecar().ok()).map(|(sidecar, _)| sidecar))
+        Ok(item.map_or(Ok(None), |item| item.sidecar_if_sound())?)
     }
 }
 
@@ -181,9 +181,8 @@ pub(super) fn check_translations(
             RelationKind::TranslationOf => {
                 let items = item.map_or(Ok(Vec::new()), |item| collection.items_of(&item))?;
                 // `verify` reports the faults of a sidecar.
-                let Some((other, _)) = items.first().and_then(|it| it.sidecar().ok()) else {
-                    continue;
-                };
+                let other = items.first().map_or(Ok(None), StoredItem::sidecar_if_sound)?;
+                let Some(other) = other else { continue };
                 let own = candidate.label.as_ref().map(|label| label.name.clone().into());
                 if !other.relations.iter().any(|back| Some(&back.to) == own.as_ref()) {
                     refuse(to, other.metadata.language())?;

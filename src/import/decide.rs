@@ -363,15 +363,16 @@ impl<'a> Planner<'a> {
     /// everything in it is in that item, byte by byte.
     fn is_rest(&self, entry: &Entry, place: &SourcePlace) -> Result<bool, ImportError> {
         let item = self.lookup.item(&entry.name)?;
-        let Some((sidecar, _)) = item.and_then(|item| item.sidecar().ok()) else {
-            return Ok(false);
-        };
+        let sidecar = item.map_or(Ok(None), |item| item.sidecar_if_sound())?;
+        let Some(sidecar) = sidecar else { return Ok(false) };
         let how = (Times::Any, Closeness::Bytes, self.interrupt);
         match self.rules.looker.compare(place, &sidecar.files, None, how) {
             Ok(_) => Ok(true),
             // Another import has removed it meanwhile.
             Err(SourceKept::Disk(error)) if error.kind() == ErrorKind::NotFound => Ok(true),
-            Err(SourceKept::Copy(error @ CopyError::Interrupted)) => Err(error.into()),
+            // What cannot be compared is not taken for something else, of which a second item would be made.
+            Err(SourceKept::Disk(error)) => Err(CopyError::Disk(error).into()),
+            Err(SourceKept::Copy(error)) => Err(error.into()),
             Err(_) => Ok(false),
         }
     }
@@ -386,7 +387,8 @@ impl<'a> Planner<'a> {
         let looker = &self.rules.looker;
         let item = self.lookup.item(&entry.name)?;
         // `verify` reports the faults of a sidecar.
-        let Some((sidecar, _)) = item.and_then(|item| item.sidecar().ok()) else {
+        let sidecar = item.map_or(Ok(None), |item| item.sidecar_if_sound())?;
+        let Some(sidecar) = sidecar else {
             let keeps_links = Scanner { links: Links::Keep, ..looker.clone() };
             return Ok(keeps_links.look(place, exclusion, &|_| false)?.shape == entry.shape);
         };

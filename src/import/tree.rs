@@ -96,15 +96,22 @@ impl SourceTree {
         stat_of(&self.root.path_of(relative), Links::Follow).map_or(kind, |stamp| stamp.kind)
     }
 
-    /// Whether the directory at `relative` contains items and is not one. A directory that cannot be opened is
-    /// reported when it is entered.
-    fn goes_into(&self, relative: &Path) -> bool {
-        let is_bag =
-            || self.root.open_dir(relative).is_ok_and(|dir| bag::is_bag(&dir).unwrap_or(false));
-        match self.units {
+    /// Whether the directory at `relative` contains items and is not one.
+    fn goes_into(&self, relative: &Path) -> Result<bool, PathError> {
+        let is_bag = || bag::is_bag(&self.root.open_dir(relative)?);
+        Ok(match self.units {
             Units::EachFile => true,
-            Units::Depth(depth) => self.open.len() < depth && !is_bag(),
+            Units::Depth(depth) => self.open.len() < depth && !is_bag()?,
+        })
+    }
+
+    /// Lists a directory that contains items. Returns whether it does.
+    fn entered(&mut self, relative: &Path, exclusion: &Exclusion) -> Result<bool, PathError> {
+        let goes_into = self.goes_into(relative)?;
+        if goes_into {
+            self.enter(relative, exclusion)?;
         }
+        Ok(goes_into)
     }
 }
 
@@ -130,8 +137,12 @@ impl Iterator for SourceTree {
                 rule => rule,
             };
             let is_directory = kind == Kind::Directory && left_out.is_none();
-            if is_directory && self.goes_into(&relative) {
-                if let Err(error) = self.enter(&relative, &exclusion) {
+            let entered =
+                if is_directory { self.entered(&relative, &exclusion) } else { Ok(false) };
+            match entered {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(error) => {
                     let path = self.root.path_of(&relative);
                     return Some(Err(Box::new(Refused {
                         source: path.display().to_string(),
@@ -140,7 +151,6 @@ impl Iterator for SourceTree {
                         error: ImportError::Disk(error),
                     })));
                 }
-                continue;
             }
             let exclusion = exclusion.of_source(&relative);
             let found = Candidate::new(place(&self.root, relative, self.links));

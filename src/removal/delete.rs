@@ -145,8 +145,10 @@ fn as_planned<'l>(
         |path: &Path| CollectionError::Changed { name: name.clone(), path: path.to_path_buf() };
     if let Some(Proof { holding, text }) = &planned.proof {
         let now = holding.collection.item(name).and_then(|item| item.sidecar_text());
-        if now.map_or(true, |now| now != *text) {
-            return Err(changed(holding.collection.path()).into());
+        match now {
+            Ok(now) if now == *text => {}
+            Err(CollectionError::Disk(error)) => return Err(error.into()),
+            _ => return Err(changed(holding.collection.path()).into()),
         }
     }
     let Some(item) = locks.item(&Lookup::new(collection), name)? else {

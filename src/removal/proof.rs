@@ -2,6 +2,7 @@
 
 use super::{Lack, LookedAt, RemovalError};
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem};
+use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -66,7 +67,12 @@ fn look(
         Ok(found) => found,
         Err(lack) => return Some(Err(lack)),
     };
-    let lack = if is_same_directory(own, &item) {
+    let is_same_directory = match is_same_directory(own, &item) {
+        Ok(is_same) => is_same,
+        // The bytes that are to be given up may be the only ones.
+        Err(error) => return Some(Err(Lack::Unreadable(in_one_line(&error)))),
+    };
+    let lack = if is_same_directory {
         Lack::SameDirectory
     } else if record.sidecar.state == State::Elsewhere {
         Lack::Absent
@@ -86,9 +92,9 @@ fn look(
 }
 
 /// Whether both are the same directory, mounted in two places.
-fn is_same_directory(a: &StoredItem, b: &StoredItem) -> bool {
-    let [a, b] = [a, b].map(|item| item.stat(layout::PAYLOAD).ok().flatten());
-    a.zip(b).is_some_and(|(a, b)| a.identity == b.identity)
+fn is_same_directory(a: &StoredItem, b: &StoredItem) -> Result<bool, PathError> {
+    let (a, b) = (a.stat(layout::PAYLOAD)?, b.stat(layout::PAYLOAD)?);
+    Ok(a.zip(b).is_some_and(|(a, b)| a.identity == b.identity))
 }
 
 /// Whether both promise the same files, links and empty directories.

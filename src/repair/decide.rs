@@ -39,10 +39,9 @@ pub(super) fn decide(
             Ok(Decision { sidecar: own.sidecar.clone(), text, action: SidecarAction::Keep })
         }
         SidecarStatus::Doubtful(own) => {
-            if options.unsealed == Unsealed::Seal
-                && let Some(decision) = sealed_again(facts, own, donors, (id, now))?
-            {
-                return Ok(decision);
+            // What a person wants sealed is sealed or left as it is: nothing else takes its place.
+            if options.unsealed == Unsealed::Seal {
+                return sealed_again(facts, own, donors, (id, now));
             }
             rebuilt(facts, donors, seen)
         }
@@ -62,11 +61,11 @@ fn sealed_again(
     own: &Written,
     donors: &[DonorFacts],
     (id, now): (CustodyId, Instant),
-) -> Result<Option<Decision>, RepairError> {
+) -> Result<Decision, RepairError> {
     let name = || facts.name.clone();
     let mut sidecar = own.sidecar.clone();
     if sidecar.state != State::Deleted && !facts.payload.matches_all(&sidecar.files) {
-        return Ok(None);
+        return Err(RepairError::MoreDiffers { name: name() });
     }
     if sidecar.custody.ceded().is_some() {
         return Err(RepairError::Migrating { name: name() });
@@ -112,7 +111,7 @@ fn sealed_again(
             .map_err(|cause| RepairError::Sidecar { name: name(), cause })?;
     }
     let action = SidecarAction::Reseal { confirmed_by: agreeing.map(|(at, _)| at), differs };
-    written(facts, sidecar, own, action).map(Some)
+    written(facts, sidecar, own, action)
 }
 
 /// The sidecar of the donor with the highest custody that fits the payload, never below the line of the ledger.

@@ -40,6 +40,12 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
+    /// A sidecar that was edited by hand does not list the files that are there.
+    #[error("more of `{name}` differs than its description")]
+    MoreDiffers {
+        /// The item.
+        name: RepositoryName,
+    },
     /// Only an Original is changed.
     #[error("`{name}` is a Copy: a change belongs into its Original")]
     CopyEdited {
@@ -143,6 +149,7 @@ impl RepairError {
             | RepairError::NoRecord { .. }
             | RepairError::Outdated { .. }
             | RepairError::CustodyDiffers { .. }
+            | RepairError::MoreDiffers { .. }
             | RepairError::CopyEdited { .. }
             | RepairError::PerhapsDeleted { .. }
             | RepairError::Deleted { .. }

@@ -8,7 +8,7 @@ use super::decide::{decide, is_resealed};
 use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, holding_of, seen};
 use super::plan::{Damage, Plan, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
-use super::{Outcome, PartialRepair, RepairError, Repairer, donor};
+use super::{Outcome, PartialRepair, RepairError, Repairer, Unsealed, donor};
 use crate::collection::{
     ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, Lookup, StoredItem,
     Writer, lock_changes_with,
@@ -116,7 +116,13 @@ impl Repairer<'_> {
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (payload, strays, damage) = match &item {
             Some(item) => {
-                let payload = self.scan_payload(item, &record, &records)?;
+                let mut payload = self.scan_payload(item, &record, &records)?;
+                // A file that cannot be read says nothing about a sidecar that was edited.
+                if self.options.unsealed == Unsealed::Seal
+                    && let Some(error) = payload.error.take()
+                {
+                    return Err(error.into());
+                }
                 (payload, item.strays()?, Damage::Within)
             }
             None => (PayloadScan::default(), Vec::new(), Damage::Vanished),
@@ -251,7 +257,7 @@ impl Repairer<'_> {
         let doc = match open_payload(item.dir()) {
             Ok(Some(doc)) => doc,
             Ok(None) => return Ok(PayloadScan::default()),
-            Err(error) if is_of_the_item(&error) => return Ok(PayloadScan::unreadable()),
+            Err(error) if is_of_the_item(&error) => return Ok(PayloadScan::unreadable(error)),
             Err(error) => return Err(error.into()),
         };
         let mut known = KnownPaths::default();

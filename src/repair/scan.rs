@@ -39,6 +39,8 @@ pub(super) struct PayloadScan {
     shown: ShownModes,
     /// The precision of times and modes on the file system.
     fidelity: Option<Fidelity>,
+    /// The first error of a file or directory that counts as damaged.
+    pub error: Option<PathError>,
 }
 
 #[derive(Debug)]
@@ -109,8 +111,8 @@ impl<'a> KnownPaths<'a> {
 
 impl PayloadScan {
     /// The scan of a payload that cannot be entered.
-    pub(super) fn unreadable() -> PayloadScan {
-        PayloadScan { exists: true, ..PayloadScan::default() }
+    pub(super) fn unreadable(error: PathError) -> PayloadScan {
+        PayloadScan { exists: true, error: Some(error), ..PayloadScan::default() }
     }
 
     /// Scans `doc` and reads the `known` paths. `sidecar` is the metadata of the item's sidecar.
@@ -128,7 +130,10 @@ impl PayloadScan {
         doc.walk(|met| {
             let (dir, entry, path) = match met {
                 Met::Entry(dir, entry, path) => (dir, entry, path),
-                Met::Unlisted(_, error) if is_of_the_item(&error) => return Ok(true),
+                Met::Unlisted(_, error) if is_of_the_item(&error) => {
+                    scan.error.get_or_insert(error);
+                    return Ok(true);
+                }
                 // A file closed to this user is not damaged.
                 Met::Unlisted(_, error) => return Err(CopyError::Disk(error)),
             };
@@ -164,7 +169,10 @@ impl PayloadScan {
                 }
             }
             Ok(found) => found,
-            Err(CopyError::Disk(error)) if is_of_the_item(&error) => FoundEntry::Unread,
+            Err(CopyError::Disk(error)) if is_of_the_item(&error) => {
+                self.error.get_or_insert(error);
+                FoundEntry::Unread
+            }
             Err(error) => return Err(error),
         };
         self.found.insert(path, found);

@@ -73,9 +73,13 @@ const MOST_DAMAGED: usize = 10_000;
 const ITEMS: u64 = 4096;
 
 impl Note {
-    fn read(own: &Dir) -> Note {
-        let read = || own.open_file_if_there(layout::ROUND).ok()??.read_all(MAX_BYTES).ok();
-        let text = read().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    /// The note; `None` if it cannot be read, and so must not be written either.
+    fn read(own: &Dir) -> Option<Note> {
+        let bytes = match own.open_file_if_there(layout::ROUND).ok()? {
+            Some(mut file) => file.read_all(MAX_BYTES).ok()?,
+            None => Vec::new(),
+        };
+        let text = String::from_utf8(bytes).unwrap_or_default();
         let mut note = Note::default();
         for line in text.lines() {
             match line.split(' ').collect::<Vec<_>>()[..] {
@@ -86,7 +90,7 @@ impl Note {
                 _ => {}
             }
         }
-        note
+        Some(note)
     }
 
     /// Writes the note. Returns whether that was possible.
@@ -141,7 +145,8 @@ impl<'a> Rounds<'a> {
     ) -> (SkipPolicy, RoundRecord<'c>) {
         // Only a change rebuilds a lost directory.
         let own = collection.own().ok().flatten();
-        let note = own.map(Note::read).unwrap_or_default();
+        let read = own.and_then(Note::read);
+        let (own, note) = (own.filter(|_| read.is_some()), read.unwrap_or_default());
         let part = names.prefix.as_ref().map_or("*".to_owned(), Prefix::folded);
         let is_limited = self.time_limit.is_some();
         let at = note.at.get(&part).filter(|_| is_limited).cloned();
@@ -155,7 +160,7 @@ impl<'a> Rounds<'a> {
 /// whole.
 pub fn note_damaged(collection: &Collection, names: &[RepositoryName]) {
     let Ok(Some(own)) = collection.own() else { return };
-    let before = Note::read(own);
+    let Some(before) = Note::read(own) else { return };
     let mut note = before.clone();
     note.damaged.extend(names.iter().cloned());
     if note != before {

@@ -40,6 +40,7 @@ mod storage_rules;
 mod support;
 mod tidy;
 mod transfer;
+mod unread;
 mod users;
 mod verify;
 mod verify_roots;

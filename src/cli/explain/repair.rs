@@ -24,6 +24,8 @@ impl Explain for RepairError {
             Self::CustodyDiffers { .. } => {
                 failure.hint("put `[custody]` of the sidecar back as it was, or repair it from a good copy")
             }
+            Self::MoreDiffers { name } => failure
+                .hint(format!("`urepo repair {name} --dry-run` shows what; it repairs that")),
             Self::CopyEdited { .. } => failure.hint(
                 "`urepo meta set` changes the Original, `urepo repair ITEM --from COLLECTION` makes the Copy like it again",
             ),

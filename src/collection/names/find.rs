@@ -158,11 +158,9 @@ impl Collection {
         found.extend(self.items_ending_in(&format!("{shortest}.00"))?);
         let mut labelled = Vec::new();
         for item in found {
-            match item.sidecar() {
-                Ok((sidecar, _)) if sidecar.is_labelled(label) => labelled.push(item),
-                Err(CollectionError::Disk(error)) => return Err(error.into()),
-                // An item whose sidecar cannot be read counts as one without the label.
-                Ok(_) | Err(_) => {}
+            // An item with a damaged sidecar counts as one without the label.
+            if item.sidecar_if_sound()?.is_some_and(|sidecar| sidecar.is_labelled(label)) {
+                labelled.push(item);
             }
         }
         Ok(labelled)
@@ -185,7 +183,7 @@ impl Collection {
         // An index that cannot be used finds nothing.
         for name in names.and_then(Result::ok).unwrap_or_default() {
             if let Some(item) = lookup.item(&name)?
-                && item.sidecar().is_ok_and(|(sidecar, _)| sidecar.is_labelled(label))
+                && item.sidecar_if_sound()?.is_some_and(|sidecar| sidecar.is_labelled(label))
             {
                 labelled.push(item);
             }

@@ -9,6 +9,7 @@ use crate::support::{
     Faults, Mode, System, World, between_users, first_user, make_collection, scratch, share,
     write_ledger,
 };
+use crate::unread::failing_once;
 
 /// A directory, a file and a directory without files, to be taken away.
 fn make_sources(sources: &Path) {
@@ -185,6 +186,31 @@ fn a_manifest_may_be_repeated() {
         assert_eq!(counts, (imported, there, 0, 0), "{:?}", words(&events));
     }
     assert!(!sources.join("dir").exists() && !sources.join("a.txt").exists());
+}
+
+/// A part of a directory is what a killed run left of it, and never another source.
+#[test]
+fn a_source_is_not_imported_twice_because_its_item_can_not_be_read() {
+    let scratch = scratch();
+    let (root, sources) = (scratch.path().join("archive"), scratch.path().join("sources"));
+    make_collection(&root);
+    for file in ["dir/a.txt", "dir/b.txt"] {
+        write(&sources, file, file);
+    }
+    run(&root, &sources, SourceRule::Keep, &Watcher::default()).unwrap();
+    let collection = Collection::open(&root, &Watcher::default()).unwrap();
+    let before = crate::support::whole_items(&collection);
+    std::fs::remove_file(sources.join("dir/b.txt")).unwrap();
+    let sidecar = root.join(&before[0]).join("item.toml");
+    let watcher = failing_once(Operation::Open, &sidecar);
+    let again = run(&root, &sources, SourceRule::Remove, &watcher);
+    assert!(again.is_none_or(|summary| summary.imported == 0));
+    assert_eq!(crate::support::whole_items(&collection), before);
+    run(&root, &sources, SourceRule::Remove, &Watcher::default()).unwrap();
+    assert_eq!(
+        (crate::support::whole_items(&collection), crate::support::tree(&sources).len()),
+        (before, 0)
+    );
 }
 
 /// A killed run left a part of a directory; then somebody added a file.

@@ -1,7 +1,11 @@
 //! The last good copy.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rustix::io::Errno;
+
 use super::*;
-use crate::support::Trace;
+use crate::support::{Trace, on};
 
 #[test]
 fn is_not_the_last_where_a_copy_is_whole() {
@@ -30,6 +34,39 @@ fn is_not_proven_by_a_clone_or_itself() {
     let RemovalError::LastHolding { looked_at, .. } = error else { panic!("{error}") };
     assert!(looked_at.iter().all(|place| place.lack == Lack::SameCollection), "{looked_at:?}");
     assert_eq!(looked_at.len(), 2);
+}
+
+/// It may be the same directory, mounted twice.
+#[test]
+fn is_not_proven_by_what_can_not_be_compared_with_it() {
+    let world = World::with_copy();
+    for failing in ["archive", "other"] {
+        for at in 1.. {
+            let (seen, struck) = (AtomicUsize::default(), Arc::new(AtomicBool::default()));
+            let has_struck = Arc::clone(&struck);
+            let doc = world.item(failing).join("doc");
+            let watcher = on(Operation::Inspect, &doc, move || {
+                if seen.fetch_add(1, Ordering::Relaxed) + 1 == at {
+                    has_struck.store(true, Ordering::Relaxed);
+                    return Err(Errno::IO.into());
+                }
+                Ok(())
+            });
+            let [archive, other] = ["archive", "other"].map(|root| {
+                let watcher = if root == failing { watcher.clone() } else { Watcher::default() };
+                Collection::open(&world.root(root), &watcher).unwrap()
+            });
+            let others = [other];
+            let order = relying_on(&others);
+            let planned = plan(&archive, &world.name, &order, &NoProgress, &Interrupt::default());
+            if !struck.load(Ordering::Relaxed) {
+                planned.unwrap();
+                assert!(at > 1);
+                break;
+            }
+            planned.unwrap_err();
+        }
+    }
 }
 
 #[test]

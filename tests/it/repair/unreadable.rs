@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::repair::{Options, Outcome, PartialRepair, RepairError};
+use urepo::repair::{Options, Outcome, PartialRepair, RepairError, Unsealed};
 
 use super::{Pair, everything, flip};
 
@@ -102,6 +102,29 @@ fn a_file_that_can_not_be_opened_stays() {
     repair(&pair, &[], PartialRepair::Leave, &Rotten::new(damaged.clone())).unwrap();
     assert!(!pair.item("a").join("doc/added").exists());
     assert_eq!(fs::read(&damaged).unwrap(), bytes);
+}
+
+/// A person has edited its sidecar, which an error on the way to a file does not undo.
+#[test]
+fn what_is_to_be_sealed_is_not_replaced_for_a_file_that_can_not_be_read() {
+    let options = Options { unsealed: Unsealed::Seal, ..Options::default() };
+    for at in ["doc", "doc/sub", "doc/a.txt"] {
+        let pair = Pair::new();
+        let sidecar = pair.item("a").join("item.toml");
+        let edited = fs::read_to_string(&sidecar).unwrap().replace("A report", "A letter");
+        fs::write(&sidecar, &edited).unwrap();
+        let rotten = Rotten::new(pair.item("a").join(at));
+        match pair.repair_with(&["b"], options, &Watcher::new(Arc::clone(&rotten) as _)) {
+            Err(RepairError::Disk(error)) => assert_eq!(error.path(), rotten.path),
+            outcome => panic!("{outcome:?}"),
+        }
+        assert_eq!(fs::read_to_string(&sidecar).unwrap(), edited);
+        // Nor for one that has other bytes.
+        flip(&pair.item("a").join("doc/a.txt"));
+        let refused = pair.repair_with(&["b"], options, &Watcher::default());
+        assert!(matches!(refused, Err(RepairError::MoreDiffers { .. })), "{refused:?}");
+        assert_eq!(fs::read_to_string(&sidecar).unwrap(), edited);
+    }
 }
 
 /// Another user has closed it, which says nothing of what is in it: nothing is taken from donors in its place.

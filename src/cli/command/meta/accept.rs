@@ -7,7 +7,8 @@ use urepo::collection::{Collection, Writer};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::repair::{
-    Accepted, Compared, LoggedItems, Options, Outcome, Plan, Repairer, SidecarAction, Unsealed,
+    Accepted, Compared, LoggedItems, Options, Outcome, Plan, RepairError, Repairer, SidecarAction,
+    Unsealed,
 };
 use urepo::sidecar::{KeyChange, Seal};
 
@@ -154,15 +155,13 @@ fn edited(
     // Nothing is accepted for a Copy, even if its edited sidecar says Original.
     let is_only_sealed = is_resealed && plan.accepted.is_some();
     let is_in_doubt = plan.accepted.as_ref().is_some_and(|it| it.is_payload_in_doubt);
-    let more = format!("more of `{name}` differs than its description");
     if !is_only_sealed || !plan.steps.is_empty() || is_in_doubt {
-        return Err(Failure::new(Exit::Damage, more)
-            .hint(format!("`urepo repair {name} --dry-run` shows what; it repairs that")));
+        return Err(RepairError::MoreDiffers { name: name.clone() }.into());
     }
     let damaged = plan.accepted.as_ref().map(|it| &it.damaged[..]).unwrap_or_default();
     if !damaged.is_empty() {
-        let message = format!("{more}: {}", damaged.join(", "));
-        return Err(Failure::new(Exit::Damage, message)
+        let more = RepairError::MoreDiffers { name: name.clone() };
+        return Err(Failure::new(Exit::Damage, format!("{more}: {}", damaged.join(", ")))
             .hint(format!("`urepo repair {name} --from COLLECTION` repairs it from a good copy")));
     }
     Ok(Some(Box::new(plan)))

@@ -1,0 +1,112 @@
+//! An error of the file system is no fact about a collection: nothing is concluded from it, and nothing is done.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::Errno;
+use urepo::collection::Collection;
+use urepo::disk::{Exclusion, Links, Operation, Watcher};
+use urepo::identity::RepositoryName;
+use urepo::import::{SourceTree, Units};
+use urepo::links::Audit;
+use urepo::relation::{RelationAction, RelationRequest, plan};
+use urepo::sidecar::{Relation, RelationKind};
+use urepo::verify::note_damaged;
+
+use crate::support::{
+    TestClock, World, deposit, make_collection, on, options, request, whole_items,
+};
+
+/// A disk that fails to `operate` on `path` once.
+pub(crate) fn failing_once(operation: Operation, path: &Path) -> Watcher {
+    let has_failed = AtomicBool::default();
+    on(operation, path, move || {
+        let is_first = !has_failed.swap(true, Ordering::Relaxed);
+        if is_first { Err(Errno::IO.into()) } else { Ok(()) }
+    })
+}
+
+/// A collection with items of the files `one` and `two`, of which the first links to the second.
+struct Linked {
+    _world: World,
+    root: PathBuf,
+    names: Vec<RepositoryName>,
+}
+
+impl Linked {
+    fn new() -> Linked {
+        let world = World::new();
+        let root = world.path("archive");
+        let archive = make_collection(&root);
+        let clock = TestClock::at("2026-11-21T02:13:00Z");
+        let text = "<a href='../../11.21.02.14/doc/two'>";
+        let requests = [("one.html", text), ("two", "two")];
+        for (file, text) in requests {
+            let request = request(world.write(file, text));
+            deposit(&archive, vec![request], options(), &clock, |_| ()).unwrap();
+            clock.jump(60_000);
+        }
+        let names = whole_items(&archive).iter().map(|it| it.parse().unwrap()).collect();
+        Linked { _world: world, root, names }
+    }
+
+    fn sidecar(&self, at: usize) -> PathBuf {
+        self.root.join(self.names[at].as_str()).join("item.toml")
+    }
+
+    fn open(&self, watcher: &Watcher) -> Collection {
+        Collection::open(&self.root, watcher).unwrap()
+    }
+}
+
+#[test]
+fn a_link_to_an_item_that_can_not_be_read_leads_nowhere_known() {
+    let linked = Linked::new();
+    let links = |watcher: &Watcher| {
+        let collection = linked.open(watcher);
+        Audit::new(&collection).links(&collection.item(&linked.names[0]).unwrap())
+    };
+    assert_eq!(links(&Watcher::default()).unwrap().len(), 1);
+    links(&failing_once(Operation::Open, &linked.sidecar(1))).unwrap_err();
+}
+
+#[test]
+fn a_related_item_that_can_not_be_read_is_not_unknown() {
+    let linked = Linked::new();
+    let [from, to] = &linked.names[..] else { panic!("{:?}", linked.names) };
+    let relations = vec![Relation { kind: RelationKind::NextEdition, to: to.clone().into() }];
+    let request = RelationRequest { action: RelationAction::Link, relations, language: None };
+    let planned = |watcher: &Watcher| plan(&[linked.open(watcher)], 0, from, &request);
+    assert_eq!(planned(&Watcher::default()).unwrap().ends.len(), 2);
+    planned(&on(Operation::Open, &linked.sidecar(1), || Err(Errno::IO.into()))).unwrap_err();
+}
+
+/// Its tag files would become payload.
+#[test]
+fn a_bag_is_not_taken_for_a_directory() {
+    let world = World::new();
+    world.write("in/bag/bagit.txt", "BagIt-Version: 1.0\n");
+    world.write("in/bag/data/a.txt", "alpha");
+    let found = |watcher: &Watcher| {
+        let (units, exclusion) = (Units::Depth(2), Exclusion::default());
+        let tree = SourceTree::open(&world.path("in"), units, Links::Keep, &exclusion, watcher);
+        tree.unwrap().collect::<Vec<_>>()
+    };
+    assert!(matches!(&found(&Watcher::default())[..], [Ok(_)]));
+    let bag = world.path("in/bag/bagit.txt");
+    assert!(matches!(&found(&failing_once(Operation::Inspect, &bag))[..], [Err(_)]));
+}
+
+/// Items that were found damaged are read again until they are repaired.
+#[test]
+fn a_note_that_can_not_be_read_is_not_replaced() {
+    let linked = Linked::new();
+    let [one, two] = &linked.names[..] else { panic!("{:?}", linked.names) };
+    note_damaged(&linked.open(&Watcher::default()), std::slice::from_ref(one));
+    let note = linked.root.join(".urepo/round");
+    let before = std::fs::read_to_string(&note).unwrap();
+    assert!(before.contains(one.as_str()), "{before}");
+    let failing = linked.open(&failing_once(Operation::Open, &note));
+    note_damaged(&failing, std::slice::from_ref(two));
+    assert_eq!(std::fs::read_to_string(&note).unwrap(), before);
+}
