@@ -67,19 +67,6 @@ pub enum LockError {
     Disk(#[from] PathError),
 }
 
-impl LockError {
-    /// The same as a plain error about a path.
-    pub(crate) fn into_path_error(self) -> PathError {
-        match self {
-            LockError::Held { path, holder } | LockError::Interrupted { path, holder } => {
-                let kind = std::io::ErrorKind::WouldBlock;
-                PathError::new("lock", path, std::io::Error::new(kind, holder.to_string()))
-            }
-            LockError::Disk(error) => error,
-        }
-    }
-}
-
 /// The holder of a lock: the text that the holder wrote.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("held by {0}")]

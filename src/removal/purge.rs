@@ -8,7 +8,7 @@ use crate::collection::{
     Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, items_at_a_time,
     lock_changes,
 };
-use crate::disk::{Lock, PathError, TreeSize};
+use crate::disk::{Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::wait::Waiter;
@@ -127,7 +127,7 @@ pub struct Unlogged {
     /// Their number.
     pub events: u64,
     /// Why the first of them is missing.
-    pub cause: PathError,
+    pub cause: CollectionError,
 }
 
 impl<'a> Purger<'a> {
@@ -167,7 +167,7 @@ impl<'a> Purger<'a> {
                 let removed = condemned.and_then(|it| self.remove(entry, it.as_ref(), &mut purged));
                 note(entry, removed)
             });
-            if let Err(cause) = self.collection.log(&purged, self.waiter.clock) {
+            if let Err(cause) = self.collection.log(&purged) {
                 let unlogged = self.unlogged.get_or_insert(Unlogged { events: 0, cause });
                 unlogged.events += purged.len() as u64;
             }

@@ -232,3 +232,18 @@ fn what_is_minted_is_an_event() {
     assert_eq!(world.run(&format!("-c archive show {last}")).code, 21);
     world.run("-c archive verify").succeeded();
 }
+
+/// Whoever writes first adds the line that a killed run had not written.
+#[test]
+fn minting_completes_the_lines_of_a_killed_run() {
+    let world = World::with_collection();
+    world.write("a.txt", "a");
+    let name = world.run("-c archive new a.txt").line();
+    let root = world.path("archive");
+    crate::support::forget(&root, &name);
+    world.write("archive/.urepo/staging/4194303-dead/names", format!("{name}\n"));
+    world.run("-c archive mint").line();
+    let told = world.run(&format!("-c archive log {name}"));
+    assert!(told.succeeded().contains("registration"), "{}", told.stdout);
+    assert_eq!(crate::support::staged(&root), [""; 0]);
+}

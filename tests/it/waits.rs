@@ -125,6 +125,37 @@ fn names() {
     assert!(lock, "{error}");
 }
 
+/// Identifiers without items have a line in the ledger: nothing is issued while another process changes the collection.
+#[test]
+fn minting_waits_for_a_change_as_long_as_told() {
+    let (world, _, _) = world_with_name();
+    let root = world.path("archive");
+    let _lock = held(&root, "change.lock");
+    let mint = |waiter: Waiter<'static>| {
+        let collection = open(&root).with_waiter(waiter);
+        let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:00Z"));
+        let mut issuer = Issuer::new(&collection, &agent, &clock, &issue_options()).unwrap();
+        let last = |issuer: &Issuer<'_>| format!("{:?}", issuer.look().unwrap());
+        let before = last(&issuer);
+        let error = issuer.mint(1).unwrap_err();
+        assert_eq!(last(&issuer), before, "an identifier was given up");
+        error
+    };
+    let error = mint(Waiter::default().up_to(Duration::ZERO));
+    assert!(matches!(error, CollectionError::Locked { .. }), "{error:?}");
+    let clock: &'static Impatient = Box::leak(Box::new(Impatient::new()));
+    let error = mint(clock.waiter());
+    assert!(matches!(error, CollectionError::Interrupted { .. }), "{error:?}");
+}
+
+#[test]
+fn the_program_waits_for_a_change_as_long_as_told() {
+    let (world, _, _) = world_with_name();
+    let _lock = held(&world.path("archive"), "change.lock");
+    let ran = world.run("--lock-wait 0s -c archive mint");
+    assert_eq!((ran.code, ran.stdout.as_str()), (11, ""), "{}", ran.stderr);
+}
+
 #[test]
 fn the_index_hears_a_stop() {
     let (world, _, _) = world_with_name();

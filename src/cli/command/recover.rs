@@ -94,7 +94,7 @@ impl Recover {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
         if self.restored {
-            collection.accept_ledger(&context.clock).map_err(CollectionError::from)?;
+            collection.accept_ledger()?;
         }
         let mut is_behind = false;
         // New names are later than all that are known.

@@ -12,7 +12,7 @@ use std::path::Path;
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::ledger::{Found, registration};
-use crate::collection::{Collection, Writer};
+use crate::collection::{Collection, CollectionError, Writer};
 use crate::disk::{Dir, PathError, StoredFile};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -79,7 +79,7 @@ impl Collection {
         staging: &Dir,
         agent: &Agent,
         clock: &dyn Clock,
-    ) -> Result<(), PathError> {
+    ) -> Result<(), CollectionError> {
         for stage in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
             let note = Path::new(&stage.name).join(layout::CHANGE_NOTE);
             let mut file = match staging.open_file_if_there(note) {
@@ -98,7 +98,7 @@ impl Collection {
                 let missing = self.missing_line(&name)?;
                 events.extend(missing.map(|found| registration(&name, found, agent, clock)));
             }
-            self.log(&events, clock)?;
+            self.log(&events)?;
         }
         Ok(())
     }

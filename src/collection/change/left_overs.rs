@@ -41,6 +41,9 @@ pub struct Recovered {
     pub failed: Vec<CollectionError>,
 }
 
+/// Settings that were not published.
+const NEW_SETTINGS: &str = "urepo.toml.new";
+
 /// Whether `name` in urepo's own directory is a file that is built beside writers and was not published.
 fn is_unplaced(name: &Path) -> bool {
     let name = name.to_str().and_then(|name| name.strip_suffix(".new"));
@@ -84,11 +87,10 @@ impl Collection {
         clock: &dyn Clock,
     ) -> Vec<CollectionError> {
         let mut failed = self.restore_set_aside();
-        let new_settings = format!("{}.new", layout::SETTINGS);
+        failed.extend(unless_full(self.add_missing_lines(staging, agent, clock)).err());
         let outcomes = [
-            unless_full(self.add_missing_lines(staging, agent, clock)),
             remove_each(staging, |_| true, &mut failed),
-            self.root().remove_file_if_there(Path::new(&new_settings)),
+            self.root().remove_file_if_there(Path::new(NEW_SETTINGS)),
             self.remove_unplaced(&mut failed),
             staging.sync(),
         ];
@@ -168,6 +170,10 @@ pub fn left_overs(collection: &Collection) -> Result<Vec<LeftOver>, CollectionEr
     for name in unplaced(own)? {
         found.push(LeftOver { path: own.path_of(name), holder: None, life: life_of_builder(own) });
     }
+    if collection.root().stat(NEW_SETTINGS)?.is_some() {
+        let path = collection.root().path_of(NEW_SETTINGS);
+        found.push(LeftOver { path, holder: None, life: life_of_builder(own) });
+    }
     match own.open_dir_if_there(layout::PARTIAL) {
         Ok(None) => {}
         Ok(Some(partial)) => {
@@ -219,7 +225,7 @@ pub fn recover(
     let staging = own.ensure_dir(layout::STAGING)?;
     let mut failed = collection.remove_left_overs(&staging, agent, waiter.clock);
     let recorded = unless_full(collection.record_what_is_there(agent, waiter.clock));
-    failed.extend(recorded.err().map(CollectionError::from));
+    failed.extend(recorded.err());
     if let Err(error) = collection.remove_partial(&mut failed) {
         failed.push(error.into());
     }

@@ -54,8 +54,8 @@ impl Collection {
 }
 
 /// Lets a change continue without the ledger if there is no room for it: making room needs no list.
-pub(super) fn unless_full(listed: Result<(), PathError>) -> Result<(), PathError> {
-    if listed.as_ref().is_err_and(PathError::is_full) { Ok(()) } else { listed }
+pub(super) fn unless_full<E: Error + 'static>(listed: Result<(), E>) -> Result<(), E> {
+    if listed.as_ref().is_err_and(|error| is_full(error)) { Ok(()) } else { listed }
 }
 
 /// Creates the reserve of a collection, unless its disk is nearly full.

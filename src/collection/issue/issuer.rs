@@ -161,13 +161,17 @@ impl<'a> Issuer<'a> {
     ///
     /// One line of the ledger has the last of them: no item shows that they were issued.
     pub fn mint(&mut self, count: usize) -> Result<(Vec<Label>, Vec<Notice>), CollectionError> {
+        let collection = self.collection;
+        let _lock = collection.keep_recovery_away(self.agent, collection.waiter())?;
+        // Without its line a label is given up, so none is issued while another process changes the collection.
+        drop(collection.lock_ledger()?);
         let among = self.in_turn((0..self.sources.len()).collect());
         let (labels, notices) = self.issue_from(&among, count)?;
         if let Some(last) = labels.last() {
             let event = Event::new(EventKind::Mint, &last.name, self.clock.now(), self.agent);
             let before = labels.len() - 1;
             let note = (before > 0).then(|| format!("and {before} before it"));
-            self.collection.log(&[Event { note, ..event }], self.clock)?;
+            collection.log(&[Event { note, ..event }])?;
         }
         Ok((labels, notices))
     }

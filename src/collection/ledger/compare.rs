@@ -9,8 +9,8 @@ use super::replay::Replay;
 use super::{Collection, Event, Found, Here};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::Trashed;
 use crate::collection::names::list::{Names, years};
+use crate::collection::{CollectionError, Trashed};
 use crate::disk::{Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -84,7 +84,7 @@ impl Collection {
         &self,
         agent: &Agent,
         clock: &dyn Clock,
-    ) -> Result<(), PathError> {
+    ) -> Result<(), CollectionError> {
         let mut recorded = Ok(());
         let flow =
             self.discrepancies(&Names::default(), (Writers::None, States::Ignored), &mut |found| {
@@ -93,7 +93,7 @@ impl Collection {
                 }
                 if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
-        flow.and(recorded)
+        flow.map_err(CollectionError::from).and(recorded)
     }
 
     pub(super) fn discrepancies(

@@ -101,19 +101,19 @@ impl Collection {
             Ok(Event { note: Some(it.to_string()), ..event })
         };
         let events = needed.iter().map(event).collect::<Result<Vec<_>, PathError>>()?;
-        self.log(&events, waiter.clock)?;
+        self.log(&events)?;
         let damaged = damaged.min(agreed.damaged);
         if damaged > 0 {
             let (date, Agent { command, user, machine, .. }) = (now.floor(SECOND), agent);
             let line = json!({
                 "date": date, "event": "gap", "damaged": damaged, "command": command, "user": user, "machine": machine,
             });
-            let _lock = self.lock_ledger(waiter.clock)?;
+            let _lock = self.lock_ledger()?;
             self.append_lines(&[line.to_string()])?;
         }
         let is_put_back = is_put_back && agreed.is_put_back;
         if is_put_back {
-            self.accept_ledger(waiter.clock)?;
+            self.accept_ledger()?;
         }
         Ok(Corrected { added: needed, damaged, is_put_back })
     }

@@ -6,9 +6,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::Collection;
 use super::chain::{Head, Position, Tail, ends_with_sum};
-use crate::clock::Clock;
+use super::{Collection, CollectionError};
 use crate::disk::{Dir, PathError, Watcher};
 use crate::distributor::HostState;
 
@@ -84,9 +83,9 @@ impl Collection {
     }
 
     /// Takes the ledger as it is, by the word of a person.
-    pub fn accept_ledger(&self, clock: &dyn Clock) -> Result<(), PathError> {
+    pub fn accept_ledger(&self) -> Result<(), CollectionError> {
         let (Some(note), Some(dir)) = (&self.head_note, self.ledger()?) else { return Ok(()) };
-        let _lock = self.lock_ledger(clock)?;
-        note.write(Tail::find(&dir)?.head())
+        let _lock = self.lock_ledger()?;
+        Ok(note.write(Tail::find(&dir)?.head())?)
     }
 }

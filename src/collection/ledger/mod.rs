@@ -34,15 +34,11 @@ mod replay;
 
 use std::path::Path;
 use std::sync::PoisonError;
-use std::time::Duration;
 
-use super::{ChangeLocks, Collection};
-use crate::clock::Clock;
-use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
+use super::{ChangeLocks, Collection, CollectionError};
+use crate::disk::{Dir, Lock, LockMode, PathError};
 use crate::identity::{Instant, Prefix};
-use crate::interrupt::Interrupt;
 use crate::layout;
-use crate::wait::Waiter;
 
 use chain::{ChainReader, Tail};
 pub use compare::Discrepancy;
@@ -54,9 +50,6 @@ pub use imported::ImportedSource;
 pub(crate) use imported::{IMPORTED, SOURCE};
 pub(super) use rebuild::{Found, registration};
 pub(super) use replay::Replay;
-
-/// Other processes have the lock only while they change items.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The ledger in `own`, unless it is lost: it has a file at least.
 pub(super) fn ledger_in(own: &Dir) -> Result<Option<Dir>, PathError> {
@@ -85,12 +78,12 @@ impl Collection {
     }
 
     /// The same for events that change no holding: the lock is taken for them alone.
-    pub(crate) fn log(&self, events: &[Event], clock: &dyn Clock) -> Result<(), PathError> {
+    pub(crate) fn log(&self, events: &[Event]) -> Result<(), CollectionError> {
         if events.is_empty() {
             return Ok(());
         }
-        let _lock = self.lock_ledger(clock)?;
-        self.append(events)
+        let _lock = self.lock_ledger()?;
+        Ok(self.append(events)?)
     }
 
     /// This collection, as other collections name it.
@@ -123,16 +116,12 @@ impl Collection {
         appended
     }
 
-    /// Takes the change lock for a line of the ledger, even if a stop was requested meanwhile: what was done is recorded.
-    fn lock_ledger(&self, clock: &dyn Clock) -> Result<Lock, PathError> {
-        let waiter = Waiter::new(clock, &Interrupt::default(), PATIENCE);
-        let lock = Lock::take_unsigned(
-            self.ensure_own()?,
-            layout::CHANGE_LOCK,
-            LockMode::Exclusive,
-            &waiter,
-        );
-        lock.map_err(LockError::into_path_error)
+    /// Takes the change lock for a line of the ledger, which other processes have only while they change items. A free lock
+    /// is taken even if a stop was requested meanwhile: what was done is recorded.
+    pub(in crate::collection) fn lock_ledger(&self) -> Result<Lock, CollectionError> {
+        let (own, mode) = (self.ensure_own()?, LockMode::Exclusive);
+        let lock = Lock::take_unsigned(own, layout::CHANGE_LOCK, mode, self.waiter());
+        lock.map_err(|error| CollectionError::locked(&self.settings().name, error))
     }
 
     /// The directory of the ledger, unless it is lost.

@@ -100,7 +100,7 @@ impl Collection {
         names: &[RepositoryName],
         agent: &Agent,
         clock: &dyn Clock,
-    ) -> Result<(), PathError> {
+    ) -> Result<(), CollectionError> {
         let mut events = Vec::new();
         for name in names {
             if let Some(found) = self.found(name)?
@@ -109,7 +109,7 @@ impl Collection {
                 events.push(registration(name, found, agent, clock));
             }
         }
-        self.log(&events, clock)
+        self.log(&events)
     }
 
     /// The holding of an item, by its sidecar; `None` if it has none.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::Agent;
-use crate::collection::Collection;
 use crate::collection::ledger::ledger_in;
+use crate::collection::{Collection, CollectionError};
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError};
 use crate::layout;
 use crate::wait::Waiter;
@@ -130,7 +130,8 @@ impl Collection {
     /// The listener is called, unless the other process did it. May be killed and repeated at any point. The
     /// ledger waits for a change without other writers: an item that another writer removes meanwhile
     /// would look lost.
-    pub fn rebuild(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<(), PathError> {
+    pub fn rebuild(&self, agent: &Agent, waiter: &Waiter<'_>) -> Result<(), CollectionError> {
+        let locked = |error| CollectionError::locked(&self.settings.name, error);
         let own = self.ensure_own()?;
         if missing_parts(own)?.is_empty() {
             return Ok(());
@@ -139,7 +140,7 @@ impl Collection {
         self.root.ensure_dir(layout::OWN)?;
         // NFS locks only files.
         let _lock = Lock::take_unsigned(own, layout::CHANGE_LOCK, LockMode::Exclusive, waiter)
-            .map_err(LockError::into_path_error)?;
+            .map_err(locked)?;
         let mut missing = missing_parts(own)?;
         if missing.is_empty() {
             return Ok(());
@@ -156,7 +157,7 @@ impl Collection {
                 // Last, and in one step: while it is missing, the next change comes here again.
                 Ok(_alone) => ledger = Some(self.build_ledger(own, agent, waiter.clock)?),
                 Err(LockError::Held { .. }) => is_deferred = true,
-                Err(error) => return Err(error.into_path_error()),
+                Err(error) => return Err(locked(error)),
             }
         }
         missing.retain(|part| !is_deferred || *part != layout::LEDGER);
@@ -175,14 +176,14 @@ impl Collection {
         own: &Dir,
         agent: &Agent,
         waiter: &Waiter<'_>,
-    ) -> Result<(), PathError> {
+    ) -> Result<(), CollectionError> {
         if ledger_in(own)?.is_some() {
             return Ok(());
         }
         // Its holder may be waiting for the lock of the caller, and gives up after a moment.
         let brief = waiter.up_to(waiter.limit.min(MOMENT * 10));
         let _lock = Lock::take_unsigned(own, layout::CHANGE_LOCK, LockMode::Exclusive, &brief)
-            .map_err(LockError::into_path_error)?;
+            .map_err(|error| CollectionError::locked(&self.settings.name, error))?;
         if ledger_in(own)?.is_none() {
             let ledger = Some(self.build_ledger(own, agent, waiter.clock)?);
             let missing = vec![own.path_of(layout::LEDGER)];

@@ -39,7 +39,7 @@ impl RunState<'_, '_, '_> {
         let known = lock(&self.known);
         let (collection, lines) = (known.collection(), known.duplications(entries, self.clock));
         drop(known);
-        collection.log(&lines, self.clock)?;
+        collection.log(&lines)?;
         lock(&self.known).follow()
     }
 

@@ -160,7 +160,7 @@ error: cannot open `[WORLD]/mount/archive/.urepo/lock`
 caused by: Read-only file system (os error 30)
 hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/archive` shows it
 exit 1
-error: cannot open `[WORLD]/mount/archive/.urepo/memory/example.org+archive`
+error: cannot open `[WORLD]/mount/archive/.urepo/lock`
 caused by: Read-only file system (os error 30)
 hint: the file system is mounted read-only; `findmnt -T [WORLD]/mount/archive` shows it
 exit 1
