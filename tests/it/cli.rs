@@ -153,15 +153,16 @@ mod collections {
         assert_eq!(world.run("-c archive list").succeeded().lines().count(), 3);
     }
 
+    /// So is the rest of a killed run, and the root of a new disk.
     #[test]
-    fn are_made_here() {
+    fn are_made_of_an_empty_directory() {
         let world = World::new();
         world.write("a.txt", "alpha");
-        std::fs::create_dir(world.path("here")).unwrap();
-        let mut command =
-            world.command(["new", "../a.txt", "--init", "--host", "archive.example.org"]);
-        command.current_dir(world.path("here"));
-        assert_eq!(world.finish(command).code, 0);
+        for directory in ["lost+found", ".urepo"] {
+            std::fs::create_dir_all(world.path("here").join(directory)).unwrap();
+        }
+        world.write("here/README", "");
+        world.run("-c here new a.txt --init --host archive.example.org").succeeded();
         assert!(world.path("here/urepo.toml").is_file());
     }
 

@@ -74,6 +74,16 @@ pub(crate) struct SubsystemArgs {
 impl SubsystemArgs {
     pub(super) fn subsystem(&self, host: &str, granularity: Setting) -> Result<Subsystem, Failure> {
         let host: Host = host.parse()?;
+        // Each machine has this address, and an IBIp says which machine of the world it is of.
+        let is_own = |ip: &IpAddr| ip.is_loopback() || ip.is_unspecified() || ip.is_multicast();
+        if let Some(ip) = self.ip.filter(is_own) {
+            let what = format!(
+                "{ip} is the address of no single machine, so no IBIp can be built from it"
+            );
+            return Err(Failure::new(Exit::Failure, what).hint(
+                "leave `--ip` away: items then have no IBIp; one that is public may be added later",
+            ));
+        }
         Ok(Subsystem {
             port: port(self.port)?,
             ip: self.ip,

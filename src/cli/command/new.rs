@@ -1,16 +1,17 @@
 //! `urepo new`: deposit files and directories.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use urepo::collection::{Collection, Issuer, Subsystem};
-use urepo::deposit::{CollisionRule, Depositor, OnError, Options, SourceRule};
-use urepo::disk::Links;
+use urepo::deposit::{CollisionRule, DepositError, Depositor, OnError, Options, SourceRule};
+use urepo::disk::{Dir, Links, resolved, stat_of};
 use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
+use urepo::layout;
 use urepo::progress::{NoProgress, Progress, scan_first, with_scan};
 use urepo::sidecar::{Access, AccessLevel, Conditions, Metadata, Network};
 
@@ -23,6 +24,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::force::Force;
+use crate::cli::input::is_stdin;
 use crate::cli::leave_out::{ExcludeArgs, LeftOutTally};
 use crate::cli::report::Report;
 
@@ -95,7 +97,7 @@ pub(crate) struct New {
     relations: relations::RelationArgs,
     #[command(flatten)]
     pub(crate) issue: IssueArgs,
-    /// Create the collection first if it is missing; needs --host, and -c for another place than here
+    /// Create the collection that -c names first if it is missing; needs --host
     #[arg(long, requires = "host", help_heading = "New collection")]
     init: bool,
     /// The fully qualified host name that identifiers are built from
@@ -209,14 +211,13 @@ impl New {
         match found {
             Err(failure) if self.init && failure.exit == Exit::NoCollection => {}
             Err(failure) if failure.exit == Exit::NoCollection => {
-                let creates = "`--init --host FQDN` creates it first";
                 return Err(match &failure.hint {
                     // A disk may not be mounted.
                     Some(hint) if context.config.collection.is_some() => {
-                        let hint = format!("{hint}; {creates}");
+                        let hint = format!("{hint}; `--init --host FQDN` creates it first");
                         failure.hint(hint)
                     }
-                    _ => failure.hint(creates),
+                    _ => failure.hint(MAKES_ONE),
                 });
             }
             Ok(collection) if self.init => {
@@ -226,10 +227,13 @@ impl New {
             }
             found => return found.map(Some),
         }
-        let root = match &context.config.collection {
-            Some(named) => context.collection_path(&named.value),
-            None => context.current.clone(),
+        let Some(named) = &context.config.collection else {
+            let what = "`--init` does not make the current directory a collection";
+            return Err(Failure::usage(what).hint(MAKES_ONE));
         };
+        // Without the dot of `-c .`.
+        let root: PathBuf = context.collection_path(&named.value).components().collect();
+        self.check_root(context, &root)?;
         let subsystem = self.subsystem()?;
         if context.global.dry_run {
             return Ok(None);
@@ -238,7 +242,40 @@ impl New {
         context.printer.note(&format!("made the collection `{}`", collection.path().display()));
         Ok(Some(collection))
     }
+
+    /// Makes sure that the new collection at `root` has its directory for itself, and lies in no source.
+    fn check_root(&self, context: &Context, root: &Path) -> Done {
+        if stat_of(root, Links::Follow).is_ok() {
+            let directory = Dir::open(root, context.watcher())?;
+            for entry in directory.entries()? {
+                let name = entry?.name;
+                // A killed run leaves the beginnings of a collection, and a new disk has a directory of its own.
+                let beginnings = ["lost+found", layout::OWN, layout::README];
+                let is_beginning = beginnings.iter().any(|own| name == *own)
+                    || Path::new(&name).extension().is_some_and(|it| it == "new");
+                if !is_beginning {
+                    let root = root.display();
+                    let what =
+                        format!("`--init` does not make `{root}` a collection: it is not empty");
+                    return Err(Failure::new(Exit::Conflict, what).hint(MAKES_ONE));
+                }
+            }
+        }
+        let real = |path: &Path| Some(resolved(path).ok()?.join(root.strip_prefix(path).ok()?));
+        let Some(real) = root.ancestors().find_map(real) else { return Ok(()) };
+        let holds = |path: &&PathBuf| resolved(path).is_ok_and(|source| real.starts_with(source));
+        match self.paths.iter().filter(|path| !is_stdin(path)).find(holds) {
+            None => Ok(()),
+            Some(path) => {
+                let (path, collection) = (path.clone(), root.to_path_buf());
+                Err(DepositError::HoldsCollection { path, collection }.into())
+            }
+        }
+    }
 }
+
+/// The hint where no collection was named.
+const MAKES_ONE: &str = "`-c archive --init --host FQDN` makes the collection `archive` first";
 
 impl DescriptionArgs {
     pub(super) fn conditions(&self) -> Conditions {

@@ -10,9 +10,30 @@ fn that_are_not_there() {
     world.write("a.txt", "a");
     refuses(&world, "new a.txt", 10).tells(str![[r#"
 error: `[WORLD]` is not in a collection
-hint: `--init --host FQDN` creates it first
+hint: `-c archive --init --host FQDN` makes the collection `archive` first
 
 "#]]);
+    // What made the current directory a collection, and then refused.
+    for line in [
+        "new a.txt --init --host archive.example.org",
+        "-c . new a.txt --init --host archive.example.org",
+    ] {
+        let code = if line.starts_with("-c") { 23 } else { 2 };
+        let ran = world.run(line);
+        assert_eq!(ran.code, code, "{}", ran.stderr);
+        assert!(ran.stderr.contains("hint: `-c archive --init --host FQDN`"), "{}", ran.stderr);
+    }
+    world.write("thesis/a.txt", "a");
+    let within = "-c thesis/archive new thesis --init --host archive.example.org";
+    let ran = refuses(&world, within, 1);
+    ran.tells(str![[r#"
+error: `thesis` holds the collection `[WORLD]/thesis/archive` itself
+hint: deposit what lies beside the collection
+
+"#]]);
+    for made in ["urepo.toml", ".urepo", "thesis/archive"] {
+        assert!(!world.path(made).exists(), "{made}");
+    }
     refuses(&world, "-c archive new a.txt", 10).tells(str![[r#"
 error: `[WORLD]/archive` is not a collection
 hint: is it mounted? `findmnt` lists mounted file systems; `--init --host FQDN` creates it first

@@ -84,6 +84,13 @@ error: port 65536 is not from 1 to 65535
 hint: leave the port away for 80, the port of the Web
 
 "#]]);
+    for ip in ["127.0.0.1", "::1", "0.0.0.0", "224.0.0.1"] {
+        init(&format!("--ip {ip}"), 1).tells(str![[r#"
+error: [..] is the address of no single machine, so no IBIp can be built from it
+hint: leave `--ip` away: items then have no IBIp; one that is public may be added later
+
+"#]]);
+    }
     init("--ip 192.0.2", 2).tells(str![[r#"
 error: invalid value '192.0.2' for '--ip <IP>': invalid IP address syntax
 
