@@ -16,7 +16,7 @@ use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, HostState, Notice, Patience};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
-use urepo::progress::{NoProgress, Progress};
+use urepo::progress::Progress;
 use urepo::transfer::RunMode;
 use urepo::wait::Waiter;
 
@@ -27,7 +27,7 @@ use super::failure::Failure;
 use super::global::Global;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
-use super::progress::{Shown, Unit};
+use super::progress::{Shown, Total, Unit};
 use super::{agent, typed};
 
 /// The context of every command.
@@ -40,6 +40,8 @@ pub(crate) struct Context {
     pub(crate) agent: Agent,
     pub(crate) current: PathBuf,
     ctrl_c: Mutex<CtrlC>,
+    /// The number of items of the run, once it is known.
+    total: Total,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
 }
@@ -73,6 +75,7 @@ impl Context {
             ctrl_c: Mutex::new(CtrlC::catch(stop).map_err(|error| deaf(&error))?),
             agent: agent::this_process(command, machine_id),
             current,
+            total: Total::default(),
             unresolved: Mutex::default(),
         })
     }
@@ -264,15 +267,22 @@ impl Context {
     pub(crate) fn progress_in(&self, unit: Unit) -> Box<dyn Progress> {
         let terminal = self.printer.stderr_is_terminal();
         let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+        self.total.announce(Total::UNKNOWN);
+        let total = self.total.clone();
         if self.global.no_progress || self.printer.verbosity == Verbosity::Quiet {
-            Box::new(NoProgress)
+            Box::new(total)
         } else if terminal && !dumb && !self.printer.json {
-            Box::new(Shown::on_terminal(unit, &self.interrupt))
+            Box::new(Shown::on_terminal(unit, total, &self.interrupt))
         } else if self.global.progress {
-            Box::new(Shown::in_lines(self.printer.clone()))
+            Box::new(Shown::in_lines(self.printer.clone(), total))
         } else {
-            Box::new(NoProgress)
+            Box::new(total)
         }
+    }
+
+    /// The number of items of the run, if it is known.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.total.get()
     }
 
     /// A path on the command line, made absolute and without `..`.

@@ -16,7 +16,7 @@ use super::escape;
 use super::printer::{Printer, bar_output, set_bar, stderr_size};
 use super::table::cut_start;
 use counts::Counts;
-pub(crate) use counts::Unit;
+pub(crate) use counts::{Total, Unit};
 use screen::Screen;
 
 /// Progress that a person sees.
@@ -44,18 +44,18 @@ const CERTAIN: Duration = Duration::from_secs(3600);
 const INTERVAL: Duration = Duration::from_secs(10);
 
 impl Shown {
-    pub(crate) fn on_terminal(unit: Unit, interrupt: &Interrupt) -> Shown {
+    pub(crate) fn on_terminal(unit: Unit, total: Total, interrupt: &Interrupt) -> Shown {
         let screen = Screen::new(bar_output(), stderr_size);
-        let counts = Arc::new(Counts::new(unit));
+        let counts = Arc::new(Counts::new(unit, total));
         let bar = drawn_on(screen, &counts, interrupt.clone());
         bar.enable_steady_tick(TICK);
         set_bar(Some(bar.clone()));
         Shown { counts, form: Form::Bar(bar) }
     }
 
-    pub(crate) fn in_lines(printer: Printer) -> Shown {
+    pub(crate) fn in_lines(printer: Printer, total: Total) -> Shown {
         let form = Form::Lines(printer, Mutex::new(Instant::now()));
-        Shown { counts: Arc::new(Counts::new(Unit::Bytes)), form }
+        Shown { counts: Arc::new(Counts::new(Unit::Bytes, total)), form }
     }
 
     /// Shows that `amount` more is done.
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn lines_fit_the_terminal_and_are_cleared() {
         let (out, interrupt) = (Out::default(), Interrupt::default());
-        let counts = Arc::new(Counts::new(Unit::Bytes));
+        let counts = Arc::new(Counts::new(Unit::Bytes, Total::default()));
         let screen = Screen::new(Box::new(out.clone()), || (24, 40));
         let shown = drawn_on(screen, &counts, interrupt.clone());
         let bar = Shown { counts, form: Form::Bar(shown.clone()) };
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn no_time_is_left_until_it_is_known() {
         let (out, interrupt) = (Out::default(), Interrupt::default());
-        let counts = Arc::new(Counts::new(Unit::Bytes));
+        let counts = Arc::new(Counts::new(Unit::Bytes, Total::default()));
         let screen = Screen::new(Box::new(out.clone()), || (24, 80));
         let shown = drawn_on(screen, &counts, interrupt);
         let bar = Shown { counts, form: Form::Bar(shown.clone()) };

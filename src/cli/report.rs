@@ -2,6 +2,7 @@
 //! this.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use urepo::identity::RepositoryName;
@@ -48,7 +49,9 @@ pub(crate) struct End {
     pub(crate) done: Option<String>,
     /// What to do after a signal.
     pub(crate) hint: Option<&'static str>,
-    /// A failure that outweighs a signal.
+    /// The number of items that the run had not reached, if the progress does not know it.
+    pub(crate) left: Option<u64>,
+    /// What was found so far, also by a run that a signal ended.
     pub(crate) damage: Option<Failure>,
     /// A failure of the whole run, if neither a signal nor an error ended it. Without it, failed items make
     /// the run partial.
@@ -284,26 +287,38 @@ impl<'a> Report<'a> {
         self.print_repeated();
         let printer = &self.context.printer;
         let counts = &self.summary.counts;
+        let deletions = counts.others.get(DELETIONS).copied().unwrap_or_default();
+        let skipped = counts.skipped.unwrap_or_default();
+        let all = counts.items + counts.failed + skipped + deletions;
         let interrupted = self.context.interrupt.requested().then(|| {
             let items = || format!("{} {}", human::count(counts.items, "item"), self.verb);
-            let done = end.done.unwrap_or_else(items);
-            let failure = Failure::new(Exit::Interrupted, format!("interrupted; {done} so far"));
+            let mut message = format!("interrupted; {} so far", end.done.unwrap_or_else(items));
+            if !self.is_single && counts.failed > 0 {
+                let _ = write!(message, ", {} failed", counts.failed);
+            }
+            let left = || self.context.total().map(|total| total.saturating_sub(all));
+            if let Some(left @ 1..) = end.left.or_else(left).filter(|_| !self.is_single) {
+                let _ = write!(message, ", {left} not reached");
+            }
+            let failure = Failure::new(Exit::Interrupted, message);
             match end.hint {
                 Some(hint) => failure.hint(hint),
                 None => failure,
             }
         });
         let some_failed = || {
-            let deletions = counts.others.get(DELETIONS).copied().unwrap_or_default();
-            let skipped = counts.skipped.unwrap_or_default();
-            let all = counts.items + counts.failed + skipped + deletions;
             let items = human::count(all, "item");
             let message = format!("{} of {items} could not be {}", counts.failed, self.verb);
             Failure::new(Exit::Partial, message)
                 .hint(end.failed_hint.unwrap_or("each is named above, with its reason"))
         };
         let partial = end.partial.or_else(|| (counts.failed > 0).then(some_failed));
-        let failure = end.damage.or(interrupted).or(self.fatal).or(self.only_error).or(partial);
+        if let Some(damage) = end.damage.as_ref().filter(|_| interrupted.is_some() && !printer.json)
+        {
+            // A stop is the last word, and not the only one.
+            printer.failure(damage);
+        }
+        let failure = interrupted.or(end.damage).or(self.fatal).or(self.only_error).or(partial);
         if printer.json {
             self.summary.exit_code = failure.as_ref().map_or(Exit::Success, |it| it.exit).code();
             printer.record(&self.summary)?;

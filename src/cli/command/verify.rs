@@ -124,6 +124,7 @@ impl Verify {
             seen: RefCell::default(),
             relations: RefCell::default(),
         };
+        let has_names = items.is_some();
         if let Some(names) = items {
             run.items(&names, &*progress, &mut ending)?;
         } else if self.time_limit.is_some() {
@@ -133,10 +134,16 @@ impl Verify {
             run.all_measured(&*progress, &mut ending)?;
         }
         drop(progress);
+        if context.interrupt.requested() && !has_names {
+            ending.listed = run.count();
+        }
         ending.seen = run.seen.into_inner();
         ending.finish(report)
     }
 }
+
+/// How long a stopped run may go on.
+const MOMENT: Duration = Duration::from_millis(300);
 
 struct VerifyRun<'a> {
     verify: &'a Verify,
@@ -238,6 +245,25 @@ impl VerifyRun<'_> {
             });
         }
         Ok(())
+    }
+
+    /// The number of items in all roots, unless counting them takes longer than a person waits for a run to stop.
+    fn count(&self) -> Option<u64> {
+        let begun = self.context.clock.now();
+        let (mut items, mut is_late) = (0, false);
+        for root in self.roots {
+            let counted = root.visit_names(&self.names, |_| {
+                items += 1;
+                if items % 1000 == 0 {
+                    let passed = self.context.clock.now().duration_since(begun);
+                    is_late = passed.is_none_or(|passed| passed > MOMENT);
+                }
+                let flow = if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+                Ok::<_, PathError>(flow)
+            });
+            counted.ok().filter(|()| !is_late)?;
+        }
+        Some(items)
     }
 
     /// The rest of the time limit, if there is one.

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use urepo::progress::Progress;
 
@@ -28,17 +28,46 @@ pub(super) struct Counts {
     expected_items: AtomicU64,
     expected_files: AtomicU64,
     expected_bytes: AtomicU64,
-    /// The total number of items, or [`UNKNOWN`].
-    announced: AtomicU64,
+    total: Total,
     is_scanning: AtomicBool,
     /// The present file or item.
     current: Mutex<OsString>,
 }
 
-const UNKNOWN: u64 = u64::MAX;
+/// The number of items of a run, also of one that shows no progress.
+#[derive(Clone, Debug)]
+pub(crate) struct Total(Arc<AtomicU64>);
+
+impl Total {
+    pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+    pub(crate) fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Acquire)).filter(|total| *total != Total::UNKNOWN)
+    }
+}
+
+impl Default for Total {
+    fn default() -> Total {
+        Total(Arc::new(AtomicU64::new(Total::UNKNOWN)))
+    }
+}
+
+impl Progress for Total {
+    fn expect(&self, _items: u64, _bytes: u64) {}
+    fn advance(&self, _file: &Path, _bytes: u64) {}
+    fn finish_item(&self, _name: &str) {}
+
+    fn announce(&self, items: u64) {
+        self.0.store(items, Ordering::Release);
+    }
+
+    fn is_shown(&self) -> bool {
+        false
+    }
+}
 
 impl Counts {
-    pub(super) fn new(unit: Unit) -> Counts {
+    pub(super) fn new(unit: Unit, total: Total) -> Counts {
         Counts {
             unit,
             items: AtomicU64::new(0),
@@ -47,7 +76,7 @@ impl Counts {
             expected_items: AtomicU64::new(0),
             expected_files: AtomicU64::new(0),
             expected_bytes: AtomicU64::new(0),
-            announced: AtomicU64::new(UNKNOWN),
+            total,
             is_scanning: AtomicBool::new(false),
             current: Mutex::default(),
         }
@@ -69,7 +98,7 @@ impl Counts {
     /// file makes them wrong, and a stream has none.
     pub(super) fn overview(&self) -> Overview {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let announced = self.announced.load(Ordering::Acquire);
+        let announced = self.total.get().unwrap_or(Total::UNKNOWN);
         let [items, files, bytes] = [&self.items, &self.files, &self.bytes].map(get);
         let [all_items, all_files, all_bytes] =
             [&self.expected_items, &self.expected_files, &self.expected_bytes].map(get);
@@ -108,7 +137,7 @@ impl Progress for Counts {
     }
 
     fn announce(&self, items: u64) {
-        self.announced.store(items, Ordering::Release);
+        self.total.announce(items);
         self.is_scanning.store(false, Ordering::Relaxed);
     }
 
@@ -156,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_total_is_shown_once_all_that_was_announced_is_expected() {
-        let counts = Counts::new(Unit::Bytes);
+        let counts = Counts::new(Unit::Bytes, Total::default());
         counts.expect(1, 10);
         counts.advance(Path::new("a"), 5);
         assert_eq!(overview(&counts), "5 B, 0 items", "more may come");
@@ -171,7 +200,7 @@ mod tests {
 
     #[test]
     fn one_item_is_counted_in_files() {
-        let counts = Counts::new(Unit::Bytes);
+        let counts = Counts::new(Unit::Bytes, Total::default());
         counts.announce(1);
         counts.expect_files(2);
         assert_eq!(overview(&counts), "scanning… 2 files");
@@ -180,7 +209,7 @@ mod tests {
         counts.advance(Path::new("a"), 3);
         counts.finish_file();
         assert_eq!(overview(&counts), "3 B of 9 B, 1 of 3 files");
-        let stream = Counts::new(Unit::Bytes);
+        let stream = Counts::new(Unit::Bytes, Total::default());
         stream.announce(1);
         stream.expect(1, 0);
         stream.advance(Path::new("data"), 7);
@@ -189,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_scan_gives_the_totals_and_the_work_adds_none() {
-        let counts = Counts::new(Unit::Bytes);
+        let counts = Counts::new(Unit::Bytes, Total::default());
         let (found, wait) = std::sync::mpsc::channel();
         let (seen, go_on) = std::sync::mpsc::channel();
         let scan = move |scan: &Scan<'_>| {
@@ -210,7 +239,7 @@ mod tests {
             }
             assert_eq!(overview(&counts), "10 B of 30 B, 1 of 2 items");
         });
-        let abandoned = Counts::new(Unit::Bytes);
+        let abandoned = Counts::new(Unit::Bytes, Total::default());
         let scan = |scan: &Scan<'_>| scan.found(1).and(None);
         scan_first(&abandoned, Some(scan), (&SystemClock, &Interrupt::default()), |progress| {
             progress.finish_item("a");

@@ -185,6 +185,49 @@ fn a_reader_ends_as_well() {
     assert_eq!(output.stderr, b"");
 }
 
+/// A person who stopped it must not take the findings so far for all of them.
+#[test]
+fn a_stop_is_told_after_findings_as_well() {
+    let world = World::with_collection();
+    let names: Vec<_> = (0..2000).map(|at| format!("first/{at:04}-with-a-long-name")).collect();
+    names.iter().for_each(|name| drop(world.write(name, "")));
+    let first = world.run("-c archive new first").line();
+    (0..30).for_each(|at| drop(world.write(&format!("item-{at}"), "small")));
+    let rest: Vec<_> = (0..30).map(|at| format!("item-{at}")).collect();
+    world.run(&format!("-c archive new --each {}", rest.join(" "))).succeeded();
+    let doc = world.path("archive").join(first).join("doc");
+    std::fs::remove_dir_all(&doc).unwrap();
+    std::fs::create_dir(&doc).unwrap();
+    for json in [false, true] {
+        let mut command = world.command(["-c", "archive", "-j1", "verify", "--quick"]);
+        command.args(json.then_some("--json"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // The first finding has come, and the pipe is too small for all of them.
+        let mut stdout = vec![0];
+        let mut pipe = child.stdout.take().unwrap();
+        std::io::Read::read_exact(&mut pipe, &mut stdout).unwrap();
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        std::io::Read::read_to_end(&mut pipe, &mut stdout).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{stderr}");
+        let told = stderr.rsplit("interrupted; ").next().unwrap();
+        let (verified, left) = told.split_once(" verified so far, ").unwrap();
+        let number = |text: &str| text.split(' ').next().unwrap().parse::<u64>().unwrap();
+        assert_eq!(number(verified) + number(left), 31, "{stderr}");
+        if json {
+            let summary = String::from_utf8(stdout).unwrap();
+            let summary = summary.lines().last().unwrap().to_owned();
+            assert!(summary.contains(r#""complete":false"#), "{summary}");
+            assert!(summary.contains(r#""exit_code":130"#), "{summary}");
+        } else {
+            let damage = stderr.find("damaged").unwrap();
+            assert!(damage < stderr.find("interrupted").unwrap(), "{stderr}");
+        }
+    }
+}
+
 /// Whether a process listens for signals, or has ended.
 pub(super) fn listens(child: &Child) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();

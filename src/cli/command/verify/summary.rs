@@ -30,6 +30,8 @@ pub(super) struct Ending<'a> {
     each: Vec<(usize, Summary)>,
     total: Summary,
     pub compared: Option<Compared>,
+    /// The number of items in all roots, if a signal ended the run and it was counted.
+    pub listed: Option<u64>,
     /// The codes of the findings.
     pub seen: BTreeSet<Code>,
 }
@@ -43,6 +45,7 @@ impl<'a> Ending<'a> {
             each: Vec::new(),
             total: Summary::default(),
             compared: None,
+            listed: None,
             seen: BTreeSet::new(),
         }
     }
@@ -76,10 +79,10 @@ impl<'a> Ending<'a> {
         let items = human::count(self.total.items, "item");
         let fault = self.fault();
         let is_sound = fault.is_none() && (failed == 0 || self.total.items > 0);
-        // A signal outweighs that something may not be read.
         let (damage, partial) = if self.is_damaged() { (fault, None) } else { (None, fault) };
         let done = report.finish(End {
             done: Some(format!("{items} verified")),
+            left: self.listed.map(|all| all.saturating_sub(self.total.items + self.total.skipped)),
             damage,
             partial,
             closing: is_sound.then(|| self.success_message()),
