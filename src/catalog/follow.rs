@@ -7,9 +7,11 @@ use std::panic::resume_unwind;
 use std::sync::mpsc;
 
 use super::reader::{AT_A_TIME, Reader};
-use super::{CatalogError, RefreshContext, RefreshReport};
+use super::{CatalogError, RefreshReport};
 use crate::collection::{Collection, Listed, Names};
 use crate::index::{Index, Tables};
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
 
 /// Groups of items that are read before they are taken in.
 const AHEAD: usize = 2;
@@ -24,11 +26,11 @@ pub(super) struct Follower<'a> {
 impl<'a> Follower<'a> {
     pub(super) fn new(
         collection: &'a Collection,
-        context: &'a RefreshContext<'a>,
+        jobs: usize,
+        watched: (&'a dyn Progress, &'a Interrupt),
         report: &'a mut RefreshReport,
     ) -> Follower<'a> {
-        let RefreshContext { caller, jobs } = context;
-        let reader = Reader::new(collection, *jobs, (caller.progress, caller.interrupt));
+        let reader = Reader::new(collection, jobs, watched);
         Follower { collection, reader, report }
     }
 

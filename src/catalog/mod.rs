@@ -22,6 +22,8 @@ use crate::collection::Collection;
 use crate::disk::{Dir, PathError, Watcher};
 use crate::identity::Prefix;
 use crate::index::{Counts, Index};
+use crate::interrupt::Interrupt;
+use crate::progress::{NoProgress, Progress};
 use crate::wait::{LONGEST_PAUSE, Waiter};
 
 pub use cached_lookup::{CachedLookup, Lookahead};
@@ -65,6 +67,7 @@ pub struct Catalog<'a> {
     collection: &'a Collection,
     index: Index,
     report: RefreshReport,
+    jobs: usize,
 }
 
 impl<'a> Catalog<'a> {
@@ -147,11 +150,40 @@ impl<'a> Catalog<'a> {
         context: &RefreshContext<'_>,
         is_rebuild: bool,
     ) -> Result<Catalog<'a>, CatalogError> {
-        let mut catalog = Catalog { collection, index, report: RefreshReport::default() };
-        catalog.with_index(|report, index| {
-            Follower::new(collection, context, report).follow(index, is_rebuild)
-        })?;
+        let RefreshContext { caller, jobs } = *context;
+        let mut catalog = Catalog { collection, index, report: RefreshReport::default(), jobs };
+        catalog.follow((caller.progress, caller.interrupt), is_rebuild)?;
         Ok(catalog)
+    }
+
+    fn follow(
+        &mut self,
+        watched: (&dyn Progress, &Interrupt),
+        is_rebuild: bool,
+    ) -> Result<(), CatalogError> {
+        let Catalog { collection, index, report, jobs } = self;
+        patiently(collection.waiter(), || {
+            Follower::new(collection, *jobs, watched, report).follow(index, is_rebuild)
+        })
+    }
+
+    /// Builds the index again: it follows the ledger, and is damaged.
+    fn build_again(&mut self) -> Result<(), CatalogError> {
+        let collection = self.collection;
+        // The damaged one is closed before its file is emptied.
+        self.index = Index::open(None)?;
+        if let Some(path) = collection.index_path() {
+            let open = || {
+                Index::empty(path)?;
+                Ok(Index::open(Some(path))?)
+            };
+            match patiently(collection.waiter(), open) {
+                Ok(index) => self.index = index,
+                Err(error) if error.is_unwritable() => self.report.temporary = true,
+                Err(error) => return Err(error),
+            }
+        }
+        self.follow((&NoProgress, &collection.waiter().interrupt), true)
     }
 
     /// Result of [`Catalog::open`] and of the queries since.
@@ -164,13 +196,23 @@ impl<'a> Catalog<'a> {
         self.with_index(|_, index| Ok(index.tables().counts(prefix)?))
     }
 
-    /// Calls `act` with the index, again while another process has it.
+    /// Calls `act` with the index, again while another process has it, and once more with a new index if this one is
+    /// damaged.
     fn with_index<T>(
         &mut self,
         mut act: impl FnMut(&mut RefreshReport, &mut Index) -> Result<T, CatalogError>,
     ) -> Result<T, CatalogError> {
-        let Catalog { collection, index, report } = self;
-        patiently(collection.waiter(), || act(report, index))
+        let mut once = |catalog: &mut Catalog<'_>| {
+            let Catalog { collection, index, report, .. } = catalog;
+            patiently(collection.waiter(), || act(report, index))
+        };
+        match once(self) {
+            Err(CatalogError::Index(error)) if error.needs_rebuild() => {
+                self.build_again()?;
+                once(self)
+            }
+            done => done,
+        }
     }
 }
 

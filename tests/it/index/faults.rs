@@ -9,7 +9,9 @@ use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::index::Query;
 
-use super::support::{agrees, cache, copy_tree, items, names, open, try_catalog, with_index};
+use super::support::{
+    agrees, cache, copy_tree, index_file, items, names, open, try_catalog, with_index,
+};
 use crate::support::{
     Faults, Mode, System, TestClock, deposit, make_collection, options, request, scratch,
 };
@@ -76,6 +78,36 @@ fn an_answer_with_errors() {
                 strikes += 1;
             }
             assert!(strikes > 10, "only {strikes}");
+        }
+    }
+}
+
+/// It is made from the sidecars, so no answer depends on its bytes.
+#[test]
+fn a_damaged_index_is_built_again() {
+    const PAGE: usize = 4096;
+    let scratch = scratch();
+    let (root, clock) = (scratch.path().join("archive"), TestClock::at("2026-11-21T02:13:00Z"));
+    make_collection(&root);
+    for at in 0..40 {
+        let source = scratch.path().join(format!("source {at}"));
+        std::fs::write(&source, "alpha").unwrap();
+        deposit_into(&root, &source, &clock);
+    }
+    with_index(&root);
+    let file = index_file(&root);
+    let whole = std::fs::read(&file).unwrap();
+    let query = Query::default();
+    let answer =
+        || try_catalog(&open(&root), |it| (names(it, &query), format!("{:?}", it.counts(None))));
+    let wanted = answer().unwrap();
+    assert!(whole.len() > 4 * PAGE && wanted.0.len() == 40);
+    for at in (0..whole.len()).step_by(PAGE) {
+        for damage in [0, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at..at + PAGE].fill(damage);
+            std::fs::write(&file, bytes).unwrap();
+            assert_eq!(answer().unwrap(), wanted, "{at} {damage}");
         }
     }
 }
