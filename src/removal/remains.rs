@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::plan::BROKEN_SEAL;
@@ -205,10 +206,12 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The deleted items among `names` that are in the trash, in order, and why an entry cannot be read.
+/// The deleted items among `names` that are in the trash, or that one of `others` has, in order, and why an entry or item
+/// cannot be read.
 pub fn restorable(
     collection: &Collection,
     names: &Names,
+    others: &[Collection],
 ) -> Result<(Vec<RepositoryName>, Vec<RemovalError>), PathError> {
     let (mut found, mut failed) = (BTreeSet::new(), Vec::new());
     collection.visit_trash(|trashed| {
@@ -222,7 +225,32 @@ pub fn restorable(
         }
         Ok::<_, PathError>(())
     })?;
+    for other in others {
+        other.visit_names(names, |name| {
+            match is_tombstone_of(collection, other, &name) {
+                Ok(true) => drop(found.insert(name)),
+                Ok(false) => {}
+                Err(error) => failed.push(error.into()),
+            }
+            Ok::<_, PathError>(ControlFlow::Continue(()))
+        })?;
+    }
     Ok((found.into_iter().collect(), failed))
+}
+
+/// Whether `collection` has a tombstone of an item of which `other` has the files.
+fn is_tombstone_of(
+    collection: &Collection,
+    other: &Collection,
+    name: &RepositoryName,
+) -> Result<bool, CollectionError> {
+    let item = match collection.item(name) {
+        Err(error) if error.is_absence() => return Ok(false),
+        item => item?,
+    };
+    let sidecar = item.sidecar_if_sound()?;
+    let is_deleted = sidecar.is_some_and(|sidecar| sidecar.state == State::Deleted);
+    Ok(is_deleted && other.item(name)?.has_payload()?)
 }
 
 /// Whether the item of an entry is deleted, and is not only an older state of another one.
@@ -236,7 +264,8 @@ fn is_deleted(collection: &Collection, trashed: &Trashed) -> Result<bool, Remova
         State::Original | State::Copy => false,
         State::Deleted => item.has_payload()?,
         State::Elsewhere => {
-            item.sidecar().is_ok_and(|(copy, _)| copy.custody.id() == present.custody.id())
+            let copy = item.sidecar_if_sound()?;
+            copy.is_some_and(|copy| copy.custody.id() == present.custody.id())
         }
     })
 }

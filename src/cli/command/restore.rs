@@ -18,7 +18,8 @@ use crate::cli::select::{NameFlags, Selection};
 /// Restore deleted items from the trash
 ///
 /// Every byte in the trash is compared with the sidecar first. The item gets its former state: Original or
-/// Copy. Files that `urepo purge` has removed come from a collection of the settings, or of --with, that has a Copy.
+/// Copy. Files that `urepo purge` has removed come from a collection of the settings, or of --with, that has a Copy; --all
+/// restores such items only with --with.
 /// If the trash has an item several times, such as
 /// before a repair, the one that was deleted is restored; the command that copies the others out of the trash is printed.
 /// `urepo export ITEM --name source --to DIR` writes an item to a directory, as it was deposited.
@@ -65,7 +66,9 @@ impl Restore {
         let names = if let Some(names) = named(&collection, &selection, &mut report)? {
             names
         } else {
-            let (names, failed) = restorable(&collection, &selection.filter(context))?;
+            // What was purged comes back only from a collection that was named for that.
+            let named = if self.others.is_empty() { &[] } else { &others.collections[..] };
+            let (names, failed) = restorable(&collection, &selection.filter(context), named)?;
             for error in failed {
                 let _ = report.failed("", error.into());
             }
