@@ -65,6 +65,12 @@ impl Language {
         self.text.get(3..)
     }
 
+    /// Whether no text is in both: the languages differ, or the countries do.
+    pub fn excludes(&self, other: &Language) -> bool {
+        let countries = self.country().zip(other.country());
+        self.language() != other.language() || countries.is_some_and(|(a, b)| a != b)
+    }
+
     /// Whether Table B.1 of the standard lists the language, and its list of countries the country.
     pub fn is_listed(&self) -> bool {
         codes::is_language(self.language()) && self.country().is_none_or(codes::is_country)

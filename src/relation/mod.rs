@@ -51,7 +51,20 @@ pub struct RelationPlan {
     pub ends: Vec<RelationEnd>,
     /// The ends that stay unchanged.
     pub left: Vec<LeftEnd>,
+    /// Translations into another language than that of the description.
+    pub misnamed: Vec<Misnamed>,
     action: RelationAction,
+}
+
+/// A translation whose relation and description give different languages. A resolver goes by the relation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misnamed {
+    /// The translation.
+    pub item: RepositoryName,
+    /// The language of the relation.
+    pub said: Language,
+    /// The language of its description.
+    pub is: Language,
 }
 
 /// The changes in one Original.

@@ -4,8 +4,8 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use super::{
-    LeftEnd, LeftReason, NamedRelation, RelateError, RelationAction, RelationEnd, RelationPlan,
-    RelationRequest,
+    LeftEnd, LeftReason, Misnamed, NamedRelation, RelateError, RelationAction, RelationEnd,
+    RelationPlan, RelationRequest,
 };
 use crate::collection::{Collection, CollectionError};
 use crate::holdings::holdings;
@@ -40,7 +40,7 @@ pub fn plan<C: Borrow<Collection>>(
     let (own, _) = collections[home].named_item(from)?.sidecar()?;
     let language = request.language.clone().or_else(|| own.metadata.language());
     let mut own_end = RelationEnd { collection: home, name: from.clone(), links: Vec::new() };
-    let mut plan = RelationPlan { ends: Vec::new(), left: Vec::new(), action: request.action };
+    let mut plan = RelationPlan::new(request.action);
     for relation in &request.relations {
         let Relation { kind, to } = relation;
         let other = look_up(collections, to)?;
@@ -55,6 +55,9 @@ pub fn plan<C: Borrow<Collection>>(
             if request.action == RelationAction::Link {
                 refuse_circle(collections, &own, kind, sidecar)?;
             }
+        }
+        if request.action == RelationAction::Link {
+            plan.misnamed.extend(misnamed(&own, language.as_ref(), kind, sidecar));
         }
         own_end.links.push(match sidecar {
             Some(sidecar) => NamedRelation::to(kind.clone(), sidecar),
@@ -76,7 +79,7 @@ pub fn plan_for_new(
     request: &RelationRequest,
 ) -> Result<RelationPlan, RelateError> {
     let collections: &[_] = &borrowed(collections);
-    let mut plan = RelationPlan { ends: Vec::new(), left: Vec::new(), action: request.action };
+    let mut plan = RelationPlan::new(request.action);
     let Ok(nobody) = NOBODY.parse::<RepositoryName>() else { return Ok(plan) };
     for Relation { kind, to } in &request.relations {
         let language = request.language.as_ref();
@@ -102,7 +105,27 @@ impl Other {
     }
 }
 
+/// The translation of the relation, if its description gives another language.
+fn misnamed(
+    own: &Sidecar,
+    language: Option<&Language>,
+    kind: &RelationKind,
+    other: Option<&Sidecar>,
+) -> Option<Misnamed> {
+    let (translation, said) = match kind {
+        RelationKind::Translation(into) => (other?, into),
+        RelationKind::TranslationOf => (own, language?),
+        _ => return None,
+    };
+    let is = translation.metadata.language().filter(|is| is.excludes(said))?;
+    Some(Misnamed { item: translation.repository.clone(), said: said.clone(), is })
+}
+
 impl RelationPlan {
+    fn new(action: RelationAction) -> RelationPlan {
+        RelationPlan { ends: Vec::new(), left: Vec::new(), misnamed: Vec::new(), action }
+    }
+
     /// Adds the other end of `relation`, an item of the sidecar `own`.
     fn add_other(&mut self, other: &Other, relation: &Relation, back: Back, own: &Sidecar) {
         let (kind, reason) = match (back, other) {
@@ -209,14 +232,17 @@ fn look_up(collections: &[&Collection], identifier: &Identifier) -> Result<Other
         }
         _ => return Err(RelateError::TwoOriginals(identifier.clone())),
     }
+    let mut read = Vec::new();
     for holding in &held.all {
-        if let Ok((sidecar, _)) = collections[holding.collection].item(&name)?.sidecar() {
-            let is_deleted = sidecar.state == State::Deleted;
-            let reason = if is_deleted { LeftReason::Deleted } else { LeftReason::CopyOnly };
-            return Ok(Other::Held(Box::new(sidecar), reason));
-        }
+        let item = collections[holding.collection].item(&name)?;
+        // One that cannot be read may be the Original.
+        read.extend(item.sidecar_if_sound().map_err(CollectionError::from)?);
     }
-    Ok(Other::Unknown)
+    Ok(read.into_iter().next().map_or(Other::Unknown, |sidecar| {
+        let is_deleted = sidecar.state == State::Deleted;
+        let reason = if is_deleted { LeftReason::Deleted } else { LeftReason::CopyOnly };
+        Other::Held(Box::new(sidecar), reason)
+    }))
 }
 
 /// The name of an item that one of the collections has.

@@ -122,6 +122,8 @@ codes! {
     OneSidedRelation = 503, Warning, "the item that a relation leads to does not lead back";
     EditionCircle = 504, Warning, "the next editions of an item lead back to it";
     RelationContested = 505, Warning, "two items claim the same place, such as the next edition of a third";
+    // A resolver goes by the relation, a reader by the description.
+    TranslationLanguage = 506, Warning, "a translation is in another language than the relation to it says";
 }
 
 impl Code {

@@ -72,6 +72,7 @@ impl ItemReport {
             bytes: 0,
             ibip: None,
             relations: Box::default(),
+            language: None,
             findings,
         }
     }
@@ -124,6 +125,9 @@ impl Inspection {
             inspection.report.state = Some(sidecar.state);
             inspection.report.ibip = sidecar.ibip.clone().map(Box::new);
             inspection.report.relations = sidecar.relations.iter().collect();
+            if !inspection.report.relations.is_empty() {
+                inspection.report.language = sidecar.metadata.language();
+            }
             inspection.look_at_payload(sidecar, context)?;
         }
         Some(inspection)

@@ -57,7 +57,7 @@ mod work;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::collection::Names;
-use crate::identity::{Ibip, Instant, RepositoryName};
+use crate::identity::{Ibip, Instant, Language, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
@@ -126,6 +126,8 @@ pub struct ItemReport {
     pub ibip: Option<Box<Ibip>>,
     /// The relations in the sidecar.
     pub relations: Box<[Relation]>,
+    /// The language of its description, if it has relations.
+    pub language: Option<Language>,
     /// The findings.
     pub findings: Findings,
 }

@@ -320,3 +320,20 @@ fn languages_are_normalised_and_unlisted_ones_warned_of() {
     assert_eq!(ran.stderr.matches("`xx` is kept, but").count(), 1, "{}", ran.stderr);
     assert!(!ran.stderr.contains("pt-BR` is kept"), "{}", ran.stderr);
 }
+
+/// A resolver goes by the relation, and its reader finds a text in another language.
+#[test]
+fn a_translation_into_another_language_than_it_says_is_warned_of() {
+    let two = Two::new();
+    let [a, b] = &two.own;
+    two.world.run(&format!("-c archive meta set {b} language=pt-BR")).succeeded();
+    let told = two.relate("A --translation pt=B");
+    assert_eq!((told.code, told.stderr.contains("warning")), (0, false), "{}", told.stderr);
+    two.relate("A --translation pt=B --unlink").succeeded();
+    let told = two.relate("A --translation fr=B");
+    let warning =
+        format!("warning: `{b}` becomes a translation into `fr`, and its description says `pt-BR`");
+    assert!(told.code == 0 && told.stderr.contains(&warning), "{}", told.stderr);
+    let found = two.verified();
+    assert!(found.contains("U506") && found.contains(a.as_str()), "{found}");
+}

@@ -7,7 +7,9 @@ use urepo::amend::{AmendError, Amender};
 use urepo::collection::{ChangeLocks, Collection, StoredItem, Writer, lock_changes_with};
 use urepo::holdings::holdings;
 use urepo::identity::{Identifier, Language, RepositoryName};
-use urepo::relation::{LeftEnd, LeftReason, RelationAction, RelationPlan, RelationRequest, plan};
+use urepo::relation::{
+    LeftEnd, LeftReason, Misnamed, RelationAction, RelationPlan, RelationRequest, plan,
+};
 use urepo::sidecar::{Relation, RelationKind};
 
 use super::meta::report::AmendReporter;
@@ -238,6 +240,15 @@ impl At {
         report: &mut urepo::amend::Report<'_>,
     ) -> Result<RelationPlan, Failure> {
         self.check(context, &plan)?;
+        for Misnamed { item, said, is } in &plan.misnamed {
+            let what = format!(
+                "`{item}` becomes a translation into `{said}`, and its description says `{is}`"
+            );
+            context.printer.warning(&what);
+            context.printer.hint(&shell::pasted(&format!(
+                "`urepo meta set {item} language={said}` if that is wrong"
+            )));
+        }
         let progress = context.progress();
         let caller = context.caller(&*progress);
         let mut done = Vec::new();

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::EndKind;
 use crate::collection::{Collection, CollectionError};
-use crate::identity::{Identifier, RepositoryName};
+use crate::identity::{Identifier, Language, RepositoryName};
 use crate::item::State;
 use crate::sidecar::{Relation, RelationKind, Sidecar};
 use crate::verify::finding::{Finding, Place};
@@ -111,6 +111,11 @@ impl Judge<'_> {
                 (Code::RelationNowhere, detail)
             });
         };
+        if let RelationKind::Translation(into) = kind
+            && let Some(detail) = misnamed(sidecar, into, &other)
+        {
+            return Some((Code::TranslationLanguage, detail));
+        }
         if other.repository == sidecar.repository {
             // Of editions, that is a circle.
             let is_circle = matches!(kind, RelationKind::NextEdition | RelationKind::Own(_));
@@ -157,4 +162,16 @@ impl Judge<'_> {
         };
         self.roots.iter().any(issues) && self.roots.iter().all(never_held)
     }
+}
+
+/// The contradiction of a translation of `original` `into` a language and the descriptions of both.
+fn misnamed(original: &Sidecar, into: &Language, translation: &Sidecar) -> Option<String> {
+    let name = &translation.repository;
+    if original.metadata.language().as_ref() == Some(into) {
+        return Some(format!(
+            "`{name}` is its translation into `{into}`, and so is its own language"
+        ));
+    }
+    let is = translation.metadata.language().filter(|is| is.excludes(into))?;
+    Some(format!("`{name}` is its translation into `{into}`, and is in `{is}`"))
 }

@@ -1,21 +1,21 @@
 //! Checking relations between items: that the other end exists and agrees, and that editions do not form a
 //! circle.
 //!
-//! Verifying notes 24 bytes for each relation and compares both ends by hashes. Only if that is not enough,
-//! the item and the items that it leads to are opened again. A relation to an item that may be in another
-//! collection is not a finding.
+//! Verifying notes 24 bytes for each relation, and for translations their language, and compares both ends by hashes. Only
+//! if that is not enough, the item and the items that it leads to are opened again. A relation to an item that may be in
+//! another collection is not a finding.
 
 mod circle;
 mod judge;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 
 use super::{Disagreement, ItemReport};
 use crate::collection::{Collection, Names};
 use crate::disk::PathError;
-use crate::identity::{Identifier, RepositoryName};
+use crate::identity::{Identifier, Language, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::sidecar::RelationKind;
@@ -25,6 +25,10 @@ use judge::Judge;
 #[derive(Debug, Default)]
 pub struct RelationCheck {
     ends: Vec<End>,
+    /// The items that have translations, with the hashes of these and the languages of the relations.
+    translations: Vec<(u64, u64, Language)>,
+    /// The languages of items that have translations, or are some.
+    languages: HashMap<u64, Language>,
 }
 
 /// One end of a relation.
@@ -85,6 +89,18 @@ impl RelationCheck {
             return;
         }
         let from = hash(&item.name);
+        for relation in &item.relations {
+            match (&relation.kind, &relation.to) {
+                (RelationKind::Translation(into), Identifier::Repository(to)) => {
+                    self.translations.push((from, hash(to), into.clone()));
+                }
+                (RelationKind::Translation(_) | RelationKind::TranslationOf, _) => {}
+                _ => continue,
+            }
+            if let Some(language) = &item.language {
+                self.languages.insert(from, language.clone());
+            }
+        }
         self.ends.extend(item.relations.iter().map(|relation| {
             let to = match &relation.to {
                 Identifier::Repository(name) => Some(hash(name)),
@@ -151,7 +167,14 @@ impl RelationCheck {
             (Some(to), None) => missing.contains(&to) || self.is_mutual(end),
             _ => true,
         };
-        ControlFlow::Continue(open.into_iter().filter(is_doubtful).map(|end| end.from).collect())
+        let mut doubtful: HashSet<u64> =
+            open.into_iter().filter(is_doubtful).map(|end| end.from).collect();
+        let is_misnamed = |(from, to, into): &&(u64, u64, Language)| {
+            self.languages.get(to).is_some_and(|is| is.excludes(into))
+                || self.languages.get(from) == Some(into)
+        };
+        doubtful.extend(self.translations.iter().filter(is_misnamed).map(|(from, ..)| from));
+        ControlFlow::Continue(doubtful)
     }
 
     /// Whether the other end has the same relation to this one.

@@ -214,3 +214,26 @@ fn two_next_editions_of_one_item() {
         format!("`{one}` is its previous_edition, and has `{two}` as its next_edition")
     );
 }
+
+/// A resolver finds a translation by the relation, and its reader finds another language.
+#[test]
+fn translations_into_another_language_than_they_say() {
+    let roots = Roots::new(["a", "b"]);
+    let write = |root: &str, minute, text: &str, language: &str| {
+        write_item(&roots.path(root), &name(minute), "content", |sidecar| {
+            sidecar.state = State::Original;
+            sidecar.relations = relations(text);
+            sidecar.metadata.add("language", language).unwrap();
+        });
+    };
+    write("a", 1, "translation.fr=2 translation.pt=3", "en");
+    write("b", 2, "translation_of=1", "fr-CA");
+    write("b", 3, "translation_of=1", "pt-BR");
+    roots.tell_relations(&[]);
+    write("b", 2, "translation_of=1", "de");
+    let details = roots.tell_relations(&["0 01 U506"]);
+    assert_eq!(details, format!("`{}` is its translation into `fr`, and is in `de`", name(2)));
+    write("b", 2, "translation_of=1", "fr");
+    write("a", 1, "translation.fr=2 translation.pt=3", "pt");
+    roots.tell_relations(&["0 01 U506"]);
+}
