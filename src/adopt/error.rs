@@ -33,14 +33,6 @@ pub enum AdoptError {
         /// Where.
         path: PathBuf,
     },
-    /// A link leads out of the payload, and to no other item of the root.
-    #[error("the link `{}` leads out of the item, to `{target}`", path.display())]
-    LinkLeaves {
-        /// The link.
-        path: PathBuf,
-        /// The target of the link.
-        target: String,
-    },
     /// A file cannot be kept as it is.
     #[error(transparent)]
     File(#[from] FileFault),

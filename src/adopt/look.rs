@@ -167,7 +167,8 @@ impl Plan {
     /// Lists the entries below `doc`, without following links, and returns when the newest file was modified.
     fn walk(&mut self, doc: &Dir) -> Result<Option<Instant>, AdoptError> {
         let mut pending = vec![PathBuf::new()];
-        let (mut odd, mut special, mut newest) = (0, 0, None);
+        let (mut odd, mut special, mut outward) = (0, 0, 0);
+        let mut newest = None;
         while let Some(path) = pending.pop() {
             let dir = doc.open_dir(&path)?;
             let mut is_empty = true;
@@ -183,7 +184,7 @@ impl Plan {
                     }
                     Kind::Link => {
                         let target = dir.read_link(Path::new(&entry.name))?;
-                        self.add_link(doc, &below, &target)?;
+                        outward += u64::from(self.add_link(&below, &target));
                     }
                     Kind::File => {
                         let Some(stamp) = dir.stat(&entry.name)? else { continue };
@@ -206,6 +207,9 @@ impl Plan {
         if odd > 0 {
             self.notes.push(Note::OddFileNames(odd));
         }
+        if outward > 0 {
+            self.notes.push(Note::OutwardLinks(outward));
+        }
         if special > 0 {
             self.notes.push(Note::SpecialModes(special));
         }
@@ -218,19 +222,17 @@ impl Plan {
         self.entries.push((path, planned));
     }
 
-    fn add_link(&mut self, doc: &Dir, path: &Path, target: &OsStr) -> Result<(), AdoptError> {
-        let stays = PayloadPath::new(path).is_ok_and(|it| {
+    /// Adds a link. Returns whether it leads out of the item, and to no other one: the tree is kept as it is, so that is no
+    /// reason to leave the item out.
+    fn add_link(&mut self, path: &Path, target: &OsStr) -> bool {
+        let leads_to_an_item = PayloadPath::new(path).is_ok_and(|it| {
             it.link_stays_inside(target.as_bytes())
                 || it
                     .linked_path(&self.spelt, target.as_bytes())
                     .is_some_and(|to| to.item != self.spelt)
         });
-        if !stays {
-            let target = target.display().to_string();
-            return Err(AdoptError::LinkLeaves { path: doc.path_of(path), target });
-        }
         self.add(path, Planned::Link { target: target.as_bytes().to_vec() });
-        Ok(())
+        !leads_to_an_item
     }
 
     /// Adds the notes that need the whole plan.

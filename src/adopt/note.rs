@@ -15,6 +15,8 @@ pub enum Note {
     Twins(Twins),
     /// The number of names in the payload that are not UTF-8, or have control characters.
     OddFileNames(u64),
+    /// The number of links that lead out of the item, and to no other one.
+    OutwardLinks(u64),
     /// The number of files with permission bits that no sidecar keeps.
     SpecialModes(u64),
     /// The payload is empty.
@@ -63,6 +65,9 @@ impl fmt::Display for Note {
             }
             Note::OddFileNames(count) => {
                 write!(f, "file names that are not UTF-8 or have control characters, kept: {count}")
+            }
+            Note::OutwardLinks(count) => {
+                write!(f, "links that lead out of it, kept as they are: {count}; `urepo links` lists them")
             }
             Note::SpecialModes(count) => {
                 write!(f, "files whose special permission bits are not recorded: {count}")

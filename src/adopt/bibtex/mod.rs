@@ -1,13 +1,21 @@
 //! A small reader of BibTeX, for the `@reference.bib` of archives of the nineties.
 //!
 //! [`read`] splits a file into entries, [`to_text`] turns LaTeX into plain text, and [`plain`] does so for
-//! file names and URLs. Nothing is refused: text that is not understood is returned unchanged.
+//! file names and URLs. Nothing is refused: text that is not understood is returned unchanged. References in the form of
+//! `refer` get the same fields.
 
 mod latex;
 mod reader;
+mod refer;
 
 pub(super) use latex::{names, plain, to_text};
-pub(super) use reader::{Field, Library, Reference, read};
+pub(super) use reader::{Field, Library, Reference};
+
+/// Splits `text` into entries, or into references in the form of refer.
+pub(super) fn read(text: &str) -> Library {
+    let library = reader::read(text);
+    if library.references.is_empty() { refer::read(text).unwrap_or(library) } else { library }
+}
 
 /// The text of a file, which is UTF-8 or, in older files, Latin-1; and whether it was UTF-8.
 pub(super) fn decode(bytes: &[u8]) -> (String, bool) {

@@ -19,8 +19,6 @@ impl Explain for AdoptError {
                 .hint("put a directory in its place, and repeat the command"),
             Self::Special { .. } => Failure::of(Exit::Failure, self)
                 .hint("move it out of the way: items hold files, directories and links"),
-            Self::LinkLeaves { .. } => Failure::of(Exit::Failure, self)
-                .hint("put in its place what it points to, or move it out of the way"),
             Self::OtherFile { name, .. } => Failure::of(Exit::Conflict, self).hint(format!(
                 "`urepo verify {name}` says what is wrong with it; it is not overwritten"
             )),

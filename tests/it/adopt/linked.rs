@@ -55,14 +55,27 @@ fn spellings_that_are_there_already_are_kept() {
     }
 }
 
+/// The tree is as it is: an item that is left out would be damage for ever, with no good copy anywhere.
 #[test]
-fn what_leads_out_of_the_root_or_to_no_item_is_refused() {
+fn what_leads_out_of_the_root_or_to_no_item_is_kept() {
     for target in ["../../../../../../etc/passwd", "../../../../../notes", "/etc/passwd"] {
         let world = tree();
-        symlink(target, world.path(format!("col/{THESIS}/doc/out"))).unwrap();
+        let link = world.path(format!("col/{THESIS}/doc/out"));
+        symlink(target, &link).unwrap();
         let ran = world.run("adopt col");
-        assert_eq!(ran.code, 3, "{target}: {}", ran.stderr);
-        assert!(ran.stderr.contains("leads out of the item"), "{}", ran.stderr);
+        assert_eq!(ran.code, 0, "{target}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("links that lead out of it, kept as they are: 1"),
+            "{}",
+            ran.stderr
+        );
+        assert_eq!(std::fs::read_link(&link).unwrap(), std::path::Path::new(target));
+        world.run("verify col").succeeded();
+        world.run("init copies --host copies.example.org").succeeded();
+        world.run("-c col copy --all --to copies").succeeded();
+        world.run("verify copies").succeeded();
+        let told = world.run("-c col links --all");
+        assert!(told.stdout.starts_with("outside "), "{}", told.stdout);
     }
 }
 

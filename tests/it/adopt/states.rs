@@ -182,3 +182,15 @@ fn a_record_of_the_service_that_is_not_read_leaves_the_state_open() {
     world.write(&format!("{REPORT}/.reserved"), "a file");
     assert_eq!(world.adopt().taken[REPORT].state, State::Original);
 }
+
+/// The services of URLib keep some references in this form.
+#[test]
+fn a_reference_in_the_form_of_refer_is_understood() {
+    let world = World::new();
+    world.write(&format!("{REPORT}/doc/a"), "a");
+    world.write(&format!("{REPORT}/.reserved/@"), "%0 Report\n%A Ana\n%T On old forms\n%D 2009\n");
+    let told = world.adopt();
+    assert!(told.taken[REPORT].notes.is_empty(), "{:?}", told.taken[REPORT].notes);
+    let sidecar = world.sidecar(REPORT);
+    assert_eq!((sidecar.state, sidecar.metadata.title()), (State::Original, Some("On old forms")));
+}
