@@ -60,7 +60,7 @@ impl Copy {
             args: &self.transfer,
             tombstones: match self.transfer.selection.tombstones() {
                 // Deletions travel only to a mirror of all items.
-                Tombstones::Pass => Tombstones::Bring,
+                Tombstones::Pass if !self.transfer.selection.names_items() => Tombstones::Bring,
                 asked => asked,
             },
         };

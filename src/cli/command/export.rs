@@ -207,7 +207,7 @@ impl Export {
             links: self.links.unwrap_or(BagLinks::Refuse),
             named_by: self.name,
             state: self.selection.flags.state,
-            tombstones: if self.selection.names_items() {
+            tombstones: if self.selection.are_typed() {
                 Tombstones::Refuse
             } else {
                 Tombstones::Pass

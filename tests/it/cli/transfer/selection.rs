@@ -109,6 +109,25 @@ fn from_lists() {
     is_clean(&world);
 }
 
+/// A list of all items names deleted ones as well, which are no more a failure than with `--all`.
+#[test]
+fn from_a_list_with_tombstones() {
+    let (world, names) = archive_and_mirror(3);
+    world.run(&format!("-c archive delete --force last {}", names[0])).succeeded();
+    let list = world.run("-c archive list").stdout;
+    assert_eq!(list.lines().count(), 3, "{list}");
+    let line = "-c archive copy --items-from - --to mirror";
+    let ran = run_with_input(&world, line, list.as_bytes());
+    tells(&ran, 0, "", "copied 2 items, 2 files, 12 B\n");
+    let line = "-c archive export --items-from - --to out";
+    let ran = run_with_input(&world, line, list.as_bytes());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // One that a person types is asked for.
+    let ran = world.run(&format!("-c archive copy {} --to mirror", names[0]));
+    assert_eq!(ran.code, 22, "{}", ran.stderr);
+    is_clean(&world);
+}
+
 /// Lines that mean nothing, that are no text, that are endless: told, and the rest is done.
 #[test]
 fn past_bad_lines() {
