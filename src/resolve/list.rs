@@ -107,8 +107,10 @@ fn add<A: Archive>(
         }
         Err(_) => return Ok(()),
     };
+    // So it is with one that was deleted here: another archive may have a Copy.
+    let answers = |item: A::Item| item.borrow().state.has_payload();
     if let DestinationKind::Description { item: Some(named), .. } = &destination.kind
-        && archive.item(named)?.is_none()
+        && !archive.item(named)?.is_some_and(answers)
     {
         // A pointer: two archives that answered for one metadata item would both seem to hold its Original. It is
         // that item, and no translation of it, for which the resolver asks again.

@@ -1,5 +1,7 @@
 //! A collection as an Archive.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
@@ -41,7 +43,12 @@ pub struct LocalArchive<'a> {
     items: Holders<'a>,
     collection: &'a Collection,
     announced: &'a Announced,
+    /// The last items that were looked up: one answer asks for the same few many times, and each time means a whole sidecar.
+    known: RefCell<VecDeque<(Identifier, Option<HeldItem>)>>,
 }
+
+/// Number of items that are kept for an answer.
+const KNOWN: usize = 8;
 
 /// The relations that are answered for every item that has them; a translation without a language stands for
 /// those into each language.
@@ -67,7 +74,7 @@ impl<'a> LocalArchive<'a> {
     /// `collection` as an Archive.
     pub fn new(collection: &'a Collection, announced: &'a Announced) -> LocalArchive<'a> {
         let items = Holders::new(std::slice::from_ref(collection));
-        LocalArchive { items, collection, announced }
+        LocalArchive { items, collection, announced, known: RefCell::default() }
     }
 
     /// The relations that `verbs` mean for the item called `name`: one for each language if none is given.
@@ -120,7 +127,16 @@ impl Items for LocalArchive<'_> {
     type Error = CollectionError;
 
     fn item(&self, identifier: &Identifier) -> Result<Option<HeldItem>, CollectionError> {
-        self.items.item(identifier)
+        let mut known = self.known.borrow_mut();
+        if let Some((_, item)) = known.iter().find(|(of, _)| of == identifier) {
+            return Ok(item.clone());
+        }
+        let item = self.items.item(identifier)?;
+        known.push_back((identifier.clone(), item.clone()));
+        if known.len() > KNOWN {
+            known.pop_front();
+        }
+        Ok(item)
     }
 
     fn serves(&self, metadata: &ItemRecord, format: Option<&FormatName>) -> bool {

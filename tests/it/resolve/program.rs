@@ -258,3 +258,22 @@ fn no_index_is_opened_or_built() {
     resolve(&world, &[&format!("{}!+(pt):", name(0))]).succeeded();
     assert!(!world.path(".cache/urepo").exists());
 }
+
+/// Another archive may have a Copy of it, which a resolver finds by its identifier.
+#[test]
+fn a_metadata_item_that_was_deleted_is_a_pointer() {
+    let world = World::with_collection();
+    world.write("item", "1");
+    world.write("about", "2");
+    let [item, about] =
+        ["item", "about"].map(|file| world.run(&format!("-c archive new {file}")).line());
+    world.run(&format!("-c archive relate {item} --metadata {about}")).succeeded();
+    let pairs = || world.run(&format!("-c archive resolve --pairs {item}:")).succeeded().to_owned();
+    assert!(pairs().contains("\nurl.metadata "), "{}", pairs());
+    world.run(&format!("-c archive delete --force last {about}")).succeeded();
+    let pairs = pairs();
+    assert!(pairs.contains(&format!("ibi.metadata {{rep {about}}}")), "{pairs}");
+    for property in ["url", "state", "contenttype", "timestamp"] {
+        assert!(!pairs.contains(&format!("{property}.metadata")), "{property}: {pairs}");
+    }
+}
