@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::CollectionError;
+use super::kept_sidecars::{KeptSidecar, SidecarCache};
+use super::{Collection, CollectionError};
 use crate::custody::{Has, Holding};
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Version};
 use crate::identity::{Identifier, RepositoryName};
@@ -18,6 +20,8 @@ pub struct StoredItem {
     dir: Dir,
     /// The id of the collection in which it lies in the place of its name.
     collection: Option<String>,
+    /// The sidecars that this process keeps, if it does.
+    sidecars: Option<Arc<dyn SidecarCache>>,
 }
 
 /// A sidecar as read from disk.
@@ -75,9 +79,17 @@ pub(crate) fn read_sidecar(
 impl StoredItem {
     /// The item, whose sidecar is `read`, as a holding of the collection with the id `at`.
     pub(crate) fn holding(&self, read: &ReadSidecar, at: &str) -> Result<Holding, PathError> {
-        let sidecar = &read.sidecar;
+        self.holding_of((&read.sidecar, read.seal), at)
+    }
+
+    /// The same, of a sidecar and its seal.
+    pub(crate) fn holding_of(
+        &self,
+        (sidecar, seal): (&Sidecar, Seal),
+        at: &str,
+    ) -> Result<Holding, PathError> {
         let has = match sidecar.state {
-            _ if read.seal != Seal::Intact => Has::Damaged,
+            _ if seal != Seal::Intact => Has::Damaged,
             State::Elsewhere => Has::Stub,
             State::Deleted => Has::Tombstone,
             State::Original | State::Copy if self.has_payload()? => Has::Payload,
@@ -107,19 +119,20 @@ impl StoredItem {
         &self.dir
     }
 
-    /// The item in `dir`, the place of its name in the collection with the id `collection`.
-    pub(super) fn of(name: RepositoryName, dir: Dir, collection: &str) -> StoredItem {
-        StoredItem { name, dir, collection: Some(collection.to_owned()) }
+    /// The item in `dir`, the place of its name in `collection`.
+    pub(super) fn of(name: RepositoryName, dir: Dir, collection: &Collection) -> StoredItem {
+        let (id, sidecars) = (collection.id().to_owned(), collection.sidecars.clone());
+        StoredItem { name, dir, collection: Some(id), sidecars }
     }
 
     /// The item in `dir`, which may be anywhere.
     pub(crate) fn at(name: RepositoryName, dir: Dir) -> StoredItem {
-        StoredItem { name, dir, collection: None }
+        StoredItem { name, dir, collection: None, sidecars: None }
     }
 
     /// The sidecar and what its seal says.
     pub fn sidecar(&self) -> Result<(Sidecar, Seal), CollectionError> {
-        let ReadSidecar { sidecar, seal, .. } = self.read_sidecar()?;
+        let KeptSidecar { sidecar, seal, .. } = Arc::unwrap_or_clone(self.kept_sidecar()?);
         Ok((sidecar, seal))
     }
 
@@ -131,6 +144,20 @@ impl StoredItem {
             Err(CollectionError::Disk(error)) => Err(error),
             Err(_) => Ok(None),
         }
+    }
+
+    /// The sidecar, which this process may have read before.
+    pub(crate) fn kept_sidecar(&self) -> Result<Arc<KeptSidecar>, CollectionError> {
+        let read = || {
+            let ReadSidecar { sidecar, seal, version, .. } = self.read_sidecar()?;
+            Ok(KeptSidecar { sidecar, seal, version })
+        };
+        if let Some(sidecars) = &self.sidecars
+            && let Some(version) = self.version()?
+        {
+            return sidecars.sidecar(self.path(), version, &read);
+        }
+        read().map(Arc::new)
     }
 
     /// The sidecar with its text and its version.

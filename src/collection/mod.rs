@@ -16,6 +16,7 @@ mod change;
 mod error;
 mod issue;
 mod item;
+mod kept_sidecars;
 mod ledger;
 mod names;
 mod setup;
@@ -23,7 +24,7 @@ mod trash;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::clock::Clock;
 use crate::custody::CustodyId;
@@ -44,6 +45,8 @@ pub use issue::issuer::{IssueOptions, IssuePurpose, Issuer, Label, Memory};
 pub use issue::spatial::{Spread, Takes};
 pub use item::StoredItem;
 pub(crate) use item::{ReadSidecar, SidecarFileError, read_sidecar};
+#[cfg(feature = "serve")]
+pub(crate) use kept_sidecars::{KeptSidecar, SidecarCache};
 pub use ledger::changed::LoggedChange;
 pub(crate) use ledger::changed::is_logged_as;
 pub use ledger::{
@@ -55,7 +58,7 @@ pub use names::list::{Listed, Names};
 pub(crate) use names::list::{listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;
 pub(crate) use names::year_dir_cache::YearDirCache;
-pub use setup::archive::{ArchiveSettings, ClientAddress, Scheme, UrlBase};
+pub use setup::archive::{ArchiveSettings, ClientAddress, InternalKey, Scheme, UrlBase};
 pub use setup::discover;
 pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_names};
 use setup::own;
@@ -88,6 +91,8 @@ pub struct Collection {
     is_ledger_unsure: Mutex<bool>,
     /// The year that was last found on this file system.
     reached: Mutex<PathBuf>,
+    /// Sidecars that this process keeps, if it does.
+    sidecars: Option<Arc<dyn kept_sidecars::SidecarCache>>,
 }
 
 impl Collection {
@@ -139,6 +144,7 @@ impl Collection {
             is_ledger_unsure: Mutex::default(),
             head_note: None,
             reached: Mutex::default(),
+            sidecars: None,
             waiter: Waiter::default(),
             reserve_given_up: AtomicBool::new(false),
         })

@@ -337,7 +337,7 @@ impl World {
         }
     }
 
-    /// A person repairs the item at the receiver, whose line says that it arrived, from whoever has those contents.
+    /// A person repairs the item at the receiver, whose line says that it arrived, from a holding that has those contents.
     fn mend_receiver(&mut self, c: usize, sight: &[usize]) {
         let Some(Item { holding, .. }) = self.items[c].clone() else { return };
         let (seen, Some(ceded)) = (self.with(c, sight), holding.custody.ceded()) else { return };
@@ -345,13 +345,14 @@ impl World {
         let Interrupted::Arrived(line) = interrupted(&holding, ceded, &seen, in_sight) else {
             return;
         };
-        let receiver = NAMES.iter().position(|name| *name == line.at).unwrap();
+        let receiver = NAMES.iter().position(|name| *name == line.at).unwrap_or(c);
         let has_it = |it: &&Holding| it.at != line.at && it.has_contents_of(line);
         let Some(donor) = highest(seen.iter().filter(has_it)) else { return };
         let edits = edits_at(self, &donor.at).unwrap_or(0);
-        let custody = match line.custody.id() == ceded.id {
-            true => holding.custody.elsewhere().passed_to(&ceded.to, ceded.id),
-            false => line.custody_among(&seen),
+        let custody = if line.custody.id() == ceded.id {
+            holding.custody.elsewhere().passed_to(&ceded.to, ceded.id)
+        } else {
+            line.custody_among(&seen)
         };
         self.place(receiver, Has::Payload, custody, line.changed, edits);
     }

@@ -64,7 +64,7 @@ pub fn interrupted<'a>(
     if let Some(end) = by_what_speaks(giver, seen, at) {
         return end;
     }
-    // By its own ledger the item came back, whoever is in sight.
+    // By its own ledger the item came back, with any collection in sight.
     let is_back = |it: &&Holding| it.at == giver.at && it.is_own() && it.rank() > giver.rank();
     let came_back_by = own_line(giver, ceded, seen).filter(is_back);
     if came_back_by.is_none() && !in_sight(&ceded.to) {
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(interrupted(&giver, ceded, &seen, |id| id != "C"), out_of_sight("C"));
     }
 
-    /// Whoever the receiver was: what follows the giver counts, if its holder has it.
+    /// What follows the giver counts, if its holder has it; the receiver need not be in sight.
     #[test]
     fn what_speaks_ends_a_migration_before_its_receiver_is_asked() {
         use Has::{Payload, Stub, Tombstone};

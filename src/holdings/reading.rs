@@ -1,6 +1,7 @@
 //! The holding of an item in a collection, read from its sidecar.
 
 use std::borrow::Borrow;
+use std::sync::Arc;
 
 use super::sight::line_below;
 use super::{Holding, HoldingRecord, Holdings, Standing};
@@ -9,7 +10,7 @@ use crate::custody::{self, Custody, CustodyId, Has};
 use crate::disk::Version;
 use crate::identity::Instant;
 use crate::identity::RepositoryName;
-use crate::item::{State, manifest};
+use crate::item::State;
 use crate::layout;
 use crate::sidecar::{Seal, Sidecar};
 
@@ -157,16 +158,16 @@ fn read_with<T>(
         Ok(Some(item)) => {
             item.path().clone_into(&mut holding.path);
             item.name().clone_into(&mut holding.name);
-            let read = item.read_sidecar();
+            let read = item.kept_sidecar();
             if matches!(read, Err(CollectionError::NoSidecar { .. }))
                 && item.is_no_item(lookup.collection()).unwrap_or(false)
             {
                 return None;
             }
             read.and_then(|read| {
-                let rule = item.holding(&read, lookup.collection().id())?;
+                let rule = item.holding_of((&read.sidecar, read.seal), lookup.collection().id())?;
                 let record = HoldingRecord::of(rule, &read.sidecar, read.seal);
-                kept = Some((read.version, keep(read.sidecar)));
+                kept = Some((read.version, keep(Arc::unwrap_or_clone(read).sidecar)));
                 Ok(record)
             })
         }
@@ -184,7 +185,7 @@ impl HoldingRecord {
             ibip: sidecar.ibip.clone(),
             timestamp: sidecar.timestamp,
             payload: sidecar.payload,
-            content: manifest::content_digest(&sidecar.files),
+            content: sidecar.files.content_digest(),
             description: sidecar.description_digest(),
             rule,
             seal,

@@ -40,13 +40,15 @@ pub struct Pasted<'text> {
     /// The rest of the same word: modifiers, a path, a question, without a report code and punctuation. It
     /// need not be well formed.
     pub rest: &'text str,
+    /// The text after that: punctuation, and more of a sentence.
+    pub after: &'text str,
 }
 
 impl<'text> Pasted<'text> {
     /// Reads the identifier in `text`.
     pub fn read(text: &'text str) -> Result<Pasted<'text>, ParseError> {
         if let Some(identifier) = host_and_time(text) {
-            return Ok(Pasted { identifier: identifier?, twin: None, rest: "" });
+            return Ok(Pasted { identifier: identifier?, twin: None, rest: "", after: "" });
         }
         let mut pasted: Option<Pasted<'text>> = None;
         let mut near_miss = None;
@@ -55,11 +57,13 @@ impl<'text> Pasted<'text> {
                 Ok(None) => {}
                 Err(fault) => near_miss = near_miss.or(Some(fault.shifted(word.start))),
                 Ok(Some(found)) => {
-                    let rest = without_punctuation(&text[word.start + found.end..word.end]);
+                    let end = word.start + found.end;
+                    let rest = without_punctuation(&text[end..word.end]);
+                    let after = &text[end + rest.len()..];
                     match &mut pasted {
                         None => {
                             let identifier = found.identifier;
-                            pasted = Some(Pasted { identifier, twin: None, rest });
+                            pasted = Some(Pasted { identifier, twin: None, rest, after });
                         }
                         Some(first) if first.has(&found.identifier) => {}
                         Some(first) if first.may_have_twin(&found.identifier) => {

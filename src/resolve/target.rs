@@ -12,7 +12,7 @@ use crate::holdings::Standing;
 use crate::identity::{
     Instant, LanguagePreferences, PersistentUrl, RepositoryName, RequiredStatus, Selection,
 };
-use crate::item::{Content, PayloadPath};
+use crate::item::{Content, PayloadPath, position};
 use crate::layout;
 
 /// The destination of a persistent URL.
@@ -139,7 +139,10 @@ impl HeldItem {
     /// The file at a path.
     pub(crate) fn file(&self, path: &[u8]) -> Result<PayloadPath, ResolveError> {
         let typed = Path::new(std::ffi::OsStr::from_bytes(path));
-        let found = PayloadPath::new(typed).ok().filter(|path| self.files().any(|it| it == path));
+        let found = PayloadPath::new(typed).ok().filter(|path| {
+            let at = position(&self.sidecar.files, path.as_path());
+            at.is_some_and(|at| matches!(self.sidecar.files[at].content, Content::File { .. }))
+        });
         found.ok_or_else(|| ResolveError::NoFile {
             name: self.record.name.clone(),
             path: typed.display().to_string(),

@@ -4,7 +4,6 @@
 //! written has them, too: a line for each item and day. What is counted is written each minute, and a kill loses a minute.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::{Dir, Lock, LockError, LockMode, PathError, Watcher};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::wait::Waiter;
+use crate::web::head::Client;
 
 /// Within this time, a reader counts once for an item.
 const AGAIN: i128 = 30 * SECOND;
@@ -91,7 +91,7 @@ struct ItemCounts {
     /// By the day since 1970.
     days: BTreeMap<i128, Accesses>,
     /// When a reader was last counted: by an acknowledgment, or a fetch.
-    readers: HashMap<(bool, IpAddr), Instant>,
+    readers: HashMap<(bool, Client), Instant>,
 }
 
 impl Accesses {
@@ -109,7 +109,7 @@ impl AccessCounter {
     pub(super) fn acknowledged(
         &self,
         item: &RepositoryName,
-        reader: IpAddr,
+        reader: Client,
         key: &str,
         now: Instant,
     ) {
@@ -123,7 +123,7 @@ impl AccessCounter {
     pub(super) fn fetched(
         &self,
         item: &RepositoryName,
-        reader: IpAddr,
+        reader: Client,
         fetch: Fetch<'_>,
         now: Instant,
     ) {
@@ -214,7 +214,7 @@ impl AccessCounts {
     }
 
     /// Whether a reader counts for an item.
-    fn is_new(&mut self, item: &RepositoryName, reader: (bool, IpAddr), now: Instant) -> bool {
+    fn is_new(&mut self, item: &RepositoryName, reader: (bool, Client), now: Instant) -> bool {
         let is_recent = |at: Instant| (0..AGAIN).contains(&(now.nanoseconds() - at.nanoseconds()));
         let known = self.of(item).readers.get_mut(&reader);
         if let Some(at) = known {
@@ -298,8 +298,8 @@ mod tests {
         Instant::from_nanoseconds(begin.nanoseconds() + seconds * SECOND)
     }
 
-    fn reader(last: u8) -> IpAddr {
-        IpAddr::from([192, 0, 2, last])
+    fn reader(last: u8) -> Client {
+        Client::At([192, 0, 2, last].into())
     }
 
     const FETCH: Fetch<'static> = Fetch { bytes: 10, is_begin: true, program: b"" };
@@ -368,7 +368,7 @@ mod tests {
         let mut counts = AccessCounts::default();
         for number in 0..READERS {
             let number = u32::try_from(number).unwrap();
-            let reader = (false, IpAddr::from(number.to_be_bytes()));
+            let reader = (false, Client::At(number.to_be_bytes().into()));
             assert!(counts.is_new(&item(1), reader, after(0)));
         }
         assert!(!counts.is_new(&item(2), (false, reader(1)), after(1)));

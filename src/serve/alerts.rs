@@ -2,7 +2,7 @@
 
 use super::archive::Archive;
 use super::item::RequestContext;
-use super::pages::shown;
+use super::public::shown;
 use crate::collection::CollectionError;
 use crate::identity::{Identifier, PersistentUrl, RepositoryName, SECOND};
 use crate::item::State;
@@ -104,9 +104,13 @@ impl Archive {
 
     /// The answer for a deleted item.
     pub(super) fn deleted(&self, sidecar: &Sidecar, context: &RequestContext<'_>) -> Answer {
-        let (name, time) =
-            (sidecar.repository.as_str(), sidecar.timestamp.floor(SECOND).to_string());
-        let reason = sidecar.removal.as_ref().and_then(|removal| removal.reason.as_deref());
+        if sidecar.access.level_at(context.client.address()) == AccessLevel::Closed {
+            return self.restricted(sidecar, context);
+        }
+        let public = self.public(sidecar, context.client);
+        let time = public.timestamp.floor(SECOND).to_string();
+        let name = public.repository.as_str();
+        let reason = public.removal.as_ref().and_then(|removal| removal.reason.as_deref());
         let reason = reason.map_or(String::new(), |it| format!(": {}", shown(it.as_bytes())));
         let alert = Alert {
             detail: format!("{time}{reason}"),
@@ -120,7 +124,8 @@ impl Archive {
     /// The answer for an item, or files, that this client may not read.
     pub(super) fn restricted(&self, sidecar: &Sidecar, context: &RequestContext<'_>) -> Answer {
         let name = sidecar.repository.to_string();
-        let has_description = sidecar.access.level_at(context.client) == AccessLevel::Metadata;
+        let has_description =
+            sidecar.access.level_at(context.client.address()) == AccessLevel::Metadata;
         let item = if has_description { name.clone() } else { String::new() };
         self.alert(&Alert { item, ..Alert::new(Reason::Restricted, name) }, context)
     }
@@ -132,7 +137,8 @@ impl Archive {
 
     /// The answer for an item whose sidecar does not match its seal: nothing in it can be believed.
     pub(super) fn unsealed(&self, sidecar: &Sidecar, context: &RequestContext<'_>) -> Answer {
-        tracing::error!(item = %sidecar.repository, "damage: its sidecar does not match its seal");
+        let name = sidecar.repository.as_str();
+        self.faults.note(name, "damage: its sidecar does not match its seal", context.now);
         self.damaged(&sidecar.repository, context)
     }
 

@@ -1,19 +1,21 @@
 //! A collection as an archive on the web.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::access::AccessCounter;
+use super::fault_log::FaultLog;
 use super::file_cache::FileCache;
 use super::key::Keys;
 use super::proof::Proofs;
 use super::service_item::ServiceItem;
+use super::sidecars::Sidecars;
 use crate::catalog::{Catalog, CatalogError, RefreshContext};
 use crate::collection::{Collection, Scheme, UrlBase};
 use crate::disk::LockError;
-use crate::export::MetadataFormat;
 use crate::identity::{HostPort, Identifier, RepositoryName};
 use crate::resolve::{Announced, Forms};
-use crate::sidecar::{Network, Sidecar};
+use crate::sidecar::Network;
 use crate::wait::Waiter;
 
 /// How a collection is exposed.
@@ -43,6 +45,7 @@ pub struct Archive {
     pub(super) proofs: Proofs,
     pub(super) files: FileCache,
     pub(super) accesses: AccessCounter,
+    pub(super) faults: FaultLog,
 }
 
 impl Archive {
@@ -70,7 +73,14 @@ impl Archive {
             proofs: Proofs::default(),
             files: FileCache::default(),
             accesses: AccessCounter::default(),
+            faults: FaultLog::default(),
         })
+    }
+
+    /// The same archive, which keeps sidecars there.
+    pub(super) fn with_sidecars(self, sidecars: &Arc<Sidecars>) -> Archive {
+        let sidecars = Arc::clone(sidecars);
+        Archive { collection: self.collection.with_sidecars(sidecars), ..self }
     }
 
     /// The collection.
@@ -128,14 +138,10 @@ impl Archive {
         self.exposed.address.is_same(host, self.exposed.scheme.usual_port())
     }
 
-    /// The beginning of the persistent URLs that are cited.
+    /// The beginning of the persistent URLs that are cited: those of a resolver, else its own.
     pub(super) fn cited_base(&self) -> UrlBase {
-        self.collection.settings().archive.cited_base()
-    }
-
-    /// A description in another format.
-    pub(super) fn rendered(&self, format: MetadataFormat, sidecar: &Sidecar) -> Vec<u8> {
-        format.render(sidecar, &self.cited_base())
+        let own = || UrlBase::of(self.exposed.scheme, &self.exposed.address);
+        self.collection.settings().archive.url_base.clone().unwrap_or_else(own)
     }
 
     /// The persistent URL of `name`, for citing it.
@@ -143,8 +149,15 @@ impl Archive {
         self.cited_base().join(name)
     }
 
+    /// The beginning of the persistent URLs of a resolver, if one is known. This archive is none, even if `url_base` says so: a
+    /// reader who is sent there comes back.
+    pub(super) fn resolver_base(&self) -> Option<&UrlBase> {
+        let base = self.collection.settings().archive.url_base.as_ref();
+        base.filter(|base| !base.is_at(&self.exposed.address))
+    }
+
     /// The same request at the resolver, if one is known. `target` may begin with a slash.
     pub(super) fn elsewhere(&self, target: &str) -> Option<String> {
-        Some(self.collection.settings().archive.url_base.as_ref()?.join(target))
+        Some(self.resolver_base()?.join(target))
     }
 }

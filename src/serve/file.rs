@@ -13,16 +13,16 @@ use hyper::{Method, StatusCode};
 
 use super::archive::Archive;
 use super::item::RequestContext;
-use super::payload_file::{Fields, PayloadFile};
-use super::proof::{Proof, Version};
+use super::payload_file::{Fields, PayloadFile, prove};
+use super::proof::{Charset, Proof, ProofReading, Version};
 use super::stream::{Check, FileBody};
-use crate::collection::{CollectionError, ReadSidecar, StoredItem};
-use crate::digest::{Digest, Hasher};
-use crate::disk::{self, Kind, StoredFile};
+use crate::collection::{CollectionError, KeptSidecar, StoredItem};
+use crate::digest::Digest;
+use crate::disk::{Kind, StoredFile};
 use crate::identity::{Identifier, RepositoryName, encode_path};
-use crate::item::{Content, PayloadPath, State, position};
+use crate::item::{Content, PayloadPath, State, implies, position};
 use crate::layout;
-use crate::sidecar::{AccessLevel, Seal, Sidecar};
+use crate::sidecar::{AccessLevel, Seal};
 use crate::web::answer::{self, Answer, Body};
 use crate::web::conditions::{Extent, evaluate};
 
@@ -54,13 +54,14 @@ impl Archive {
             }
             item => item?,
         };
-        let ReadSidecar { sidecar, seal, version, .. } = item.read_sidecar()?;
-        if seal != Seal::Intact {
-            return Ok(FileOrAnswer::Answer(self.unsealed(&sidecar, context)));
+        let kept = item.kept_sidecar()?;
+        let sidecar = &kept.sidecar;
+        if kept.seal != Seal::Intact {
+            return Ok(FileOrAnswer::Answer(self.unsealed(sidecar, context)));
         }
         match sidecar.state {
             State::Original | State::Copy => {}
-            State::Deleted => return Ok(FileOrAnswer::Answer(self.deleted(&sidecar, context))),
+            State::Deleted => return Ok(FileOrAnswer::Answer(self.deleted(sidecar, context))),
             State::Elsewhere => {
                 // The resolver knows persistent URLs only.
                 let path = encode_path(path);
@@ -71,27 +72,27 @@ impl Archive {
                 return Ok(FileOrAnswer::Answer(self.absent(&identifier, &context)?));
             }
         }
-        if sidecar.access.level_at(context.client) != AccessLevel::Open {
-            return Ok(FileOrAnswer::Answer(self.restricted(&sidecar, context)));
+        if sidecar.access.level_at(context.client.address()) != AccessLevel::Open {
+            return Ok(FileOrAnswer::Answer(self.restricted(sidecar, context)));
         }
-        self.entry(&item, (sidecar, version), path, context)
+        self.entry(&item, &kept, path, context)
     }
 
     fn entry(
         &self,
         item: &StoredItem,
-        (sidecar, version): (Sidecar, disk::Version),
+        kept: &KeptSidecar,
         path: &[u8],
         context: &RequestContext<'_>,
     ) -> Result<FileOrAnswer, CollectionError> {
-        let name = item.name();
+        let (name, sidecar) = (item.name(), &kept.sidecar);
         let missing = || {
             let subject = format!("{name}/{}", encode_path(path));
             Ok(FileOrAnswer::Answer(self.no_such_part(name, subject, context)))
         };
         let text = path.strip_suffix(b"/").unwrap_or(path);
         if text.is_empty() {
-            return Ok(FileOrAnswer::Answer(self.list(&sidecar, b"", context)));
+            return Ok(FileOrAnswer::Answer(self.list(sidecar, b"", context)));
         }
         let Ok(payload_path) = PayloadPath::new(std::ffi::OsStr::from_bytes(text).as_ref()) else {
             return missing();
@@ -104,7 +105,7 @@ impl Archive {
             }
             Some(Content::File { bytes, digest, .. }) => {
                 let (bytes, digest) = (*bytes, *digest);
-                self.open(item, (sidecar, version), payload_path, (bytes, digest), context)
+                self.open(item, kept, payload_path, (bytes, digest), context)
             }
             Some(Content::Link { target }) => {
                 let location = link_path(name, &payload_path, target);
@@ -117,32 +118,26 @@ impl Archive {
                 }
             }
             Some(Content::EmptyDirectory { .. }) => {
-                Ok(FileOrAnswer::Answer(self.list(&sidecar, &directory(text), context)))
+                Ok(FileOrAnswer::Answer(self.list(sidecar, &directory(text), context)))
             }
-            None => {
-                let directory = directory(text);
-                let is_directory =
-                    sidecar.files.iter().any(|entry| entry.path.as_bytes().starts_with(&directory));
-                if is_directory {
-                    Ok(FileOrAnswer::Answer(self.list(&sidecar, &directory, context)))
-                } else {
-                    missing()
-                }
+            None if implies(&sidecar.files, payload_path.as_path()) => {
+                Ok(FileOrAnswer::Answer(self.list(sidecar, &directory(text), context)))
             }
+            None => missing(),
         }
     }
 
     fn open(
         &self,
         item: &StoredItem,
-        (sidecar, sidecar_version): (Sidecar, disk::Version),
+        KeptSidecar { sidecar, version: sidecar_version, .. }: &KeptSidecar,
         path: PayloadPath,
         (bytes, digest): (u64, Digest),
         context: &RequestContext<'_>,
     ) -> Result<FileOrAnswer, CollectionError> {
         let at = item.path_of(layout::in_payload(path.as_path()));
         let damaged = |detail: &str| {
-            tracing::error!(path = ?at, "damage: {detail}");
+            self.faults.note(&at.to_string_lossy(), &format!("damage: {detail}"), context.now);
             Ok(FileOrAnswer::Answer(self.damaged(item.name(), context)))
         };
         let file = match item.open(&path) {
@@ -158,22 +153,24 @@ impl Archive {
         }
         let version = Version::of(&stat, digest);
         let known = self.proofs.of(&version);
-        if known == Some(Proof::Damaged) {
-            return damaged("its digest differs");
-        }
-        let fields = Arc::new(Fields::of(&sidecar, &path, &digest, &self.persistent(item.name())));
-        let sidecar = Arc::new(sidecar);
-        let mut opened =
-            PayloadFile { file, sidecar, path, fields, bytes, digest, version, read: None };
-        if known == Some(Proof::Whole) {
-            if bytes <= SMALL {
-                self.files.insert(&opened, item.name(), sidecar_version);
+        let (read, charset) = match known {
+            Some(Proof::Damaged) => return damaged("its digest differs"),
+            Some(Proof::Whole(charset)) => (None, charset),
+            None if bytes <= PROVED_FIRST => {
+                match prove(&file, &self.proofs, (&version, bytes), digest)? {
+                    Some((read, charset)) => (Some(read), charset),
+                    None => return damaged("its digest differs"),
+                }
             }
-        } else if bytes <= PROVED_FIRST {
-            let Some(read) = opened.prove(&self.proofs)? else {
-                return damaged("its digest differs");
-            };
-            opened.read = Some(read);
+            None => (None, Charset::Unknown),
+        };
+        let persistent = self.persistent(item.name());
+        let fields =
+            Fields::of((sidecar, &persistent), &path, (&digest, charset), context.now).into();
+        let (name, access) = (item.name().clone(), sidecar.access.clone());
+        let opened = PayloadFile { file, name, access, path, fields, bytes, digest, version, read };
+        if known.is_some() && bytes <= SMALL {
+            self.files.insert(&opened, *sidecar_version);
         }
         Ok(FileOrAnswer::File(Box::new(opened)))
     }
@@ -187,14 +184,14 @@ pub(super) fn answer_with(
     headers: &HeaderMap,
 ) -> Answer {
     let PayloadFile { file, fields, bytes, digest, version, read, .. } = opened;
-    let sent = evaluate(headers, &fields.validators, bytes);
+    let sent = evaluate(method, headers, &fields.validators, bytes);
     let range = match &sent {
         Extent::Whole => 0..bytes,
         Extent::Part(range) => range.clone(),
         Extent::Nothing(_) => 0..0,
     };
     let length = range.end - range.start;
-    let is_proved = archive.proofs.of(&version) == Some(Proof::Whole);
+    let is_proved = matches!(archive.proofs.of(&version), Some(Proof::Whole(_)));
     let mut answer = match &sent {
         Extent::Nothing(status) => answer::empty(*status),
         Extent::Whole | Extent::Part(_) if method == Method::HEAD => answer::empty(StatusCode::OK),
@@ -204,7 +201,8 @@ pub(super) fn answer_with(
             } else if let Some(part) = small(&file, &range, is_proved) {
                 whole_body(part)
             } else {
-                let is_checked = sent == Extent::Whole && !is_proved;
+                // A range of all bytes, as players and programs that resume ask for, is the whole file, too.
+                let is_checked = range == (0..bytes) && !is_proved;
                 if !is_checked && !is_proved {
                     prove_later(archive, &file, version, digest);
                 }
@@ -260,23 +258,23 @@ fn prove_later(archive: &Arc<Archive>, file: &Arc<StoredFile>, version: Version,
     let Some(turn) = archive.proofs.turn() else { return };
     let (archive, file) = (Arc::clone(archive), Arc::clone(file));
     tokio::task::spawn_blocking(move || {
-        let (mut hasher, mut at, mut buffer) = (Hasher::default(), 0, vec![0; 1024 * 1024]);
+        let (mut reading, mut at, mut buffer) = (ProofReading::default(), 0, vec![0; 1024 * 1024]);
         loop {
             match file.read_at(&mut buffer, at) {
                 Ok(0) => break,
                 Ok(length) => {
-                    hasher.update(&buffer[..length]);
+                    reading.take(&buffer[..length]);
                     at += length as u64;
                 }
                 // It says nothing about the bytes.
                 Err(_) => return,
             }
         }
-        let is_whole = hasher.finish() == digest;
-        if !is_whole {
+        let proof = reading.end(digest);
+        if proof == Proof::Damaged {
             tracing::error!(path = ?file.path(), "damage: the digest differs");
         }
-        archive.proofs.note(version, if is_whole { Proof::Whole } else { Proof::Damaged });
+        archive.proofs.note(version, proof);
         drop(turn);
     });
 }

@@ -1,7 +1,6 @@
 //! A cache of open files: an answer from it takes two looks at the disk, and one read.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::payload_file::PayloadFile;
@@ -11,6 +10,7 @@ use crate::disk;
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::sidecar::AccessLevel;
+use crate::web::head::Client;
 
 /// The largest number of files.
 const MOST: usize = 256;
@@ -31,14 +31,14 @@ struct CachedFile {
 }
 
 impl FileCache {
-    /// Adds a proved file of the item `name`, whose sidecar has this version.
-    pub(super) fn insert(&self, file: &PayloadFile, name: &RepositoryName, version: disk::Version) {
-        let item = layout::item_directory(name);
+    /// Adds a proved file of an item whose sidecar has this version.
+    pub(super) fn insert(&self, file: &PayloadFile, version: disk::Version) {
+        let item = layout::item_directory(&file.name);
         let (sidecar, payload) =
             (item.join(layout::SIDECAR), item.join(layout::in_payload(file.path.as_path())));
         // A name that is not UTF-8 is not worth a second way.
         let (Some(sidecar), Some(payload)) = (sidecar.to_str(), payload.to_str()) else { return };
-        let key = (file.sidecar.repository.clone(), file.path.as_bytes().to_vec());
+        let key = (file.name.clone(), file.path.as_bytes().to_vec());
         let (sidecar, payload) = (sidecar.to_owned(), payload.to_owned());
         let cached = CachedFile { file: file.clone(), sidecar, sidecar_version: version, payload };
         let mut files = self.lock();
@@ -54,21 +54,21 @@ impl FileCache {
         &self,
         (collection, proofs): (&Collection, &Proofs),
         (name, path): (&RepositoryName, &[u8]),
-        client: IpAddr,
+        client: Client,
     ) -> Option<PayloadFile> {
         let key = (name.clone(), path.to_vec());
         let cached = self.lock().get(&key).cloned()?;
-        let PayloadFile { sidecar, version, digest, .. } = &cached.file;
+        let PayloadFile { access, version, digest, .. } = &cached.file;
         let stat = |path: &str| collection.glance(path);
         let is_current = stat(&cached.sidecar)
             .is_some_and(|it| it.version() == cached.sidecar_version)
             && stat(&cached.payload).is_some_and(|it| Version::of(&it, *digest) == *version)
-            && proofs.of(version) == Some(Proof::Whole);
+            && matches!(proofs.of(version), Some(Proof::Whole(_)));
         if !is_current {
             self.lock().remove(&key);
             return None;
         }
-        (sidecar.access.level_at(client) == AccessLevel::Open).then(|| cached.file.clone())
+        (access.level_at(client.address()) == AccessLevel::Open).then(|| cached.file.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Arc<CachedFile>>> {

@@ -1,20 +1,18 @@
 //! Persistent URLs of items that are here: where they lead.
 
-use std::net::IpAddr;
-
 use hyper::StatusCode;
 use hyper::header::{CONTENT_SECURITY_POLICY, LINK};
 
 use super::archive::Archive;
-use super::payload_file::stored_for;
 use crate::collection::CollectionError;
 use crate::custody::Standing;
 use crate::export::MetadataFormat;
-use crate::identity::{PersistentUrl, RepositoryName, encode_path};
+use crate::identity::{Instant, PersistentUrl, RepositoryName, encode_path};
 use crate::layout;
 use crate::resolve::{Holders, Resolved, Target, resolve};
 use crate::sidecar::AccessLevel;
 use crate::web::answer::{self, Answer};
+use crate::web::head::Client;
 use crate::web::page::Reader;
 use crate::web::target::with_question;
 
@@ -29,8 +27,9 @@ pub(super) const FORMATS: [(MetadataFormat, &str); 5] = [
 
 /// The reader of an answer, and the request.
 pub(super) struct RequestContext<'a> {
-    pub(super) client: IpAddr,
+    pub(super) client: Client,
     pub(super) reader: &'a Reader,
+    pub(super) now: Instant,
     /// Path and query of the request.
     pub(super) target: &'a str,
 }
@@ -50,7 +49,7 @@ impl Archive {
         if found.item.standing == Standing::Damaged {
             return Ok(self.unsealed(&found.item.sidecar, context));
         }
-        let level = found.item.sidecar.access.level_at(context.client);
+        let level = found.item.sidecar.access.level_at(context.client.address());
         let is_files = matches!(found.target, Target::File(_) | Target::Payload | Target::Files(_));
         if level == AccessLevel::Closed || (is_files && level == AccessLevel::Metadata) {
             return Ok(self.restricted(&found.item.sidecar, context));
@@ -78,14 +77,19 @@ impl Archive {
                 answer::redirect(&with_question(&location, url), "no-cache")
             }
             Target::Files(_) => self.list(&item.sidecar, b"", context),
-            Target::Sidecar => self.description(item, context),
+            Target::Sidecar => self.description(
+                &self.public(&item.sidecar, context.client),
+                item.record.state,
+                context,
+            ),
             Target::Rendered(format) => {
                 let media = FORMATS.iter().find(|(known, _)| known == format);
                 let media = media.map_or("application/octet-stream", |(_, media)| media);
-                let text = self.rendered(*format, &item.sidecar);
+                let public = self.public(&item.sidecar, context.client);
+                let text = public.rendered(*format, &self.cited_base());
                 let mut answer = answer::whole(StatusCode::OK, media, text);
                 answer::set(&mut answer, CONTENT_SECURITY_POLICY, "sandbox; script-src 'none'");
-                stored_for(answer, &item.sidecar)
+                public.stored(answer)
             }
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::StatusCode;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, AUTHORIZATION, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 use tokio::sync::{mpsc, oneshot};
 
 use super::token::{Token, Tokens, TokensFile};
@@ -20,6 +20,7 @@ use crate::collection::{Collection, CollectionError, IssueOptions, Issuer, Label
 use crate::disk::{LockError, Version};
 use crate::distributor::DistributorError;
 use crate::identity::{Instant, Prefix, SECOND, decode_value};
+use crate::web::accept::Accept;
 use crate::web::answer::{self, Answer};
 use crate::web::front::busy;
 use crate::web::private_file::PrivateFileError;
@@ -216,8 +217,7 @@ impl LabelForm {
 /// The labels, as the client takes them.
 fn written(labels: &[Label], has_ibips: bool, headers: &HeaderMap) -> Answer {
     let ibip = |label: &Label| label.ibip.as_ref().filter(|_| has_ibips).map(ToString::to_string);
-    let takes = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if takes.contains("application/json") {
+    if Accept::of(headers).prefers("application/json", "text/plain") {
         let record = |label: &Label| {
             let mut record = serde_json::Map::new();
             record.insert("name".to_owned(), label.name.to_string().into());

@@ -25,7 +25,7 @@ const fn saved(name: &'static str) -> Media {
 
 const UNKNOWN: Media = saved("application/octet-stream");
 
-/// Endings and their media. No charset is named: nobody knows that of an old text.
+/// Endings and their media. That of a text gets a charset where its bytes show one.
 const ENDINGS: [(&str, Media); 47] = [
     ("avif", shown("image/avif")),
     ("bib", shown("text/plain")),
@@ -79,8 +79,8 @@ const ENDINGS: [(&str, Media); 47] = [
 /// The media of a file called `name`. Programs, hidden files and unknown ones are only saved.
 pub(super) fn media(name: &[u8]) -> Media {
     let ending = match name.iter().rposition(|byte| *byte == b'.') {
-        None | Some(0) => return UNKNOWN,
-        Some(dot) => name[dot + 1..].to_ascii_lowercase(),
+        Some(dot) if !name.starts_with(b".") => name[dot + 1..].to_ascii_lowercase(),
+        _ => return UNKNOWN,
     };
     let found = ENDINGS.binary_search_by(|(known, _)| known.as_bytes().cmp(&ending));
     found.map_or(UNKNOWN, |at| ENDINGS[at].1)
@@ -115,8 +115,19 @@ mod tests {
         assert!(ENDINGS.is_sorted_by(|a, b| a.0 < b.0));
         assert_eq!(media(b"Report.PDF").name, "application/pdf");
         assert!(media(b"a.html").is_active && media(b"a.svg").is_active);
-        for name in ["a", ".pdf", "x.html.cgi", "a.php", "a.py", "a.sh", "a.", "a.js", ".htaccess"]
-        {
+        for name in [
+            "a",
+            ".pdf",
+            "x.html.cgi",
+            "a.php",
+            "a.py",
+            "a.sh",
+            "a.",
+            "a.js",
+            ".htaccess",
+            ".hidden.html",
+            "..html",
+        ] {
             assert_eq!(media(name.as_bytes()), UNKNOWN, "{name}");
         }
     }

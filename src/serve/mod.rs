@@ -18,8 +18,11 @@
 //! | `file`, `payload_file`, `stream` | files, and their bytes on the way |
 //! | `announce` | inclusion and exclusion at a resolver, and registration |
 //! | `labels`, `token` | labels for other machines, and who may have them |
+//! | `public` | what is public of an item: pages, texts and formats are made of it |
 //! | `proof` | which files were read and found whole |
+//! | `sidecars` | sidecars that stay in memory |
 //! | `file_cache` | small files that stay open |
+//! | `fault_log` | the log of damage and failures |
 //! | `media` | media types by the endings of names |
 //! | `server` | from a request to its answer |
 
@@ -28,6 +31,7 @@ mod acknowledgment;
 mod alerts;
 mod announce;
 mod archive;
+mod fault_log;
 mod file;
 mod file_cache;
 mod item;
@@ -37,10 +41,12 @@ mod media;
 mod pages;
 mod payload_file;
 mod proof;
+mod public;
 mod route;
 mod server;
 mod service;
 mod service_item;
+mod sidecars;
 mod stream;
 mod token;
 

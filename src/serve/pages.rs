@@ -6,12 +6,11 @@ use hyper::header::VARY;
 
 use super::archive::Archive;
 use super::item::{FORMATS, RequestContext, content_path};
-use super::payload_file::stored_for;
+use super::public::{Public, shown};
 use crate::export::MetadataFormat;
 use crate::identity::{Instant, SECOND, encode_path};
-use crate::item::Content;
-use crate::resolve::HeldItem;
-use crate::sidecar::{AccessLevel, RelationKind, Sidecar};
+use crate::item::{Content, State};
+use crate::sidecar::{RelationKind, Sidecar};
 use crate::web::answer::{self, Answer};
 use crate::web::page::{About, Frame, PageLanguage, Reader, render};
 
@@ -78,7 +77,7 @@ impl Archive {
             frame: self.frame(reader.language),
             base: self.base(),
             service: self.service_url(),
-            persistent: Some(self.cited_base()),
+            persistent: self.resolver_base().cloned(),
             archives: None,
         };
         answer::stored(render(StatusCode::OK, &page), "no-cache")
@@ -96,8 +95,9 @@ impl Archive {
             path.starts_with(directory)
                 && matches!(entry.content, Content::File { .. } | Content::Link { .. })
         };
-        let files: Vec<_> = sidecar.files.iter().filter(below).collect();
-        let name = &sidecar.repository;
+        let public = self.public(sidecar, context.client);
+        let files: Vec<_> = public.files.iter().filter(below).collect();
+        let name = &public.repository;
         let answer = if context.reader.takes_html {
             let row = |path: &[u8], size: String| Row {
                 url: content_path(name, path),
@@ -123,7 +123,7 @@ impl Archive {
             let directories = directories.iter().take(LISTED).map(|path| row(path, String::new()));
             let page = List {
                 frame: self.frame(context.reader.language),
-                title: title(sidecar),
+                title: title(&public),
                 name: name.to_string(),
                 directory: shown(directory),
                 entries: entries.collect(),
@@ -135,42 +135,45 @@ impl Archive {
             let lines = files.iter().map(|entry| encode_path(entry.path.as_bytes()) + "\n");
             answer::whole(StatusCode::OK, "text/plain", lines.collect::<String>())
         };
-        stored_for(varied(answer), sidecar)
+        public.stored(varied(answer))
     }
 
-    /// The description of an item.
-    pub(super) fn description(&self, item: &HeldItem, context: &RequestContext<'_>) -> Answer {
-        let sidecar = &item.sidecar;
+    /// The description of an item in this state.
+    pub(super) fn description(
+        &self,
+        item: &Public,
+        state: State,
+        context: &RequestContext<'_>,
+    ) -> Answer {
         if !context.reader.takes_html {
-            let text = sidecar.metadata.table().to_string();
+            let text = item.metadata.table().to_string();
             let answer = answer::whole(StatusCode::OK, "text/plain; charset=utf-8", text);
-            return stored_for(varied(answer), sidecar);
+            return item.stored(varied(answer));
         }
         let language = context.reader.language;
         let pick = |english, portuguese| language.pick(english, portuguese);
-        let name = sidecar.repository.to_string();
-        let is_open = sidecar.access.level_at(context.client) == AccessLevel::Open;
+        let (name, is_open) = (item.repository.to_string(), item.is_open());
         let citation = match language {
             PageLanguage::English => MetadataFormat::Apa,
             PageLanguage::Portuguese => MetadataFormat::Abnt,
         };
         let fact = |name, value: String| Field { name, values: vec![value] };
         let mut facts = vec![fact(pick("Identifier", "Identificador"), name.clone())];
-        facts.extend(sidecar.ibip.iter().map(|ibip| fact("IBIp", ibip.to_string())));
-        facts.push(fact(pick("State", "Estado"), item.record.state.to_string()));
+        facts.extend(item.ibip.iter().map(|ibip| fact("IBIp", ibip.to_string())));
+        facts.push(fact(pick("State", "Estado"), state.to_string()));
         let date = |date: Instant| date.floor(SECOND).to_string();
-        facts.push(fact(pick("Deposited", "Depositado"), date(sidecar.created)));
-        facts.push(fact(pick("Files changed", "Arquivos alterados"), date(sidecar.timestamp)));
-        facts.push(fact(pick("Files", "Arquivos"), sidecar.payload.files.to_string()));
-        facts.push(fact(pick("Size", "Tamanho"), size(sidecar.payload.bytes, language)));
-        let relations = sidecar.relations.iter().map(|relation| Related {
+        facts.push(fact(pick("Deposited", "Depositado"), date(item.created)));
+        facts.push(fact(pick("Files changed", "Arquivos alterados"), date(item.timestamp)));
+        facts.push(fact(pick("Files", "Arquivos"), item.payload.files.to_string()));
+        facts.push(fact(pick("Size", "Tamanho"), size(item.payload.bytes, language)));
+        let relations = item.relations.iter().map(|relation| Related {
             name: relation_name(&relation.kind, language),
             url: format!("/{}", relation.to),
             text: relation.to.to_string(),
         });
         let page = Description {
             frame: self.frame(language),
-            title: title(sidecar),
+            title: title(item),
             open: is_open.then(|| format!("/{name}")),
             notice: (!is_open).then(|| {
                 pick(
@@ -178,16 +181,16 @@ impl Archive {
                     "Os arquivos não estão abertos para o seu endereço.",
                 )
             }),
-            fields: fields(sidecar, language),
+            fields: fields(item, language),
             relations: relations.collect(),
-            citation: String::from_utf8_lossy(&self.rendered(citation, sidecar)).trim().to_owned(),
-            persistent: self.persistent(&sidecar.repository),
+            citation: shown(item.rendered(citation, &self.cited_base()).trim_ascii()),
+            persistent: self.persistent(&item.repository),
             formats: FORMATS.iter().map(|(format, _)| format.name()).collect(),
             facts,
             has_files: is_open,
             name,
         };
-        stored_for(render(StatusCode::OK, &page), sidecar)
+        item.stored(render(StatusCode::OK, &page))
     }
 }
 
@@ -196,20 +199,8 @@ fn varied(mut answer: Answer) -> Answer {
     answer
 }
 
-fn title(sidecar: &Sidecar) -> String {
-    sidecar
-        .metadata
-        .title()
-        .map_or_else(|| sidecar.repository.to_string(), |it| shown(it.as_bytes()))
-}
-
-/// A text from outside, without characters that act on those around them.
-pub(super) fn shown(text: &[u8]) -> String {
-    let acts = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    String::from_utf8_lossy(text).chars().map(|c| if acts(c) { '\u{fffd}' } else { c }).collect()
+fn title(item: &Public) -> String {
+    item.metadata.title().map_or_else(|| item.repository.to_string(), |it| shown(it.as_bytes()))
 }
 
 /// A size in units that people read.
@@ -227,7 +218,7 @@ fn size(bytes: u64, language: PageLanguage) -> String {
 }
 
 /// The terms of the description, with names for people.
-fn fields(sidecar: &Sidecar, language: PageLanguage) -> Vec<Field> {
+fn fields(item: &Public, language: PageLanguage) -> Vec<Field> {
     let names = [
         ("creator", "Creator", "Autor"),
         ("contributor", "Contributor", "Colaborador"),
@@ -245,7 +236,7 @@ fn fields(sidecar: &Sidecar, language: PageLanguage) -> Vec<Field> {
         ("source", "Source", "Fonte"),
         ("identifier", "Other identifiers", "Outros identificadores"),
     ];
-    let values = |key| sidecar.metadata.values(key).unwrap_or_default();
+    let values = |key| item.metadata.values(key).unwrap_or_default();
     let shown_values = |key| values(key).iter().map(|it| shown(it.as_bytes())).collect::<Vec<_>>();
     let field = |(key, english, portuguese)| Field {
         name: language.pick(english, portuguese),

@@ -10,12 +10,12 @@ use hyper::header::{
 };
 
 use super::media::{disposition, media};
-use super::proof::{Proof, Proofs, Version};
+use super::proof::{Charset, Proof, ProofReading, Proofs, Version};
 use crate::digest::Digest;
 use crate::disk::{PathError, StoredFile};
-use crate::identity::SECOND;
+use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::PayloadPath;
-use crate::sidecar::{AccessLevel, Sidecar};
+use crate::sidecar::{Access, AccessLevel, Sidecar};
 use crate::web::answer::{self, Answer};
 use crate::web::conditions::{Validators, http_date};
 
@@ -23,7 +23,8 @@ use crate::web::conditions::{Validators, http_date};
 #[derive(Clone, Debug)]
 pub(super) struct PayloadFile {
     pub(super) file: Arc<StoredFile>,
-    pub(super) sidecar: Arc<Sidecar>,
+    pub(super) name: RepositoryName,
+    pub(super) access: Access,
     pub(super) path: PayloadPath,
     pub(super) fields: Arc<Fields>,
     pub(super) bytes: u64,
@@ -41,20 +42,24 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// The fields of the file at `path`, whose item is cited as `persistent`.
+    /// The fields of the file at `path`, whose bytes are in this charset, and whose item is cited as `persistent`.
     pub(super) fn of(
-        sidecar: &Sidecar,
+        (sidecar, persistent): (&Sidecar, &str),
         path: &PayloadPath,
-        digest: &Digest,
-        persistent: &str,
+        (digest, charset): (&Digest, Charset),
+        now: Instant,
     ) -> Fields {
         let name = path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let media = media(name);
-        let seconds = i64::try_from(sidecar.timestamp.nanoseconds() / SECOND).unwrap_or(0);
+        let is_named = media.name.starts_with("text/") && charset == Charset::Utf8;
+        let charset = if is_named { "; charset=utf-8" } else { "" };
+        // A clock elsewhere may have been ahead; a change after the answer itself is none [RFC 9110, 8.8.2.1].
+        let modified = sidecar.timestamp.min(now);
+        let seconds = i64::try_from(modified.nanoseconds() / SECOND).unwrap_or(0);
         let validators = Validators { tag: format!("\"{digest}\""), modified: seconds };
-        let mut answer = stored_for(answer::empty(StatusCode::OK), sidecar);
+        let mut answer = stored_for(answer::empty(StatusCode::OK), &sidecar.access);
         for (name, value) in [
-            (CONTENT_TYPE, media.name),
+            (CONTENT_TYPE, &*format!("{}{charset}", media.name)),
             (CONTENT_DISPOSITION, &disposition(name, media)),
             (ETAG, &validators.tag),
             (HeaderName::from_static("repr-digest"), &repr_digest(digest)),
@@ -66,28 +71,56 @@ impl Fields {
             answer::set(&mut answer, name, value);
         }
         if media.is_active {
-            answer::set(&mut answer, CONTENT_SECURITY_POLICY, "sandbox; script-src 'none'");
+            answer::set(&mut answer, CONTENT_SECURITY_POLICY, sandbox_for(&sidecar.access));
         }
         answer.headers_mut().remove(CONTENT_LENGTH);
         Fields { all: answer.into_parts().0.headers, validators }
     }
 }
 
-impl PayloadFile {
-    /// Reads the whole file: its bytes, unless it is damaged.
-    pub(super) fn prove(&self, proofs: &Proofs) -> Result<Option<Bytes>, PathError> {
-        let mut read = vec![0; usize::try_from(self.bytes).unwrap_or(0)];
-        let length = self.file.read_at(&mut read, 0)?;
-        let is_whole = length as u64 == self.bytes && Digest::of(&read) == self.digest;
-        proofs.note(self.version, if is_whole { Proof::Whole } else { Proof::Damaged });
-        Ok(is_whole.then(|| read.into()))
-    }
+/// Reads a whole file of that size: its bytes and their charset, unless it is damaged.
+pub(super) fn prove(
+    file: &StoredFile,
+    proofs: &Proofs,
+    (version, bytes): (&Version, u64),
+    digest: Digest,
+) -> Result<Option<(Bytes, Charset)>, PathError> {
+    let mut read = vec![0; usize::try_from(bytes).unwrap_or(0)];
+    let length = file.read_at(&mut read, 0)?;
+    let mut reading = ProofReading::default();
+    reading.take(&read[..length]);
+    let proof = reading.end(digest);
+    proofs.note(*version, proof);
+    Ok(match proof {
+        Proof::Whole(charset) => Some((read.into(), charset)),
+        Proof::Damaged => None,
+    })
 }
 
-/// How caches keep an answer about an item: not at all unless everybody may read it.
-pub(super) fn stored_for(answer: Answer, sidecar: &Sidecar) -> Answer {
-    let is_public = sidecar.access.level == AccessLevel::Open && sidecar.access.allow.is_empty();
-    answer::stored(answer, if is_public { "no-cache" } else { "private, no-store" })
+/// Whether everybody may read all of an item with this access.
+fn is_for_all(access: &Access) -> bool {
+    access.level == AccessLevel::Open && access.allow.is_empty()
+}
+
+/// How caches keep an answer about an item: not at all unless everybody may read it. Then pages of strangers may not show it
+/// either, in the browser of somebody who may.
+pub(super) fn stored_for(mut answer: Answer, access: &Access) -> Answer {
+    if is_for_all(access) {
+        return answer::stored(answer, "no-cache");
+    }
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    answer::set(&mut answer, policy, "same-origin");
+    answer::stored(answer, "private, no-store")
+}
+
+/// The policy for a file of an item that a browser could run: it may show what lies beside it, and run nothing. Its own origin lets
+/// it show images of an item that is closed to others, and gives it no right: nothing in it runs.
+fn sandbox_for(access: &Access) -> &'static str {
+    if is_for_all(access) {
+        "sandbox; default-src 'self' data: 'unsafe-inline'; script-src 'none'"
+    } else {
+        "sandbox allow-same-origin; default-src 'self' data: 'unsafe-inline'; script-src 'none'"
+    }
 }
 
 /// The field `Repr-Digest` [RFC 9530]: base 64 of the digest.

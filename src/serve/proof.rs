@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::digest::Digest;
+use crate::digest::{Digest, Hasher};
 use crate::disk::FileStat;
 
 /// Most files that are remembered.
@@ -17,8 +17,72 @@ pub(super) struct Version([u8; 32], u64, Digest);
 /// The result of reading a version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
-    Whole,
+    /// Its bytes are those of the digest.
+    Whole(Charset),
     Damaged,
+}
+
+/// The charset of a text, as far as its bytes show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Charset {
+    /// They are UTF-8, and more than ASCII, which needs no name: hardly any text of another charset is that by accident.
+    Utf8,
+    Unknown,
+}
+
+/// The reading of a file from its first byte to its last one, for its proof.
+#[derive(Default)]
+pub(super) struct ProofReading {
+    hasher: Hasher,
+    text: TextReading,
+}
+
+/// What is known of the text so far.
+#[derive(Default)]
+struct TextReading {
+    is_other: bool,
+    has_more_than_ascii: bool,
+    /// The begin of a character that goes on in the next piece.
+    begun: Vec<u8>,
+}
+
+impl ProofReading {
+    /// Takes the next bytes.
+    pub(super) fn take(&mut self, piece: &[u8]) {
+        self.hasher.update(piece);
+        self.text.take(piece);
+    }
+
+    /// The proof of a file that should have this digest.
+    pub(super) fn end(self, digest: Digest) -> Proof {
+        if self.hasher.finish() == digest { Proof::Whole(self.text.end()) } else { Proof::Damaged }
+    }
+}
+
+impl TextReading {
+    fn take(&mut self, mut piece: &[u8]) {
+        while !self.begun.is_empty() && !self.is_other {
+            let Some((first, rest)) = piece.split_first() else { return };
+            (piece, self.begun) = (rest, [&*self.begun, &[*first]].concat());
+            match std::str::from_utf8(&self.begun) {
+                Ok(_) => self.begun.clear(),
+                Err(error) => self.is_other = error.error_len().is_some(),
+            }
+        }
+        if self.is_other {
+            return;
+        }
+        self.has_more_than_ascii |= !piece.is_ascii();
+        if let Err(error) = std::str::from_utf8(piece) {
+            self.is_other = error.error_len().is_some();
+            piece[error.valid_up_to()..].clone_into(&mut self.begun);
+        }
+    }
+
+    fn end(self) -> Charset {
+        let is_utf8 = !self.is_other && self.begun.is_empty() && self.has_more_than_ascii;
+        if is_utf8 { Charset::Utf8 } else { Charset::Unknown }
+    }
 }
 
 /// The proofs.
@@ -82,5 +146,36 @@ impl Proofs {
 
     fn known(&self) -> MutexGuard<'_, HashMap<Version, Proof>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn utf_8_is_known_however_a_text_is_cut() {
+        for (text, expected) in [
+            ("chegaram também".as_bytes(), Charset::Utf8),
+            ("a\u{10348}€é".as_bytes(), Charset::Utf8),
+            ("é".as_bytes(), Charset::Utf8),
+            (b"", Charset::Unknown),
+            (b"ascii", Charset::Unknown),
+            (b"\x1b$BF|\x1b(B", Charset::Unknown),
+            (b"tamb\xe9m", Charset::Unknown),
+            (b"tamb\xe9", Charset::Unknown),
+            (b"\xc3\xa9 and \xc3", Charset::Unknown),
+            (b"\xc3\xa9 and \xc3 more", Charset::Unknown),
+            (b"\xff\xfea\0", Charset::Unknown),
+            (b"\xed\xa0\x80", Charset::Unknown),
+        ] {
+            for length in 1..=text.len().max(1) {
+                let mut reading = ProofReading::default();
+                text.chunks(length).for_each(|piece| reading.take(piece));
+                let proof = reading.end(Digest::of(text));
+                assert_eq!(proof, Proof::Whole(expected), "{} {length}", text.escape_ascii());
+            }
+        }
+        assert_eq!(ProofReading::default().end(Digest::of(b"a")), Proof::Damaged);
     }
 }

@@ -1,6 +1,6 @@
 //! From a request to its answer: framing, host, method, path.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +17,14 @@ use super::item::RequestContext;
 use super::labels::LabelServer;
 use super::route::{Route, route};
 use super::service::answer_query;
+use super::sidecars::Sidecars;
 use crate::clock::Clock;
 use crate::collection::{ClientAddress, CollectionError};
-use crate::identity::{HostPort, Instant, RepositoryName};
+use crate::identity::{HostPort, Identifier, Instant, RepositoryName};
+use crate::layout;
 use crate::web::answer::{self, Answer};
 use crate::web::front::{FORM, READING, front};
-use crate::web::head::{client, host};
+use crate::web::head::{Client, client, host};
 use crate::web::listen::{Limits, Service};
 use crate::web::page::Reader;
 use crate::web::target::Refusal;
@@ -30,6 +32,8 @@ use crate::web::target::Refusal;
 /// Archives at their addresses.
 pub struct Server {
     archives: Vec<Arc<Archive>>,
+    /// The sidecars of all of them.
+    sidecars: Arc<Sidecars>,
     limits: Arc<Limits>,
     clock: Arc<dyn Clock>,
     labels: Option<LabelServer>,
@@ -45,8 +49,10 @@ const ACCESS: &str = "urepo::access";
 impl Server {
     /// A server of `archives`, which have different addresses.
     pub fn new(archives: Vec<Archive>, limits: Arc<Limits>, clock: Arc<dyn Clock>) -> Server {
-        let archives = archives.into_iter().map(Arc::new).collect();
-        Server { archives, limits, clock, labels: None, is_stopping: AtomicBool::new(false) }
+        let sidecars = Arc::new(Sidecars::default());
+        let archives = archives.into_iter().map(|it| Arc::new(it.with_sidecars(&sidecars)));
+        let (archives, is_stopping) = (archives.collect(), AtomicBool::new(false));
+        Server { archives, sidecars, limits, clock, labels: None, is_stopping }
     }
 
     /// The same server, which issues labels, too.
@@ -70,12 +76,16 @@ impl Server {
     }
 
     /// The beginning of the line about a request in the access log. Queries are left out: they have the keys.
-    fn log_line(&self, head: &Parts, peer: IpAddr) -> Option<String> {
+    fn log_line(&self, head: &Parts, peer: SocketAddr) -> Option<String> {
         let part = |archive: &Archive| archive.collection.settings().archive.access_log;
         let is_logged = |archive: &Arc<Archive>| part(archive) != ClientAddress::None;
         let host = self.archives.iter().any(is_logged).then(|| host(head).ok())??;
         let part = part(self.archive_at(&host)?);
-        let client = part.of(client(&head.headers, peer, &self.limits))?;
+        let client = match client(&head.headers, peer.ip(), &self.limits) {
+            _ if part == ClientAddress::None => return None,
+            Client::At(address) => part.of(address)?.to_string(),
+            Client::Unknown => "-".to_owned(),
+        };
         let path = head.uri.path().escape_debug();
         Some(format!("{host} {client} {} {path}", head.method))
     }
@@ -94,13 +104,14 @@ impl Server {
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let reader = Reader::of(&head.headers);
         let client = client(&head.headers, peer.ip(), &self.limits);
-        let context = RequestContext { client, reader: &reader, target };
+        let now = self.clock.now();
+        let context = RequestContext { client, reader: &reader, now, target };
         let route = match route(target, &archive.service) {
             Ok(Route::Content { name, path }) => {
                 let place = (&archive.collection, &archive.proofs);
                 if let Some(opened) = archive.files.find(place, (&name, &path), client) {
                     let answer = answer_with(archive, opened, &head.method, &head.headers);
-                    archive.count(&name, client, &head, &answer, self.clock.now());
+                    archive.count(&name, client, &head, &answer, now);
                     return answer;
                 }
                 Route::Content { name, path }
@@ -109,13 +120,15 @@ impl Server {
             Err(Refusal::NotFound) => return archive.nothing(&context),
             Err(Refusal::Malformed) => return archive.malformed(&context),
         };
-        let (archive, clock, target) =
-            (Arc::clone(archive), Arc::clone(&self.clock), target.to_owned());
+        if let Some(item) = item_of(&route) {
+            let path = archive.collection.path().join(layout::item_directory(item));
+            self.sidecars.until_read(&path).await;
+        }
+        let (archive, target) = (Arc::clone(archive), target.to_owned());
         let work = tokio::task::spawn_blocking(move || {
-            let context = RequestContext { client, reader: &reader, target: &target };
-            perform(&archive, route, &context, clock.as_ref(), &head).unwrap_or_else(|error| {
-                let error: &(dyn std::error::Error + 'static) = &error;
-                tracing::error!(error, "an answer failed");
+            let context = RequestContext { client, reader: &reader, now, target: &target };
+            perform(&archive, route, &context, &head).unwrap_or_else(|error| {
+                archive.faults.note_error(&error, "an answer failed", now);
                 archive.failed(&context)
             })
         });
@@ -128,21 +141,32 @@ fn perform(
     archive: &Arc<Archive>,
     route: Route,
     context: &RequestContext<'_>,
-    clock: &dyn Clock,
     head: &Parts,
 ) -> Result<Answer, CollectionError> {
     match route {
         Route::About => Ok(archive.about(context.reader)),
-        Route::Service(query) => answer_query(archive, &query, (context.client, clock.now())),
+        Route::Service(query) => answer_query(archive, &query, (context.client, context.now)),
         Route::Item(url) => archive.persistent_url(&url, context),
         Route::Content { name, path } => Ok(match archive.content(&name, &path, context)? {
             FileOrAnswer::Answer(answer) => answer,
             FileOrAnswer::File(opened) => {
                 let answer = answer_with(archive, *opened, &head.method, &head.headers);
-                archive.count(&name, context.client, head, &answer, clock.now());
+                archive.count(&name, context.client, head, &answer, context.now);
                 answer
             }
         }),
+    }
+}
+
+/// The item that a request names, if it names one by its repository name.
+fn item_of(route: &Route) -> Option<&RepositoryName> {
+    match route {
+        Route::Content { name, .. } => Some(name),
+        Route::Item(url) => match &url.identifier {
+            Identifier::Repository(name) => Some(name),
+            Identifier::Ibip(_) | Identifier::Legacy(_) => None,
+        },
+        Route::About | Route::Service(_) => None,
     }
 }
 
@@ -151,7 +175,7 @@ impl Archive {
     fn count(
         &self,
         item: &RepositoryName,
-        client: IpAddr,
+        client: Client,
         head: &Parts,
         answer: &Answer,
         now: Instant,
@@ -173,7 +197,7 @@ impl Archive {
 impl Service for Server {
     async fn answer(self: Arc<Server>, request: Request<Incoming>, peer: SocketAddr) -> Answer {
         let (head, body) = request.into_parts();
-        let line = self.log_line(&head, peer.ip());
+        let line = self.log_line(&head, peer);
         let answer = self.respond(head, body, peer).await;
         if let Some(line) = line {
             tracing::info!(target: ACCESS, "{line} {}", answer.status().as_u16());

@@ -20,12 +20,13 @@ use crate::resolve::{
 };
 use crate::sidecar::AccessLevel;
 use crate::web::answer::{Answer, text};
+use crate::web::head::Client;
 
 /// The answer to the query of a request to the service.
 pub(super) fn answer_query(
     archive: &Archive,
     query: &str,
-    (client, now): (IpAddr, Instant),
+    (client, now): (Client, Instant),
 ) -> Result<Answer, CollectionError> {
     let refuse = |notice: String| Ok(text(StatusCode::BAD_REQUEST, notice));
     let read = Request::of_query(query).and_then(|request| match request {
@@ -45,7 +46,7 @@ pub(super) fn answer_query(
         });
         tracing::info!(url = it.url, counted = item.is_some(), "acknowledged");
         if let (Some(item), Some(reader)) = (item, it.addresses.first()) {
-            archive.accesses.acknowledged(&item, *reader, &it.key, now);
+            archive.accesses.acknowledged(&item, Client::At(*reader), &it.key, now);
         }
     }
     let addresses = match &request {
@@ -70,9 +71,10 @@ impl Archive {
     }
 
     /// Whether acknowledgments from `client` are counted.
-    fn is_resolver(&self, client: IpAddr) -> bool {
+    fn is_resolver(&self, client: Client) -> bool {
         let networks = &self.exposed.resolver_from;
-        networks.is_empty() || networks.iter().any(|network| network.contains(client))
+        let is_in = |client| networks.iter().any(|network| network.contains(client));
+        networks.is_empty() || client.address().is_some_and(is_in)
     }
 }
 
@@ -94,8 +96,7 @@ impl<'a> ArchiveForClient<'a> {
     }
 
     fn level(&self, item: &HeldItem) -> AccessLevel {
-        let access = &item.sidecar.access;
-        self.addresses.first().map_or(access.level, |reader| access.level_at(*reader))
+        item.sidecar.access.level_at(self.addresses.first().copied())
     }
 
     /// Whether a file is known to be damaged: then it has no URL, and a Copy elsewhere answers.
@@ -126,8 +127,7 @@ impl Items for ArchiveForClient<'_> {
             Ok(found) => found,
             // A draft, or a sidecar that nobody can read: for a resolver, it is not here.
             Err(error @ (CollectionError::NoSidecar { .. } | CollectionError::Sidecar { .. })) => {
-                let error: &(dyn std::error::Error + 'static) = &error;
-                tracing::error!(error, "damage");
+                self.archive.faults.note_error(&error, "damage", self.now);
                 None
             }
             Err(error) => return Err(error),

@@ -12,8 +12,8 @@ use hyper::body::{Body, Frame, SizeHint};
 use tokio::task::JoinHandle;
 
 use super::archive::Archive;
-use super::proof::{Proof, Version};
-use crate::digest::{Digest, Hasher};
+use super::proof::{Proof, ProofReading, Version};
+use crate::digest::Digest;
 use crate::disk::StoredFile;
 
 /// Bytes that are read at a time.
@@ -44,13 +44,14 @@ pub(super) struct Check {
     archive: Arc<Archive>,
     version: Version,
     digest: Digest,
-    hasher: Hasher,
+    reading: ProofReading,
 }
 
 impl Check {
     pub(super) fn new(archive: &Arc<Archive>, version: Version, digest: Digest) -> Box<Check> {
         archive.proofs.checks.fetch_add(1, Ordering::Relaxed);
-        Box::new(Check { archive: Arc::clone(archive), version, digest, hasher: Hasher::default() })
+        let (archive, reading) = (Arc::clone(archive), ProofReading::default());
+        Box::new(Check { archive, version, digest, reading })
     }
 
     /// The most bytes of a piece.
@@ -61,14 +62,13 @@ impl Check {
 
     /// Takes the next bytes; they are the last ones if `is_end`.
     fn take(&mut self, piece: &[u8], is_end: bool, file: &StoredFile) -> io::Result<()> {
-        self.hasher.update(piece);
+        self.reading.take(piece);
         if !is_end {
             return Ok(());
         }
-        let is_whole = std::mem::take(&mut self.hasher).finish() == self.digest;
-        let proof = if is_whole { Proof::Whole } else { Proof::Damaged };
+        let proof = std::mem::take(&mut self.reading).end(self.digest);
         self.archive.proofs.note(self.version, proof);
-        if !is_whole {
+        if proof == Proof::Damaged {
             tracing::error!(path = ?file.path(), "damage: the digest differs");
             return Err(io::Error::other("the file is damaged"));
         }

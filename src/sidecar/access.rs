@@ -87,10 +87,10 @@ impl RawAccess {
 }
 
 impl Access {
-    /// The part that a reader at `address` may read.
-    pub fn level_at(&self, address: IpAddr) -> AccessLevel {
-        let is_allowed = self.allow.iter().any(|network| network.contains(address));
-        if is_allowed { AccessLevel::Open } else { self.level }
+    /// The part that a reader at `address` may read. One whose address is unknown has what everybody has.
+    pub fn level_at(&self, address: Option<IpAddr>) -> AccessLevel {
+        let is_in = |network: &Network| address.is_some_and(|address| network.contains(address));
+        if self.allow.iter().any(is_in) { AccessLevel::Open } else { self.level }
     }
 
     /// The table for printing; empty if everything is open.
@@ -291,11 +291,12 @@ mod tests {
         let mut conditions = Conditions::default();
         conditions.set("access", &["closed"]).unwrap();
         conditions.set("access.allow", &["192.0.2.0/24", "2001:db8::/32"]).unwrap();
-        let level = |address: &str| conditions.access.level_at(address.parse().unwrap());
+        let level = |address: &str| conditions.access.level_at(address.parse().ok());
         assert_eq!(
             (level("192.0.2.1"), level("192.0.3.1")),
             (AccessLevel::Open, AccessLevel::Closed)
         );
+        assert_eq!(level("unknown"), AccessLevel::Closed);
         assert_eq!(conditions.values("access.allow"), ["192.0.2.0/24", "2001:db8::/32"]);
         assert!(conditions.clone().set("access", &["secret"]).is_err());
         assert!(conditions.clone().set("transferable", &["yes"]).is_err());

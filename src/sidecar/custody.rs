@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::plain::{number, pair, string};
 use super::print::text_pair;
-use super::{Access, Files, Metadata, Relations, Sidecar, SidecarError};
+use super::{Files, Metadata, Relations, Sidecar, SidecarError};
 use crate::custody::{Custody, CustodyId};
 use crate::item::{State, Totals};
 
@@ -83,7 +83,8 @@ impl Sidecar {
         }
     }
 
-    /// The stub of an item that is elsewhere: identifiers, dates and custody.
+    /// The stub of an item that is elsewhere: identifiers, dates and custody, and who might read it: whether a closed item was here
+    /// is for nobody else to learn.
     pub(crate) fn stub(&self, custody: Custody) -> Sidecar {
         Sidecar {
             state: State::Elsewhere,
@@ -95,7 +96,7 @@ impl Sidecar {
             described: self.described,
             target: None,
             transferable: self.transferable,
-            access: Access::default(),
+            access: self.access.clone(),
             metadata: Metadata::default(),
             relations: Relations::default(),
             origin: toml::Table::new(),

@@ -71,7 +71,7 @@ pub enum TransferError {
         /// The root of the giver.
         giver: PathBuf,
         /// Why.
-        why: StillOpen,
+        why: Box<StillOpen>,
     },
     /// Nothing of the item is lost, as far as it is in sight.
     #[error("`{name}`: no change of it is lost")]

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use super::copy_job::elsewhere;
 use super::error::{StillOpen, TransferError};
 use super::giver::{Giver, Left, WITHDRAWN};
 use super::reading::sealed;
@@ -236,9 +235,10 @@ impl Recovery<'_> {
         let is_donor = |it: &&Holding| {
             it.has_payload() && it.custody.ceded().is_none() && it.at != line.at && it.covers(line)
         };
-        let donor = match ceded.id == line.custody.id() {
-            true => Some(self.giver.id()),
-            false => custody::highest(seen.iter().filter(is_donor)).map(|it| &*it.at),
+        let donor = if ceded.id == line.custody.id() {
+            Some(self.giver.id())
+        } else {
+            custody::highest(seen.iter().filter(is_donor)).map(|it| &*it.at)
         };
         let path = |id: &str| {
             let mut known = self.others.iter().copied().chain([self.giver]);
@@ -252,7 +252,11 @@ impl Recovery<'_> {
     }
 
     fn open(&self, name: &RepositoryName, why: StillOpen) -> TransferError {
-        TransferError::Open { name: name.clone(), giver: self.giver.path().to_path_buf(), why }
+        TransferError::Open {
+            name: name.clone(),
+            giver: self.giver.path().to_path_buf(),
+            why: Box::new(why),
+        }
     }
 
     /// The sidecar of the tombstone `grave`.
@@ -261,9 +265,10 @@ impl Recovery<'_> {
         let there = self.others.iter().find(|it| it.id() == grave.at).ok_or_else(changed)?;
         let item = there.named_item(name)?;
         let read = sealed(&item, item.read_sidecar(), there.path())?;
-        match read.sidecar.custody.id() == grave.custody.id() {
-            true => Ok(elsewhere(&read.sidecar, State::Deleted)),
-            false => Err(changed()),
+        if read.sidecar.custody.id() == grave.custody.id() {
+            Ok(read.sidecar)
+        } else {
+            Err(changed())
         }
     }
 

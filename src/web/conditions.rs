@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hyper::StatusCode;
 use hyper::header::{
     HeaderMap, HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE,
     IF_UNMODIFIED_SINCE, RANGE,
 };
+use hyper::{Method, StatusCode};
 
 /// The validators of a version of a file.
 #[derive(Clone, Debug)]
@@ -29,8 +29,14 @@ pub enum Extent {
     Nothing(StatusCode),
 }
 
-/// The part of a file of `size` bytes that the conditions and the range of a request select.
-pub fn evaluate(headers: &HeaderMap, validators: &Validators, size: u64) -> Extent {
+/// The part of a file of `size` bytes that the conditions and the range of a request select. A range is one of a GET only [RFC
+/// 9110, 14.2]: who asks for the head learns the size of the whole.
+pub fn evaluate(
+    method: &Method,
+    headers: &HeaderMap,
+    validators: &Validators,
+    size: u64,
+) -> Extent {
     let tags = |name: &HeaderName| {
         let mut values = headers.get_all(name).iter().peekable();
         values.peek().is_some().then(|| {
@@ -61,7 +67,7 @@ pub fn evaluate(headers: &HeaderMap, validators: &Validators, size: u64) -> Exte
         return Extent::Nothing(StatusCode::NOT_MODIFIED);
     }
     match headers.get(RANGE).and_then(|range| range.to_str().ok()) {
-        Some(text) if is_for(headers, validators) => range(text, size),
+        Some(text) if method == Method::GET && is_for(headers, validators) => range(text, size),
         _ => Extent::Whole,
     }
 }
@@ -112,11 +118,16 @@ mod tests {
 
     /// The part of a file of 100 bytes, tag "a", last changed at 784111777.
     fn sent(fields: &[(&'static str, &str)]) -> Extent {
+        sent_for(&Method::GET, fields)
+    }
+
+    fn sent_for(method: &Method, fields: &[(&'static str, &str)]) -> Extent {
         let mut headers = HeaderMap::new();
         for (name, value) in fields {
             headers.append(*name, value.parse().unwrap());
         }
-        evaluate(&headers, &Validators { tag: "\"a\"".to_owned(), modified: 784_111_777 }, 100)
+        let validators = Validators { tag: "\"a\"".to_owned(), modified: 784_111_777 };
+        evaluate(method, &headers, &validators, 100)
     }
 
     #[test]
@@ -139,6 +150,7 @@ mod tests {
             ("lines=1-2", Extent::Whole),
         ] {
             assert_eq!(sent(&[("range", range)]), expected, "{range}");
+            assert_eq!(sent_for(&Method::HEAD, &[("range", range)]), Extent::Whole, "{range}");
         }
     }
 

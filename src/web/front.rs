@@ -50,6 +50,10 @@ pub fn front<S>(
         "/robots.txt" => {
             Break(answer::whole(StatusCode::OK, "text/plain", "User-agent: *\nAllow: /\n"))
         }
+        // Every browser asks for it.
+        "/favicon.ico" => {
+            Break(answer::stored(answer::empty(StatusCode::NO_CONTENT), "max-age=86400"))
+        }
         _ => Continue(service),
     }
 }

@@ -11,6 +11,7 @@
 //! | `target` | paths and queries, and persistent URLs in them |
 //! | `front` | what all services answer in one way |
 //! | `conditions` | conditions and ranges [RFC 9110, 13 and 14] |
+//! | `accept` | the media types that a client accepts |
 //! | `alert` | why something cannot be shown |
 //! | `answer` | answers, and the headers that all of them have |
 //! | `ask` | requests to another server |
@@ -18,6 +19,7 @@
 //! | `private_file` | files of secrets that only their owner can read |
 //! | `page` | pages for people, in their language |
 
+pub mod accept;
 pub mod alert;
 pub mod announcement;
 pub mod answer;

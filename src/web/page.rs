@@ -2,8 +2,9 @@
 
 use askama::Template;
 use hyper::StatusCode;
-use hyper::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap};
+use hyper::header::{ACCEPT_LANGUAGE, HeaderMap};
 
+use super::accept::Accept;
 use super::answer::{self, Answer};
 use crate::collection::UrlBase;
 use crate::identity::{Language, LanguagePreferences};
@@ -88,7 +89,7 @@ impl Reader {
         Reader {
             preferences,
             language: if is_portuguese { PageLanguage::Portuguese } else { PageLanguage::English },
-            takes_html: field(ACCEPT).is_some_and(|types| types.contains("text/html")),
+            takes_html: Accept::of(headers).prefers("text/html", "text/plain"),
         }
     }
 }

@@ -18,13 +18,20 @@ pub struct Target<'a> {
     pub path: &'a str,
     /// Its segments: exact bytes, of which only the last may be empty.
     pub segments: Vec<Vec<u8>>,
+    /// The path as identifiers and modifiers are written: without escapes of characters that stand for themselves in it.
+    plain: String,
     /// The query, without `?`.
     pub query: Option<&'a str>,
 }
 
-/// Escapes that mail programs write in modifiers, and the characters.
-const IN_MODIFIERS: [(&str, &str); 6] =
-    [("%21", "!"), ("%28", "("), ("%29", ")"), ("%2A", "*"), ("%2B", "+"), ("%3A", ":")];
+/// Characters that programs escape in identifiers and modifiers, besides those that mean the same with and without an escape in
+/// every URL [RFC 3986, 6.2.2.2]. A quarter of all names has `@`.
+const ESCAPED: &[u8] = b"@!()*+:";
+
+/// Punctuation of a text around a URL, which got into the link.
+const AFTER_LINKS: [char; 7] = ['.', ',', ';', ')', ']', '}', '\''];
+/// The most of it.
+const MOST_AFTER_LINKS: usize = 4;
 
 impl<'a> Target<'a> {
     /// Reads a target. `None` if its path leads out of any tree, or is none.
@@ -43,28 +50,53 @@ impl<'a> Target<'a> {
         {
             return None;
         }
-        Some(Target { path, segments, query })
+        Some(Target { path, segments, plain: plain(path), query })
     }
 
     /// The query, if this is a request to the service with these identifiers.
     pub fn service_query(&self, service: &[Identifier]) -> Option<&'a str> {
         self.query.filter(|query| {
             query.split('&').any(|pair| pair.starts_with("servicesubject="))
-                && self.path.parse::<Identifier>().is_ok_and(|it| service.contains(&it))
+                && self.plain.parse::<Identifier>().is_ok_and(|it| service.contains(&it))
         })
     }
 
-    /// The persistent URL.
+    /// The persistent URL. Punctuation of the text that the link stood in is left out where no persistent URL ends in it.
     pub fn persistent_url(&self) -> Result<PersistentUrl, Refusal> {
-        let mut text = self.path.to_owned();
-        for (escape, character) in IN_MODIFIERS {
-            text = text.replace(escape, character).replace(&escape.to_ascii_lowercase(), character);
-        }
         let query = self.query.map(|query| format!("?{query}")).unwrap_or_default();
-        format!("http://host/{text}{query}").parse().map_err(|_| {
-            if PersistentUrl::begins(&text) { Refusal::Malformed } else { Refusal::NotFound }
-        })
+        let text = format!("http://host/{}{query}", self.plain);
+        let mut shorter = Some(&*text);
+        for _ in 0..=MOST_AFTER_LINKS {
+            let Some(text) = shorter else { break };
+            if let Ok(url) = text.parse() {
+                return Ok(url);
+            }
+            shorter = text.strip_suffix(AFTER_LINKS);
+        }
+        Err(if PersistentUrl::begins(&self.plain) { Refusal::Malformed } else { Refusal::NotFound })
     }
+}
+
+/// `path`, whose escapes are well formed, without those of characters that stand for themselves.
+fn plain(path: &str) -> String {
+    let mut text = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        let escape = &rest[at..(at + 3).min(rest.len())];
+        text.push_str(&rest[..at]);
+        match decode_path(escape).as_deref() {
+            Some([byte])
+                if byte.is_ascii_alphanumeric()
+                    || b"-._~".contains(byte)
+                    || ESCAPED.contains(byte) =>
+            {
+                text.push(char::from(*byte));
+            }
+            _ => text.push_str(escape),
+        }
+        rest = &rest[at + escape.len()..];
+    }
+    text + rest
 }
 
 /// `location` with the pairs of the question that are left to the item [resolution, E22].
@@ -80,7 +112,43 @@ pub fn with_question(location: &str, url: &PersistentUrl) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_question;
+    use super::*;
+
+    #[test]
+    fn identifiers_are_read_however_programs_escape_them() {
+        let read =
+            |target: &str| Target::of(target).unwrap().persistent_url().map(|url| url.to_string());
+        let url = "http://urlib.net/sid.inpe.br/mtc-m18@80/2009/07.21.14.43";
+        for (target, rest) in [
+            ("sid.inpe.br/mtc-m18@80/2009/07.21.14.43", ""),
+            ("sid.inpe.br/mtc-m18%4080/2009/07.21.14.43", ""),
+            ("sid.inpe.br/mtc%2dm18%4080/2009/07%2E21.14%2e43", ""),
+            ("rep/sid%2Einpe.br/mtc-m18@80/%32009/07.21.14.43%21%3a%28oai%5Fdc%29", "!:(oai_dc)"),
+            // A file keeps its escapes, which are decoded once.
+            ("sid.inpe.br/mtc-m18%4080/2009/07.21.14.43/a%40b%2541%20c", "/a@b%2541%20c"),
+            // As they get out of texts.
+            ("sid.inpe.br/mtc-m18%4080/2009/07.21.14.43).", ""),
+            ("sid.inpe.br/mtc-m18@80/2009/07.21.14.43,", ""),
+            ("sid.inpe.br/mtc-m18@80/2009/07.21.14.43.", ""),
+            ("sid.inpe.br/mtc-m18@80/2009/07.21.14.43+(pt)).", "+(pt)"),
+            ("sid.inpe.br/mtc-m18@80/2009/07.21.14.43:%29", ":"),
+        ] {
+            assert_eq!(read(&format!("/{target}")), Ok(format!("{url}{rest}")), "{target}");
+        }
+        assert_eq!(
+            read("/8JMKD3MGP8W/35MMLL8)"),
+            Ok("http://urlib.net/8JMKD3MGP8W/35MMLL8".into())
+        );
+        for (target, refusal) in [
+            ("/sid.inpe.br/mtc-m18@80/2009/07.21.14.43!!", Refusal::Malformed),
+            ("/sid.inpe.br/mtc-m18@80/2009/07.21.14.43:(oai_dc", Refusal::Malformed),
+            ("/sid.inpe.br/mtc-m18@80/2009/07.21.14.43.....", Refusal::Malformed),
+            ("/sid.inpe.br/mtc-m18%2540/2009/07.21.14.43", Refusal::NotFound),
+            ("/a.", Refusal::NotFound),
+        ] {
+            assert_eq!(read(target), Err(refusal), "{target}");
+        }
+    }
 
     #[test]
     fn pairs_that_are_left_to_the_item_go_before_a_fragment() {

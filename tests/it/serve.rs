@@ -11,6 +11,7 @@ mod limits;
 mod pages;
 mod program;
 mod random;
+mod sidecars;
 mod site;
 
 pub(crate) use front::{Front, refuses_ambiguous_requests};

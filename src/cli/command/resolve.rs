@@ -125,7 +125,7 @@ impl Resolve {
         let known = context.known(&self.with)?;
         let preferences = self.accept_language.clone().unwrap_or_else(locale::preferences);
         for_each(context, &self.urls, |text| {
-            let mut url = text.parse().or_else(|error: ParseError| pasted(text).ok_or(error))?;
+            let mut url = read(text)?;
             if self.original {
                 url.selection.status = RequiredStatus::Original;
             }
@@ -168,9 +168,30 @@ impl Resolve {
     }
 }
 
-/// The persistent URL of a pasted text, such as the path of a file in a collection.
+/// The persistent URL that `text` is, perhaps with a fragment, which is for a browser.
+fn read(text: &str) -> Result<PersistentUrl, ParseError> {
+    text.parse().or_else(|error| {
+        let page = text.split_once('#').and_then(|(page, _)| page.parse().ok());
+        page.or_else(|| pasted(text)).ok_or(error)
+    })
+}
+
+/// The persistent URL of a pasted text, such as the path of a file in a collection. What follows it could belong to it, as the rest
+/// of a path with a space: only punctuation, and the other form of the identifier, are left out.
 fn pasted(text: &str) -> Option<PersistentUrl> {
-    let Pasted { identifier, rest, .. } = Pasted::read(text).ok()?;
+    let Pasted { identifier, twin, rest, after } = Pasted::read(text).ok()?;
+    let is_name = |word: &str| {
+        let read = word.parse::<Identifier>();
+        read.is_ok_and(|it| it == identifier || twin.as_ref() == Some(&it))
+    };
+    let is_left_out = |word: &str| {
+        let word =
+            word.trim_matches(['.', ',', ';', '\'', '’', '"', '”', '`', '»', '>', ')', ']', '}']);
+        ["", "rep", "ibip"].contains(&word) || is_name(word)
+    };
+    if !after.split_whitespace().all(is_left_out) {
+        return None;
+    }
     let below = rest.strip_prefix("/doc").filter(|path| path.starts_with('/'));
     format!("{identifier}{}", below.unwrap_or(rest)).parse().ok()
 }

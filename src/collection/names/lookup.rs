@@ -117,7 +117,7 @@ impl Collection {
             Some(asked) => Some(asked.clone()),
             None => text.and_then(|text| Some(RepositoryName::parse_as_found(text).ok()?.0)),
         };
-        Ok(name.map(|name| StoredItem::of(name, dir, self.id())))
+        Ok(name.map(|name| StoredItem::of(name, dir, self)))
     }
 
     /// The error for the displaced item `name`.

@@ -32,12 +32,42 @@ pub struct ArchiveSettings {
     pub access_log: ClientAddress,
     /// The beginning of persistent URLs, if a resolver answers them.
     pub url_base: Option<UrlBase>,
+    /// Internal keys that are public all the same.
+    #[serde(default)]
+    pub publish: Vec<InternalKey>,
 }
 
+/// A key that is internal unless it is published: one below `x`, or the reason of a deletion.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct InternalKey(String);
+
 impl ArchiveSettings {
-    /// The beginning of the persistent URLs that are cited.
+    /// The key of the reason of a deletion.
+    pub const REMOVAL_REASON: &'static str = "removal.reason";
+
+    /// The beginning of the persistent URLs that are cited: those of the resolver, else those of the archive, else those of the
+    /// standard.
     pub fn cited_base(&self) -> UrlBase {
-        self.url_base.clone().unwrap_or_default()
+        let own = || Some(UrlBase::of(self.scheme, self.address.as_ref()?));
+        self.url_base.clone().or_else(own).unwrap_or_default()
+    }
+
+    /// Whether an internal key is published.
+    pub fn publishes(&self, key: &str) -> bool {
+        self.publish.iter().any(|published| published.0 == key)
+    }
+}
+
+impl TryFrom<String> for InternalKey {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<InternalKey, &'static str> {
+        let is_own = text.strip_prefix("x.").is_some_and(|name| !name.is_empty());
+        let is_internal = is_own || text == ArchiveSettings::REMOVAL_REASON;
+        is_internal
+            .then_some(InternalKey(text))
+            .ok_or("expected keys below `x`, or `removal.reason`")
     }
 }
 
@@ -50,6 +80,22 @@ impl UrlBase {
     /// The URL of `path`, which may begin with a slash.
     pub fn join(&self, path: impl fmt::Display) -> String {
         format!("{self}/{}", path.to_string().trim_start_matches('/'))
+    }
+
+    /// The URLs of the host at `address`.
+    pub fn of(scheme: Scheme, address: &HostPort) -> UrlBase {
+        UrlBase(format!("{scheme}://{address}"))
+    }
+
+    /// Whether its URLs lead to the host at `address`, by whichever scheme.
+    pub fn is_at(&self, address: &HostPort) -> bool {
+        let (scheme, rest) = match self.0.strip_prefix("https://") {
+            Some(rest) => (Scheme::Https, rest),
+            None => (Scheme::Http, self.0.strip_prefix("http://").unwrap_or(&self.0)),
+        };
+        let host = rest.split('/').next().unwrap_or_default().parse::<HostPort>();
+        let usual = [scheme, Scheme::Http, Scheme::Https].map(Scheme::usual_port);
+        host.is_ok_and(|host| usual.iter().any(|port| address.is_same(&host, *port)))
     }
 }
 
@@ -156,6 +202,18 @@ mod tests {
             assert_eq!(base(text).unwrap().join("a"), url);
             assert_eq!(base(text).unwrap().join("/a"), url);
         }
+        let is_at =
+            |text: &str, address: &str| base(text).unwrap().is_at(&address.parse().unwrap());
+        for (text, address, expected) in [
+            ("http://a.example.org/", "A.example.org", true),
+            ("https://a.example.org/x/", "a.example.org:443", true),
+            ("http://a.example.org:80/", "a.example.org", true),
+            ("https://a.example.org/", "a.example.org", true),
+            ("http://a.example.org:8080/", "a.example.org", false),
+            ("http://b.example.org/", "a.example.org", false),
+        ] {
+            assert_eq!(is_at(text, address), expected, "{text} {address}");
+        }
         for text in [
             "",
             "urlib.net",
@@ -167,6 +225,28 @@ mod tests {
             "http://a/\n",
         ] {
             assert!(base(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_archive_without_a_resolver_cites_itself() {
+        let base =
+            |text: &str| toml::from_str::<ArchiveSettings>(text).unwrap().cited_base().join("a");
+        assert_eq!(base(""), "http://urlib.net/a");
+        assert_eq!(base("address = 'a.example.org'"), "http://a.example.org/a");
+        let own = "address = 'a.example.org:8443'\nscheme = 'https'\n";
+        assert_eq!(base(own), "https://a.example.org:8443/a");
+        assert_eq!(base(&format!("{own}url_base = 'http://urlib.net/'")), "http://urlib.net/a");
+    }
+
+    #[test]
+    fn only_internal_keys_are_published() {
+        let read = |text: &str| toml::from_str::<ArchiveSettings>(&format!("publish = [{text}]"));
+        let settings = read("'x.caixa', 'removal.reason'").unwrap();
+        assert!(settings.publishes("x.caixa") && settings.publishes("removal.reason"));
+        assert!(!settings.publishes("x.valor") && !settings.publishes("x"));
+        for text in ["'x'", "'x.'", "'origin'", "'removal.by'", "'title'"] {
+            assert!(read(text).is_err(), "{text}");
         }
     }
 }

@@ -1,14 +1,23 @@
-//! The needs of the archive service in its collection: its name in `urepo.toml`, and versions at a glance.
+//! The needs of the archive service in its collection: its name in `urepo.toml`, versions at a glance, and sidecars in memory.
+
+use std::sync::Arc;
 
 use super::MAX_BYTES;
 use crate::agent::Agent;
-use crate::collection::{Collection, CollectionError, SettingsError, lock_changes};
+use crate::collection::{Collection, CollectionError, SettingsError, SidecarCache, lock_changes};
 use crate::disk::FileStat;
 use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
 
 impl Collection {
+    /// Keeps sidecars in `sidecars` once they are read.
+    #[cfg(feature = "serve")]
+    #[must_use]
+    pub(crate) fn with_sidecars(self, sidecars: Arc<dyn SidecarCache>) -> Collection {
+        Collection { sidecars: Some(sidecars), ..self }
+    }
+
     /// The file or directory at `path` below the root, in one system call that opens nothing.
     pub(crate) fn glance(&self, path: &str) -> Option<FileStat> {
         self.root.glance(path)

@@ -40,7 +40,7 @@ fn conditions_are_given_at_the_deposit_and_travel() {
     world.run(&format!("-c archive meta unset {name} access.allow=192.0.2.0/24")).succeeded();
     world.run("-c mirror copy --all --from archive").succeeded();
     let copy = sidecar(&world, "mirror", &name);
-    let level = copy.access.level_at("192.0.2.7".parse().unwrap());
+    let level = copy.access.level_at("192.0.2.7".parse().ok());
     assert_eq!((copy.transferable, level.to_string().as_str()), (true, "metadata"));
     world.run(&format!("-c archive migrate {name} --to mirror")).succeeded();
 }

@@ -152,7 +152,7 @@ fn every_operation(mode: Mode, system: System, part: &str) {
         let watcher = Watcher::new(Arc::clone(&faults) as _);
         let rebuilt = first_user(|| {
             Collection::open(&root, &watcher)
-                .and_then(|collection| Ok(collection.rebuild(&agent(), &waiter(&clock))?))
+                .and_then(|collection| collection.rebuild(&agent(), &waiter(&clock)))
         });
         let struck = faults.struck();
         let context = format!("{part}, {at}: {struck:?}");

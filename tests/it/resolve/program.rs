@@ -60,6 +60,16 @@ fn pasted_forms_are_followed() {
     ] {
         assert_eq!(resolve(&world, &[&text]).succeeded(), expected, "{text}");
     }
+    // A fragment is for the browser.
+    for rest in ["#page=2", "/%C3%A9%200.txt#a?b"] {
+        let url = format!("http://urlib.net/{}{rest}", name(0));
+        assert_eq!(resolve(&world, &[&url]).succeeded(), expected, "{rest}");
+    }
+    // What follows could be meant, and is not left out.
+    for rest in ["/é 0.txt", "! :(oai_dc)", " :(oai_dc)", " and more", "/é\" 0.txt"] {
+        let wrong = resolve(&world, &[&format!("http://urlib.net/{}{rest}", name(0))]);
+        assert!(wrong.code == 1 && wrong.stdout.is_empty(), "{rest}: {}", wrong.stdout);
+    }
     let wrong = resolve(&world, &[&format!("http://urlib.net/{}!!", name(0))]);
     assert!(wrong.code == 1 && wrong.stderr.contains("cannot follow"), "{}", wrong.stderr);
 }

@@ -12,6 +12,7 @@ fn world() -> (World, String) {
     world.write("d/sub/page.html", "<script>alert(1)</script>");
     world.write("d/sub/x.html.cgi", "#!/bin/sh\n");
     world.write("d/.hidden", "hidden");
+    world.write("d/.hidden.html", "hidden");
     world.write("d/empty", "");
     world.write("d/large.bin", vec![7; 3 << 20]);
     std::fs::write(world.path("d").join(std::ffi::OsStr::from_bytes(b"Relat\xf3rio.pdf")), "%PDF")
@@ -37,7 +38,7 @@ fn files_are_given_by_their_exact_bytes() {
         ("accept-ranges", "bytes"),
         ("x-content-type-options", "nosniff"),
         ("cache-control", "no-cache"),
-        ("link", &format!("<http://urlib.net/{name}>; rel=\"cite-as\"")),
+        ("link", &format!("<http://a.example.org/{name}>; rel=\"cite-as\"")),
     ] {
         assert_eq!(answer.field(field), value, "{field}");
     }
@@ -45,14 +46,18 @@ fn files_are_given_by_their_exact_bytes() {
     assert_eq!(get("Relat%f3rio.pdf").body, b"%PDF");
     assert_eq!(get("Relat%c3%b3rio.pdf").status, 404);
     // Scripts and hidden files are saved, and nothing runs in a page.
-    for path in ["sub/x.html.cgi", ".hidden"] {
+    for path in ["sub/x.html.cgi", ".hidden", ".hidden.html"] {
         let answer = get(path);
         assert_eq!(answer.field("content-type"), "application/octet-stream", "{path}");
         assert!(answer.field("content-disposition").starts_with("attachment;"), "{path}");
     }
     let page = get("sub/page.html");
     assert_eq!(page.field("content-type"), "text/html");
-    assert_eq!(page.field("content-security-policy"), "sandbox; script-src 'none'");
+    assert_eq!(
+        page.field("content-security-policy"),
+        "sandbox; default-src 'self' data: 'unsafe-inline'; script-src 'none'"
+    );
+    assert_eq!(page.field("cross-origin-resource-policy"), "");
     for path in ["a b.txt/", "sub/nothing", "a%2520b.txt", "A%20b.txt", "large.bin/x"] {
         assert_eq!(get(&path.replace(' ', "%20")).status, 404, "{path}");
     }
@@ -114,6 +119,74 @@ fn ranges_and_conditions_hold_before_and_after_the_proof() {
     }
 }
 
+/// The size of the whole is what a download manager asks for.
+#[test]
+fn a_range_of_a_head_is_the_whole() {
+    let (world, name) = world();
+    let site = Site::of(&world.path("archive"));
+    for range in ["bytes=2-4", "bytes=3145728-", "bytes=0-"] {
+        let target = format!("/col/{name}/doc/large.bin");
+        let field = format!("Range: {range}");
+        let answer = site.ask("HEAD", "a.example.org", &target, &[&field]);
+        assert_eq!((answer.status, answer.field("content-length")), (200, "3145728"), "{range}");
+        assert_eq!(answer.field("content-range"), "", "{range}");
+    }
+}
+
+/// Browsers take a text without a charset for that of Windows.
+#[test]
+fn a_text_in_utf_8_says_so_once_it_was_read() {
+    let world = World::with_collection();
+    world.write("d/carta.txt", "Cara Ana, os mapas chegaram também\n");
+    world.write("d/nota.html", "<p>não</p>");
+    world.write("d/ascii.txt", "only ASCII\n");
+    world.write("d/latin-1.txt", b"tamb\xe9m\n");
+    world.write("d/utf-16.txt", b"\xff\xfee\0");
+    world.write("d/é.bin", "é");
+    world.write("d/long.txt", "também\n".repeat(300_000));
+    world.write("d/long-latin-1.txt", [&*vec![b'a'; 2 << 20], b"tamb\xe9m"].concat());
+    let name = world.run("-c archive new d").line();
+    let site = Site::of(&world.path("archive"));
+    let media = |method: &str, path: &str| {
+        let answer = site.ask(method, "a.example.org", &format!("/col/{name}/doc/{path}"), &[]);
+        assert_eq!(answer.status, 200, "{path}");
+        answer.field("content-type").to_owned()
+    };
+    // A long file is read on its way the first time, when its head has gone already.
+    for path in ["long.txt", "long-latin-1.txt"] {
+        assert_eq!(media("GET", path), "text/plain", "{path}");
+    }
+    for method in ["HEAD", "GET", "GET", "HEAD"] {
+        for (path, expected) in [
+            ("carta.txt", "text/plain; charset=utf-8"),
+            ("nota.html", "text/html; charset=utf-8"),
+            ("long.txt", "text/plain; charset=utf-8"),
+            ("ascii.txt", "text/plain"),
+            ("latin-1.txt", "text/plain"),
+            ("long-latin-1.txt", "text/plain"),
+            ("utf-16.txt", "text/plain"),
+            ("%C3%A9.bin", "application/octet-stream"),
+        ] {
+            assert_eq!(media(method, path), expected, "{method} {path}");
+        }
+    }
+}
+
+/// A clock elsewhere was ahead. No answer has a change after itself [RFC 9110, 8.8.2.1].
+#[test]
+fn no_file_changed_in_the_future() {
+    let (world, name) = world();
+    let changed = |date: &str| {
+        crate::support::change_item(&world.path("archive"), &name, |sidecar| {
+            sidecar.timestamp = date.parse().unwrap();
+        });
+        let site = Site::of(&world.path("archive"));
+        site.get(&format!("/col/{name}/doc/a%20b.txt")).field("last-modified").to_owned()
+    };
+    assert_eq!(changed("2020-01-01T00:00:00Z"), "Wed, 01 Jan 2020 00:00:00 GMT");
+    assert_eq!(changed("2099-01-01T00:00:00Z"), "Tue, 01 Dec 2026 12:00:00 GMT");
+}
+
 #[test]
 fn links_and_directories_lead_on() {
     let (world, name) = world();
@@ -124,11 +197,11 @@ fn links_and_directories_lead_on() {
     for (path, lines) in [
         (
             "",
-            ".hidden\nRelat%F3rio.pdf\na%20b.txt\nempty\nlarge.bin\nsub/link\nsub/page.html\nsub/x.html.cgi\n",
+            ".hidden\n.hidden.html\nRelat%F3rio.pdf\na%20b.txt\nempty\nlarge.bin\nsub/link\nsub/page.html\nsub/x.html.cgi\n",
         ),
         (
             "/",
-            ".hidden\nRelat%F3rio.pdf\na%20b.txt\nempty\nlarge.bin\nsub/link\nsub/page.html\nsub/x.html.cgi\n",
+            ".hidden\n.hidden.html\nRelat%F3rio.pdf\na%20b.txt\nempty\nlarge.bin\nsub/link\nsub/page.html\nsub/x.html.cgi\n",
         ),
         ("/doc/sub", "sub/link\nsub/page.html\nsub/x.html.cgi\n"),
         ("/doc/sub/", "sub/link\nsub/page.html\nsub/x.html.cgi\n"),

@@ -54,6 +54,15 @@ fn a_large_damaged_file_is_cut_before_its_end() {
         // The last 64 KiB are held back.
         assert!(answer.body.len() <= BYTES - (64 << 10), "{}", answer.body.len());
         assert_eq!(site.get(&target).status, 500);
+        // So they are where all bytes are asked for as a range.
+        for range in ["bytes=0-", &format!("bytes=0-{}", BYTES - 1), &format!("bytes=-{BYTES}")] {
+            let site = Site::of(&world.path("archive"));
+            let field = format!("Range: {range}");
+            let answer = site.ask("GET", "a.example.org", &target, &[&field]);
+            assert_eq!((answer.status, answer.is_whole), (206, false), "{range} {at}");
+            assert!(answer.body.len() <= BYTES - (64 << 10), "{}", answer.body.len());
+            assert_eq!(site.ask("GET", "a.example.org", &target, &[&field]).status, 500);
+        }
         assert!(!urls(&site, &name).contains("url "));
         // Mended, it is another version.
         let path = world.path("archive").join(&name).join("doc/file.bin");

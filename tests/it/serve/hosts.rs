@@ -76,6 +76,41 @@ fn trusted_proxies_name_the_client() {
     assert_eq!(status("198.51.100.9"), 200);
     assert_eq!(status("198.51.100.9, 203.0.113.1"), 403);
     assert_eq!(status("203.0.113.1, 198.51.100.9, 127.0.0.1"), 200);
+    assert_eq!(status("198.51.100.9:4711"), 200);
+}
+
+/// A client that the server in front does not name has no right by any address, least of all by that of the server in front.
+#[test]
+fn a_client_without_a_name_is_let_in_nowhere() {
+    let (world, _) = two();
+    change_item(&world.path("b"), &name(0), |sidecar| {
+        let allow = ["127.0.0.0/8", "0.0.0.0/0", "::/0"];
+        sidecar.access.allow = allow.map(|it| it.parse().unwrap()).into();
+    });
+    let limits = Limits { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..Limits::default() };
+    let site = Site::with(&[(&world.path("b"), "b.example.org")], limits, |_| {});
+    let target = format!("/col/{}/doc/a.txt", name(0));
+    let status = |fields: &[u8]| {
+        let head = format!("GET {target} HTTP/1.1\r\nHost: b.example.org\r\nConnection: close\r\n");
+        site.send([head.as_bytes(), fields, b"\r\n"].concat()).unwrap().status
+    };
+    assert_eq!(status(b"X-Forwarded-For: 203.0.113.9\r\n"), 200, "everybody with an address");
+    for _ in 0..2 {
+        for fields in [
+            b"".as_slice(),
+            b"X-Forwarded-For: \r\n",
+            b"X-Forwarded-For: unknown\r\n",
+            b"X-Forwarded-For: unix:\r\n",
+            b"X-Forwarded-For: 203.0.113.9,\r\n",
+            b"X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-For: \xff\r\n",
+            b"X-Forwarded-For: 198.51.100.9, \xff\r\n",
+            b"Forwarded: for=203.0.113.9\r\n",
+        ] {
+            assert_eq!(status(fields), 403, "{}", fields.escape_ascii());
+        }
+        // What the server in front appended counts, whatever a client wrote before it.
+        assert_eq!(status(b"X-Forwarded-For: \xff, 203.0.113.9\r\n"), 200);
+    }
 }
 
 #[test]

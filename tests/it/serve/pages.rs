@@ -134,8 +134,8 @@ fn deleted_and_departed_items_say_so_or_lead_on() {
         );
         let page = site.browse(&target).text();
         assert!(
-            page.contains("was &#60;wrong&#62;") && page.contains("mailto:keeper@example.org"),
-            "{page}"
+            !page.contains("wrong") && page.contains("mailto:keeper@example.org"),
+            "the reason is for the keepers: {page}"
         );
     }
     for (target, at_resolver) in [
@@ -216,14 +216,228 @@ fn the_first_page_says_what_this_is() {
     let world = World::with_collection();
     let site = Site::of(&world.path("archive"));
     let html = site.browse("/").text();
-    for text in [
-        "http://a.example.org/<var>identifier</var>",
-        "http://urlib.net/<var>",
-        super::site::SERVICE,
-    ] {
+    for text in ["http://a.example.org/<var>identifier</var>", super::site::SERVICE] {
         assert!(html.contains(text), "{text}: {html}");
     }
     assert_eq!(site.get("/style.css").field("content-type"), "text/css; charset=utf-8");
     assert_eq!(site.get("/robots.txt").text(), "User-agent: *\nAllow: /\n");
-    assert_eq!(site.get("/favicon.ico").status, 404);
+    let icon = site.get("/favicon.ico");
+    assert_eq!((icon.status, icon.field("cache-control")), (204, "max-age=86400"));
+    assert!(!html.contains("urlib.net"), "no resolver knows the archive: {html}");
+    let root = world.path("archive");
+    append(&root.join("urepo.toml"), "[archive]\nurl_base = 'https://resolver.example.net/'\n");
+    let html = Site::of(&root).browse("/").text();
+    assert!(html.contains("https://resolver.example.net/<var>"), "{html}");
+}
+
+/// An archive without a resolver is the place where its items are found.
+#[test]
+fn an_archive_without_a_resolver_cites_itself() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt --title T --creator C").line();
+    let root = world.path("archive");
+    let cited = |url: &str| {
+        let site = Site::of(&root);
+        let link = format!("<{url}/{name}>; rel=\"cite-as\"");
+        for target in [format!("/{name}"), format!("/{name}:"), format!("/col/{name}/doc/a.txt")] {
+            assert_eq!(site.get(&target).field("link"), link, "{target}");
+        }
+        for target in [":", ":(abnt)", ":(apa)", ":(datacite)"] {
+            let page = site.browse(&format!("/{name}{target}")).text();
+            assert!(page.contains(&format!("{url}/{name}")), "{target}: {page}");
+            assert!(url.contains("urlib.net") || !page.contains("urlib.net"), "{target}: {page}");
+        }
+    };
+    cited("http://a.example.org");
+    append(&root.join("urepo.toml"), "[archive]\nurl_base = 'http://urlib.net/'\n");
+    cited("http://urlib.net");
+}
+
+/// A resolver that is this archive would send the reader back to where they are.
+#[test]
+fn an_item_that_is_elsewhere_is_not_looked_for_here() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let away = world.run("-c archive new a.txt").line();
+    let root = world.path("archive");
+    send_away(&root, &away);
+    append(&root.join("urepo.toml"), "[archive]\nurl_base = 'http://a.example.org/'\n");
+    let site = Site::of(&root);
+    for target in [format!("/{away}"), format!("/{away}!:"), format!("/col/{away}/doc/a.txt")] {
+        let answer = site.get(&target);
+        assert_eq!((answer.status, answer.field("location")), (404, ""), "{target}");
+        assert!(!site.browse(&target).text().contains("Look for it in all archives"), "{target}");
+    }
+}
+
+const INTERNAL: [&str; 4] = ["nota", "doador", "fulano", "/home/"];
+
+/// Two forms of one answer say the same: what the page hides, no text and no format shows.
+#[test]
+fn internal_keys_are_in_no_form_of_an_item() {
+    let world = World::with_collection();
+    world.write("secret-name.txt", "alpha");
+    let new = |access: &str| {
+        let line = [
+            "-c",
+            "archive",
+            "new",
+            "secret-name.txt",
+            "--title",
+            "T",
+            "--creator",
+            "C",
+            "--access",
+            access,
+            "--meta",
+            "x.nota-interna=doador: fulano",
+            "--meta",
+            "x.caixa=12",
+        ];
+        world.run_args(line).line()
+    };
+    let (open, closed) = (new("open"), new("metadata"));
+    let root = world.path("archive");
+    for name in [&open, &closed] {
+        change_item(&root, name, |sidecar| {
+            sidecar.origin.insert("path".to_owned(), "/home/ana/fulano".into());
+            sidecar.relations = urepo::sidecar::Relations::as_found(
+                toml::from_str("[x]\nnota = ['LK47B6W/362SFKH']").unwrap(),
+            );
+        });
+    }
+    let forms = |site: &Site, name: &str| {
+        let formats = ["", "(oai_dc)", "(bibtex)", "(datacite)", "(abnt)", "(apa)"];
+        let targets: Vec<_> = formats.iter().map(|it| format!("/{name}:{it}")).collect();
+        let both = targets.iter().flat_map(|it| [site.get(it), site.browse(it)]);
+        both.map(|answer| {
+            assert_eq!(answer.status, 200, "{answer:?}");
+            answer.text()
+        })
+        .collect::<Vec<_>>()
+    };
+    let site = Site::of(&root);
+    for name in [&open, &closed] {
+        for form in forms(&site, name) {
+            assert!(!INTERNAL.iter().any(|word| form.contains(word)), "{form}");
+            assert!(!form.contains("caixa"), "{form}");
+            // Who may not read the files does not learn their names.
+            assert!(*name == open || !form.contains("secret-name"), "{form}");
+        }
+    }
+    append(&root.join("urepo.toml"), "[archive]\npublish = ['x.caixa']\n");
+    let site = Site::of(&root);
+    assert_eq!(site.get(&format!("/{open}:")).text().matches("caixa").count(), 1);
+    for form in forms(&site, &open) {
+        assert!(!INTERNAL.iter().any(|word| form.contains(word)), "{form}");
+    }
+}
+
+#[test]
+fn a_deletion_says_no_more_than_the_item_did() {
+    let world = World::with_collection();
+    let deleted = |access: &str, file: &str| {
+        world.write(file, file);
+        let name = world.run_args(["-c", "archive", "new", file, "--access", access]).line();
+        let line =
+            ["-c", "archive", "delete", "-y", &name, "--force", "last", "--reason", "Ana asked"];
+        world.run_args(line).succeeded();
+        name
+    };
+    let (open, metadata, closed) =
+        (deleted("open", "a.txt"), deleted("metadata", "b.txt"), deleted("closed", "c.txt"));
+    let root = world.path("archive");
+    let site = Site::of(&root);
+    for (name, status) in [(&open, 410), (&metadata, 410), (&closed, 403)] {
+        for target in [format!("/{name}"), format!("/{name}:"), format!("/col/{name}/doc/a.txt")] {
+            let (text, page) = (site.get(&target), site.browse(&target));
+            assert_eq!((text.status, page.status), (status, status), "{target}");
+            for answer in [text, page] {
+                assert!(!answer.text().contains("Ana asked"), "{answer:?}");
+                assert!(
+                    status == 410 || !answer.text().contains("2026-"),
+                    "no date: {}",
+                    answer.text()
+                );
+            }
+        }
+    }
+    append(&root.join("urepo.toml"), "[archive]\npublish = ['removal.reason']\n");
+    let site = Site::of(&root);
+    assert!(site.browse(&format!("/{open}")).text().contains("Ana asked"));
+    assert!(!site.browse(&format!("/{closed}")).text().contains("Ana asked"));
+}
+
+/// U+202E turned the URL behind the title around.
+#[test]
+fn a_title_does_not_write_over_the_citation() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let title = "a\u{202e}b\u{2066}c";
+    let name = world.run_args(["-c", "archive", "new", "a.txt", "--title", title]).line();
+    let site = Site::of(&world.path("archive"));
+    for target in [":", ":(abnt)", ":(apa)"] {
+        let text = site.browse(&format!("/{name}{target}")).text();
+        assert!(!text.contains(['\u{202e}', '\u{2066}']), "{target}: {text}");
+        assert!(text.contains('\u{fffd}') && text.contains(&name), "{target}: {text}");
+    }
+    assert!(site.get(&format!("/{name}:")).text().contains(title), "data stays as it is");
+}
+
+/// `%40` is what many programs write for the `@` in a quarter of all names.
+#[test]
+fn escaped_identifiers_lead_to_their_items() {
+    let world = family();
+    let (plain, root) = ("sid.inpe.br/mtc-m18@80/2009/07.21.14.43", world.path("a"));
+    put(&root, plain, &"file = 'a.txt'".parse().unwrap());
+    let site = Site::of(&root);
+    for spelling in [
+        "sid.inpe.br/mtc-m18%4080/2009/07.21.14.43",
+        "sid.inpe.br/mtc-m18@80/2009/07%2E21%2e14.43",
+        "sid%2einpe.br/mtc%2Dm18%4080/2009/07.21.14.43",
+        "sid.inpe.br/mtc-m18@80/2009/07.21.14.43.",
+        "sid.inpe.br/mtc-m18@80/2009/07.21.14.43).",
+        "sid.inpe.br/mtc-m18@80/2009/07.21.14.43,",
+    ] {
+        let answer = site.get(&format!("/{spelling}"));
+        let location = format!("http://a.example.org/col/{plain}/doc/a.txt");
+        assert_eq!((answer.status, answer.field("location")), (302, &*location), "{spelling}");
+    }
+    assert_eq!(site.get("/sid.inpe.br/mtc-m18%4080/2009/07.21.14.43%3A").status, 200);
+}
+
+/// A page of a stranger could load it in the browser of somebody who may, and measure it.
+#[test]
+fn strangers_show_nothing_of_an_item_that_is_closed_to_some() {
+    let world = World::with_collection();
+    world.write("a.html", "<img src='b.png'>");
+    let name = world.run("-c archive new a.html --access closed --allow 127.0.0.0/8").line();
+    let site = Site::of(&world.path("archive"));
+    let policy = "cross-origin-resource-policy";
+    for target in [format!("/col/{name}/doc/a.html"), format!("/col/{name}/"), format!("/{name}:")]
+    {
+        let answer = site.get(&target);
+        assert_eq!((answer.status, answer.field(policy)), (200, "same-origin"), "{target}");
+    }
+    let html = site.get(&format!("/col/{name}/doc/a.html"));
+    assert!(
+        html.field("content-security-policy").starts_with("sandbox allow-same-origin; default")
+    );
+}
+
+#[test]
+fn a_page_is_for_programs_that_want_one() {
+    let world = World::with_collection();
+    let site = Site::of(&world.path("archive"));
+    for (accept, media) in [
+        ("text/html;q=0, text/plain", "text/plain"),
+        ("TEXT/HTML", "text/html; charset=utf-8"),
+        ("text/html;q=0.1, text/plain;q=0.2", "text/plain"),
+        ("*/*", "text/plain"),
+    ] {
+        let field = format!("Accept: {accept}");
+        let answer = site.ask("GET", "a.example.org", "/nothing", &[&field]);
+        assert_eq!(answer.field("content-type"), media, "{accept}");
+    }
 }

@@ -90,9 +90,20 @@ impl Site {
         limits: Limits,
         change: impl Fn(&mut Exposure),
     ) -> Site {
+        Site::watched(&Watcher::default(), service, roots, limits, change)
+    }
+
+    /// The same, whose operations on files are watched.
+    pub(crate) fn watched(
+        watcher: &Watcher,
+        service: &str,
+        roots: &[(&Path, &str)],
+        limits: Limits,
+        change: impl Fn(&mut Exposure),
+    ) -> Site {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let archives = roots.iter().map(|(root, at)| {
-            let collection = Collection::open(root, &Watcher::default()).unwrap();
+            let collection = Collection::open(root, watcher).unwrap();
             let mut exposed = Exposure {
                 address: at.parse().unwrap(),
                 scheme: Scheme::Http,

@@ -129,3 +129,19 @@ fn a_burial_that_was_cut_short_is_finished() {
 fn a_burial_that_another_user_cut_short_is_finished() {
     crate::support::between_users(a_burial_that_was_cut_short_is_finished);
 }
+
+/// Else whoever may not learn of an item learns of it once it has migrated.
+#[test]
+fn a_stub_is_as_closed_as_its_item() {
+    let pair = Pair::new();
+    let name = pair.deposit_tree();
+    rewrite(&pair.from(), &name, |sidecar| {
+        sidecar.access.level = urepo::sidecar::AccessLevel::Closed;
+        sidecar.access.allow = vec!["192.0.2.0/24".parse().unwrap()];
+    });
+    pair.run(Verb::Migrate, Leaves::Stub);
+    let (stub, moved) = (held(&pair.from(), &name), held(&pair.to(), &name));
+    assert_eq!((stub.state, moved.state), (State::Elsewhere, State::Original));
+    assert_eq!(stub.access, moved.access);
+    assert_eq!(stub.access.level, urepo::sidecar::AccessLevel::Closed);
+}

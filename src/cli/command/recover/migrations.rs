@@ -38,8 +38,8 @@ impl Recover {
         let recovery = Recovery { giver, writer: &writer, others: &others, agent, waiter };
         for Interrupted { name, receiver } in found.items {
             let ending = match recovery.end(&name) {
-                Err(TransferError::Open { why: StillOpen::OutOfSight { .. }, .. })
-                    if self.withdraw =>
+                Err(TransferError::Open { why, .. })
+                    if self.withdraw && matches!(*why, StillOpen::OutOfSight { .. }) =>
                 {
                     recovery.withdraw_unseen(&name)
                 }
