@@ -246,7 +246,7 @@ impl At {
             );
             context.printer.warning(&what);
             context.printer.hint(&shell::pasted(&format!(
-                "`urepo meta set {item} language={said}` if that is wrong"
+                "`urepo meta set {item} language={said}` corrects the description"
             )));
         }
         let progress = context.progress();

@@ -194,14 +194,18 @@ fn a_stop_is_told_after_findings_as_well() {
         world.write(name, "");
     }
     let first = world.run("-c archive new first").line();
-    (0..30).for_each(|at| drop(world.write(&format!("item-{at}"), "small")));
+    // The second collection is begun after the first one.
+    world.run("init mirror --host mirror.example.org").succeeded();
     let rest: Vec<_> = (0..30).map(|at| format!("item-{at}")).collect();
-    world.run(&format!("-c archive new --each {}", rest.join(" "))).succeeded();
+    for name in &rest {
+        world.write(name, "small");
+    }
+    world.run(&format!("-c mirror new --each {}", rest.join(" "))).succeeded();
     let doc = world.path("archive").join(first).join("doc");
     std::fs::remove_dir_all(&doc).unwrap();
     std::fs::create_dir(&doc).unwrap();
     for json in [false, true] {
-        let mut command = world.command(["-c", "archive", "-j1", "verify", "--quick"]);
+        let mut command = world.command(["verify", "archive", "mirror"]);
         command.args(json.then_some("--json"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -214,10 +218,11 @@ fn a_stop_is_told_after_findings_as_well() {
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(130), "{stderr}");
-        assert!(stderr.contains("interrupted"), "{stderr}");
+        assert!(stderr.contains("interrupted; 1 item verified so far, 30 not reached"), "{stderr}");
         if json {
             let summary = String::from_utf8(stdout).unwrap();
             let summary = summary.lines().last().unwrap().to_owned();
+            assert!(summary.contains(r#""complete":false"#), "{summary}");
             assert!(summary.contains(r#""exit_code":130"#), "{summary}");
         } else {
             let damage = stderr.find("damaged").unwrap();

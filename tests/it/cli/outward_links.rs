@@ -186,7 +186,6 @@ fn of_an_adopted_tree_are_not_followed() {
     let traces_before = traces(&world);
     let lines = ["adopt col --dry-run", "adopt col", "-c col verify", "-c col show --all"];
     let ran = lines.map(|line| world.run(line));
-    // The links stay as they are, and no command follows them.
     assert_eq!(ran.each_ref().map(|it| it.code), [0; 4]);
     for ran in &ran {
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(SECRET), "{}", ran.stdout);
