@@ -1,7 +1,6 @@
 //! The table of changes: copies, migrations, deletions, restorations and promotions of one item.
 
 use super::{Custody, Has, Holding, Speaking, highest, speaking};
-use crate::identity::Instant;
 
 /// The change of an item between two collections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,17 +262,6 @@ pub fn delete(own: &Holding, seen: &[Holding]) -> Result<Step, Refusal> {
     }
 }
 
-/// The custody and the date of the stub that the Copy `own` leaves when it is dropped: those of what speaks, where that follows
-/// the Copy. Then no line of the ledger is below the one before it, though the Copy was put back from a backup.
-pub fn dropped(own: &Holding, seen: &[Holding]) -> (Custody, Instant) {
-    match speaking(seen) {
-        Some(top) if top.covers(own) && top.highest.custody.holder() != own.at => {
-            (top.custody(), top.highest.changed)
-        }
-        _ => (own.custody.elsewhere(), own.changed),
-    }
-}
-
 /// Makes sure that the tombstone `own` may become the Original again: it is this collection's own deletion, and nothing in
 /// sight is higher.
 pub fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
@@ -339,6 +327,7 @@ pub enum Discard {
 mod tests {
     use super::*;
     use crate::custody::{CustodyId, Leaves};
+    use crate::identity::Instant;
 
     const ALL: [Has; 4] = [Has::Payload, Has::Stub, Has::Tombstone, Has::Damaged];
 

@@ -216,13 +216,7 @@ impl World {
         });
         match delete(&holding, &self.with(c, sight)) {
             Ok(Step::Drop) if !is_elsewhere => {}
-            Ok(Step::Drop) => {
-                let (custody, changed) = dropped(&holding, &self.with(c, sight));
-                let same = |it: &&Item| it.holding.custody.id() == custody.id();
-                let all = self.items.iter().chain(&self.lines).flatten();
-                let edits = all.filter(same).map(|it| it.edits).max().unwrap_or(edits);
-                self.place(c, Has::Stub, custody, changed, edits);
-            }
+            Ok(Step::Drop) => self.place(c, Has::Stub, holding.custody, holding.changed, edits),
             Ok(_) => {
                 let (id, changed) = (self.id(), self.later(holding.changed));
                 self.place(

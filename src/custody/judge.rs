@@ -52,8 +52,9 @@ impl fmt::Display for Standing {
     }
 }
 
-/// What speaks of an item: the highest holding in sight, and all others with its id. What one of them follows, all follow: a
-/// line of the ledger lists no ids, and a stub of another collection may list what the line's own directory has lost.
+/// The highest holding of an item in sight, with all others of its id. They speak together: an id that one of them follows,
+/// all follow. A line of the ledger lists no ids, and a stub of another collection may list those that the line's own
+/// directory has lost.
 #[derive(Clone, Debug)]
 pub struct Speaking<'a> {
     /// The highest.
@@ -79,7 +80,7 @@ impl Speaking<'_> {
     }
 }
 
-/// What speaks of the holdings in sight, lines of the ledgers included.
+/// The holding that speaks of those in sight, lines of the ledgers included, with all of its id.
 pub fn speaking<'a>(seen: impl IntoIterator<Item = &'a Holding> + Clone) -> Option<Speaking<'a>> {
     let highest = highest(seen.clone())?;
     let is_same = |it: &&Holding| it.has != Has::Damaged && it.custody.id() == highest.custody.id();
@@ -176,7 +177,7 @@ mod tests {
             assert!(top.covers(&own) && top.custody().covers(&one), "{seen:?}");
             assert!(!top.is_in_place());
         }
-        // What a line names and nobody has is a loss, and no fork.
+        // A state that a line names and nobody has is a loss, and no fork.
         let seen = [own.clone(), bare];
         assert_eq!(judge(&seen).standings[0], Standing::Behind);
         let fork = [own, holding("A", Has::Payload, &two.bare(), 2)];

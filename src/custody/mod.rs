@@ -30,9 +30,7 @@ use std::str::FromStr;
 
 use crate::identity::Instant;
 
-pub use decide::{
-    Discard, Refusal, Step, Verb, decide, delete, dropped, may_change, promote, restore,
-};
+pub use decide::{Discard, Refusal, Step, Verb, decide, delete, may_change, promote, restore};
 pub use judge::{Speaking, Standing, Verdict, highest, judge, speaking};
 pub use recovery::{Authority, Interrupted, LineUp, interrupted, line_up, rebuild};
 

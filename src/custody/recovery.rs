@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(interrupted(&giver, ceded, &seen, |id| id != "C"), out_of_sight("C"));
     }
 
-    /// What follows the giver counts, if its holder has it; the receiver need not be in sight.
+    /// A holding that follows the giver counts, if its holder has it in place; the receiver need not be in sight.
     #[test]
     fn what_speaks_ends_a_migration_before_its_receiver_is_asked() {
         use Has::{Payload, Stub, Tombstone};

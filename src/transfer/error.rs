@@ -42,6 +42,13 @@ pub enum StillOpen {
     },
 }
 
+impl StillOpen {
+    /// Whether what is missing is in no collection in sight, so that a person may give it up.
+    pub fn is_loss(&self) -> bool {
+        matches!(self, StillOpen::Arrived { donor: None, .. } | StillOpen::Lost { .. })
+    }
+}
+
 /// Why an item was not transferred. Unless stated otherwise, both sides are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {

@@ -47,6 +47,8 @@ pub enum Ending {
     Buried,
     /// The giver has it.
     Withdrawn,
+    /// The giver has it, and what was changed of it since is given up.
+    GaveUp,
     /// Nothing was under way.
     Nothing,
 }
@@ -192,18 +194,20 @@ impl Recovery<'_> {
         self.change(name, |locks, item, read| {
             let view = self.look(&item, &read)?;
             let Some(ceded) = view.own.custody.ceded() else { return Ok(Ending::Nothing) };
-            match self.decide(&view) {
-                Some(custody::Interrupted::Lost(_)) => {}
+            let why = match self.decide(&view) {
+                Some(custody::Interrupted::Lost(there)) => {
+                    StillOpen::Lost { changed: there.changed }
+                }
                 Some(custody::Interrupted::Arrived(line)) => {
-                    let mended = self.mended_there(ceded, line, &view.seen);
-                    if matches!(mended, StillOpen::Arrived { donor: Some(_), .. }) {
-                        return Err(self.open(name, mended));
-                    }
+                    self.mended_there(ceded, line, &view.seen)
                 }
                 _ => return Err(TransferError::NotLost { name: name.clone() }),
+            };
+            if !why.is_loss() {
+                return Err(self.open(name, why));
             }
             let highest = view.seen.iter().map(|it| it.custody.epoch()).max().unwrap_or_default();
-            self.withdraw(locks, &item, &read, highest + custody::PROMOTION)
+            self.withdraw(locks, &item, &read, highest + custody::PROMOTION).map(|_| Ending::GaveUp)
         })
     }
 

@@ -11,6 +11,7 @@ use urepo::collection::{
 };
 use urepo::disk::LockError;
 use urepo::distributor::{ClockTrust, DistributorError};
+use urepo::identity::{Identifier, RepositoryName};
 use urepo::transfer::interrupted;
 
 use crate::cli::context::Context;
@@ -31,7 +32,9 @@ use crate::cli::{Done, human, indexed};
 /// After a backup was restored in place, the ledger may be older or newer than the items. `--accept-loss`
 /// makes it agree with them: missing items are given up, so that `urepo verify` no longer reports them as damage; changed
 /// states are recorded; and lines of the ledger that are damaged or missing are accepted, so that they are a warning from
-/// then on. Each change is a line of output and an event of the log.
+/// then on. Each change is a line of output and an event of the log. With ITEM, it is about these items alone. It then also
+/// ends an interrupted migration whose item was changed later, where no collection in sight has that change any more: the
+/// Original stays here, as it is.
 ///
 /// With `--with`, items that are behind those of another collection are brought into line, Originals as well: after this
 /// collection was put back from a backup, or after another one was promoted. The present state moves to the trash. New
@@ -43,6 +46,7 @@ Examples:
   urepo recover --dry-run
   urepo recover --accept-loss --dry-run
   urepo recover --accept-loss --yes
+  urepo recover --accept-loss --yes example.org/archive/2026/11.21.02.13
   urepo recover --with mirror
   urepo recover --index")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -54,6 +58,9 @@ pub(crate) struct Recover {
     /// Give up items that are missing, and accept damage to the ledger
     #[arg(long)]
     accept_loss: bool,
+    /// What is lost of these items alone is given up
+    #[arg(value_name = "ITEM", requires = "accept_loss")]
+    items: Vec<OsString>,
     /// Bring items that are behind those of this collection into line, and raise the memories above its identifiers; by
     /// path or name; may be repeated
     #[arg(long = "with", value_name = "COLLECTION")]
@@ -75,18 +82,20 @@ impl Recover {
         let mirrors = self.others.iter().map(|other| context.open_named(other));
         let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
         mirrors.retain(|other| other.id() != collection.id());
+        let named = self.named(&collection)?;
         if context.global.dry_run {
             if self.accept_loss {
-                ledger::tell_plan(context, &collection)?;
+                ledger::tell_plan(context, &collection, &named)?;
             }
             self.line_up(context, &collection, &mirrors)?;
             return tell_plan(context, &collection, (&mirrors, self.index));
         }
         let waiter = context.waiter();
-        let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
+        let (mut finished, mut pending) = self.end_migrations(context, &collection, &named)?;
         let (lined_up, failed) = self.line_up(context, &collection, &mirrors)?;
         (finished, pending) = (finished + lined_up, pending + failed);
-        let corrected = self.accept_loss.then(|| ledger::correct(context, &collection, self.yes));
+        let corrected =
+            self.accept_loss.then(|| ledger::correct(context, &collection, &named, self.yes));
         let corrected = corrected.transpose()?;
         let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
@@ -155,6 +164,20 @@ impl Recover {
             closing: Some(closing),
             ..End::default()
         })
+    }
+}
+
+impl Recover {
+    /// The items that were named. A missing one is named in full.
+    fn named(&self, collection: &Collection) -> Result<Vec<RepositoryName>, Failure> {
+        let name = |text: &OsString| {
+            let text = text.to_string_lossy();
+            match Identifier::read(&text) {
+                Ok(Identifier::Repository(name)) => Ok(name),
+                _ => Ok(collection.find(&text)?.name().clone()),
+            }
+        };
+        self.items.iter().map(name).collect()
     }
 }
 

@@ -67,6 +67,26 @@ fn a_change_at_the_receiver_is_not_dropped_in_silence() {
     let told = killed.run("-c e recover", 3);
     assert!(told.contains("has lost it") && told.contains("recover --accept-loss"), "{told}");
     assert!(killed.sidecar("e").custody.ceded().is_some());
+    // Only for an item that is named, and only after a person agreed.
+    killed.run("-c e recover --accept-loss --yes", 3);
+    killed.run("-c e recover --accept-loss ITEM", 2);
+    assert!(killed.sidecar("e").custody.ceded().is_some());
+    let told = killed.run("-c e recover --accept-loss --yes ITEM", 0);
+    assert!(told.contains("gave up what was changed"), "{told}");
+    let kept = killed.sidecar("e");
+    assert_eq!(kept.state, State::Original);
+    assert!(kept.custody.epoch() > 1_000);
+    killed.run("-c e meta set ITEM title=here", 0);
+}
+
+/// Where a giver can mend the receiver, nothing is lost.
+#[test]
+fn what_can_be_brought_back_is_not_given_up() {
+    let killed = Killed::new();
+    std::fs::remove_dir_all(killed.directory("g")).unwrap();
+    let told = killed.run("-c e recover --accept-loss --yes ITEM", 3);
+    assert!(told.contains("repair"), "{told}");
+    assert!(killed.sidecar("e").custody.ceded().is_some());
 }
 
 /// The giver has the very bytes that arrived.

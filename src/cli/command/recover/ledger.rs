@@ -1,6 +1,7 @@
 //! `urepo recover --accept-loss`: correct the ledger by the items.
 
 use urepo::collection::{Actual, Collection, Corrected, Correction};
+use urepo::identity::RepositoryName;
 
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
@@ -12,11 +13,12 @@ use crate::cli::{Done, human};
 pub(super) fn correct(
     context: &Context,
     collection: &Collection,
+    named: &[RepositoryName],
     yes: bool,
 ) -> Result<Corrected, Failure> {
     let waiter = context.waiter();
     collection.rebuild(&context.agent, &waiter)?;
-    let planned = collection.ledger_corrections()?;
+    let planned = corrections(collection, named)?;
     let gone = planned.added.iter().filter(|it| it.is == Actual::Lost).count() as u64;
     if gone > 0 {
         let given_up = planned.added.iter().filter(|it| it.is == Actual::Lost);
@@ -34,8 +36,22 @@ pub(super) fn correct(
 }
 
 /// Reports the corrections of a dry run.
-pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
-    report_all(context, collection, &collection.ledger_corrections()?)
+pub(super) fn tell_plan(
+    context: &Context,
+    collection: &Collection,
+    named: &[RepositoryName],
+) -> Done {
+    report_all(context, collection, &corrections(collection, named)?)
+}
+
+/// The corrections for the items `named`, or all, with the damage of the ledger itself, where none is named.
+fn corrections(collection: &Collection, named: &[RepositoryName]) -> Result<Corrected, Failure> {
+    let mut planned = collection.ledger_corrections()?;
+    if !named.is_empty() {
+        planned.added.retain(|it| named.contains(&it.name));
+        (planned.damaged, planned.is_put_back) = (0, false);
+    }
+    Ok(planned)
 }
 
 /// The last line of a run.

@@ -21,6 +21,7 @@ impl Recover {
         &self,
         context: &Context,
         collection: &Collection,
+        named: &[RepositoryName],
     ) -> Result<(u64, u64), Failure> {
         let found = interrupted(collection)?;
         let (mut ended, mut open) = (0, found.unread.len() as u64);
@@ -43,6 +44,12 @@ impl Recover {
                 {
                     recovery.withdraw_unseen(&name)
                 }
+                Err(TransferError::Open { why, .. }) if named.contains(&name) && why.is_loss() => {
+                    let line = format!("to be given up: {name}: {why}");
+                    let question = "keep the Original here as it is?";
+                    confirm_listed(context, self.yes, [line], question)?;
+                    recovery.accept_loss(&name)
+                }
                 ending => ending,
             };
             let printer = &context.printer;
@@ -59,6 +66,10 @@ impl Recover {
                 Ok(Ending::Withdrawn) => {
                     ended += 1;
                     printer.note(&format!("withdrew the migration of {name} to {receiver}"));
+                }
+                Ok(Ending::GaveUp) => {
+                    ended += 1;
+                    printer.note(&format!("gave up what was changed of {name} after it had left"));
                 }
                 Err(error) => {
                     open += 1;
