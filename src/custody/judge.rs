@@ -74,6 +74,11 @@ impl Speaking<'_> {
         self.same.iter().any(|it| it.is_in_place())
     }
 
+    /// Whether the item is deleted. A giver may have kept a stub with the custody of the deletion.
+    pub fn is_deletion(&self) -> bool {
+        self.same.iter().any(|it| it.is_deletion())
+    }
+
     /// The custody that speaks, with all that it follows.
     pub fn custody(&self) -> Custody {
         self.highest.custody_among(self.same.iter().copied())

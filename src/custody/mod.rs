@@ -12,6 +12,7 @@
 //! | `judge` | the standing of each holding in sight |
 //! | `decide` | what a copy, a migration, a deletion may do |
 //! | `recovery` | how an interrupted migration ends, and how a holding that is behind comes up |
+//! | `remedy` | the one command that ends what is wrong |
 //!
 //! # Why ids, and not epochs or dates alone
 //!
@@ -24,6 +25,7 @@ mod decide;
 mod histories;
 mod judge;
 mod recovery;
+pub mod remedy;
 
 use std::fmt;
 use std::str::FromStr;
