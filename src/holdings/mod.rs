@@ -12,6 +12,7 @@
 //! | `reading` | what one collection holds of an item, as its sidecar says |
 //! | `concern` | what is lacking, in doubt or in conflict; pure |
 //! | `survey` | all items of several collections, each once |
+//! | `places` | the holdings and lines of one item, as the table of remedies takes them |
 //! | `sight` | the holdings and lines of one item, as the rule of custody takes them |
 //! | `unused` | whether a name is free in every known collection |
 //!
@@ -26,6 +27,7 @@
 
 mod concern;
 mod error;
+mod places;
 mod reading;
 mod sight;
 mod survey;
@@ -43,6 +45,7 @@ use crate::sidecar::Seal;
 pub use crate::custody::Standing;
 pub use concern::{Concern, Weight};
 pub use error::OriginalError;
+pub use places::places;
 pub use reading::holdings;
 pub(crate) use reading::{holdings_with, read};
 pub(crate) use sight::{Sight, line_of, with_line};

@@ -74,7 +74,7 @@ impl Collection {
     }
 
     /// Whether the ledger was shortened or put back since this machine wrote it.
-    pub(super) fn is_ledger_put_back(&self) -> Result<bool, PathError> {
+    pub(crate) fn is_ledger_put_back(&self) -> Result<bool, PathError> {
         let Some(note) = &self.head_note else { return Ok(false) };
         match self.ledger()? {
             Some(dir) => Ok(!note.is_in(&dir)?),
