@@ -1,6 +1,7 @@
 //! The table of changes: copies, migrations, deletions, restorations and promotions of one item.
 
 use super::{Custody, Has, Holding, Speaking, highest, speaking};
+use crate::identity::Instant;
 
 /// The change of an item between two collections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,6 +263,19 @@ pub fn delete(own: &Holding, seen: &[Holding]) -> Result<Step, Refusal> {
     }
 }
 
+/// The custody of the deletion that the payload of `own` has come back from, as by a backup: its own collection's, or one that
+/// had travelled there. `None` if nothing in sight speaks for that. The tombstone is written again, with this custody.
+pub fn deleted_before(own: &Holding, seen: &[Holding]) -> Option<(Custody, Instant)> {
+    let top =
+        speaking(seen).filter(|top| own.has_payload() && top.is_deletion() && top.covers(own))?;
+    let is_line = |it: &Holding| {
+        it.at == own.at && !it.is_in_place() && it.custody.id() == top.highest.custody.id()
+    };
+    let is_own = top.highest.custody.holder() == own.at || seen.iter().any(is_line);
+    let is_free = own.custody.ceded().is_none();
+    (is_own && is_free).then(|| (top.custody().following(&own.custody), top.highest.changed))
+}
+
 /// Makes sure that the tombstone `own` may become the Original again: it is this collection's own deletion, and nothing in
 /// sight is higher.
 pub fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
@@ -291,8 +305,9 @@ pub fn promote<'a>(
         Has::Tombstone | Has::LineOfDeletion => return Err(Refusal::Deleted),
         Has::Stub | Has::Line => return Err(Refusal::Elsewhere { holder }),
     }
-    let is_rival =
-        |it: &&Holding| it.has_payload() && it.at != at && !lost.contains(&it.at.as_str());
+    // A deletion that this line does not follow is given up as contents are.
+    let is_side = |it: &Holding| it.has_payload() || it.has == Has::Tombstone && !own.covers(it);
+    let is_rival = |it: &&Holding| is_side(it) && it.at != at && !lost.contains(&it.at.as_str());
     let rivals: Vec<_> = seen.iter().filter(is_rival).collect();
     let given_up: Vec<_> =
         rivals.iter().filter(|it| !own.covers(it)).map(|it| it.at.clone()).collect();

@@ -111,7 +111,9 @@ pub fn judge(seen: &[Holding]) -> Verdict {
         (Has::Stub, _) => Standing::Elsewhere,
         (Has::Tombstone | Has::Line | Has::LineOfDeletion, Some(top)) => {
             match (it.is_in_place(), top.covers(it), it.covers(top.highest)) {
-                (true, false, false) if top.is_in_place() => Standing::Fork,
+                // Two deletions say the same.
+                (true, false, false) if top.is_in_place() && !top.is_deletion() => Standing::Fork,
+                (true, false, false) if top.is_deletion() => Standing::Deleted,
                 (true, false, false) => Standing::Behind,
                 // The deletion was undone.
                 (true, true, false) if !top.highest.is_deletion() => Standing::Behind,

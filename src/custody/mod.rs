@@ -32,7 +32,9 @@ use std::str::FromStr;
 
 use crate::identity::Instant;
 
-pub use decide::{Discard, Refusal, Step, Verb, decide, delete, may_change, promote, restore};
+pub use decide::{
+    Discard, Refusal, Step, Verb, decide, delete, deleted_before, may_change, promote, restore,
+};
 pub use judge::{Speaking, Standing, Verdict, highest, judge, speaking};
 pub use recovery::{Authority, Interrupted, LineUp, interrupted, line_up, rebuild};
 
@@ -247,6 +249,15 @@ impl Custody {
     pub fn following(&self, earlier: &Custody) -> Custody {
         let mut next = self.clone();
         next.follow(earlier.follows.iter().copied().chain([earlier.id]));
+        next
+    }
+
+    /// The same, following `ids` as well: those of earlier lines of the ledger that names it.
+    #[must_use]
+    pub fn following_all(&self, ids: impl IntoIterator<Item = CustodyId>) -> Custody {
+        let mut next = self.clone();
+        let newest: Vec<_> = std::mem::take(&mut next.follows);
+        next.follow(ids.into_iter().chain(newest));
         next
     }
 

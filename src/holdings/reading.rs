@@ -134,7 +134,12 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
         let holder = (0..collections.len()).find(|other| id(*other) == named);
         holding.relies_on = holder.filter(|holder| {
             let there = seen.iter().find(|it| it.is_in_place() && it.at == id(*holder));
-            seen[at].lacks_its_holder(there)
+            // A stub of an item that its holder gave up relies on nobody.
+            let is_given_up = || {
+                let recorded = collections[*holder].last_record(name);
+                there.is_none() && recorded.is_ok_and(|line| line.is_some_and(|it| it.is_loss()))
+            };
+            seen[at].lacks_its_holder(there) && !is_given_up()
         });
     }
 }

@@ -6,6 +6,7 @@ use crate::collection::CollectionError;
 use crate::custody::Refusal;
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
+use crate::transfer::TransferError;
 
 /// Why an item keeps its state.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,15 @@ pub enum PromotionError {
         /// The finding.
         summary: String,
     },
+    /// What is missing can be repaired, chosen or waited for.
+    #[error("nothing of `{name}` is lost, as far as is in sight")]
+    NotLost {
+        /// The item.
+        name: RepositoryName,
+    },
+    /// Its migration stays open.
+    #[error(transparent)]
+    Open(Box<TransferError>),
     /// The whole group failed before this item.
     #[error("not changed, because of the failure before it")]
     GroupFailed,

@@ -8,7 +8,7 @@ use crate::collection::{
     ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Lookup, ReadSidecar,
     StoredItem, Writer, items_at_a_time, lock_changes_with,
 };
-use crate::custody::{self, Custody};
+use crate::custody::{self, Custody, Has};
 use crate::holdings::{Sight, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -109,7 +109,9 @@ impl Registrar<'_> {
         }
         let is_settled = own.is_original()
             && custody::highest(&seen).is_some_and(|top| own.covers(top))
-            && seen.iter().all(|it| !it.has_payload() || own.covers(it));
+            && seen
+                .iter()
+                .all(|it| !(it.has_payload() || it.has == Has::Tombstone) || own.covers(it));
         if is_settled {
             return Ok(Decision { item, read, custody: None, holders });
         }

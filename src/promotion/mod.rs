@@ -15,6 +15,7 @@
 
 mod error;
 mod group;
+mod loss;
 
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
@@ -22,6 +23,7 @@ use crate::custody::Discard;
 
 pub use error::PromotionError;
 pub use group::Report;
+pub use loss::GivenUp;
 
 /// Makes Copies of a collection Originals.
 pub struct Registrar<'a> {

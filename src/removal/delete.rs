@@ -13,7 +13,7 @@ use crate::collection::{
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{NewText, Seal};
+use crate::sidecar::{NewText, Seal, Sidecar};
 
 impl Remover<'_> {
     /// Deletes `names`, each once, in groups that share their syncs, and passes each outcome to `note`, in order, until that
@@ -122,10 +122,14 @@ impl Deletion<'_, '_> {
             let text = NewText::Held(stub.to_text().into_bytes());
             return Ok((text, Here::of(&stub)));
         }
-        let after = if planned.plan.step == Step::Bury {
+        let by = || (order.by.clone(), reason(order.reason.as_deref(), record.seal));
+        let after = if let Some((custody, deleted)) = &planned.again {
+            // The date is part of the rank.
+            let tombstone = before.deleted(custody.clone(), *deleted, by());
+            Sidecar { timestamp: *deleted, ..tombstone }
+        } else if planned.plan.step == Step::Bury {
             let custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
-            let reason = reason(order.reason.as_deref(), record.seal);
-            before.deleted(custody, caller.clock.now(), (order.by.clone(), reason))
+            before.deleted(custody, caller.clock.now(), by())
         } else {
             before.clone()
         };

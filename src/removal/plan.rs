@@ -3,9 +3,9 @@
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
-use crate::custody::{self, Has, Refusal};
+use crate::custody::{self, Custody, Has, Refusal};
 use crate::holdings::{Sight, with_line};
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
@@ -77,6 +77,8 @@ pub enum Step {
     Bury,
     /// A Copy becomes a stub.
     Drop,
+    /// The Original came back from its deletion, as by a backup, and becomes the same tombstone again.
+    Repeat,
     /// The payload beside a tombstone goes to the trash: somebody has put it there.
     Clear,
 }
@@ -113,6 +115,8 @@ pub(super) struct Planned<'a> {
     pub(super) plan: Plan<'a>,
     pub(super) record: ReadSidecar,
     pub(super) proof: Option<Proof<'a>>,
+    /// The custody and the date of the deletion that is repeated.
+    pub(super) again: Option<(Custody, Instant)>,
 }
 
 impl<'a> Planned<'a> {
@@ -124,7 +128,7 @@ impl<'a> Planned<'a> {
         interrupt: &Interrupt,
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
-        let step = step(collection, item, &record, order.others)?;
+        let (step, again) = step(collection, item, &record, order.others)?;
         let is_permanent = step == Step::Bury && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {
             return Err(RemovalError::NotTransferable { name: item.name().clone() });
@@ -133,7 +137,7 @@ impl<'a> Planned<'a> {
             check_whole(item, &record, step, progress, interrupt)?;
         }
         let proof = match (step, order.last) {
-            (Step::Clear, _) | (_, LastRule::Remove) => None,
+            (Step::Clear | Step::Repeat, _) | (_, LastRule::Remove) => None,
             (Step::Bury | Step::Drop, LastRule::Keep) => {
                 let (others, depth) = (order.others, order.depth);
                 let own = (item, &record.sidecar);
@@ -147,7 +151,7 @@ impl<'a> Planned<'a> {
             files: record.sidecar.payload.files,
             bytes: record.sidecar.payload.bytes,
         };
-        Ok(Planned { plan, record, proof })
+        Ok(Planned { plan, record, proof, again })
     }
 }
 
@@ -158,10 +162,10 @@ fn step(
     item: &StoredItem,
     record: &ReadSidecar,
     others: &[Collection],
-) -> Result<Step, RemovalError> {
+) -> Result<(Step, Option<(Custody, Instant)>), RemovalError> {
     let name = item.name();
     match (record.sidecar.state, item.has_payload()?) {
-        (State::Deleted, true) => return Ok(Step::Clear),
+        (State::Deleted, true) => return Ok((Step::Clear, None)),
         (State::Deleted, false) => {
             return Err(RemovalError::AlreadyDeleted { name: name.clone() });
         }
@@ -183,9 +187,12 @@ fn step(
             }
         }
     }
+    if let Some(again) = custody::deleted_before(&own, &seen) {
+        return Ok((Step::Repeat, Some(again)));
+    }
     match custody::delete(&own, &seen) {
-        Ok(custody::Step::Drop) => Ok(Step::Drop),
-        Ok(_) => Ok(Step::Bury),
+        Ok(custody::Step::Drop) => Ok((Step::Drop, None)),
+        Ok(_) => Ok((Step::Bury, None)),
         Err(refusal) => Err(RemovalError::refused(name, refusal)),
     }
 }

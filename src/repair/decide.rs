@@ -1,23 +1,51 @@
 //! Deciding on the sidecar of the repaired item, by the rule of custody: its own, its own with a new seal, or that of a
-//! donor. Pure.
+//! donor; or what the table of remedies says. Pure.
 
+use super::bare;
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
 use super::{Options, RepairError, Unsealed};
+use crate::custody::remedy::Act;
 use crate::custody::{self, Authority, Custody, CustodyId, Has, Holding, LineUp};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{Amended, Sidecar};
 
-/// Decides on the sidecar of the item of `facts`. `seen` are the holdings and lines in sight; an item with a new seal gets
-/// the custody id `id`, and the date `now`.
+/// Decides on the sidecar of the item of `facts`. `seen` are the holdings and lines in sight, `act` is what the table of
+/// remedies has for the item here. An item with a new seal gets the custody id `id`, and the date `now`.
 pub(super) fn decide(
     facts: &Facts,
     donors: &[DonorFacts],
     seen: &[Holding],
+    act: Option<Act<'_>>,
     options: Options,
     (id, now): (CustodyId, Instant),
 ) -> Result<Decision, RepairError> {
+    let is_sealed_again =
+        options.unsealed == Unsealed::Seal && matches!(facts.record, SidecarStatus::Doubtful(_));
+    match act.filter(|_| !is_sealed_again) {
+        Some(Act::Repair) => return bare::decide(facts, donors, seen),
+        Some(Act::RepairFrom(_))
+            if custody::speaking(seen).is_some_and(|top| top.is_deletion()) =>
+        {
+            return bare::decide(facts, donors, seen);
+        }
+        Some(Act::RepairFrom(at)) => {
+            let is_other = |donor: &DonorFacts| {
+                let own = facts.own.as_ref();
+                own.is_none_or(|own| own.custody.id() != donor.rule.custody.id())
+            };
+            let is_it = |donor: &DonorFacts| donor.rule.at == at && is_other(donor);
+            let from = donors.iter().position(is_it);
+            if let Some((from, record)) =
+                from.and_then(|at| Some((at, donors[at].record.as_ref()?)))
+            {
+                let custody = donors[from].rule.custody_among(seen);
+                return built(facts, (from, record), custody);
+            }
+        }
+        _ => {}
+    }
     match &facts.record {
         SidecarStatus::Sealed(own) => {
             let line_up =
@@ -165,7 +193,8 @@ fn rebuilt(
     let custody = donors[from].rule.custody.elsewhere();
     if facts.was_elsewhere && custody.holder() != facts.collection {
         let sidecar = Sidecar { repository: name(), ..record.sidecar.stub(custody) };
-        let action = SidecarAction::Rebuild { from, state: State::Elsewhere, changes: Vec::new() };
+        let (from, changes) = (Some(from), Vec::new());
+        let action = SidecarAction::Rebuild { from, state: State::Elsewhere, changes };
         return written(facts, sidecar, record, action);
     }
     built(facts, (from, record), custody)
@@ -188,7 +217,7 @@ fn built(
     }
     let own = facts.record.written();
     let changes = own.map(|own| own.sidecar.differences(&sidecar)).unwrap_or_default();
-    let action = SidecarAction::Rebuild { from, state: sidecar.state, changes };
+    let action = SidecarAction::Rebuild { from: Some(from), state: sidecar.state, changes };
     written(facts, sidecar, record, action)
 }
 
@@ -196,7 +225,7 @@ fn state_of(custody: &Custody, facts: &Facts) -> State {
     if custody.holder() == facts.collection { State::Original } else { State::Copy }
 }
 
-fn written(
+pub(super) fn written(
     facts: &Facts,
     sidecar: Sidecar,
     before: &Written,

@@ -45,6 +45,8 @@ pub(super) struct Facts {
     pub own: Option<Holding>,
     /// The latest line of the ledger about it.
     pub line: Option<Holding>,
+    /// The ids of its lines since the last stub.
+    pub recorded: Vec<CustodyId>,
     /// Whether that line says that the item is elsewhere.
     pub was_elsewhere: bool,
     pub payload: PayloadScan,

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `facts`, `scan` | the present sidecars, and the present files, read |
 //! | `decide` | the sidecar of the repaired item; pure |
+//! | `bare` | stubs and tombstones, which need no bytes; pure |
 //! | `accepted` | what an accepted sidecar says differently from what was known |
 //! | `fixed` | what of it is no description, and whether anything vouches for that; pure |
 //! | `plan` | where each of its files comes from; pure |
@@ -29,6 +30,7 @@
 //!   that fits the payload, never one below the last line of the ledger, and the state follows from the custody.
 
 mod accepted;
+mod bare;
 mod build;
 mod decide;
 mod donor;

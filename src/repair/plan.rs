@@ -58,8 +58,8 @@ pub enum SidecarAction {
     },
     /// It is built from a donor's.
     Rebuild {
-        /// The donor.
-        from: usize,
+        /// The donor. `None` for a stub or a tombstone that only a ledger knows.
+        from: Option<usize>,
         /// The state of the item in it.
         state: State,
         /// The values that are taken back, if its own sidecar can be read.
@@ -189,7 +189,10 @@ impl fmt::Display for Plan {
                 writeln!(f)?;
             }
             SidecarAction::Rebuild { from, state, changes } => {
-                write!(f, "build item.toml from {} as {state}", root(*from))?;
+                match from {
+                    Some(from) => write!(f, "build item.toml from {} as {state}", root(*from))?,
+                    None => write!(f, "write item.toml as {state}")?,
+                }
                 let keys: Vec<_> = changes.iter().map(|change| change.key.as_str()).collect();
                 if !keys.is_empty() {
                     write!(f, ", with its {}", keys.join(", "))?;

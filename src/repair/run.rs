@@ -14,7 +14,8 @@ use crate::collection::{
     Writer, lock_changes_with,
 };
 use crate::custody::Holding;
-use crate::holdings::{Sight, line_of, with_line};
+use crate::custody::remedy::{self, Act, remedy};
+use crate::holdings::{Sight, line_of, places, with_line};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -104,15 +105,20 @@ impl Repairer<'_> {
 
     /// Examines the item and its donors.
     fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
-        let LocatedItem { name, item, seen, record } = self.find(name)?;
+        let mut places = self.places(name);
+        let LocatedItem { name, item, seen, record } = self.find(name, &places)?;
+        let own_id = self.collection.id();
+        let found = remedy(&places, own_id);
+        let is_bare = found.as_ref().and_then(|it| it.act_at(own_id)) == Some(Act::Repair);
         if let SidecarStatus::Sealed(own) = &record
             && own.sidecar.state == State::Deleted
+            && found.is_none()
         {
             return Ok(None);
         }
         let seen_elsewhere = self.seen_elsewhere(&name)?;
         let is_sealed = matches!(record, SidecarStatus::Sealed(_));
-        let found = self.find_donors(&name, is_sealed)?;
+        let found = self.find_donors(&name, is_sealed, is_bare)?;
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (payload, strays, damage) = match &item {
             Some(item) => {
@@ -137,11 +143,32 @@ impl Repairer<'_> {
         let recorded = self.collection.last_record(&name)?;
         let was_elsewhere = recorded.is_some_and(|line| line.state() == Some(State::Elsewhere));
         let in_place = item.is_some();
-        let facts =
-            Facts { name, collection, in_place, record, own, line, was_elsewhere, payload, strays };
+        let recorded = self.collection.recorded_ids(&name)?;
+        let facts = Facts {
+            name,
+            collection,
+            in_place,
+            record,
+            own,
+            line,
+            recorded,
+            was_elsewhere,
+            payload,
+            strays,
+        };
         let now = self.caller.clock.now();
         let new = (self.collection.custody_id()?, now);
-        let decision = decide(&facts, &records, &in_sight, self.options, new)?;
+        if let Some(own) = facts.record.written()
+            && own.sidecar.state.has_payload()
+            && facts.own.is_some()
+            && !facts.payload.matches_all(&own.sidecar.files)
+            && let Some(place) = places.iter_mut().find(|place| place.at == self.collection.id())
+        {
+            place.damage(remedy::Damage::Payload);
+        }
+        let found = remedy(&places, own_id);
+        let act = found.as_ref().and_then(|it| it.act_at(own_id));
+        let decision = decide(&facts, &records, &in_sight, act, self.options, new)?;
         let accepted = match facts.record.written() {
             Some(own) if is_resealed(&decision.action) => {
                 let known = std::iter::once(self.collection).chain(self.others());
@@ -169,8 +196,23 @@ impl Repairer<'_> {
         Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
     }
 
-    /// The remains of the item `name`, or the ledger's record of it.
-    fn find(&self, name: &RepositoryName) -> Result<LocatedItem, RepairError> {
+    /// The item in all collections in sight, each once.
+    fn places(&self, name: &RepositoryName) -> Vec<remedy::Place> {
+        let mut all = vec![self.collection];
+        for other in self.others() {
+            if !all.iter().any(|known| known.id() == other.id()) {
+                all.push(other);
+            }
+        }
+        places(name, &all, &mut Vec::new())
+    }
+
+    /// The remains of the item `name`, or the ledger's record of it. One that is missing here has its remedy in `places`.
+    fn find(
+        &self,
+        name: &RepositoryName,
+        places: &[remedy::Place],
+    ) -> Result<LocatedItem, RepairError> {
         match self.collection.item(name) {
             Ok(item) => {
                 let name = item.name().clone();
@@ -184,7 +226,9 @@ impl Repairer<'_> {
                     let record = SidecarStatus::Lost("the item is missing".to_owned());
                     Ok(LocatedItem { name, item: None, seen: None, record })
                 }
-                CollectionError::NoSuchItem { .. } if self.lacks(name)? => {
+                CollectionError::NoSuchItem { .. } | CollectionError::GivenUp { .. }
+                    if self.is_expected(places) =>
+                {
                     let record = SidecarStatus::Lost("the item is missing".to_owned());
                     Ok(LocatedItem { name: name.clone(), item: None, seen: None, record })
                 }
@@ -194,14 +238,22 @@ impl Repairer<'_> {
         }
     }
 
-    /// The item in those donors that have it. One whose sidecar cannot be read is no error if the item's own `is_sealed`.
+    /// Whether a donor can bring the item back that is missing here.
+    fn is_expected(&self, places: &[remedy::Place]) -> bool {
+        let found = remedy(places, self.collection.id());
+        let act = found.and_then(|it| it.act_at(self.collection.id()));
+        matches!(act, Some(Act::Repair | Act::RepairFrom(_)))
+    }
+
+    /// The item in those donors that have it, or in all others in sight if `is_bare`: a stub takes no files. One whose sidecar cannot be read is no error if the item's own `is_sealed`.
     fn find_donors(
         &self,
         name: &RepositoryName,
         is_sealed: bool,
+        is_bare: bool,
     ) -> Result<Vec<(StoredItem, DonorFacts)>, RepairError> {
         let mut found = Vec::new();
-        for donor in self.donors {
+        for donor in self.donors.iter().chain(self.witnesses.iter().filter(|_| is_bare)) {
             found.extend(facts::find(name, donor, is_sealed)?);
         }
         let line = line_of(self.collection, name)?;

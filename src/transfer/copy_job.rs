@@ -73,6 +73,10 @@ impl<'a> Shared<'a> {
                 Some(Prepared::Staged(staged.clone(), None))
             }
             Step::MoveCopy if has_payload && is_same => Some(Prepared::Drop(staged.clone())),
+            // An Original gives way: the description that it gives up goes to the trash with it.
+            Step::Copy if has_payload && there.is_some_and(|it| it.state == State::Original) => {
+                None
+            }
             Step::Copy if has_payload => Some(Prepared::Describe(staged.clone())),
             Step::Copy | Step::HandOver | Step::MoveCopy => None,
         };

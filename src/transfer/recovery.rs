@@ -189,10 +189,20 @@ impl Recovery<'_> {
     }
 
     /// Keeps the Original here by a person's word, above all that is in sight: what the receiver, or this collection after
-    /// the item had come back, made of it is in no directory in sight.
-    pub fn accept_loss(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
+    /// the item had come back, made of it is in no directory in sight. The payload is damaged in the collections with the ids
+    /// `damaged`.
+    pub fn accept_loss(
+        &self,
+        name: &RepositoryName,
+        damaged: &[&str],
+    ) -> Result<Ending, TransferError> {
         self.change(name, |locks, item, read| {
-            let view = self.look(&item, &read)?;
+            let mut view = self.look(&item, &read)?;
+            for holding in &mut view.seen {
+                if holding.has_payload() && damaged.contains(&&*holding.at) {
+                    holding.has = Has::Damaged;
+                }
+            }
             let Some(ceded) = view.own.custody.ceded() else { return Ok(Ending::Nothing) };
             let why = match self.decide(&view) {
                 Some(custody::Interrupted::Lost(there)) => {

@@ -155,12 +155,24 @@ const REGRESSIONS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The last chapter of a history, with all collections in sight again.
+#[derive(Clone, Copy)]
+enum Ending {
+    /// What was begun is ended by `recover`, and what nobody damaged is in order.
+    Recovered,
+    /// The remedies that are printed are typed, and no damage is left.
+    Cured,
+}
+
 /// Tells a history in a new world.
-fn tell(steps: &[Step]) -> (World, Result<(), Broken>) {
+fn tell(steps: &[Step], ending: Ending) -> (World, Result<(), Broken>) {
     let mut world = World::new();
     let mut told = || {
         steps.iter().try_for_each(|step| world.step(*step))?;
-        world.end()
+        match ending {
+            Ending::Recovered => world.end(),
+            Ending::Cured => world.cure(),
+        }
     };
     let told = told();
     (world, told)
@@ -169,7 +181,7 @@ fn tell(steps: &[Step]) -> (World, Result<(), Broken>) {
 /// The same with every operation of the one step that is killed anywhere.
 fn tell_all(steps: &[Step]) -> Result<(), (Vec<Step>, Broken)> {
     let Some(at) = steps.iter().position(|step| step.kill == Kill::Anywhere) else {
-        return tell(steps).1.map_err(|broken| (steps.to_vec(), broken));
+        return tell(steps, Ending::Recovered).1.map_err(|broken| (steps.to_vec(), broken));
     };
     let mut steps = steps.to_vec();
     for number in 1.. {
@@ -189,8 +201,9 @@ fn tell_all(steps: &[Step]) -> Result<(), (Vec<Step>, Broken)> {
 }
 
 /// The history without the steps that the same failure does not need.
-fn shrink(mut steps: Vec<Step>, promise: &str) -> Vec<Step> {
-    let fails = |steps: &[Step]| tell(steps).1.is_err_and(|broken| broken.promise == promise);
+fn shrink(mut steps: Vec<Step>, promise: &str, ending: Ending) -> Vec<Step> {
+    let fails =
+        |steps: &[Step]| tell(steps, ending).1.is_err_and(|broken| broken.promise == promise);
     loop {
         let before = steps.len();
         let mut at = steps.len();
@@ -219,7 +232,7 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// Tells random histories, on two threads.
-fn tell_random(count: u64, disturbances: Disturbances) {
+fn tell_random(count: u64, disturbances: Disturbances, ending: Ending) {
     let (first, count) = (number("SEED").unwrap_or(1), number("HISTORIES").unwrap_or(count));
     let (next, failed) = (AtomicU64::new(first), AtomicBool::new(false));
     let tally = std::sync::Mutex::new((std::collections::BTreeMap::new(), [0; 3]));
@@ -230,7 +243,7 @@ fn tell_random(count: u64, disturbances: Disturbances) {
                 return;
             }
             let steps = Random::new(seed).history(disturbances);
-            let (world, told) = tell(&steps);
+            let (world, told) = tell(&steps, ending);
             let mut tally = tally.lock().unwrap();
             (0..3).for_each(|at| tally.1[at] += world.tally[at]);
             if std::env::var_os("HISTORIES").is_some() {
@@ -246,8 +259,8 @@ fn tell_random(count: u64, disturbances: Disturbances) {
             if failed.swap(true, Ordering::Relaxed) {
                 return;
             }
-            let steps = shrink(steps, broken.promise);
-            let how = tell(&steps).1.err().map_or(broken.how, |broken| broken.how);
+            let steps = shrink(steps, broken.promise, ending);
+            let how = tell(&steps, ending).1.err().map_or(broken.how, |broken| broken.how);
             panic!("seed {seed}: {} ({how})\n{}", broken.promise, print(&steps));
         }
     };
@@ -269,12 +282,17 @@ fn tell_random(count: u64, disturbances: Disturbances) {
 
 #[test]
 fn with_kills_clocks_and_unmounted_collections() {
-    tell_random(300, Disturbances::default());
+    tell_random(300, Disturbances::default(), Ending::Recovered);
 }
 
 #[test]
 fn with_backups_put_back() {
-    tell_random(100, Disturbances { restores: true, promotions: true });
+    tell_random(100, Disturbances { restores: true, promotions: true }, Ending::Recovered);
+}
+
+#[test]
+fn with_the_printed_remedies_typed() {
+    tell_random(200, Disturbances { restores: true, promotions: true }, Ending::Cured);
 }
 
 #[test]

@@ -18,6 +18,8 @@ impl Explain for PromotionError {
             Self::Damaged { name, path, .. } => {
                 Failure::of(Exit::Damage, self).hint(super::mended_by(name, path))
             }
+            Self::NotLost { .. } => Failure::of(Exit::Conflict, self),
+            Self::Open(error) => error.explain(),
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }

@@ -32,12 +32,12 @@ impl ChangeLocks {
 }
 
 impl LockedItem<'_> {
-    pub(super) fn collection(&self) -> &Collection {
+    pub(in crate::collection) fn collection(&self) -> &Collection {
         self.collection
     }
 
     /// The parent of the item's directory, and the name in it.
-    pub(super) fn place(&self) -> Result<(Dir, PathBuf), PathError> {
+    pub(in crate::collection) fn place(&self) -> Result<(Dir, PathBuf), PathError> {
         let (year, leaf) = layout::item_place(self.name());
         Ok((self.collection.root().open_dir(year)?, leaf))
     }

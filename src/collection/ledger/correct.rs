@@ -9,7 +9,7 @@ use serde_json::json;
 use super::compare::{States, Writers};
 use super::{Collection, Discrepancy, Event, EventKind, Here, registration};
 use crate::agent::Agent;
-use crate::collection::{CollectionError, Names};
+use crate::collection::{CollectionError, Lookup, Names, lock_changes};
 use crate::disk::{Lock, LockMode, PathError};
 use crate::identity::{RepositoryName, SECOND};
 use crate::item::State;
@@ -116,6 +116,22 @@ impl Collection {
             self.accept_ledger()?;
         }
         Ok(Corrected { added: needed, damaged, is_put_back })
+    }
+
+    /// Gives the item `name` up, by the word of a person: the line says so, and what lies in its place goes to the trash.
+    pub(crate) fn give_up(
+        &self,
+        name: &RepositoryName,
+        agent: &Agent,
+        waiter: &Waiter<'_>,
+    ) -> Result<(), CollectionError> {
+        let locks = lock_changes([self], agent, waiter)?;
+        if let Some(item) = locks.item(&Lookup::new(self), name)? {
+            item.take_out()?;
+        }
+        let event = Event::new(EventKind::Loss, name, waiter.clock.now(), agent);
+        let note = Some("given up as lost".to_owned());
+        Ok(self.record(&locks, &[Event { note, ..event }])?)
     }
 
     fn corrections(&self, writers: Writers) -> Result<Corrected, PathError> {

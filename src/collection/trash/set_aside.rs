@@ -6,10 +6,21 @@ use std::path::Path;
 
 use crate::collection::names::list::listing_order;
 use crate::collection::trash::ASIDE;
-use crate::collection::{Collection, CollectionError, Names, TrashContents, Trashed};
+use crate::collection::{Collection, CollectionError, LockedItem, Names, TrashContents, Trashed};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
+
+impl LockedItem<'_> {
+    /// Moves the whole item to the trash, synced, and leaves its place empty.
+    pub(in crate::collection) fn take_out(&self) -> Result<(), PathError> {
+        let (collection, (year, leaf)) = (self.collection(), self.place()?);
+        let (trash, entry) = (collection.ensure_trash()?, collection.new_entry(self.name())?);
+        year.move_tree(&leaf, &trash, entry.path())?;
+        trash.sync()?;
+        year.sync()
+    }
+}
 
 impl Collection {
     /// Moves the whole item at `leaf` in `year` into the trash, synced; recovery puts it back unless it was

@@ -7,7 +7,9 @@ use urepo::agent::Agent;
 use urepo::amend::{Amender, Amendment};
 use urepo::collection::{Actual, Collection, IssueOptions, Issuer, Names, recover};
 use urepo::custody::Discard;
+use urepo::custody::remedy::{Damage, Row, remedy};
 use urepo::disk::Watcher;
+use urepo::holdings::places;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::{PayloadPath, State};
@@ -24,6 +26,7 @@ use urepo::transfer::{
 use urepo::verify::{self, Depth, Report, Scope, Severity};
 
 use super::script::{Leaves, Part};
+use super::world::cure::Named;
 use crate::support::{self, TestClock, caller, waiter};
 
 /// Done, or refused with a reason.
@@ -216,27 +219,8 @@ impl Command<'_> {
     }
 
     pub(super) fn promote(&self, name: &RepositoryName, lost: &str) -> Ended {
-        let own = self.open(self.own)?;
-        let mut others = self.known()?;
-        others.remove(0);
-        let loss = Loss {
-            collections: &[lost.to_owned()],
-            reason: "fire",
-            others: &others,
-            discard: Discard::Refuse,
-        };
-        let (writer, interrupt) =
-            (own.writer(self.agent, &waiter(self.clock)), Interrupt::default());
-        let writer = writer.map_err(told)?;
-        let caller = caller(self.agent, self.clock, &interrupt);
-        let registrar = Registrar { collection: &own, writer: Some(&writer), caller };
-        let mut ended = Err("nothing was promoted".to_owned());
-        let _ = registrar.promote_all(std::slice::from_ref(name), &loss, &mut |_, result| {
-            ended = result.map(drop).map_err(told);
-            ControlFlow::Continue(())
-        });
-        ended?;
-        writer.finish().map_err(told)
+        let lost = Some(lost.to_owned());
+        self.type_in(name, &Named::Promote(Discard::Refuse, lost))
     }
 
     /// What a crash left is ended; `restored` says that a backup was put back.
@@ -279,8 +263,12 @@ impl Command<'_> {
     }
 
     pub(super) fn repair(&self, name: &RepositoryName, from: &Path) -> Ended {
+        self.repair_from(name, &[from])
+    }
+
+    fn repair_from(&self, name: &RepositoryName, from: &[&Path]) -> Ended {
         let own = self.open(self.own)?;
-        let donors = [self.open(from)?];
+        let donors: Vec<_> = from.iter().map(|root| self.open(root)).collect::<Ended<_>>()?;
         let witnesses = self.known()?;
         let (interrupt, logged) = (Interrupt::default(), LoggedItems::default());
         let repairer = Repairer {
@@ -293,6 +281,82 @@ impl Command<'_> {
         };
         let writer = own.writer(self.agent, &waiter(self.clock)).map_err(told)?;
         repairer.repair(name, &writer).map_err(told)?;
+        writer.finish().map_err(told)
+    }
+
+    /// The remedy of an item here, by all collections in sight, if it is run here.
+    pub(super) fn remedy(&self, name: &RepositoryName) -> Option<(Row, Named)> {
+        let known = self.known().ok()?;
+        let all: Vec<_> = known.iter().collect();
+        let mut places = places(name, &all, &mut Vec::new());
+        for (place, collection) in places.iter_mut().zip(&known) {
+            let is_whole = || {
+                let item = collection.item(name).unwrap();
+                verify::prove(&item, Depth::Full, &NoProgress, &Interrupt::default()).is_ok()
+            };
+            if place.has_payload() && !is_whole() {
+                place.damage(Damage::Payload);
+            }
+        }
+        let own = known[0].id();
+        let found = remedy(&places, own)?;
+        Some((found.row, found.act_at(own)?.into()))
+    }
+
+    /// Types a remedy of the item `name`.
+    pub(super) fn type_in(&self, name: &RepositoryName, act: &Named) -> Ended {
+        let root = |id: &String| {
+            let known = self.known()?.into_iter().find(|it| it.id() == *id);
+            known.map(|it| it.path().to_path_buf()).ok_or_else(|| format!("{id} is out of sight"))
+        };
+        let own = self.open(self.own)?;
+        let from = |id: &String, line_up| {
+            let options = Options { line_up, ..options(Verb::Copy, Tombstones::Bring) };
+            self.transfer((&self.open(&root(id)?)?, &own), options, &[], Some(name))
+        };
+        match act {
+            Named::AcceptLedger => own.accept_ledger().map_err(told),
+            Named::Recover => {
+                self.recover(false)?;
+                let mut planned = own.ledger_corrections().map_err(told)?;
+                planned.added.retain(|it| it.name == *name && it.is != Actual::Lost);
+                let waiter = waiter(self.clock);
+                own.correct_ledger(&planned, self.agent, &waiter).map(drop).map_err(told)
+            }
+            Named::Withdraw => Err("nobody is away".to_owned()),
+            Named::AcceptLoss => self.registrar(|registrar, others| {
+                registrar.accept_loss(name, others).map(drop).map_err(told)
+            }),
+            Named::RecoverWith(other) => from(other, Some(Authority::Person)),
+            Named::CopyFrom(other) => from(other, None),
+            Named::Repair => self.repair_from(name, &self.others),
+            Named::RepairFrom(other) => self.repair_from(name, &[&root(other)?]),
+            Named::Reseal => Err("no sidecar was edited".to_owned()),
+            Named::Delete => self.delete(name),
+            Named::Promote(discard, lost) => self.registrar(|registrar, others| {
+                let collections: Vec<_> = lost.iter().cloned().collect();
+                let loss =
+                    Loss { collections: &collections, reason: "", others, discard: *discard };
+                let mut ended = Err("nothing was promoted".to_owned());
+                let _ =
+                    registrar.promote_all(std::slice::from_ref(name), &loss, &mut |_, result| {
+                        ended = result.map(drop).map_err(told);
+                        ControlFlow::Continue(())
+                    });
+                ended
+            }),
+        }
+    }
+
+    fn registrar(&self, act: impl FnOnce(&Registrar<'_>, &[Collection]) -> Ended) -> Ended {
+        let own = self.open(self.own)?;
+        let mut others = self.known()?;
+        others.remove(0);
+        let (writer, interrupt) =
+            (own.writer(self.agent, &waiter(self.clock)), Interrupt::default());
+        let writer = writer.map_err(told)?;
+        let caller = caller(self.agent, self.clock, &interrupt);
+        act(&Registrar { collection: &own, writer: Some(&writer), caller }, &others)?;
         writer.finish().map_err(told)
     }
 

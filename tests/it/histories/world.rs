@@ -1,5 +1,6 @@
 //! Three collections, what people and machines do to them, and what each step must leave true.
 
+pub(super) mod cure;
 mod judge;
 
 use std::collections::BTreeSet;

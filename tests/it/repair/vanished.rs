@@ -52,7 +52,7 @@ fn an_original_comes_back_from_its_copy() {
     assert_eq!(plan.damage, Damage::Vanished);
     assert_eq!(
         plan.action,
-        SidecarAction::Rebuild { from: 0, state: State::Original, changes: Vec::new() }
+        SidecarAction::Rebuild { from: Some(0), state: State::Original, changes: Vec::new() }
     );
     assert_eq!(mended(pair.repair(&["b"])), plan);
     assert_eq!(pair.sidecar("a"), before);

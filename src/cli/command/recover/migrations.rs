@@ -48,7 +48,7 @@ impl Recover {
                     let line = format!("to be given up: {name}: {why}");
                     let question = "keep the Original here as it is?";
                     confirm_listed(context, self.yes, [line], question)?;
-                    recovery.accept_loss(&name)
+                    recovery.accept_loss(&name, &[])
                 }
                 ending => ending,
             };

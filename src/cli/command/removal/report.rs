@@ -24,6 +24,7 @@ impl ItemReport {
         let (outcome, after) = match plan.step {
             Step::Bury => ("deleted", ", leaving a tombstone"),
             Step::Drop => ("removed", ", leaving a stub"),
+            Step::Repeat => ("deleted", ", whose deletion a backup had undone"),
             Step::Clear => ("finished", ", which has a tombstone already"),
         };
         let detail = match plan.proven_by {

@@ -202,7 +202,12 @@ fn summary(plan: &Plan) -> String {
             let keys: Vec<_> = changes.iter().map(change_text).collect();
             let changes =
                 if keys.is_empty() { String::new() } else { format!(", with {}", keys.join(", ")) };
-            parts.push(format!("sidecar built from {}, state {state}{changes}", root(*from)));
+            parts.push(match from {
+                Some(from) => {
+                    format!("sidecar built from {}, state {state}{changes}", root(*from))
+                }
+                None => format!("sidecar written, state {state}{changes}"),
+            });
         }
     }
     for donor in 0..plan.donors.len() {
@@ -241,7 +246,7 @@ fn details(plan: &Plan) -> Repair {
             RepairStep { differs, ..step("reseal", confirmed_by.and_then(from)) }
         }
         SidecarAction::Rebuild { from: at, state, .. } => {
-            RepairStep { state: Some(state.to_string()), ..step("rebuild", from(*at)) }
+            RepairStep { state: Some(state.to_string()), ..step("rebuild", at.and_then(from)) }
         }
     };
     let steps = plan.steps.iter().map(|planned| {

@@ -196,7 +196,7 @@ impl World {
         self.is_reported(None, at, "a second Original is reported")
     }
 
-    fn verify(&self, site: Option<Site>) -> Result<(bool, Vec<String>), Broken> {
+    pub(super) fn verify(&self, site: Option<Site>) -> Result<(bool, Vec<String>), Broken> {
         let is_mounted = |site: &Site| self.place(*site).is_mounted;
         let Some(first) = site.or_else(|| SITES.into_iter().find(is_mounted)) else {
             return Ok((false, Vec::new()));
@@ -230,12 +230,16 @@ impl World {
         broken("verify says it", format!("{verdict:?} expected: {lines:?}"))
     }
 
+    pub(super) fn bring_into_sight(&mut self) -> Result<(), Broken> {
+        SITES.into_iter().try_for_each(|site| {
+            self.step(Step::of(Deed::Mount(site)))?;
+            self.step(Step::of(Deed::Show(site)))
+        })
+    }
+
     /// All collections are in sight again, and what was begun is ended.
     pub(in crate::histories) fn end(&mut self) -> Result<(), Broken> {
-        for site in SITES {
-            self.step(Step::of(Deed::Mount(site)))?;
-            self.step(Step::of(Deed::Show(site)))?;
-        }
+        self.bring_into_sight()?;
         let recover = if self.is_damaged { Deed::RecoverRestored } else { Deed::Recover };
         for site in SITES.into_iter().chain(SITES) {
             self.step(Step::of(recover(site)))?;

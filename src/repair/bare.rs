@@ -1,0 +1,92 @@
+//! Stubs and tombstones, written without bytes from what speaks: the highest custody in sight, lines included. Pure.
+
+use super::RepairError;
+use super::decide::written;
+use super::facts::{DonorFacts, Facts, Written};
+use super::plan::{Decision, SidecarAction};
+use crate::custody::{self, Custody, Holding, Speaking};
+use crate::identity::Instant;
+use crate::item::{State, Totals};
+use crate::sidecar::{Files, NewText, Removal, Sidecar};
+
+/// The stub or tombstone of the item of `facts`, with the custody that speaks among `seen`. Its description is that of the
+/// holding with this custody, or else of any other that can be read: a ledger has none.
+pub(super) fn decide(
+    facts: &Facts,
+    donors: &[DonorFacts],
+    seen: &[Holding],
+) -> Result<Decision, RepairError> {
+    let name = || facts.name.clone();
+    let top = custody::speaking(seen).ok_or_else(|| RepairError::Outdated { name: name() })?;
+    let is_it = |record: &Written| record.sidecar.custody.id() == top.highest.custody.id();
+    let known = || donors.iter().enumerate().filter_map(|(at, it)| Some((at, it.record.as_ref()?)));
+    let own = facts.record.written().map(|own| (None, own));
+    let same = known().find(|(_, record)| is_it(record));
+    let any = || known().max_by_key(|(_, record)| record.sidecar.changed());
+    let from = same.or_else(|| any().filter(|_| own.is_none()));
+    let custody = top.custody().following_all(facts.recorded.iter().copied());
+    match from.map(|(at, record)| (Some(at), record)).or(own) {
+        Some((from, record)) => {
+            let sidecar = bare(&record.sidecar, &top, custody);
+            let sidecar = Sidecar { repository: name(), ..sidecar };
+            let (state, changes) = (sidecar.state, Vec::new());
+            written(facts, sidecar, record, SidecarAction::Rebuild { from, state, changes })
+        }
+        None => {
+            let sidecar = bare(&nameless(facts, &custody), &top, custody);
+            let action =
+                SidecarAction::Rebuild { from: None, state: sidecar.state, changes: Vec::new() };
+            let text = NewText::Held(sidecar.to_text().into_bytes());
+            Ok(Decision { sidecar, text, action })
+        }
+    }
+}
+
+/// The stub or tombstone of the item with the sidecar `known`, and the rank of what speaks.
+fn bare(known: &Sidecar, top: &Speaking<'_>, custody: Custody) -> Sidecar {
+    let changed = top.highest.changed;
+    if !top.is_deletion() {
+        return dated(known.stub(custody), changed);
+    }
+    let removal = known.removal.clone().unwrap_or_else(|| Removal {
+        by: "unknown".to_owned(),
+        reason: None,
+        was: State::Original,
+        updated: Some(known.timestamp),
+    });
+    let tombstone = Sidecar { removal: Some(removal), custody, ..known.clone() };
+    let timestamp = changed.max(known.timestamp);
+    dated(Sidecar { state: State::Deleted, timestamp, ..tombstone }, changed)
+}
+
+/// The same with the dates of a sidecar that was `changed` then.
+fn dated(sidecar: Sidecar, changed: Instant) -> Sidecar {
+    if sidecar.changed() == changed {
+        return sidecar;
+    }
+    let timestamp = sidecar.timestamp.min(changed);
+    Sidecar { timestamp, described: Some(changed), ..sidecar }
+}
+
+/// A sidecar with all that an identifier alone says.
+fn nameless(facts: &Facts, custody: &Custody) -> Sidecar {
+    let created = facts.name.instant();
+    Sidecar {
+        state: State::Elsewhere,
+        repository: facts.name.clone(),
+        ibip: None,
+        created,
+        timestamp: created,
+        described: None,
+        target: None,
+        transferable: true,
+        access: crate::sidecar::Access::default(),
+        custody: custody.clone(),
+        metadata: crate::sidecar::Metadata::default(),
+        relations: crate::sidecar::Relations::default(),
+        origin: toml::Table::new(),
+        removal: None,
+        payload: Totals::of(&[]),
+        files: Files::default(),
+    }
+}
