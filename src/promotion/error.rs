@@ -30,9 +30,6 @@ pub enum PromotionError {
         /// The finding.
         summary: String,
     },
-    /// The whole group failed before this item.
-    #[error("not changed, because of the failure before it")]
-    GroupFailed,
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,

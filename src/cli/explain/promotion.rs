@@ -18,7 +18,6 @@ impl Explain for PromotionError {
             Self::Damaged { name, path, .. } => {
                 Failure::of(Exit::Damage, self).hint(super::mended_by(name, path))
             }
-            Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
     }
