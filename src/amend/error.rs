@@ -60,24 +60,6 @@ pub enum AmendError {
         /// The item.
         name: RepositoryName,
     },
-    /// The new description is in place, but the disk did not confirm it.
-    #[error("`{name}` was changed, but the disk did not confirm it")]
-    NotDurable {
-        /// The item.
-        name: RepositoryName,
-        /// Why.
-        #[source]
-        source: PathError,
-    },
-    /// The same, with the cause reported for another item.
-    #[error("`{name}` was changed, but the disk did not confirm it")]
-    Unconfirmed {
-        /// The item.
-        name: RepositoryName,
-    },
-    /// The whole group failed before this item.
-    #[error("not changed, because of the failure before it")]
-    GroupFailed,
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,

@@ -1,33 +1,20 @@
-//! Many items: planned one by one, then locked, planned again where they changed, and replaced together.
+//! Many items: planned one by one, then locked, and planned again where they changed.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use super::{AmendError, Amender, Amendment, Plan, plan};
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, CollectionError, Event, EventKind, Here, LockedItem, Lookup, ReadSidecar,
-    StoredItem, Writer, items_at_a_time, lock_changes,
+    self, ChangeLocks, CollectionError, Event, EventKind, Here, Line, Lookup, Outcomes,
+    ReadSidecar, Rewrite, StoredItem, Writer, carry_out, lock_changes,
 };
 use crate::custody;
-use crate::disk::Version;
 use crate::holdings::with_line;
 use crate::identity::RepositoryName;
-use crate::sidecar::{Amended, NewText};
+use crate::sidecar::Amended;
 
 /// Receives the result of each item, in order, and says whether to go on.
 pub type Report<'r> = dyn FnMut(&RepositoryName, Result<Plan, AmendError>) -> ControlFlow<()> + 'r;
-
-/// An amendment with its place among the outcomes.
-type Numbered<'a, 'c> = (usize, &'a Amendment<'c>);
-
-/// An item whose sidecar is to be replaced.
-struct Changed<'l> {
-    item: LockedItem<'l>,
-    /// The version of the sidecar that the change was planned for.
-    version: Version,
-    text: NewText,
-}
 
 impl Amender<'_> {
     /// Changes the items of `amendments`, a group at a time. Every change is durable before `report` receives
@@ -37,18 +24,7 @@ impl Amender<'_> {
         amendments: impl IntoIterator<Item = Amendment<'c>>,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
-        let most = items_at_a_time();
-        let mut group: Vec<Amendment<'c>> = Vec::new();
-        let mut names = HashSet::new();
-        for amendment in amendments {
-            // The second change of an item is planned for the result of the first.
-            if group.len() == most || !names.insert(amendment.name.folded()) {
-                self.amend_group(&std::mem::take(&mut group), report)?;
-                names = HashSet::from([amendment.name.folded()]);
-            }
-            group.push(amendment);
-        }
-        self.amend_group(&group, report)
+        carry_out(self, &self.caller, amendments, report)
     }
 
     /// Changes one item.
@@ -61,45 +37,12 @@ impl Amender<'_> {
         outcome
     }
 
-    fn amend_group(&self, group: &[Amendment<'_>], report: &mut Report<'_>) -> ControlFlow<()> {
-        let (mut outcomes, mut changing, mut unchanged) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, amendment) in group.iter().enumerate() {
-            let item = self.collection.named_item(&amendment.name).map_err(AmendError::from);
-            let planned = item.and_then(|item| {
-                let (read, plan) = self.plan(&item, amendment)?;
-                if self.writer.is_none() && !plan.changes.is_empty() {
-                    // A plan refuses what the change would refuse.
-                    read.rewritten(&plan.name, &plan.sidecar)?;
-                }
-                Ok(plan)
-            });
-            match &planned {
-                Ok(plan) if plan.changes.is_empty() => unchanged.push((at, plan.name.clone())),
-                Ok(_) => changing.push((at, amendment)),
-                Err(_) => {}
-            }
-            outcomes.push(planned);
-        }
-        if let Some(writer) = self.writer {
-            self.confirm_unchanged(&unchanged, &mut outcomes);
-            self.change(writer, &changing, &mut outcomes);
-        }
-        for (amendment, outcome) in group.iter().zip(outcomes) {
-            self.caller.progress.finish_item(amendment.name.as_str());
-            report(&amendment.name, outcome)?;
-        }
-        ControlFlow::Continue(())
-    }
-
     /// Plans a change for the item as it is now.
-    fn plan(
+    fn planned(
         &self,
         item: &StoredItem,
         amendment: &Amendment<'_>,
     ) -> Result<(ReadSidecar, Plan), AmendError> {
-        if self.caller.interrupt.requested() {
-            return Err(AmendError::Interrupted);
-        }
         let read = item.read_sidecar()?;
         let mut plan = plan(&read.sidecar, read.seal, &*amendment.change)?;
         if !plan.changes.is_empty() {
@@ -119,125 +62,50 @@ impl Amender<'_> {
         Ok((read, plan))
     }
 
-    /// Makes sure that the descriptions of items which stay unchanged have reached the disk: an earlier run
-    /// may have been killed before it synced them.
-    fn confirm_unchanged(
-        &self,
-        items: &[(usize, RepositoryName)],
-        outcomes: &mut [Result<Plan, AmendError>],
-    ) {
-        if items.is_empty() {
-            return;
-        }
-        let synced = self.collection.confirm_names(items.iter().map(|(_, name)| name.as_str()));
-        if let Err(error) = synced {
-            fail(items.iter().map(|(at, _)| *at), error.into(), outcomes);
-        }
-    }
-
-    /// Locks the collection and changes items.
+    /// Changes locked items. `outcomes` has their plans, at the places in `changing`.
     fn change(
         &self,
-        writer: &Writer,
-        items: &[Numbered<'_, '_>],
+        (writer, locks): (&Writer, &ChangeLocks),
+        changing: &[(usize, &Amendment<'_>)],
         outcomes: &mut [Result<Plan, AmendError>],
-    ) {
-        if items.is_empty() {
-            return;
-        }
-        if let Some(locks) = self.locks.filter(|locks| locks.cover(self.collection)) {
-            return self.change_locked(writer, locks, items, outcomes);
-        }
-        match lock_changes([self.collection], self.caller.agent, &self.caller.waiter()) {
-            Ok(locks) => self.change_locked(writer, &locks, items, outcomes),
-            Err(error) => fail(items.iter().map(|(at, _)| *at), error.into(), outcomes),
-        }
-    }
-
-    fn change_locked(
-        &self,
-        writer: &Writer,
-        locks: &ChangeLocks,
-        items: &[Numbered<'_, '_>],
-        outcomes: &mut [Result<Plan, AmendError>],
-    ) {
-        let (lookup, mut ready) = (Lookup::new(self.collection), Vec::new());
-        for (at, amendment) in items {
+    ) -> Result<(), CollectionError> {
+        let (lookup, mut rewrites, mut at_of) = (Lookup::new(self.collection), vec![], vec![]);
+        for (at, amendment) in changing {
             // Another process may have changed the item before it was locked.
-            let planned = self.plan_with_text((locks, &lookup), amendment);
-            outcomes[*at] = planned.map(|(changed, plan)| {
-                ready.extend(changed.map(|changed| (*at, changed)));
+            outcomes[*at] = self.rewrite((locks, &lookup), amendment).map(|(rewrite, plan)| {
+                at_of.extend(rewrite.iter().map(|_| *at));
+                rewrites.extend(rewrite);
                 plan
             });
         }
-        self.replace((writer, locks), &ready, outcomes);
-    }
-
-    /// Replaces sidecars that are still the ones their changes were planned for, and logs every change that was made.
-    fn replace(
-        &self,
-        (writer, locks): (&Writer, &ChangeLocks),
-        ready: &[(usize, Changed<'_>)],
-        outcomes: &mut [Result<Plan, AmendError>],
-    ) {
-        if ready.is_empty() {
-            return;
-        }
-        let staged = match writer.stage_sidecars(ready.iter().map(|(_, changed)| &changed.text)) {
-            Ok(staged) => staged,
-            Err(error) => return fail(ready.iter().map(|(at, _)| *at), error.into(), outcomes),
-        };
-        let (mut replaced, mut items) = (Vec::new(), Vec::new());
-        let mut events = Vec::new();
-        for ((at, Changed { item, version, .. }), staged) in ready.iter().zip(&staged) {
-            let Ok(plan) = &outcomes[*at] else { continue };
-            // A person who edits it takes no lock.
-            let put = match item.has_version(*version) {
-                Ok(true) => writer.rename_sidecar(staged, item).map_err(AmendError::from),
-                Ok(false) => Err(AmendError::Outdated { name: plan.name.clone() }),
-                Err(error) => Err(error.into()),
-            };
-            match put {
-                Ok(()) => {
-                    events.push(self.event(plan).leaving(Here::of(&plan.sidecar)));
-                    replaced.push(*at);
-                    items.push(item);
+        let ends = writer.rewrite(locks, &rewrites)?;
+        for (at, end) in at_of.into_iter().zip(ends) {
+            match end {
+                Ok(()) => {}
+                Err(CollectionError::Changed { name, .. }) => {
+                    outcomes[at] = Err(AmendError::Outdated { name });
                 }
-                Err(error) => outcomes[*at] = Err(error),
+                Err(error) => outcomes[at] = Err(error.into()),
             }
         }
-        if items.is_empty() {
-            return;
-        }
-        let synced = writer.sync_sidecars(&items);
-        // Changed they are, even if the disk does not confirm it.
-        let recorded = self.collection.record(locks, &events);
-        if let Err(error) = synced.and(recorded) {
-            let mut source = Some(error);
-            for (at, item) in replaced.into_iter().zip(items) {
-                let name = item.name().clone();
-                outcomes[at] = Err(match source.take() {
-                    Some(source) => AmendError::NotDurable { name, source },
-                    None => AmendError::Unconfirmed { name },
-                });
-            }
-        }
+        Ok(())
     }
 
-    /// The plan for the item as it is now, and the text that its sidecar gets.
-    fn plan_with_text<'l>(
+    /// The change of the item as it is now, if any, and its plan.
+    fn rewrite<'l>(
         &self,
         (locks, lookup): (&'l ChangeLocks, &Lookup<'l>),
         amendment: &Amendment<'_>,
-    ) -> Result<(Option<Changed<'l>>, Plan), AmendError> {
+    ) -> Result<(Option<Rewrite<'l>>, Plan), AmendError> {
         let item = locks.item(lookup, &amendment.name)?;
         let item = item.ok_or_else(|| self.collection.absent(&amendment.name))?;
-        let (read, plan) = self.plan(&item, amendment)?;
+        let (read, plan) = self.planned(&item, amendment)?;
         if plan.changes.is_empty() {
             return Ok((None, plan));
         }
         let text = read.rewritten(&plan.name, &plan.sidecar)?;
-        Ok((Some(Changed { item, version: read.version, text }), plan))
+        let line = Line { event: self.event(&plan), after: Here::of(&plan.sidecar) };
+        Ok((Some(Rewrite { item, version: read.version, text, line }), plan))
     }
 
     fn event(&self, plan: &Plan) -> Event {
@@ -247,14 +115,50 @@ impl Amender<'_> {
     }
 }
 
-/// The first of these items fails with `error`, the others with it.
-fn fail(
-    items: impl Iterator<Item = usize>,
-    error: AmendError,
-    outcomes: &mut [Result<Plan, AmendError>],
-) {
-    let mut error = Some(error);
-    for at in items {
-        outcomes[at] = Err(error.take().unwrap_or(AmendError::GroupFailed));
+impl<'c> collection::Change<Amendment<'c>> for Amender<'_> {
+    type Planned = Plan;
+    type Done = Plan;
+    type Error = AmendError;
+
+    fn name<'w>(amendment: &'w Amendment<'c>) -> &'w RepositoryName {
+        &amendment.name
+    }
+
+    fn interrupted() -> AmendError {
+        AmendError::Interrupted
+    }
+
+    fn plan(&self, amendment: &Amendment<'c>) -> Result<Plan, AmendError> {
+        let item = self.collection.named_item(&amendment.name)?;
+        let (read, plan) = self.planned(&item, amendment)?;
+        if self.writer.is_none() && !plan.changes.is_empty() {
+            // A plan refuses what the change would refuse.
+            read.rewritten(&plan.name, &plan.sidecar)?;
+        }
+        Ok(plan)
+    }
+
+    fn act(&self, group: &[(&Amendment<'c>, &Plan)]) -> Outcomes<Plan, AmendError> {
+        let mut outcomes: Vec<_> = group.iter().map(|(_, plan)| Ok((*plan).clone())).collect();
+        let Some(writer) = self.writer else { return Ok(outcomes) };
+        let (unchanged, changing): (Vec<_>, Vec<_>) =
+            group.iter().enumerate().partition(|(_, (_, plan))| plan.changes.is_empty());
+        if !unchanged.is_empty() {
+            // An earlier run may have been killed before it synced their descriptions.
+            let names = unchanged.iter().map(|(_, (_, plan))| plan.name.as_str());
+            self.collection.confirm_names(names)?;
+        }
+        if changing.is_empty() {
+            return Ok(outcomes);
+        }
+        let changing: Vec<_> = changing.into_iter().map(|(at, (it, _))| (at, *it)).collect();
+        if let Some(locks) = self.locks.filter(|locks| locks.cover(self.collection)) {
+            self.change((writer, locks), &changing, &mut outcomes)?;
+        } else {
+            let Caller { agent, .. } = self.caller;
+            let locks = lock_changes([self.collection], agent, &self.caller.waiter())?;
+            self.change((writer, &locks), &changing, &mut outcomes)?;
+        }
+        Ok(outcomes)
     }
 }

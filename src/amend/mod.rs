@@ -14,7 +14,8 @@
 //! The sidecar is read and the change is planned without a lock. Then the item is locked and the sidecar is
 //! read again. If another process changed it in between, the change is planned again for the new sidecar. The
 //! only write is one durable replacement of the sidecar. A group of items shares its syncs. The event log
-//! gets the old and new values afterwards. A run may be killed anywhere and repeated.
+//! gets the old and new values afterwards. A run may be killed anywhere and repeated; the next writer adds the line that
+//! it did not write.
 //!
 //! # Files, in reading order
 //!
@@ -24,7 +25,7 @@
 //! | `plan` | what changes in a sidecar, or why nothing may; pure |
 //! | `edit` | changes of single keys, as people type them; pure |
 //! | `text` | a description as a text that a person edits; pure |
-//! | `group` | many items: planned, locked, planned again if they changed, replaced together |
+//! | `group` | many items: locked, and planned again if they changed |
 //! | `error` | why an item keeps its description |
 
 mod description;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Event;
+use super::{Event, Stopped};
 use crate::disk::{LockError, PathError};
 use crate::distributor::DistributorError;
 use crate::identity::{ParseError, RepositoryName};
@@ -194,6 +194,9 @@ pub enum CollectionError {
         #[source]
         cause: crate::disk::HeldBy,
     },
+    /// The group of an item was stopped by a failure.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),

@@ -33,7 +33,9 @@ use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes, resolv
 use crate::layout;
 use crate::wait::Waiter;
 
-pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year, replace};
+pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
+pub use change::group::Stopped;
+pub(crate) use change::group::{Change, Line, Outcomes, Rewrite, Swap, carry_out};
 pub(crate) use change::items_at_a_time;
 pub use change::left_overs::{LeftOver, Life, Recovered, left_overs, recover};
 pub(crate) use change::locked::LockedItem;

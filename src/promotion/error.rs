@@ -40,9 +40,6 @@ pub enum PromotionError {
     /// Its migration stays open.
     #[error(transparent)]
     Open(Box<TransferError>),
-    /// The whole group failed before this item.
-    #[error("not changed, because of the failure before it")]
-    GroupFailed,
     /// A stop was requested.
     #[error("interrupted")]
     Interrupted,

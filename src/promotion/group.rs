@@ -1,12 +1,13 @@
-//! Many items at once: decided and verified one by one, then locked, decided again and changed together.
+//! Many items at once: decided and verified one by one, then locked and decided again.
 
 use std::ops::ControlFlow;
 
-use super::{Change, Loss, PromotionError, Registrar};
+use super::Change::{Nothing, Promoted};
+use super::{Loss, PromotionError, Registrar};
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Lookup, ReadSidecar,
-    StoredItem, Writer, items_at_a_time, lock_changes_with,
+    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, Lookup,
+    Outcomes, ReadSidecar, Rewrite, StoredItem, carry_out, lock_changes_with,
 };
 use crate::custody::{self, Custody, Has};
 use crate::holdings::{Sight, with_line};
@@ -17,7 +18,7 @@ use crate::verify::{self, Depth, ProofError};
 
 /// Receives the outcome for each item, in order, and returns whether to go on.
 pub type Report<'r> =
-    dyn FnMut(&RepositoryName, Result<Change, PromotionError>) -> ControlFlow<()> + 'r;
+    dyn FnMut(&RepositoryName, Result<super::Change, PromotionError>) -> ControlFlow<()> + 'r;
 
 /// The decision about an item, by the holdings in sight.
 struct Decision<'c> {
@@ -36,6 +37,12 @@ struct Proven<'c> {
     holders: Vec<&'c Collection>,
 }
 
+/// Promotions by the statement of a person.
+struct Promoting<'r, 'l> {
+    registrar: &'r Registrar<'r>,
+    loss: &'r Loss<'l>,
+}
+
 impl Registrar<'_> {
     /// Makes the items called `names` Originals, several with the same syncs.
     pub fn promote_all(
@@ -44,26 +51,7 @@ impl Registrar<'_> {
         loss: &Loss<'_>,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
-        for names in names.chunks(items_at_a_time()) {
-            let (mut outcomes, mut proven) = (Vec::new(), Vec::new());
-            for name in names {
-                outcomes.push(self.prove(name, loss).map(|it| match it {
-                    Some(it) => {
-                        proven.push((outcomes.len(), it));
-                        Change::Promoted
-                    }
-                    None => Change::Nothing,
-                }));
-            }
-            if let Some(writer) = self.writer {
-                self.change_proven(writer, proven, loss, &mut outcomes);
-            }
-            for (name, outcome) in names.iter().zip(outcomes) {
-                self.caller.progress.finish_item(name.as_str());
-                report(name, outcome)?;
-            }
-        }
-        ControlFlow::Continue(())
+        carry_out(&Promoting { registrar: self, loss }, &self.caller, names, report)
     }
 
     /// Decides about an item, and verifies it from its disk; `None` if nothing is to be done.
@@ -73,9 +61,6 @@ impl Registrar<'_> {
         loss: &Loss<'l>,
     ) -> Result<Option<Proven<'l>>, PromotionError> {
         let Caller { progress, interrupt, .. } = &self.caller;
-        if interrupt.requested() {
-            return Err(PromotionError::Interrupted);
-        }
         let Decision { item, read, custody, holders } = self.decide(name, loss)?;
         if custody.is_none() {
             return Ok(None);
@@ -126,69 +111,6 @@ impl Registrar<'_> {
         Ok(Decision { item, read, custody: Some(custody), holders })
     }
 
-    /// Locks the collection and those that hold the items, and changes the items.
-    fn change_proven<'l>(
-        &self,
-        writer: &Writer,
-        proven: Vec<(usize, Proven<'l>)>,
-        loss: &Loss<'l>,
-        outcomes: &mut [Result<Change, PromotionError>],
-    ) {
-        if proven.is_empty() {
-            return;
-        }
-        let others = proven.iter().flat_map(|(_, it)| it.holders.iter().copied());
-        let waiter = self.caller.waiter();
-        match lock_changes_with([self.collection], others, self.caller.agent, &waiter) {
-            Ok(locks) => self.change_locked((writer, &locks), proven, loss, outcomes),
-            Err(error) => fail(proven.iter().map(|(at, _)| *at), error.into(), outcomes),
-        }
-    }
-
-    fn change_locked(
-        &self,
-        (writer, locks): (&Writer, &ChangeLocks),
-        proven: Vec<(usize, Proven<'_>)>,
-        loss: &Loss<'_>,
-        outcomes: &mut [Result<Change, PromotionError>],
-    ) {
-        let lookup = Lookup::new(self.collection);
-        let (mut texts, mut events, mut ready) = (vec![], vec![], vec![]);
-        for (at, Proven { name, text, .. }) in proven {
-            let changed = self.decide(&name, loss).and_then(|decision| {
-                let Decision { read, custody, .. } = decision;
-                let item = locks.item(&lookup, &name)?;
-                let item = item.ok_or_else(|| self.collection.absent(&name))?;
-                let Some(custody) = custody.filter(|_| read.text == text) else {
-                    let path = self.collection.path().to_path_buf();
-                    return Err(CollectionError::Changed { name: name.clone(), path }.into());
-                };
-                let before = read.sidecar.custody.holder().to_owned();
-                let after = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
-                let text = read.rewritten(&name, &after)?;
-                Ok((item, text, after, before))
-            });
-            match changed {
-                Ok((item, text, after, before)) => {
-                    texts.push((item, text));
-                    events.push(self.event(&name, &after, before, loss));
-                    ready.push(at);
-                }
-                Err(error) => outcomes[at] = Err(error),
-            }
-        }
-        let announced = writer.announce(texts.iter().map(|(item, _)| item.name()));
-        let done = announced.and_then(|announced| {
-            writer.replace_sidecars(&texts)?;
-            self.collection.record(locks, &events)?;
-            announced.settle();
-            Ok(())
-        });
-        if let Err(error) = done {
-            fail(ready.into_iter(), error.into(), outcomes);
-        }
-    }
-
     fn event(
         &self,
         name: &RepositoryName,
@@ -198,19 +120,81 @@ impl Registrar<'_> {
     ) -> Event {
         let now = self.caller.clock.now();
         let event = Event::new(EventKind::Promotion, name, now, self.caller.agent);
-        let event = event.with_digest(after.payload.digest).leaving(Here::of(after));
+        let event = event.with_digest(after.payload.digest);
         Event { note: Some(loss.reason.to_owned()), from: Some(from), ..event }
     }
 }
 
-/// The first of these items fails with `error`, the others with it.
-fn fail(
-    items: impl Iterator<Item = usize>,
-    error: PromotionError,
-    outcomes: &mut [Result<Change, PromotionError>],
-) {
-    let mut error = Some(error);
-    for at in items {
-        outcomes[at] = Err(error.take().unwrap_or(PromotionError::GroupFailed));
+impl<'l> Change<&RepositoryName> for Promoting<'_, 'l> {
+    /// `None` if nothing is to be done.
+    type Planned = Option<Proven<'l>>;
+    type Done = super::Change;
+    type Error = PromotionError;
+
+    fn name<'w>(name: &'w &RepositoryName) -> &'w RepositoryName {
+        name
+    }
+
+    fn interrupted() -> PromotionError {
+        PromotionError::Interrupted
+    }
+
+    fn plan(&self, name: &&RepositoryName) -> Result<Option<Proven<'l>>, PromotionError> {
+        self.registrar.prove(name, self.loss)
+    }
+
+    /// Locks the collection and those that hold the items, and changes the items.
+    fn act(
+        &self,
+        group: &[(&&RepositoryName, &Option<Proven<'l>>)],
+    ) -> Outcomes<super::Change, PromotionError> {
+        let Registrar { collection, writer, caller } = self.registrar;
+        let done = |proven: &Option<_>| proven.as_ref().map_or(Nothing, |_| Promoted);
+        let mut outcomes: Vec<_> = group.iter().map(|(_, proven)| Ok(done(proven))).collect();
+        let proven = group.iter().enumerate();
+        let proven: Vec<_> =
+            proven.filter_map(|(at, (_, proven))| Some((at, proven.as_ref()?))).collect();
+        let Some(writer) = writer.filter(|_| !proven.is_empty()) else { return Ok(outcomes) };
+        let others = proven.iter().flat_map(|(_, it)| it.holders.iter().copied());
+        let locks = lock_changes_with([*collection], others, caller.agent, &caller.waiter())?;
+        let lookup = Lookup::new(collection);
+        let (mut at_of, mut rewrites) = (Vec::new(), Vec::new());
+        for (at, proven) in proven {
+            match self.rewrite((&locks, &lookup), proven) {
+                Ok(rewrite) => {
+                    at_of.push(at);
+                    rewrites.push(rewrite);
+                }
+                Err(error) => outcomes[at] = Err(error),
+            }
+        }
+        for (at, end) in at_of.into_iter().zip(writer.rewrite(&locks, &rewrites)?) {
+            outcomes[at] = end.map(|()| Promoted).map_err(PromotionError::from);
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Promoting<'_, '_> {
+    /// The change of an item that is as it was proven, by what is in sight now.
+    fn rewrite<'k>(
+        &self,
+        (locks, lookup): (&'k ChangeLocks, &Lookup<'k>),
+        Proven { name, text, .. }: &Proven<'_>,
+    ) -> Result<Rewrite<'k>, PromotionError> {
+        let Promoting { registrar, loss } = self;
+        let Decision { read, custody, .. } = registrar.decide(name, loss)?;
+        let item = locks.item(lookup, name)?;
+        let item = item.ok_or_else(|| registrar.collection.absent(name))?;
+        let Some(custody) = custody.filter(|_| read.text == *text) else {
+            let path = registrar.collection.path().to_path_buf();
+            return Err(CollectionError::Changed { name: name.clone(), path }.into());
+        };
+        let before = read.sidecar.custody.holder().to_owned();
+        let after = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
+        let text = read.rewritten(name, &after)?;
+        let event = registrar.event(name, &after, before, loss);
+        let line = Line { event, after: Here::of(&after) };
+        Ok(Rewrite { item, version: read.version, text, line })
     }
 }

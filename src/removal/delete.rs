@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use super::group::{Change, Outcomes, Swap};
 use super::plan::Planned;
 use super::proof::Proof;
 use super::{Note, Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup, Trashed,
-    lock_changes_with,
+    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, LockedItem,
+    Lookup, Outcomes, Swap, Trashed, carry_out, lock_changes_with,
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -24,7 +23,7 @@ impl Remover<'_> {
         order: &Order<'o>,
         note: &mut Note<'_, RepositoryName, Plan<'o>>,
     ) {
-        self.carry_out(&Deletion { remover: self, order }, names, note);
+        let _ = carry_out(&Deletion { remover: self, order }, &self.caller, names, note);
     }
 }
 
@@ -34,11 +33,20 @@ struct Deletion<'r, 'o> {
     order: &'r Order<'o>,
 }
 
-impl<'o> Change for Deletion<'_, 'o> {
+impl<'o> Change<&RepositoryName> for Deletion<'_, 'o> {
     type Planned = Planned<'o>;
     type Done = Plan<'o>;
+    type Error = RemovalError;
 
-    fn plan(&self, name: &RepositoryName) -> Result<Planned<'o>, RemovalError> {
+    fn name<'w>(name: &'w &RepositoryName) -> &'w RepositoryName {
+        name
+    }
+
+    fn interrupted() -> RemovalError {
+        RemovalError::Interrupted
+    }
+
+    fn plan(&self, name: &&RepositoryName) -> Result<Planned<'o>, RemovalError> {
         let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = *self.remover;
         let item = collection.named_item(name)?;
         Planned::of(collection, &item, self.order, progress, interrupt)
@@ -49,22 +57,25 @@ impl<'o> Change for Deletion<'_, 'o> {
     }
 
     /// Swaps the items with their tombstones and stubs, which are staged before the collection is locked.
-    fn act(&self, group: &[&Planned<'o>]) -> Outcomes<Plan<'o>> {
+    fn act(&self, group: &[(&&RepositoryName, &Planned<'o>)]) -> Outcomes<Plan<'o>, RemovalError> {
         let Remover { collection, caller, .. } = self.remover;
-        let drafts = self.stage(group)?;
-        let locks = self.lock(group).inspect_err(|_| {
+        let group: Vec<_> = group.iter().map(|(_, planned)| *planned).collect();
+        let drafts = self.stage(&group)?;
+        let locks = self.lock(&group).inspect_err(|_| {
             collection.remove_drafts(drafts.iter().map(|(entry, _)| entry));
         })?;
-        let (mut outcomes, mut swaps, mut unused) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut outcomes, mut unused) = (Vec::new(), Vec::new());
+        let (mut at_of, mut swaps) = (Vec::new(), Vec::new());
         let now = caller.clock.now();
         for (at, (planned, (entry, here))) in group.iter().zip(&drafts).enumerate() {
             outcomes.push(match as_planned(collection, &locks, planned) {
                 Ok(item) => {
                     let event = Event::new(EventKind::Deletion, item.name(), now, caller.agent);
                     let event = event.with_digest_before(planned.record.sidecar.payload.digest);
-                    let note = self.order.reason.clone();
-                    let event = Event { note, ..event.leaving(here.clone()) };
-                    swaps.push(Swap { at, item, entry, event });
+                    let event = Event { note: self.order.reason.clone(), ..event };
+                    let line = Line { event, after: here.clone() };
+                    swaps.push(Swap { item, entry, line });
+                    at_of.push(at);
                     Ok(planned.plan.clone())
                 }
                 Err(error) => {
@@ -73,25 +84,30 @@ impl<'o> Change for Deletion<'_, 'o> {
                 }
             });
         }
-        self.remover.swap(&locks, swaps, &mut outcomes).inspect_err(|_| {
+        self.remover.swap(&locks, (&at_of, &swaps), &mut outcomes).inspect_err(|_| {
             collection.remove_drafts(drafts.iter().map(|(entry, _)| entry));
         })?;
+        drop(swaps);
         drop(locks);
         collection.remove_drafts(unused);
         Ok(outcomes)
+    }
+
+    fn act_alone(&self, one: (&&RepositoryName, &Planned<'o>)) -> Outcomes<Plan<'o>, RemovalError> {
+        self.remover.collection.with_reserve(|| self.act(&[one]))
     }
 }
 
 impl Deletion<'_, '_> {
     /// Stages what remains of each item in the trash, with its line for the ledger.
-    fn stage(&self, group: &[&Planned<'_>]) -> Result<Vec<(Trashed, Here)>, RemovalError> {
+    fn stage(&self, group: &[&Planned<'_>]) -> Result<Vec<(Trashed, Here)>, CollectionError> {
         let Remover { collection, writer, .. } = self.remover;
         let (mut staged, mut lines) = (Vec::new(), Vec::new());
         let made = group.iter().try_for_each(|planned| {
             let (text, here) = self.remaining(planned)?;
             staged.push(writer.stage_tombstone(&text)?);
             lines.push(here);
-            Ok::<_, RemovalError>(())
+            Ok::<_, CollectionError>(())
         });
         let names = group.iter().map(|planned| &planned.plan.name);
         let entries =
@@ -113,7 +129,7 @@ impl Deletion<'_, '_> {
     }
 
     /// The sidecar of what remains of an item, and its line in the ledger.
-    fn remaining(&self, planned: &Planned<'_>) -> Result<(NewText, Here), RemovalError> {
+    fn remaining(&self, planned: &Planned<'_>) -> Result<(NewText, Here), CollectionError> {
         let Remover { collection, caller, .. } = self.remover;
         let (order, record) = (self.order, &planned.record);
         let before = &record.sidecar;

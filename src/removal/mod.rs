@@ -11,7 +11,6 @@
 //! |---|---|
 //! | `plan` | what deleting an item would do, or why it is refused |
 //! | `proof` | another collection holds the item, whole |
-//! | `group` | many items are changed together |
 //! | `delete` | items are swapped with tombstones and stubs |
 //! | `remains` | what there is of a deleted item, and whether it is whole |
 //! | `restore` | out of the trash again |
@@ -36,7 +35,6 @@
 
 mod delete;
 mod error;
-mod group;
 mod plan;
 mod proof;
 mod purge;
@@ -46,7 +44,7 @@ mod restore;
 use std::ops::ControlFlow;
 
 use crate::agent::Caller;
-use crate::collection::{Collection, Writer};
+use crate::collection::{ChangeLocks, Collection, CollectionError, Swap, Writer};
 
 pub use error::{Lack, LookedAt, RemovalError};
 pub use plan::{DamageRule, LastRule, Order, PermanentRule, Plan, Restoration, Step, plan};
@@ -69,6 +67,21 @@ pub struct Remover<'a> {
 }
 
 impl Remover<'_> {
+    /// Swaps items with entries of the trash; `at_of` has their places in `outcomes`. An error left all of them in place.
+    fn swap<D>(
+        &self,
+        locks: &ChangeLocks,
+        (at_of, swaps): (&[usize], &[Swap<'_>]),
+        outcomes: &mut [Result<D, RemovalError>],
+    ) -> Result<(), CollectionError> {
+        for (at, end) in at_of.iter().zip(self.writer.swap(locks, swaps)?) {
+            if let Err(error) = end {
+                outcomes[*at] = Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
     /// Ends the run.
     pub fn finish(self) -> Result<(), RemovalError> {
         self.collection.refill_reserve();

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::group::{Change, Outcomes, Swap};
 use super::remains::{RestoreSource, Search};
 use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, LockedItem, Lookup, Trashed,
-    lock_changes,
+    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, LockedItem,
+    Lookup, Outcomes, Swap, Trashed, carry_out, lock_changes,
 };
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -92,7 +91,7 @@ impl Remover<'_> {
     ) {
         let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = *self;
         let search = Search { collection, restoration, progress, interrupt };
-        self.carry_out(&Restoring { remover: self, search }, names, note);
+        let _ = carry_out(&Restoring { remover: self, search }, &self.caller, names, note);
     }
 }
 
@@ -102,33 +101,43 @@ struct Restoring<'r> {
     search: Search<'r>,
 }
 
-impl<'r> Change for Restoring<'r> {
-    type Planned = (RepositoryName, RestoreSource<'r>);
+impl<'r> Change<&RepositoryName> for Restoring<'r> {
+    type Planned = RestoreSource<'r>;
     type Done = Restored;
+    type Error = RemovalError;
+
+    fn name<'w>(name: &'w &RepositoryName) -> &'w RepositoryName {
+        name
+    }
+
+    fn interrupted() -> RemovalError {
+        RemovalError::Interrupted
+    }
 
     // Other processes need not wait while every byte is read; their changes are taken into account afterwards.
-    fn plan(
-        &self,
-        name: &RepositoryName,
-    ) -> Result<(RepositoryName, RestoreSource<'r>), RemovalError> {
+    fn plan(&self, name: &&RepositoryName) -> Result<RestoreSource<'r>, RemovalError> {
         let mut source = self.search.find(name)?;
         if let Some(donor) = source.donor {
             self.fetch(name, &source.record.sidecar, donor)?;
             source = self.search.find(name)?;
         }
-        Ok((name.clone(), source))
+        Ok(source)
     }
 
-    fn files((_, source): &(RepositoryName, RestoreSource<'r>)) -> u64 {
+    fn files(source: &RestoreSource<'r>) -> u64 {
         source.record.sidecar.payload.files
     }
 
     /// Swaps the tombstones and the stubs with the items in the trash.
-    fn act(&self, group: &[&(RepositoryName, RestoreSource<'r>)]) -> Outcomes<Restored> {
+    fn act(
+        &self,
+        group: &[(&&RepositoryName, &RestoreSource<'r>)],
+    ) -> Outcomes<Restored, RemovalError> {
         let Remover { collection, writer, caller } = self.remover;
         let (collection, clock) = (*collection, caller.clock);
         let locks = lock_changes([collection], caller.agent, &caller.waiter())?;
-        let (mut outcomes, mut swaps, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut outcomes, mut texts) = (Vec::new(), Vec::new());
+        let (mut at_of, mut swaps) = (Vec::new(), Vec::new());
         for (at, (name, source)) in group.iter().enumerate() {
             let checked = self.check(name, source, &locks).and_then(|found| {
                 let restored = Restored::of(collection, source)?;
@@ -146,19 +155,19 @@ impl<'r> Change for Restoring<'r> {
                     Here::of(&copy_in(collection, entry)?)
                 };
                 let event = Event::new(EventKind::Recovery, item.name(), clock.now(), caller.agent);
-                let note = Some("restored".to_owned());
-                let event = Event { note, ..event.leaving(here) };
-                swaps.push(Swap { at, item, entry, event });
+                let event = Event { note: Some("restored".to_owned()), ..event };
+                swaps.push(Swap { item, entry, line: Line { event, after: here } });
+                at_of.push(at);
                 Ok(restored)
             });
             outcomes.push(checked);
         }
         writer.replace_trashed_sidecars(&texts)?;
-        let swapped: Vec<_> = swaps.iter().map(|it| (it.at, it.entry)).collect();
-        self.remover.swap(&locks, swaps, &mut outcomes)?;
+        self.remover.swap(&locks, (&at_of, &swaps), &mut outcomes)?;
         // Recovery removes the tombstones as well.
-        let tombstones = swapped.into_iter().filter(|(at, _)| outcomes[*at].is_ok());
-        collection.remove_drafts(tombstones.map(|(_, entry)| entry));
+        let swapped = at_of.iter().zip(&swaps).filter(|(at, _)| outcomes[**at].is_ok());
+        collection.remove_drafts(swapped.map(|(_, swap)| swap.entry));
+        drop(swaps);
         drop(locks);
         for (at, (name, _)) in group.iter().enumerate() {
             if matches!(
@@ -169,6 +178,13 @@ impl<'r> Change for Restoring<'r> {
             }
         }
         Ok(outcomes)
+    }
+
+    fn act_alone(
+        &self,
+        one: (&&RepositoryName, &RestoreSource<'r>),
+    ) -> Outcomes<Restored, RemovalError> {
+        self.remover.collection.with_reserve(|| self.act(&[one]))
     }
 }
 
@@ -204,7 +220,7 @@ impl Restoring<'_> {
         if self.search.interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        self.act(&[&self.plan(name)?])?.remove(0)
+        self.act(&[(&name, &self.plan(&name)?)])?.remove(0)
     }
 
     /// The item that is to be restored, if its plan is still right; `None` if nothing is to be done.

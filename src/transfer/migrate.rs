@@ -21,8 +21,8 @@ use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
 use crate::collection::{
-    ChangeLocks, Collection, Event, EventKind, Here, LockedItem, ReadSidecar, Writer,
-    items_at_a_time,
+    ChangeLocks, Collection, Event, EventKind, Here, Line, LockedItem, ReadSidecar, Rewrite,
+    Writer, items_at_a_time,
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -234,7 +234,7 @@ impl Shared<'_> {
         locks: &ChangeLocks,
         items: &[(usize, Staged)],
     ) -> Result<(), TransferError> {
-        let (mut texts, mut events) = (Vec::new(), Vec::new());
+        let mut rewrites = Vec::new();
         for (_, staged) in items {
             let item = locks.item(&self.source_items, &staged.name)?;
             let item = item.ok_or_else(|| staged.changed())?;
@@ -244,12 +244,14 @@ impl Shared<'_> {
             let text = text_of(staged, &before, &kept)?;
             let (name, now) = (item.name(), self.caller.clock.now());
             let event = Event::new(EventKind::Recovery, name, now, giver.agent());
-            let note = Some(WITHDRAWN.to_owned());
-            events.push(Event { note, ..event.leaving(Here::of(&kept)) });
-            texts.push((item, text));
+            let event = Event { note: Some(WITHDRAWN.to_owned()), ..event };
+            let line = Line { event, after: Here::of(&kept) };
+            rewrites.push(Rewrite { version: before.version, item, text, line });
         }
-        giver.replace_sidecars(&texts)?;
-        Ok(self.from.record(locks, &events)?)
+        for end in giver.rewrite(locks, &rewrites)? {
+            end?;
+        }
+        Ok(())
     }
 
     /// The end of the migration of `items`, which the receiver has: each leaves a stub or a Copy.

@@ -9,8 +9,8 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Outcome, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Arriving, ChangeLocks, Collection, Event, EventKind, GroupFailure, StagedItem, Year,
-    items_at_a_time,
+    Arriving, ChangeLocks, Collection, CollectionError, Event, EventKind, GroupFailure, Line,
+    Rewrite, StagedItem, Stopped, Year, items_at_a_time,
 };
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -43,6 +43,30 @@ impl Group {
     pub(super) fn failed(&mut self, at: usize, staged: &Staged, error: TransferError) {
         let outcome = Outcome { name: staged.name.clone(), result: Err(error) };
         self.outcomes.insert(at, outcome);
+    }
+
+    /// Each of `items` ended so, and the failure of one may also stop later groups.
+    fn ended(
+        &mut self,
+        items: impl Iterator<Item = ((usize, Staged), Result<(), CollectionError>)>,
+        root: &Path,
+    ) {
+        for ((at, staged), end) in items {
+            match end {
+                Ok(()) => self.done(at, staged, root),
+                Err(CollectionError::Changed { .. }) => self.failed(at, &staged, staged.changed()),
+                Err(error) => {
+                    if let CollectionError::Stopped(Stopped::Unconfirmed {
+                        source: Some(source),
+                        ..
+                    }) = &error
+                    {
+                        self.fatal.get_or_insert(source.repeated("confirm").into());
+                    }
+                    self.failed(at, &staged, error.into());
+                }
+            }
+        }
     }
 
     /// `items` are not begun, because the run was interrupted.
@@ -231,35 +255,38 @@ impl Shared<'_> {
     fn describe(&self, items: &Items, group: &mut Group) {
         for items in items.chunks(items_at_a_time()) {
             self.locked(&[self.to], items, group, |locks, group| {
-                let mut texts = Vec::new();
-                let mut ready = Items::new();
+                let (mut rewrites, mut ready) = (Vec::new(), Items::new());
                 for (at, staged) in items {
-                    let text = self.at_source(staged).and_then(|source| {
-                        let source = sealed(&source, source.read_sidecar(), self.from.path())?;
-                        let item = self.at_destination(locks, staged)?;
-                        let text = text_of(
-                            staged,
-                            &source,
-                            &elsewhere(&source.sidecar, staged.there.state),
-                        );
-                        Ok((item, text?))
-                    });
-                    match text {
-                        Ok(text) => {
-                            texts.push(text);
+                    match self.described(locks, staged) {
+                        Ok(rewrite) => {
+                            rewrites.push(rewrite);
                             ready.push((*at, staged.clone()));
                         }
                         Err(error) => self.missed(*at, staged, error, Some(locks), group),
                     }
                 }
-                let events: Vec<_> = ready.iter().map(|(_, staged)| self.event(staged)).collect();
-                let replaced = self.writer().replace_sidecars(&texts);
-                match replaced.and_then(|()| self.to.record(locks, &events)) {
-                    Ok(()) => group.all_done(ready, self.to.path()),
+                match self.writer().rewrite(locks, &rewrites) {
+                    Ok(ends) => group.ended(ready.into_iter().zip(ends), self.to.path()),
                     Err(error) => group.all_failed(&ready, error.into()),
                 }
             });
         }
+    }
+
+    /// The Copy with the sidecar of the source.
+    fn described<'l>(
+        &'l self,
+        locks: &'l ChangeLocks,
+        staged: &Staged,
+    ) -> Result<Rewrite<'l>, TransferError> {
+        let source = self.at_source(staged)?;
+        let source = sealed(&source, source.read_sidecar(), self.from.path())?;
+        let item = self.at_destination(locks, staged)?;
+        let (_, version) = staged.replaced.ok_or_else(|| staged.changed())?;
+        let after = elsewhere(&source.sidecar, staged.there.state);
+        let text = text_of(staged, &source, &after)?;
+        let line = Line { event: self.event(staged), after: staged.there.clone() };
+        Ok(Rewrite { item, version, text, line })
     }
 
     /// Calls `act` with the locks of `collections`, in which `items` change.

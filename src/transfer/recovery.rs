@@ -7,8 +7,8 @@ use super::giver::{Giver, Left, WITHDRAWN};
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Listed, LockedItem, Lookup,
-    Names, ReadSidecar, StoredItem, Writer, lock_changes,
+    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, Listed, LockedItem,
+    Lookup, Names, ReadSidecar, Rewrite, StoredItem, Writer, lock_changes,
 };
 use crate::custody::{self, Ceded, Custody, Has, Holding, Leaves};
 use crate::disk::PathError;
@@ -160,13 +160,13 @@ impl Recovery<'_> {
                 }
                 custody::Interrupted::KeepAbove(there) => {
                     let id = self.giver.custody_id()?;
-                    self.keep(locks, &item, &read, view.own.custody.kept_above(&there.custody, id))
+                    self.keep(locks, item, &read, view.own.custody.kept_above(&there.custody, id))
                 }
                 // Behind, as an Original that was put back: repair brings it up.
                 custody::Interrupted::ComeUp(_) => {
-                    self.keep(locks, &item, &read, view.own.custody.elsewhere())
+                    self.keep(locks, item, &read, view.own.custody.elsewhere())
                 }
-                custody::Interrupted::Withdraw => self.withdraw(locks, &item, &read, 0),
+                custody::Interrupted::Withdraw => self.withdraw(locks, item, &read, 0),
                 custody::Interrupted::Arrived(line) => {
                     Err(self.open(name, self.mended_there(ceded, line, &view.seen)))
                 }
@@ -183,7 +183,7 @@ impl Recovery<'_> {
     /// Withdraws the migration of `name` by a person's word, without a look at the receiver.
     pub fn withdraw_unseen(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
         self.change(name, |locks, item, read| match read.sidecar.custody.ceded() {
-            Some(_) => self.withdraw(locks, &item, &read, 0),
+            Some(_) => self.withdraw(locks, item, &read, 0),
             None => Ok(Ending::Nothing),
         })
     }
@@ -217,7 +217,7 @@ impl Recovery<'_> {
                 return Err(self.open(name, why));
             }
             let highest = view.seen.iter().map(|it| it.custody.epoch()).max().unwrap_or_default();
-            self.withdraw(locks, &item, &read, highest + custody::PROMOTION).map(|_| Ending::GaveUp)
+            self.withdraw(locks, item, &read, highest + custody::PROMOTION).map(|_| Ending::GaveUp)
         })
     }
 
@@ -351,7 +351,7 @@ impl Recovery<'_> {
     fn withdraw(
         &self,
         locks: &ChangeLocks,
-        item: &LockedItem<'_>,
+        item: LockedItem<'_>,
         read: &ReadSidecar,
         lowest_epoch: u64,
     ) -> Result<Ending, TransferError> {
@@ -362,15 +362,17 @@ impl Recovery<'_> {
     fn keep(
         &self,
         locks: &ChangeLocks,
-        item: &LockedItem<'_>,
+        item: LockedItem<'_>,
         read: &ReadSidecar,
         custody: Custody,
     ) -> Result<Ending, TransferError> {
         let kept = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
         let text = read.rewritten(item.name(), &kept)?;
-        self.writer.replace_sidecar(item, &text)?;
-        let event = self.event(item.name(), WITHDRAWN).leaving(Here::of(&kept));
-        self.giver.record(locks, &[event])?;
+        let line = Line { event: self.event(item.name(), WITHDRAWN), after: Here::of(&kept) };
+        let rewrite = Rewrite { item, version: read.version, text, line };
+        for end in self.writer.rewrite(locks, &[rewrite])? {
+            end?;
+        }
         Ok(Ending::Withdrawn)
     }
 }

@@ -36,6 +36,7 @@ mod resolver;
 mod serve;
 mod sidecar;
 mod stages;
+mod stopped;
 mod storage_rules;
 mod support;
 mod tidy;

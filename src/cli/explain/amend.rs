@@ -52,10 +52,6 @@ impl Explain for AmendError {
                 .hint(format!("`urepo manifest {name}` lists its files")),
             Self::Outdated { name } => Failure::of(Exit::Conflict, self)
                 .hint(format!("`urepo meta get {name}` shows it as it is now; repeat the command")),
-            Self::NotDurable { name, .. } | Self::Unconfirmed { name } => {
-                Failure::of(Exit::Failure, self).hint(format!("check the disk, then `urepo verify {name}`"))
-            }
-            Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
     }

@@ -23,7 +23,7 @@ use std::error::Error;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use urepo::collection::CollectionError;
+use urepo::collection::{CollectionError, Stopped};
 use urepo::deposit::{DepositError, NoRoom, RefusedLinks};
 use urepo::disk::copy::CopyError;
 use urepo::disk::{FileFault, PathError};
@@ -231,9 +231,22 @@ impl Explain for CollectionError {
                 .hint(format!("`urepo verify --quick {name}` lists every problem of this item")),
             Self::Changed { .. } => Failure::of(Exit::Failure, self).hint(REPEAT),
             Self::Unchangeable { .. } => Failure::of(Exit::Damage, self),
+            Self::Stopped(error) => error.explain(),
             // A bug in urepo.
             Self::Unlocked { .. } => Failure::of(Exit::Failure, self),
             Self::Interrupted { .. } => Failure::of(Exit::Interrupted, self),
+        }
+    }
+}
+
+impl Explain for Stopped {
+    fn explain(&self) -> Failure {
+        let failure = Failure::of(Exit::Failure, self);
+        match self {
+            Self::Unconfirmed { name, .. } => {
+                failure.hint(format!("check the disk, then `urepo verify {name}`"))
+            }
+            Self::NotReached { .. } => failure.in_common(WITH_THE_GROUP),
         }
     }
 }

@@ -20,7 +20,6 @@ impl Explain for PromotionError {
             }
             Self::NotLost { .. } => Failure::of(Exit::Conflict, self),
             Self::Open(error) => error.explain(),
-            Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
     }

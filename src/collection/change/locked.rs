@@ -130,7 +130,8 @@ mod tests {
         drop(locks);
         let locks = lock(&collection);
         let item = locks.item(&lookup, &name).unwrap().unwrap();
-        writer.replace_sidecar(&item, &NewText::Held(b"new".to_vec())).unwrap();
+        let staged = writer.stage_sidecar(&NewText::Held(b"new".to_vec())).unwrap();
+        writer.rename_sidecar(&staged, &item).unwrap();
         let text = |item: &StoredItem| item.sidecar_text().unwrap();
         assert_eq!(text(&collection.item(&name).unwrap()), SidecarText::Held(b"new".to_vec()));
         assert_eq!(text(&before), SidecarText::Held(b"old".to_vec()));

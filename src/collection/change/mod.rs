@@ -2,6 +2,7 @@
 
 pub(super) mod change_note;
 pub(super) mod draft;
+pub(super) mod group;
 pub(super) mod left_overs;
 pub(super) mod locked;
 pub(super) mod locks;
@@ -128,41 +129,6 @@ impl Writer {
             [only] => only.dir().sync(),
             all => self.stage().sync_dirs(all.iter().map(|item| item.dir())),
         }
-    }
-
-    /// Replaces the sidecar of `item` durably.
-    pub(crate) fn replace_sidecar(
-        &self,
-        item: &LockedItem<'_>,
-        text: &NewText,
-    ) -> Result<(), PathError> {
-        let staged = self.stage_sidecars([text])?;
-        self.rename_sidecar(&staged[0], item)?;
-        self.sync_sidecars(&[item])
-    }
-
-    /// Replaces the sidecars of many items durably, with two syncs in all. On a full disk it takes more: replaced
-    /// sidecars make room for the next ones.
-    pub(crate) fn replace_sidecars(
-        &self,
-        texts: &[(LockedItem<'_>, NewText)],
-    ) -> Result<(), PathError> {
-        let mut rest = texts;
-        while let Some((_, first)) = rest.first() {
-            let mut staged = vec![self.stage_sidecar(first)?];
-            for (_, text) in &rest[1..] {
-                match self.stage_sidecar(text) {
-                    Err(error) if error.is_full() => break,
-                    sidecar => staged.push(sidecar?),
-                }
-            }
-            let (now, later) = rest.split_at(staged.len());
-            self.sync_staged_sidecars(staged.iter().map(PathBuf::as_path))?;
-            let items = now.iter().map(|(item, _)| item);
-            self.rename_sidecars(staged.iter().map(PathBuf::as_path).zip(items))?;
-            rest = later;
-        }
-        Ok(())
     }
 }
 

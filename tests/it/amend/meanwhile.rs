@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
+use urepo::collection::{CollectionError, Stopped};
 use urepo::disk::{Operation, Watch};
 use urepo::identity::RepositoryName;
 
@@ -126,7 +127,14 @@ fn a_change_that_the_disk_does_not_confirm_is_logged_and_reported() {
     let name = archive.name.parse().unwrap();
     let amendment = Amendment { name, change: Box::new(entitled("Letter")) };
     let error = amend(&collection, "2026-12-01T00:00:00Z", amendment).unwrap_err();
-    assert!(matches!(error, AmendError::NotDurable { .. }), "{error}");
+    let is_told = matches!(
+        &error,
+        AmendError::Collection(CollectionError::Stopped(Stopped::Unconfirmed {
+            source: Some(_),
+            ..
+        }))
+    );
+    assert!(is_told, "{error}");
     assert_eq!(archive.sidecar().metadata.title(), Some("Letter"));
     assert_eq!(archive.events().len(), 2);
 }

@@ -313,7 +313,23 @@ pub(crate) fn staged(root: &Path) -> Vec<String> {
     tree(&root.join(".urepo/staging"))
 }
 
-/// Recovers a collection, after which nothing may be left of any run.
+/// Each item has the line of its present state: the last one about it.
+#[track_caller]
+fn check_lines(collection: &Collection, context: &str) {
+    collection
+        .visit_names(&urepo::collection::Names::default(), |name| {
+            let (sidecar, _) = collection.item(&name).unwrap().sidecar().unwrap();
+            let line = collection.last_record(&name).unwrap().and_then(|line| line.holding);
+            let line = line.unwrap_or_else(|| panic!("{name} has no line: {context}"));
+            let is = (line.state, line.custody.id(), line.changed);
+            let right = (sidecar.state, sidecar.custody.id(), sidecar.changed());
+            assert_eq!(is, right, "the line of {name}: {context}");
+            Ok::<_, urepo::disk::PathError>(std::ops::ControlFlow::Continue(()))
+        })
+        .unwrap();
+}
+
+/// Recovers a collection, after which nothing may be left of any run, and no line is missing.
 #[track_caller]
 pub(crate) fn recovered_whole(root: &Path, context: &str) {
     use urepo::collection::{Life, left_overs, recover};
@@ -334,4 +350,5 @@ pub(crate) fn recovered_whole(root: &Path, context: &str) {
     let mut names = above_items.chain(own).map(|entry| entry.unwrap().file_name().to_owned());
     let unplaced = |name: &std::ffi::OsString| name.to_string_lossy().contains(".new");
     assert_eq!(names.find(unplaced), None, "{context}");
+    check_lines(&collection, context);
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub(super) use self::bucket::Buckets;
 pub(crate) use self::partial::Partial;
-pub(crate) use self::publish::{Arriving, GroupFailure, Year, replace};
+pub(crate) use self::publish::{Arriving, GroupFailure, Year};
 use crate::collection::{Collection, StoredItem, Writer};
 use crate::disk::copy::{CopyError, Measured, copy_and_digest, digest};
 use crate::disk::{Attributes, Dir, Kind, PathError, StoredFile};

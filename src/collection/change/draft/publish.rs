@@ -173,7 +173,7 @@ impl Writer {
         year.sync()
     }
 
-    /// Moves staged items to new entries of the trash, synced: [`replace`] swaps each with the item that it replaces. An
+    /// Moves staged items to new entries of the trash, synced: [`Writer::swap`] swaps each with the item that it replaces. An
     /// error left none there.
     pub(crate) fn stage_in_trash<'i>(
         &self,
@@ -199,35 +199,20 @@ impl Writer {
         }
     }
 
-    /// Replaces `item` by a staged item, as [`replace`] does.
+    /// Replaces `item` by a staged item. The old item is in the trash in the same step, and stays there until it is purged.
+    /// Synced.
+    ///
+    /// If it fails, the staged item stays in the trash: on some file systems nothing shows which of the two it is.
     pub(crate) fn replace_item(
         &self,
         staged: &StagedItem,
         item: &LockedItem<'_>,
     ) -> Result<(), PathError> {
-        let entries = self.stage_in_trash(item.collection(), [(staged, item.name())])?;
-        replace(item.collection(), &[(&entries[0], item)]).into_iter().collect()
+        let collection = item.collection();
+        let entries = self.stage_in_trash(collection, [(staged, item.name())])?;
+        item.swap(&collection.ensure_trash()?, entries[0].path())?;
+        collection.sync_swapped([item.name()].into_iter())
     }
-}
-
-/// Replaces each item by the one that is staged in an entry of the trash. The old items are there in the same step, and stay
-/// there until they are purged. Synced.
-///
-/// If one step fails, the staged item stays in the trash: on some file systems nothing shows which of the two it is.
-pub(crate) fn replace(
-    collection: &Collection,
-    items: &[(&Trashed, &LockedItem<'_>)],
-) -> Vec<Result<(), PathError>> {
-    let swap = |(entry, item): &(&Trashed, &LockedItem<'_>)| {
-        item.swap(&collection.ensure_trash()?, entry.path())
-    };
-    let mut swapped: Vec<_> = items.iter().map(swap).collect();
-    if let Err(error) = collection.sync_swapped(items.iter().map(|(_, item)| item.name())) {
-        for outcome in swapped.iter_mut().filter(|outcome| outcome.is_ok()) {
-            *outcome = Err(error.repeated("sync"));
-        }
-    }
-    swapped
 }
 
 impl Collection {
@@ -256,7 +241,11 @@ impl LockedItem<'_> {
     ///
     /// If the file system cannot swap two names in one step, this item is set aside first. For that moment the name is
     /// missing, and recovery puts this item back after a crash.
-    fn swap(&self, from: &Dir, at: &Path) -> Result<(), PathError> {
+    pub(in crate::collection::change) fn swap(
+        &self,
+        from: &Dir,
+        at: &Path,
+    ) -> Result<(), PathError> {
         let (collection, (year, leaf)) = (self.collection(), self.place()?);
         if from.exchange(at, &year, &leaf)? {
             return Ok(());

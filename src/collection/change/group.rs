@@ -1,0 +1,323 @@
+//! Changing items in groups, which share their locks and syncs.
+//!
+//! Every change of existing items takes the same way. It is planned without a lock ([`Change::plan`]); under the lock it is
+//! planned again ([`Change::act`]); then the run notes the names, replaces sidecars ([`Writer::rewrite`]) or whole items
+//! ([`Writer::swap`]), syncs, appends the lines, and takes back the note. So a run that ends in between leaves the note, and
+//! the next writer adds the lines.
+//!
+//! What was changed stays changed when the disk fails afterwards. Therefore the outcome of each item says whether the item
+//! was reached: [`Stopped`].
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use super::change_note::ChangeNote;
+use crate::agent::Caller;
+use crate::collection::{
+    ChangeLocks, CollectionError, Event, Here, LockedItem, Trashed, Writer, items_at_a_time,
+};
+use crate::disk::{PathError, Version};
+use crate::identity::RepositoryName;
+use crate::sidecar::NewText;
+
+/// Limit on the files of the items of one group: the lists of their files may be in memory.
+const MOST_FILES: u64 = 1 << 16;
+
+/// The end of an item in a group that a failure stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Stopped {
+    /// It is in its new state, which a power cut may undo.
+    #[error("`{name}` was changed, but the disk did not confirm it")]
+    Unconfirmed {
+        /// The item.
+        name: RepositoryName,
+        /// Why, if it is not reported with another item of the group.
+        #[source]
+        source: Option<PathError>,
+    },
+    /// The group ended before this item.
+    #[error("`{name}` was not changed, because of the failure before it")]
+    NotReached {
+        /// The item.
+        name: RepositoryName,
+    },
+}
+
+/// The outcome of each item of a group, in its order. An error of the whole group left every item in place.
+pub(crate) type Outcomes<D, E> = Result<Vec<Result<D, E>>, CollectionError>;
+
+/// Receives the outcome of each item, in order, and says whether to go on.
+pub(crate) type Report<'r, D, E> = dyn FnMut(&RepositoryName, Result<D, E>) -> ControlFlow<()> + 'r;
+
+/// A change of items, each as a `W` says: planned without a lock, one after the other, and made for a group.
+pub(crate) trait Change<W> {
+    /// An item that can be changed.
+    type Planned;
+    /// The outcome of an item.
+    type Done;
+    /// Why an item stays as it is.
+    type Error: From<CollectionError> + From<PathError>;
+
+    /// The item of `wanted`.
+    fn name(wanted: &W) -> &RepositoryName;
+
+    /// The error of an item that is not begun because a stop was requested.
+    fn interrupted() -> Self::Error;
+
+    /// Plans the change of an item.
+    fn plan(&self, wanted: &W) -> Result<Self::Planned, Self::Error>;
+
+    /// The files of a planned item.
+    fn files(_: &Self::Planned) -> u64 {
+        0
+    }
+
+    /// Changes the items of a group.
+    fn act(&self, group: &[(&W, &Self::Planned)]) -> Outcomes<Self::Done, Self::Error>;
+
+    /// Changes one item, perhaps with more room than there is for a group.
+    fn act_alone(&self, one: (&W, &Self::Planned)) -> Outcomes<Self::Done, Self::Error> {
+        self.act(&[one])
+    }
+}
+
+/// A line of the ledger about a changed item.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub event: Event,
+    /// The holding after the change.
+    pub after: Here,
+}
+
+impl Line {
+    fn event(&self) -> Event {
+        self.event.clone().leaving(self.after.clone())
+    }
+}
+
+/// An item under its lock that gets another sidecar.
+#[derive(Debug)]
+pub(crate) struct Rewrite<'l> {
+    pub item: LockedItem<'l>,
+    /// The version of the sidecar that `text` was made of. A person who edits it takes no lock.
+    pub version: Version,
+    pub text: NewText,
+    pub line: Line,
+}
+
+/// An item under its lock, and the entry of the trash that is to be in its place.
+#[derive(Debug)]
+pub(crate) struct Swap<'l> {
+    pub item: LockedItem<'l>,
+    pub entry: &'l Trashed,
+    pub line: Line,
+}
+
+/// Changes items in groups, and passes each outcome to `report`, in order, until that ends the run.
+pub(crate) fn carry_out<W, C: Change<W>>(
+    change: &C,
+    caller: &Caller<'_>,
+    wanted: impl IntoIterator<Item = W>,
+    report: &mut Report<'_, C::Done, C::Error>,
+) -> ControlFlow<()> {
+    let (mut group, mut names, mut files) = (Vec::new(), HashSet::new(), 0);
+    for wanted in wanted {
+        let name = C::name(&wanted).folded();
+        // The second change of an item is planned for the result of the first.
+        if names.contains(&name) {
+            close(change, caller, std::mem::take(&mut group), report)?;
+            names.clear();
+            files = 0;
+        }
+        let planned =
+            if caller.interrupt.requested() { Err(C::interrupted()) } else { change.plan(&wanted) };
+        files += planned.as_ref().map_or(0, C::files);
+        names.insert(name);
+        group.push((wanted, planned));
+        if group.len() >= items_at_a_time() || files >= MOST_FILES {
+            close(change, caller, std::mem::take(&mut group), report)?;
+            names.clear();
+            files = 0;
+        }
+    }
+    close(change, caller, group, report)
+}
+
+/// A planned item of a group, or why it stays.
+type Ready<W, C> = (W, Result<<C as Change<W>>::Planned, <C as Change<W>>::Error>);
+
+fn close<W, C: Change<W>>(
+    change: &C,
+    caller: &Caller<'_>,
+    group: Vec<Ready<W, C>>,
+    report: &mut Report<'_, C::Done, C::Error>,
+) -> ControlFlow<()> {
+    let ready = group.iter().filter_map(|(wanted, planned)| Some((wanted, planned.as_ref().ok()?)));
+    let ready: Vec<_> = ready.collect();
+    let mut outcomes =
+        if caller.interrupt.requested() { Vec::new() } else { act(change, &ready) }.into_iter();
+    for (wanted, planned) in group {
+        let name = C::name(&wanted);
+        let outcome =
+            planned.and_then(|_| outcomes.next().unwrap_or_else(|| Err(C::interrupted())));
+        caller.progress.finish_item(name.as_str());
+        report(name, outcome)?;
+    }
+    ControlFlow::Continue(())
+}
+
+fn act<W, C: Change<W>>(change: &C, group: &[(&W, &C::Planned)]) -> Vec<Result<C::Done, C::Error>> {
+    let alone = |one: &(&W, &C::Planned)| {
+        let done = change.act_alone(*one).map_err(of_item::<W, C>)?;
+        done.into_iter().next().unwrap_or_else(|| Err(C::interrupted()))
+    };
+    match group {
+        [] => Vec::new(),
+        [one] => vec![alone(one)],
+        all => match change.act(all) {
+            Ok(outcomes) => outcomes,
+            // One by one, each would wait for the same lock.
+            Err(CollectionError::Locked { collection, cause }) => {
+                let locked = |_| {
+                    let (collection, cause) = (collection.clone(), cause.clone());
+                    Err(CollectionError::Locked { collection, cause }.into())
+                };
+                all.iter().map(locked).collect()
+            }
+            // One by one, each error is that of its item, and the disk need not have room for all of them.
+            Err(_) => all.iter().map(alone).collect(),
+        },
+    }
+}
+
+/// The error of the only item of a group.
+fn of_item<W, C: Change<W>>(error: CollectionError) -> C::Error {
+    match error {
+        CollectionError::Disk(error) => error.into(),
+        error => error.into(),
+    }
+}
+
+/// The end of each item of a group, in its order.
+type Ends = Vec<Result<(), CollectionError>>;
+
+impl Writer {
+    /// Replaces the sidecars of items of one collection durably, and records that. An error left all of them in place.
+    ///
+    /// It takes two syncs in all. On a full disk it takes more: replaced sidecars make room for the next ones.
+    pub(crate) fn rewrite(
+        &self,
+        locks: &ChangeLocks,
+        rewrites: &[Rewrite<'_>],
+    ) -> Result<Ends, PathError> {
+        let Some(first) = rewrites.first() else { return Ok(Vec::new()) };
+        let mut staged = self.stage_as_fits(rewrites)?;
+        let announced = self.announce(rewrites.iter().map(|it| it.item.name()));
+        let announced = announced.inspect_err(|_| self.discard_sidecars(&staged))?;
+        let mut ends = Ends::new();
+        let synced = loop {
+            let begun = ends.len();
+            let batch = rewrites[begun..].iter().zip(&staged);
+            ends.extend(batch.map(|(it, staged)| self.put_sidecar(staged, it)));
+            let replaced = rewrites[begun..].iter().zip(&ends[begun..]);
+            let replaced: Vec<_> =
+                replaced.filter(|(_, end)| end.is_ok()).map(|(it, _)| &it.item).collect();
+            let synced = self.sync_sidecars(&replaced);
+            let rest = &rewrites[ends.len()..];
+            if synced.is_err() || rest.is_empty() {
+                break synced;
+            }
+            match self.stage_as_fits(rest) {
+                Ok(next) => staged = next,
+                Err(error) => {
+                    ends.push(Err(error.into()));
+                    break Ok(());
+                }
+            }
+        };
+        let not_reached =
+            |it: &Rewrite<'_>| Err(Stopped::NotReached { name: it.item.name().clone() }.into());
+        ends.extend(rewrites[ends.len()..].iter().map(not_reached));
+        let items: Vec<_> = rewrites.iter().map(|it| (it.item.name(), &it.line)).collect();
+        let collection = first.item.collection();
+        end(announced, &items, &mut ends, synced, |events| collection.record(locks, events));
+        Ok(ends)
+    }
+
+    /// Swaps items of one collection with entries of its trash, durably, and records that, on a full disk with the reserve. An
+    /// error left all of them in place.
+    pub(crate) fn swap(&self, locks: &ChangeLocks, swaps: &[Swap<'_>]) -> Result<Ends, PathError> {
+        let Some(first) = swaps.first() else { return Ok(Vec::new()) };
+        let collection = first.item.collection();
+        let announced = self.announce(swaps.iter().map(|it| it.item.name()))?;
+        let swap = |it: &Swap<'_>| it.item.swap(&collection.ensure_trash()?, it.entry.path());
+        let mut ends: Ends = swaps.iter().map(|it| swap(it).map_err(Into::into)).collect();
+        let synced = collection.sync_swapped(swaps.iter().map(|it| it.item.name()));
+        let items: Vec<_> = swaps.iter().map(|it| (it.item.name(), &it.line)).collect();
+        end(announced, &items, &mut ends, synced, |events| {
+            collection.with_reserve(|| collection.record(locks, events))
+        });
+        Ok(ends)
+    }
+
+    /// Stages the sidecars of the first of `rewrites`, synced: at least one, and as many as the disk has room for.
+    fn stage_as_fits(&self, rewrites: &[Rewrite<'_>]) -> Result<Vec<PathBuf>, PathError> {
+        let mut staged = Vec::new();
+        let mut stage = || {
+            for Rewrite { text, .. } in rewrites {
+                match self.stage_sidecar(text) {
+                    Err(error) if error.is_full() && !staged.is_empty() => break,
+                    sidecar => staged.push(sidecar?),
+                }
+            }
+            self.sync_staged_sidecars(staged.iter().map(PathBuf::as_path))
+        };
+        match stage() {
+            Ok(()) => Ok(staged),
+            Err(error) => {
+                self.discard_sidecars(&staged);
+                Err(error)
+            }
+        }
+    }
+
+    fn put_sidecar(&self, staged: &Path, rewrite: &Rewrite<'_>) -> Result<(), CollectionError> {
+        let Rewrite { item, version, .. } = rewrite;
+        if item.has_version(*version)? {
+            return Ok(self.rename_sidecar(staged, item)?);
+        }
+        self.discard_sidecar(staged);
+        let path = item.collection().path().to_path_buf();
+        Err(CollectionError::Changed { name: item.name().clone(), path })
+    }
+
+    fn discard_sidecars(&self, staged: &[PathBuf]) {
+        staged.iter().for_each(|staged| self.discard_sidecar(staged));
+    }
+}
+
+/// Records the items that were changed, even if the disk did not confirm that, and notes in `ends` whether it did.
+fn end(
+    announced: ChangeNote<'_>,
+    items: &[(&RepositoryName, &Line)],
+    ends: &mut [Result<(), CollectionError>],
+    synced: Result<(), PathError>,
+    record: impl FnOnce(&[Event]) -> Result<(), PathError>,
+) {
+    // A rename that failed may have been made.
+    let is_sure = !ends.iter().any(|end| matches!(end, Err(CollectionError::Disk(_))));
+    let changed = items.iter().zip(&*ends).filter(|(_, end)| end.is_ok());
+    let events: Vec<_> = changed.map(|((_, line), _)| line.event()).collect();
+    match synced.and(record(&events)) {
+        Ok(()) if is_sure => announced.settle(),
+        Ok(()) => {}
+        Err(error) => {
+            let mut source = Some(error);
+            for ((name, _), end) in items.iter().zip(ends).filter(|(_, end)| end.is_ok()) {
+                let (name, source) = ((*name).clone(), source.take());
+                *end = Err(Stopped::Unconfirmed { name, source }.into());
+            }
+        }
+    }
+}
