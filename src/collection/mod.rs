@@ -34,12 +34,12 @@ use crate::layout;
 use crate::wait::Waiter;
 
 pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
-pub use change::group::Stopped;
 pub(crate) use change::group::{Change, Line, Outcomes, Rewrite, Swap, carry_out};
 pub(crate) use change::items_at_a_time;
 pub use change::left_overs::{LeftOver, Life, Recovered, left_overs, recover};
 pub(crate) use change::locked::LockedItem;
 pub use change::locks::{ChangeLocks, lock_changes, lock_changes_with};
+pub use change::stopped::Stopped;
 pub(crate) use change::unlisted::strays_in;
 pub use change::writer::Writer;
 pub use error::{CollectionError, SettingsError};
@@ -52,8 +52,8 @@ pub(crate) use kept_sidecars::{KeptSidecar, SidecarCache};
 pub use ledger::changed::LoggedChange;
 pub(crate) use ledger::changed::is_logged_as;
 pub use ledger::{
-    Actual, CollectionRef, Corrected, Correction, Departed, Discrepancy, Event, EventKind, Here,
-    ImportedSource,
+    Actual, CollectionRef, Corrected, Correction, Departed, Deviation, Discrepancy, Event,
+    EventKind, Here, ImportedSource, Unlogged,
 };
 pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE};
 pub use names::list::{Listed, Names};

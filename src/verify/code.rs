@@ -71,7 +71,7 @@ codes! {
     ItemMissing = 106, Damage, "a requested item is missing";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
     ItemVanished = 108, Damage, "an item that should be here is gone";
-    Unrecorded = 109, Warning, "an item is here that is not in the ledger";
+    Unrecorded = 109, Warning, "an item, or its last change, is not in the ledger";
     ItemDisplaced = 110, Damage, "an item was displaced by an interrupted swap; the next write or `urepo recover` puts it back";
     ItemReturned = 112, Damage, "an item is here as the Original, though it was given up";
     // It was put back from a backup: another collection may have the Original.

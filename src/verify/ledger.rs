@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Place};
 use super::{Code, ItemReport, Report};
-use crate::collection::{Collection, Discrepancy, Event, Names};
+use crate::collection::{Collection, Deviation, Discrepancy, Event, Names};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -32,7 +32,7 @@ pub(super) fn compare_with_ledger(
         }
         Discrepancy::Missing(name, state) => tell(Report::Item(missing(name, state))),
         // The state is compared when the sidecar is read.
-        Discrepancy::OtherState(..) => ControlFlow::Continue(()),
+        Discrepancy::OtherState(..) | Discrepancy::Unlogged(..) => ControlFlow::Continue(()),
         Discrepancy::Returned(name, line) => {
             let place = Place::Tree(PathBuf::from(name.as_str()));
             tell(Report::Tree(item_returned(place, &line)))
@@ -86,14 +86,19 @@ pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option
     }
 }
 
-/// The finding for an item that is older than the last line of the ledger about it.
-pub(super) fn put_back(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
-    match collection.contradicting_line(name) {
-        Ok(line) => line.map(|line| {
+/// The finding for an item that is older than the last line of the ledger about it, or newer.
+pub(super) fn deviation(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
+    match collection.deviation(name) {
+        Ok(Some(Deviation::Below(line))) => {
             let state = line.state().map(|state| format!("{state} by the ledger: "));
             let detail = format!("{}{line}", state.unwrap_or_default());
-            Finding::new(Code::ItemPutBack, Place::Item, detail)
-        }),
+            Some(Finding::new(Code::ItemPutBack, Place::Item, detail))
+        }
+        Ok(Some(Deviation::Above(_))) => {
+            let detail = "its last change is not; `urepo recover` records it";
+            Some(Finding::new(Code::Unrecorded, Place::Item, detail))
+        }
+        Ok(Some(Deviation::State(..)) | None) => None,
         Err(error) => Some(Finding::of_error(Place::Item, &error)),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::answer::{JobResult, Unverified};
 use super::finding::{Finding, Place};
 use super::item::Inspection;
-use super::ledger::{absent, put_back, returned};
+use super::ledger::{absent, deviation, returned};
 use super::reading::DigestRun;
 use super::stray::{IN_TRASH, in_the_way, kind_at, no_item};
 use super::{Code, Context, ItemReport, Report};
@@ -156,9 +156,11 @@ impl Work<'_> {
         inspection.extend(returned);
         if inspection.sound_state().is_some() {
             // A ledger that cannot be read is named once for a whole collection.
-            let is_told =
-                |it: &Finding| ticket.origin == NameOrigin::Asked || it.code == Code::ItemPutBack;
-            inspection.extend(put_back(self.collection, &ticket.name).filter(is_told));
+            let is_told = |it: &Finding| {
+                ticket.origin == NameOrigin::Asked
+                    || [Code::ItemPutBack, Code::Unrecorded].contains(&it.code)
+            };
+            inspection.extend(deviation(self.collection, &ticket.name).filter(is_told));
         }
         let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
         self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);

@@ -1,6 +1,7 @@
 //! The collection knows what it should hold, whatever becomes of its files.
 
 mod correcting;
+mod unlogged;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,9 @@ fn told_by(collection: &Collection) -> Told {
             Discrepancy::Broken { damaged, is_accepted: true } => told.accepted = damaged,
             Discrepancy::Broken { damaged, .. } => told.damaged = damaged,
             Discrepancy::Missing(name, state) => told.missing.push((name, state)),
-            Discrepancy::OtherState(..) => panic!("states are not compared here"),
+            Discrepancy::OtherState(..) | Discrepancy::Unlogged(..) => {
+                panic!("states are not compared here")
+            }
             Discrepancy::Unrecorded(names) => told.unrecorded.extend(names),
             Discrepancy::Returned(name, _) => told.returned.push(name),
         }

@@ -18,7 +18,7 @@ use crate::cli::{Done, human};
 /// Show what happened to items, when, and by whom
 ///
 /// The events are the lines of the ledger, in `.urepo/ledger`: one JSON object on each line. The names of
-/// the events are those of PREMIS, and `purge`, `mint`, `registration` and `loss`. If an item moves, both collections keep a
+/// the events are those of PREMIS, and `purge`, `mint`, `registration`, `found` and `loss`. If an item moves, both collections keep a
 /// line. On a terminal of fewer than 100 columns the names of events are omitted: the details begin with the
 /// command.
 ///

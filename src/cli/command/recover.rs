@@ -29,6 +29,9 @@ use crate::cli::{Done, human, indexed};
 /// otherwise the Original stays here. A receiver that cannot be opened leaves the migration open; `--withdraw` keeps the
 /// Original here nevertheless. You can repeat or kill the command at any time.
 ///
+/// An item whose last change is not in the ledger gets its line. One that does not follow its line may have been copied in
+/// by hand: it gets its line after you agreed.
+///
 /// After a backup was restored in place, the ledger may be older or newer than the items. `--accept-loss`
 /// makes it agree with them: missing items are given up, so that `urepo verify` no longer reports them as damage; changed
 /// states are recorded; and lines of the ledger that are damaged or missing are accepted, so that they are a warning from
@@ -86,6 +89,8 @@ impl Recover {
         if context.global.dry_run {
             if self.accept_loss {
                 ledger::tell_plan(context, &collection, &named)?;
+            } else {
+                ledger::tell_foreign(context, &collection)?;
             }
             self.line_up(context, &collection, &mirrors)?;
             return tell_plan(context, &collection, (&mirrors, self.index));
@@ -97,7 +102,7 @@ impl Recover {
         let corrected =
             self.accept_loss.then(|| ledger::correct(context, &collection, &named, self.yes));
         let corrected = corrected.transpose()?;
-        let Recovered { removed, failed } = recover(&collection, &context.agent, &waiter)?;
+        let Recovered { removed, failed, foreign } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
@@ -124,6 +129,7 @@ impl Recover {
             }
         };
         context.warn_of(&notices);
+        ledger::take_in(context, &collection, foreign, self.yes)?;
         for found in &removed {
             context.printer.detail(&match &found.holder {
                 Some(holder) => format!("removed the stage of {holder}"),

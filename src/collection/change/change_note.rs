@@ -3,16 +3,18 @@
 //!
 //! The note is a file in the stage of the run, with one name a line. The stage of a run that is killed or fails stays. The
 //! next writer that is alone compares the items of the note with their last lines, and adds what is missing. A power cut
-//! may take the note as well: then new items have no line until `urepo recover`, and changed ones an older line.
+//! may take the note as well: then new items have no line until `urepo recover`, and changed ones an older line until
+//! `urepo recover`, or until they are changed again.
 
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
+use super::left_overs::{Life, life_of_stage};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::ledger::{Found, registration};
-use crate::collection::{Collection, CollectionError, Writer};
+use crate::collection::ledger::registration;
+use crate::collection::{Collection, CollectionError, Deviation, Event, Writer};
 use crate::disk::{Dir, PathError, StoredFile};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -95,21 +97,55 @@ impl Collection {
             let mut events = Vec::new();
             for name in names.lines().filter_map(|line| RepositoryName::parse_as_found(line).ok()) {
                 let (name, _) = name;
-                let missing = self.missing_line(&name)?;
-                events.extend(missing.map(|found| registration(&name, found, agent, clock)));
+                events.extend(self.line_of_changed(&name, agent, clock)?);
             }
             self.log(&events)?;
         }
         Ok(())
     }
 
-    /// The line that the ledger lacks about the item `name`; `None` if its last line is not older than the item.
-    fn missing_line(&self, name: &RepositoryName) -> Result<Option<Found>, PathError> {
-        let Some(found) = self.found(name)? else { return Ok(None) };
-        let Some(recorded) = self.last_record(name)? else { return Ok(Some(found)) };
-        let is_known = found.here.is_none() || recorded.holding == found.here;
-        let is_below = self.contradicting_line(name)?.is_some();
-        Ok(Some(found).filter(|_| !is_known && !is_below))
+    /// The line that the ledger lacks about the item `name`, which a dead run was about to change; `None` if its last line is
+    /// not older than the item.
+    fn line_of_changed(
+        &self,
+        name: &RepositoryName,
+        agent: &Agent,
+        clock: &dyn Clock,
+    ) -> Result<Option<Event>, PathError> {
+        Ok(match self.deviation_at_rest(name)? {
+            None if self.last_record(name)?.is_some_and(|line| !line.is_loss()) => None,
+            None | Some(Deviation::State(..)) => {
+                self.found(name)?.map(|found| registration(name, found, agent, clock))
+            }
+            Some(Deviation::Above(unlogged)) => Some(unlogged.missing_line(clock.now(), agent)),
+            Some(Deviation::Below(_)) => None,
+        })
+    }
+
+    /// Whether a run that is at work is about to change the item `name`.
+    pub(in crate::collection) fn is_announced(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<bool, PathError> {
+        let Some(staging) = self.own_dir(layout::STAGING)? else { return Ok(false) };
+        for stage in staging.entries()?.collect::<Result<Vec<_>, _>>()? {
+            let stage = Path::new(&stage.name);
+            let mut note = match staging.open_file_if_there(stage.join(layout::CHANGE_NOTE)) {
+                // The stage of another user may be closed, and a run removes its own at its end.
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => continue,
+                opened => match opened? {
+                    Some(note) => note,
+                    None => continue,
+                },
+            };
+            let text = note.read_all(MAX_BYTES)?;
+            let names = String::from_utf8_lossy(&text);
+            let is_named = names.lines().any(|it| it == name.as_str());
+            if is_named && life_of_stage(&staging, stage) != Life::Ended {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use super::change_note::ChangeNote;
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, CollectionError, Event, Here, LockedItem, Trashed, Writer, items_at_a_time,
+    ChangeLocks, Collection, CollectionError, Event, Here, LockedItem, Stopped, Trashed, Writer,
+    items_at_a_time,
 };
 use crate::disk::{PathError, Version};
 use crate::identity::RepositoryName;
@@ -23,26 +24,6 @@ use crate::sidecar::NewText;
 
 /// Limit on the files of the items of one group: the lists of their files may be in memory.
 const MOST_FILES: u64 = 1 << 16;
-
-/// The end of an item in a group that a failure stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum Stopped {
-    /// It is in its new state, which a power cut may undo.
-    #[error("`{name}` was changed, but the disk did not confirm it")]
-    Unconfirmed {
-        /// The item.
-        name: RepositoryName,
-        /// Why, if it is not reported with another item of the group.
-        #[source]
-        source: Option<PathError>,
-    },
-    /// The group ended before this item.
-    #[error("`{name}` was not changed, because of the failure before it")]
-    NotReached {
-        /// The item.
-        name: RepositoryName,
-    },
-}
 
 /// The outcome of each item of a group, in its order. An error of the whole group left every item in place.
 pub(crate) type Outcomes<D, E> = Result<Vec<Result<D, E>>, CollectionError>;
@@ -212,6 +193,9 @@ impl Writer {
         rewrites: &[Rewrite<'_>],
     ) -> Result<Ends, PathError> {
         let Some(first) = rewrites.first() else { return Ok(Vec::new()) };
+        let items: Vec<_> = rewrites.iter().map(|it| (it.item.name(), &it.line)).collect();
+        let collection = first.item.collection();
+        let missing = self.missing_lines(collection, &items)?;
         let mut staged = self.stage_as_fits(rewrites)?;
         let announced = self.announce(rewrites.iter().map(|it| it.item.name()));
         let announced = announced.inspect_err(|_| self.discard_sidecars(&staged))?;
@@ -239,9 +223,9 @@ impl Writer {
         let not_reached =
             |it: &Rewrite<'_>| Err(Stopped::NotReached { name: it.item.name().clone() }.into());
         ends.extend(rewrites[ends.len()..].iter().map(not_reached));
-        let items: Vec<_> = rewrites.iter().map(|it| (it.item.name(), &it.line)).collect();
-        let collection = first.item.collection();
-        end(announced, &items, &mut ends, synced, |events| collection.record(locks, events));
+        end((announced, missing), &items, &mut ends, synced, |events| {
+            collection.record(locks, events)
+        });
         Ok(ends)
     }
 
@@ -250,15 +234,29 @@ impl Writer {
     pub(crate) fn swap(&self, locks: &ChangeLocks, swaps: &[Swap<'_>]) -> Result<Ends, PathError> {
         let Some(first) = swaps.first() else { return Ok(Vec::new()) };
         let collection = first.item.collection();
+        let items: Vec<_> = swaps.iter().map(|it| (it.item.name(), &it.line)).collect();
+        let missing = self.missing_lines(collection, &items)?;
         let announced = self.announce(swaps.iter().map(|it| it.item.name()))?;
         let swap = |it: &Swap<'_>| it.item.swap(&collection.ensure_trash()?, it.entry.path());
         let mut ends: Ends = swaps.iter().map(|it| swap(it).map_err(Into::into)).collect();
         let synced = collection.sync_swapped(swaps.iter().map(|it| it.item.name()));
-        let items: Vec<_> = swaps.iter().map(|it| (it.item.name(), &it.line)).collect();
-        end(announced, &items, &mut ends, synced, |events| {
+        end((announced, missing), &items, &mut ends, synced, |events| {
             collection.with_reserve(|| collection.record(locks, events))
         });
         Ok(ends)
+    }
+
+    /// The lines that the ledger lacks about these items as they are, before they are changed: those of an earlier run that
+    /// was cut off.
+    fn missing_lines(
+        &self,
+        collection: &Collection,
+        items: &[(&RepositoryName, &Line)],
+    ) -> Result<Vec<Option<Event>>, PathError> {
+        let missing = |(name, line): &(&RepositoryName, &Line)| {
+            collection.missing_line(name, line.event.date, self.agent())
+        };
+        items.iter().map(missing).collect()
     }
 
     /// Stages the sidecars of the first of `rewrites`, synced: at least one, and as many as the disk has room for.
@@ -299,7 +297,7 @@ impl Writer {
 
 /// Records the items that were changed, even if the disk did not confirm that, and notes in `ends` whether it did.
 fn end(
-    announced: ChangeNote<'_>,
+    (announced, missing): (ChangeNote<'_>, Vec<Option<Event>>),
     items: &[(&RepositoryName, &Line)],
     ends: &mut [Result<(), CollectionError>],
     synced: Result<(), PathError>,
@@ -307,8 +305,10 @@ fn end(
 ) {
     // A rename that failed may have been made.
     let is_sure = !ends.iter().any(|end| matches!(end, Err(CollectionError::Disk(_))));
-    let changed = items.iter().zip(&*ends).filter(|(_, end)| end.is_ok());
-    let events: Vec<_> = changed.map(|((_, line), _)| line.event()).collect();
+    let changed = items.iter().zip(missing).zip(&*ends).filter(|(_, end)| end.is_ok());
+    let events =
+        changed.flat_map(|(((_, line), missing), _)| missing.into_iter().chain([line.event()]));
+    let events: Vec<_> = events.collect();
     match synced.and(record(&events)) {
         Ok(()) if is_sure => announced.settle(),
         Ok(()) => {}

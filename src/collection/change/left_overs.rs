@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::reserve::unless_full;
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::collection::{Collection, CollectionError};
+use crate::collection::{Collection, CollectionError, Correction};
 use crate::disk::{Dir, HeldBy, Kind, Lock, LockError, LockMode, PathError, StageLock};
 use crate::layout;
 use crate::wait::Waiter;
@@ -39,6 +39,8 @@ pub struct Recovered {
     pub removed: Vec<LeftOver>,
     /// Why the others stay: they may belong to another user.
     pub failed: Vec<CollectionError>,
+    /// Items above lines that they do not follow: a person decides whether they are recorded.
+    pub foreign: Vec<Correction>,
 }
 
 /// Settings that were not published.
@@ -70,7 +72,7 @@ fn life_of_builder(own: &Dir) -> Life {
 }
 
 /// Whether the run with the stage `name` in `above` is at work.
-fn life_of_stage(above: &Dir, name: &Path) -> Life {
+pub(super) fn life_of_stage(above: &Dir, name: &Path) -> Life {
     match (above.network_file_system(), StageLock::try_take(above, name)) {
         (Ok(None), Ok(Some(_lock))) => Life::Ended,
         (Ok(None), Ok(None)) => Life::AtWork,
@@ -224,14 +226,17 @@ pub fn recover(
     let mut removed = left_overs(collection)?;
     let staging = own.ensure_dir(layout::STAGING)?;
     let mut failed = collection.remove_left_overs(&staging, agent, waiter.clock);
-    let recorded = unless_full(collection.record_what_is_there(agent, waiter.clock));
-    failed.extend(recorded.err());
+    let mut foreign = Vec::new();
+    let recorded = collection.record_what_is_there(agent, waiter.clock);
+    let recorded =
+        recorded.map(|found| foreign.extend(found.into_iter().map(Correction::of_unlogged)));
+    failed.extend(unless_full(recorded).err());
     if let Err(error) = collection.remove_partial(&mut failed) {
         failed.push(error.into());
     }
     let kept = left_overs(collection)?;
     removed.retain(|found| kept.iter().all(|kept| kept.path != found.path));
-    Ok(Recovered { removed, failed })
+    Ok(Recovered { removed, failed, foreign })
 }
 
 /// Writers share the lock, so it does not name them; their stages do, unless their runs were killed.

@@ -7,6 +7,7 @@ pub(super) mod left_overs;
 pub(super) mod locked;
 pub(super) mod locks;
 pub(super) mod reserve;
+pub(super) mod stopped;
 pub(super) mod unlisted;
 pub(super) mod writer;
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::replay::Replay;
-use super::{Collection, Event, Found, Here};
+use super::{Collection, Deviation, Event, Found, Here, Unlogged};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::names::list::{Names, years};
@@ -42,6 +42,8 @@ pub enum Discrepancy {
     /// An item in another state than the recorded one, and not below that line. Finding it takes every sidecar: only
     /// [`Collection::ledger_corrections`] does that.
     OtherState(RepositoryName, Option<State>, Here),
+    /// An item above its line, whose last change is not recorded. Finding it takes every sidecar as well.
+    Unlogged(Box<Unlogged>),
 }
 
 /// Whether other processes may be changing the collection.
@@ -76,7 +78,8 @@ impl Collection {
         self.discrepancies(wanted, (Writers::Perhaps, States::Ignored), &mut visit)
     }
 
-    /// Records the items that have no line: copied in by hand, or published before a power cut. No other process writes.
+    /// Records the items that have no line, copied in by hand or published before a power cut, and the states that follow
+    /// those of their lines. No other process writes. Returns the items above lines that they do not follow.
     ///
     /// An Original that was given up, and is here, is not recorded: a person may have put it back, and another collection
     /// may hold it.
@@ -84,16 +87,27 @@ impl Collection {
         &self,
         agent: &Agent,
         clock: &dyn Clock,
-    ) -> Result<(), CollectionError> {
-        let mut recorded = Ok(());
-        let flow =
-            self.discrepancies(&Names::default(), (Writers::None, States::Ignored), &mut |found| {
-                if let Discrepancy::Unrecorded(names) = found {
-                    recorded = self.record_found(&names, agent, clock);
+    ) -> Result<Vec<Unlogged>, CollectionError> {
+        let (mut recorded, mut foreign, mut events) = (Ok(()), Vec::new(), Vec::new());
+        let flow = self.discrepancies(
+            &Names::default(),
+            (Writers::None, States::Compared),
+            &mut |found| {
+                match found {
+                    Discrepancy::Unrecorded(names) => {
+                        recorded = self.record_found(&names, agent, clock);
+                    }
+                    Discrepancy::Unlogged(unlogged) if unlogged.is_continued => {
+                        events.push(unlogged.missing_line(clock.now(), agent));
+                    }
+                    Discrepancy::Unlogged(unlogged) => foreign.push(*unlogged),
+                    _ => {}
                 }
                 if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            });
-        flow.map_err(CollectionError::from).and(recorded)
+            },
+        );
+        let logged = self.log(&events);
+        flow.map_err(CollectionError::from).and(recorded).and(logged).map(|()| foreign)
     }
 
     pub(super) fn discrepancies(
@@ -219,8 +233,8 @@ impl Comparison<'_> {
             listed => listed?,
         }
         for name in found {
-            if let Some((name, was, here)) = self.other_state(name)?
-                && visit(Discrepancy::OtherState(name, was, here)).is_break()
+            if let Some(other) = self.other_state(name)?
+                && visit(other).is_break()
             {
                 return Ok(ControlFlow::Break(()));
             }
@@ -303,21 +317,23 @@ impl Comparison<'_> {
         listed
     }
 
-    /// The item with its recorded state, if its sidecar has another one.
-    fn other_state(
-        &self,
-        name: RepositoryName,
-    ) -> Result<Option<(RepositoryName, Option<State>, Here)>, PathError> {
-        let found = match self.collection.found(&name) {
+    /// The item, if its sidecar has another state than its line, or a newer one.
+    fn other_state(&self, name: RepositoryName) -> Result<Option<Discrepancy>, PathError> {
+        let deviation = match self.writers {
+            Writers::None => self.collection.deviation_at_rest(&name),
+            Writers::Perhaps => self.collection.deviation(&name),
+        };
+        let deviation = match deviation {
             // The sidecar of another user: only its state is unknown.
             Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
-            found => found?,
+            Err(error) if error.is_link() => None,
+            deviation => deviation?,
         };
-        let Some(here) = found.and_then(|found| found.here) else { return Ok(None) };
-        let was = self.collection.last_record(&name)?.and_then(|line| line.state());
-        let is_other =
-            was != Some(here.state) && self.collection.contradicting_line(&name)?.is_none();
-        Ok(is_other.then_some((name, was, here)))
+        Ok(match deviation {
+            None | Some(Deviation::Below(_)) => None,
+            Some(Deviation::State(was, is)) => Some(Discrepancy::OtherState(name, was, is)),
+            Some(Deviation::Above(unlogged)) => Some(Discrepancy::Unlogged(unlogged)),
+        })
     }
 
     /// The wanted items that should be here and were not listed, in the order of their last lines. Of years without a

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use serde_json::json;
 
 use super::compare::{States, Writers};
-use super::{Collection, Discrepancy, Event, EventKind, Here, registration};
+use super::{Collection, Discrepancy, Event, EventKind, Here, Unlogged, registration};
 use crate::agent::Agent;
 use crate::collection::{CollectionError, Lookup, Names, lock_changes};
 use crate::disk::{Lock, LockMode, PathError};
@@ -36,6 +36,27 @@ pub enum Actual {
     Unreadable,
     /// It is here.
     Here(Here),
+    /// It is here above its line, which it does not follow: perhaps it was copied in by hand.
+    Foreign {
+        /// The holding by the line.
+        from: Option<Here>,
+        /// The present one.
+        to: Here,
+    },
+}
+
+impl Correction {
+    /// The correction for an item that is above its line.
+    pub(in crate::collection) fn of_unlogged(unlogged: Unlogged) -> Correction {
+        let Unlogged { line, is, is_continued, .. } = unlogged;
+        let (name, was) = (line.id.clone(), line.state());
+        let is = if is_continued {
+            Actual::Here(is)
+        } else {
+            Actual::Foreign { from: line.holding, to: is }
+        };
+        Correction { name, was, is }
+    }
 }
 
 /// The corrections of the ledger.
@@ -56,8 +77,12 @@ impl fmt::Display for Correction {
             (Actual::Lost, Some(was)) => write!(f, "given up as lost, was {was}"),
             (Actual::Lost, None) => f.write_str("given up as lost"),
             (Actual::Unreadable, _) => f.write_str("taken in"),
-            (Actual::Here(here), None) => write!(f, "taken in, is {}", here.state),
-            (Actual::Here(here), Some(was)) => write!(f, "was {was}, is {}", here.state),
+            (Actual::Here(here) | Actual::Foreign { to: here, .. }, None) => {
+                write!(f, "taken in, is {}", here.state)
+            }
+            (Actual::Here(here) | Actual::Foreign { to: here, .. }, Some(was)) => {
+                write!(f, "was {was}, is {}", here.state)
+            }
         }
     }
 }
@@ -92,11 +117,15 @@ impl Collection {
         let event = |it: &Correction| {
             let event = match it.is {
                 Actual::Lost => Event::new(EventKind::Loss, &it.name, now, agent),
-                Actual::Unreadable | Actual::Here(_) => {
+                Actual::Unreadable | Actual::Here(_) | Actual::Foreign { .. } => {
                     // The source of an import belongs to the line as well.
                     let found = self.found(&it.name)?.unwrap_or_default();
                     registration(&it.name, found, agent, waiter.clock)
                 }
+            };
+            let event = match it.is {
+                Actual::Foreign { .. } => Event { event: EventKind::Found, ..event },
+                _ => event,
             };
             Ok(Event { note: Some(it.to_string()), ..event })
         };
@@ -137,7 +166,6 @@ impl Collection {
     fn corrections(&self, writers: Writers) -> Result<Corrected, PathError> {
         let (mut corrected, mut failed) = (Corrected::default(), None);
         let Corrected { added, damaged: unaccepted, is_put_back } = &mut corrected;
-        let mut add = |name, was, is| added.push(Correction { name, was, is });
         let _whole =
             self.discrepancies(&Names::default(), (writers, States::Compared), &mut |found| {
                 let mut here = Vec::new();
@@ -145,17 +173,23 @@ impl Collection {
                     Discrepancy::PutBack => *is_put_back = true,
                     Discrepancy::NoLedger | Discrepancy::Broken { is_accepted: true, .. } => {}
                     Discrepancy::Broken { damaged, .. } => *unaccepted = damaged,
-                    Discrepancy::Missing(name, was) => add(name, was, Actual::Lost),
+                    Discrepancy::Missing(name, was) => {
+                        added.push(Correction { name, was, is: Actual::Lost });
+                    }
                     Discrepancy::Unrecorded(names) => here = names,
                     Discrepancy::Returned(name, _) => here.push(name),
                     Discrepancy::OtherState(name, was, here) => {
-                        add(name, was, Actual::Here(here));
+                        added.push(Correction { name, was, is: Actual::Here(here) });
+                    }
+                    Discrepancy::Unlogged(unlogged) => {
+                        added.push(Correction::of_unlogged(*unlogged));
                     }
                 }
                 for name in here {
                     match self.found(&name) {
                         Ok(Some(found)) => {
-                            add(name, None, found.here.map_or(Actual::Unreadable, Actual::Here));
+                            let is = found.here.map_or(Actual::Unreadable, Actual::Here);
+                            added.push(Correction { name, was: None, is });
                         }
                         Ok(None) => {}
                         Err(error) => {

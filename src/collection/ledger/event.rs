@@ -119,9 +119,12 @@ pub enum EventKind {
     /// The source of an import is the same as the item.
     #[serde(rename = "duplication")]
     Duplication,
-    /// It was found here without a line, or in another state than by its line.
+    /// It was found here without a line, or in another state of the same custody than by its line.
     #[serde(rename = "registration")]
     Registration,
+    /// It was found here in a newer state than that of its line: a run was cut off between a change and its line.
+    #[serde(rename = "found")]
+    Found,
     /// It vanished, and a person accepted that.
     #[serde(rename = "loss")]
     Loss,
@@ -301,7 +304,7 @@ impl fmt::Display for Event {
             (_, Some(Here { state: State::Elsewhere, custody, .. })) => {
                 write!(f, "its Original is in the collection {}", custody.holder())
             }
-            (EventKind::Registration, _) => write!(f, "it was found on {date}"),
+            (EventKind::Registration | EventKind::Found, _) => write!(f, "it was found on {date}"),
             (EventKind::Ingestion | EventKind::Replication, _) => write!(f, "it came on {date}"),
             (_, Some(here)) => write!(f, "it became {} on {date}", here.state),
             (_, None) => write!(f, "it was changed on {date}"),

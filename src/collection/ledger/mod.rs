@@ -42,6 +42,7 @@ use crate::layout;
 
 use chain::{ChainReader, Tail};
 pub use compare::Discrepancy;
+pub use contradiction::{Deviation, Unlogged};
 pub use correct::{Actual, Corrected, Correction};
 pub use event::{CollectionRef, Departed, Event, EventKind, Here};
 pub(super) use head::HeadNote;

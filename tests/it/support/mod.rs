@@ -313,12 +313,15 @@ pub(crate) fn staged(root: &Path) -> Vec<String> {
     tree(&root.join(".urepo/staging"))
 }
 
-/// Each item has the line of its present state: the last one about it.
+/// Each item has the line of its present state, the last one about it, unless it was put back.
 #[track_caller]
 fn check_lines(collection: &Collection, context: &str) {
     collection
         .visit_names(&urepo::collection::Names::default(), |name| {
             let (sidecar, _) = collection.item(&name).unwrap().sidecar().unwrap();
+            if collection.contradicting_line(&name).unwrap().is_some() {
+                return Ok(std::ops::ControlFlow::Continue(()));
+            }
             let line = collection.last_record(&name).unwrap().and_then(|line| line.holding);
             let line = line.unwrap_or_else(|| panic!("{name} has no line: {context}"));
             let is = (line.state, line.custody.id(), line.changed);

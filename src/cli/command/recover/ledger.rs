@@ -19,6 +19,12 @@ pub(super) fn correct(
     let waiter = context.waiter();
     collection.rebuild(&context.agent, &waiter)?;
     let planned = corrections(collection, named)?;
+    let foreign = |it: &Correction| matches!(it.is, Actual::Foreign { .. });
+    // A person is asked about them apart.
+    let planned = Corrected {
+        added: planned.added.into_iter().filter(|it| !foreign(it)).collect(),
+        ..planned
+    };
     let gone = planned.added.iter().filter(|it| it.is == Actual::Lost).count() as u64;
     if gone > 0 {
         let given_up = planned.added.iter().filter(|it| it.is == Actual::Lost);
@@ -33,6 +39,32 @@ pub(super) fn correct(
     let corrected = collection.correct_ledger(&planned, &context.agent, &waiter)?;
     report_all(context, collection, &corrected)?;
     Ok(corrected)
+}
+
+/// Records items above lines that they do not follow, after a person agreed: they may have been copied in by hand.
+pub(super) fn take_in(
+    context: &Context,
+    collection: &Collection,
+    foreign: Vec<Correction>,
+    yes: bool,
+) -> Done {
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    let lines = foreign.iter().map(|correction| format!("to be {}", line(correction)));
+    let items = human::count(foreign.len() as u64, "item");
+    let question = format!("record {items} that did not come here by urepo?");
+    confirm_listed(context, yes, lines, &question)?;
+    let planned = Corrected { added: foreign, ..Corrected::default() };
+    let corrected = collection.correct_ledger(&planned, &context.agent, &context.waiter())?;
+    report_all(context, collection, &corrected)
+}
+
+/// Reports the items about which [`take_in`] would ask.
+pub(super) fn tell_foreign(context: &Context, collection: &Collection) -> Done {
+    let mut added = collection.ledger_corrections()?.added;
+    added.retain(|it| matches!(it.is, Actual::Foreign { .. }));
+    report_all(context, collection, &Corrected { added, ..Corrected::default() })
 }
 
 /// Reports the corrections of a dry run.
@@ -103,6 +135,7 @@ fn tell(context: &Context, collection: &Collection, correction: &Correction) -> 
         Actual::Lost => ("given_up", None),
         Actual::Unreadable => ("recorded", None),
         Actual::Here(here) if was.is_none() => ("recorded", Some(here.state)),
+        Actual::Foreign { to, .. } => ("recorded", Some(to.state)),
         Actual::Here(here) => ("state_changed", Some(here.state)),
     };
     context.printer.record(&Item {
@@ -120,6 +153,11 @@ fn line(Correction { name, was, is }: &Correction) -> String {
         (Actual::Lost, None) => format!("given up: {name}"),
         (Actual::Unreadable, _) => format!("taken in: {name}"),
         (Actual::Here(here), None) => format!("taken in: {name}, {}", here.state),
+        (Actual::Foreign { from: Some(from), to }, _) => {
+            let (was, is) = (from.state, to.state);
+            format!("taken in: {name}, from {was} of {} to {is} of {}", from.changed, to.changed)
+        }
+        (Actual::Foreign { from: None, to }, _) => format!("taken in: {name}, {}", to.state),
         (Actual::Here(here), Some(was)) => format!("changed: {name}, was {was}, is {}", here.state),
     }
 }
