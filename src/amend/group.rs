@@ -8,13 +8,19 @@ use crate::collection::{
     self, ChangeLocks, CollectionError, Event, EventKind, Here, Line, Lookup, Outcomes,
     ReadSidecar, Rewrite, StoredItem, Writer, carry_out, lock_changes,
 };
-use crate::custody;
+use crate::custody::{self, Holding};
 use crate::holdings::with_line;
 use crate::identity::RepositoryName;
 use crate::sidecar::Amended;
 
 /// Receives the result of each item, in order, and says whether to go on.
 pub type Report<'r> = dyn FnMut(&RepositoryName, Result<Plan, AmendError>) -> ControlFlow<()> + 'r;
+
+/// A planned change, and what the neighbours have of the item: under the lock they are not asked again.
+pub(crate) struct Planned {
+    plan: Plan,
+    neighbours: Vec<Holding>,
+}
 
 impl Amender<'_> {
     /// Changes the items of `amendments`, a group at a time. Every change is durable before `report` receives
@@ -37,12 +43,13 @@ impl Amender<'_> {
         outcome
     }
 
-    /// Plans a change for the item as it is now.
+    /// Plans a change for the item as it is now, with the holdings of the neighbours that `look` finds.
     fn planned(
         &self,
         item: &StoredItem,
         amendment: &Amendment<'_>,
-    ) -> Result<(ReadSidecar, Plan), AmendError> {
+        look: impl FnOnce(&Holding) -> Vec<Holding>,
+    ) -> Result<(ReadSidecar, Planned), AmendError> {
         let read = item.read_sidecar()?;
         let mut plan = plan(&read.sidecar, read.seal, &*amendment.change)?;
         if !plan.changes.is_empty() {
@@ -54,25 +61,28 @@ impl Amender<'_> {
             })?;
         }
         let own = item.holding(&read, self.collection.id())?;
-        let seen = with_line(self.collection, item.name(), &own)?;
+        let neighbours = look(&own);
+        let mut seen = with_line(self.collection, item.name(), &own)?;
+        seen.extend(neighbours.iter().cloned());
         custody::may_change(&own, &seen).map_err(|refusal| {
             let (name, refusal) = (item.name().clone(), Box::new(refusal));
             AmendError::Refused { name, refusal }
         })?;
-        Ok((read, plan))
+        Ok((read, Planned { plan, neighbours }))
     }
 
     /// Changes locked items. `outcomes` has their plans, at the places in `changing`.
     fn change(
         &self,
         (writer, locks): (&Writer, &ChangeLocks),
-        changing: &[(usize, &Amendment<'_>)],
+        changing: &[(usize, &Amendment<'_>, &Planned)],
         outcomes: &mut [Result<Plan, AmendError>],
     ) -> Result<(), CollectionError> {
         let (lookup, mut rewrites, mut at_of) = (Lookup::new(self.collection), vec![], vec![]);
-        for (at, amendment) in changing {
+        for (at, amendment, planned) in changing {
             // Another process may have changed the item before it was locked.
-            outcomes[*at] = self.rewrite((locks, &lookup), amendment).map(|(rewrite, plan)| {
+            let rewrite = self.rewrite((locks, &lookup), amendment, planned);
+            outcomes[*at] = rewrite.map(|(rewrite, plan)| {
                 at_of.extend(rewrite.iter().map(|_| *at));
                 rewrites.extend(rewrite);
                 plan
@@ -96,10 +106,12 @@ impl Amender<'_> {
         &self,
         (locks, lookup): (&'l ChangeLocks, &Lookup<'l>),
         amendment: &Amendment<'_>,
+        planned: &Planned,
     ) -> Result<(Option<Rewrite<'l>>, Plan), AmendError> {
         let item = locks.item(lookup, &amendment.name)?;
         let item = item.ok_or_else(|| self.collection.absent(&amendment.name))?;
-        let (read, plan) = self.planned(&item, amendment)?;
+        let neighbours = |_: &Holding| planned.neighbours.clone();
+        let (read, Planned { plan, .. }) = self.planned(&item, amendment, neighbours)?;
         if plan.changes.is_empty() {
             return Ok((None, plan));
         }
@@ -116,7 +128,7 @@ impl Amender<'_> {
 }
 
 impl<'c> collection::Change<Amendment<'c>> for Amender<'_> {
-    type Planned = Plan;
+    type Planned = Planned;
     type Done = Plan;
     type Error = AmendError;
 
@@ -128,30 +140,33 @@ impl<'c> collection::Change<Amendment<'c>> for Amender<'_> {
         AmendError::Interrupted
     }
 
-    fn plan(&self, amendment: &Amendment<'c>) -> Result<Plan, AmendError> {
+    fn plan(&self, amendment: &Amendment<'c>) -> Result<Planned, AmendError> {
         let item = self.collection.named_item(&amendment.name)?;
-        let (read, plan) = self.planned(&item, amendment)?;
+        let look = |own: &Holding| self.sight.look(item.name(), own);
+        let (read, planned) = self.planned(&item, amendment, look)?;
+        let plan = &planned.plan;
         if self.writer.is_none() && !plan.changes.is_empty() {
             // A plan refuses what the change would refuse.
             read.rewritten(&plan.name, &plan.sidecar)?;
         }
-        Ok(plan)
+        Ok(planned)
     }
 
-    fn act(&self, group: &[(&Amendment<'c>, &Plan)]) -> Outcomes<Plan, AmendError> {
-        let mut outcomes: Vec<_> = group.iter().map(|(_, plan)| Ok((*plan).clone())).collect();
+    fn act(&self, group: &[(&Amendment<'c>, &Planned)]) -> Outcomes<Plan, AmendError> {
+        let mut outcomes: Vec<_> = group.iter().map(|(_, it)| Ok(it.plan.clone())).collect();
         let Some(writer) = self.writer else { return Ok(outcomes) };
         let (unchanged, changing): (Vec<_>, Vec<_>) =
-            group.iter().enumerate().partition(|(_, (_, plan))| plan.changes.is_empty());
+            group.iter().enumerate().partition(|(_, (_, it))| it.plan.changes.is_empty());
         if !unchanged.is_empty() {
             // An earlier run may have been killed before it synced their descriptions.
-            let names = unchanged.iter().map(|(_, (_, plan))| plan.name.as_str());
+            let names = unchanged.iter().map(|(_, (_, it))| it.plan.name.as_str());
             self.collection.confirm_names(names)?;
         }
         if changing.is_empty() {
             return Ok(outcomes);
         }
-        let changing: Vec<_> = changing.into_iter().map(|(at, (it, _))| (at, *it)).collect();
+        let changing: Vec<_> =
+            changing.into_iter().map(|(at, (it, planned))| (at, *it, *planned)).collect();
         if let Some(locks) = self.locks.filter(|locks| locks.cover(self.collection)) {
             self.change((writer, locks), &changing, &mut outcomes)?;
         } else {

@@ -37,6 +37,7 @@ mod text;
 
 use crate::agent::Caller;
 use crate::collection::{ChangeLocks, Collection, Writer};
+use crate::holdings::Sight;
 use crate::identity::RepositoryName;
 
 pub use description::Description;
@@ -51,6 +52,8 @@ pub use text::{TextError, TextFault};
 pub struct Amender<'a> {
     /// The collection.
     pub collection: &'a Collection,
+    /// The other collections in sight: an Original that is behind one of them is not changed.
+    pub sight: Sight<'a>,
     /// The right to change it; without it, changes are only planned.
     pub writer: Option<&'a Writer>,
     /// The change lock of the collection, if the caller holds it since before its plan.

@@ -2,8 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use urepo::collection::{Collection, CollectionError, discover};
+use urepo::disk::{PathError, Watcher};
 use urepo::holdings::{Peers, UnseenRule};
 use urepo::identity::{Identifier, RepositoryName};
 
@@ -13,6 +17,9 @@ use super::exit::Exit;
 use super::explain::label_hint;
 use super::failure::Failure;
 use super::{human, shell};
+
+/// Wait for the other collections of the settings.
+const PEER_WAIT: Duration = Duration::from_secs(3);
 
 /// Collections that can be compared, with unique ids.
 #[derive(Debug, Default)]
@@ -62,8 +69,10 @@ impl Context {
                 Err(error) => return Err(error.into()),
             },
         }
-        for (name, found) in &self.config.collections {
-            known.add_named(self, name, found.value.clone())?;
+        let named = &self.config.collections;
+        let opened = self.open_all(named.values().map(|found| found.value.clone()));
+        for ((name, found), opened) in named.iter().zip(opened) {
+            known.add_opened(self, name, (found.value.clone(), opened))?;
         }
         for text in extra {
             known.add(self, self.open_named(text)?)?;
@@ -82,23 +91,68 @@ impl Context {
         Ok(known)
     }
 
-    /// The collections of the settings that can be opened. Of the others nothing is said.
-    pub(crate) fn reachable(&self) -> Known {
-        let mut known = Known::default();
-        for (name, found) in &self.config.collections {
-            match self.open(&found.value) {
-                Ok(collection) => known.collections.push(collection),
-                Err(_) => known.missing_names.push(name.clone()),
+    /// The collections of the settings that can be opened, without `own`. Of the others, `--verbose` says why: a disk in a drawer
+    /// is no news.
+    pub(crate) fn neighbours(&self, own: &Collection) -> Vec<Collection> {
+        let (mut found, settings) = (Vec::<Collection>::new(), &self.config.collections);
+        let opened = self.open_all(settings.values().map(|path| path.value.clone()));
+        for (name, opened) in settings.keys().zip(opened) {
+            match opened {
+                Ok(it)
+                    if it.id() == own.id() || found.iter().any(|known| known.id() == it.id()) => {}
+                Ok(collection) => found.push(collection),
+                Err(error) => {
+                    let reason = Failure::from(error).in_one_line();
+                    self.printer.detail(&format!("`{name}` is out of sight: {reason}"));
+                }
             }
         }
-        known
+        found
+    }
+
+    /// Opens collections side by side. One that does not answer in time is out of sight: a disk on a network must not stop the
+    /// work on others.
+    fn open_all(
+        &self,
+        paths: impl IntoIterator<Item = PathBuf>,
+    ) -> Vec<Result<Collection, CollectionError>> {
+        let open = |path: PathBuf| {
+            let (answer, opened) = mpsc::channel();
+            let there = path.clone();
+            // Detached: a thread that hangs in the kernel cannot be joined.
+            thread::spawn(move || answer.send(Collection::open(&there, &Watcher::default())));
+            (path, opened)
+        };
+        let opening: Vec<_> = paths.into_iter().map(open).collect();
+        let deadline = Instant::now() + PEER_WAIT;
+        let wait = |(path, opened): (PathBuf, mpsc::Receiver<_>)| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let late = |_| {
+                let cause = std::io::Error::from(std::io::ErrorKind::TimedOut);
+                CollectionError::from(PathError::new("open", path, cause))
+            };
+            let opened: Result<Collection, CollectionError> =
+                opened.recv_timeout(left).map_err(late)?;
+            opened.map(|collection| self.attended(collection))
+        };
+        opening.into_iter().map(wait).collect()
     }
 }
 
 impl Known {
     /// Adds a collection that the settings name, or notes that it is missing.
     fn add_named(&mut self, context: &Context, name: &str, path: PathBuf) -> Result<(), Failure> {
-        match context.open(&path) {
+        let opened = context.open(&path);
+        self.add_opened(context, name, (path, opened))
+    }
+
+    fn add_opened(
+        &mut self,
+        context: &Context,
+        name: &str,
+        (path, opened): (PathBuf, Result<Collection, CollectionError>),
+    ) -> Result<(), Failure> {
+        match opened {
             Ok(collection) => self.add(context, collection),
             // The same collection may be named twice.
             Err(_) if self.missing.iter().any(|missing| missing.path == path) => Ok(()),

@@ -5,30 +5,84 @@ use crate::custody::{Has, Holding};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 
+/// The neighbours of a collection: the other collections that a command opened, once, before its first change.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    neighbours: &'a [&'a Collection],
+    looks_first: LooksFirst,
+}
+
+/// The first look at a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LooksFirst {
+    /// At its ledger, which is read once for many items.
+    AtLines,
+    /// At the directory of the item: the ledger of a large neighbour takes longer than a change.
+    AtDirectory,
+}
+
+impl<'a> Sight<'a> {
+    /// A command that changes many items.
+    pub fn of_many(neighbours: &'a [&'a Collection]) -> Sight<'a> {
+        Sight { neighbours, looks_first: LooksFirst::AtLines }
+    }
+
+    /// A command that changes one item.
+    pub fn of_one(neighbours: &'a [&'a Collection]) -> Sight<'a> {
+        Sight { neighbours, looks_first: LooksFirst::AtDirectory }
+    }
+
+    /// No neighbour is known.
+    pub const fn alone() -> Sight<'static> {
+        Sight { neighbours: &[], looks_first: LooksFirst::AtLines }
+    }
+
+    /// The neighbours' holdings of the item `name` that may stand against `own`. It needs no lock: a neighbour that changes
+    /// later does so by its own look, and the end is a fork or a holding that is behind, both of which are reported.
+    ///
+    /// A holding that cannot be read is not seen; its line still speaks. A neighbour whose line is covered by what is here has
+    /// nothing against it, and its directory is not read.
+    pub(crate) fn look(&self, name: &RepositoryName, own: &Holding) -> Vec<Holding> {
+        let mut seen = Vec::new();
+        for neighbour in self.neighbours {
+            let line = || line_below(name, neighbour, None).ok().flatten();
+            let directory = || own_holding(name, neighbour).ok().flatten();
+            match self.looks_first {
+                LooksFirst::AtLines => match line() {
+                    Some(line) if own.covers(&line) => {}
+                    line => seen.extend(directory().into_iter().chain(line)),
+                },
+                LooksFirst::AtDirectory => seen.extend(directory().or_else(line)),
+            }
+        }
+        seen
+    }
+}
+
 /// The holdings of one item in the collections in sight.
 #[derive(Debug, Default)]
-pub(crate) struct Sight {
+pub(crate) struct Seen {
     /// Each with the id of its collection.
     pub holdings: Vec<Holding>,
     /// Collections whose holding cannot be read, by their places, and why.
     pub unread: Vec<(usize, CollectionError)>,
 }
 
-impl Sight {
+impl Seen {
     /// Looks for the item `name` in `collections`. Where the item cannot be read, its line still speaks.
-    pub(crate) fn of(name: &RepositoryName, collections: &[&Collection]) -> Sight {
-        let mut sight = Sight::default();
+    pub(crate) fn of(name: &RepositoryName, collections: &[&Collection]) -> Seen {
+        let mut seen = Seen::default();
         for (at, collection) in collections.iter().enumerate() {
             let own = own_holding(name, collection).unwrap_or_else(|error| {
-                sight.unread.push((at, error));
+                seen.unread.push((at, error));
                 None
             });
             match line_below(name, collection, own.as_ref()) {
-                Ok(line) => sight.holdings.extend(own.into_iter().chain(line)),
-                Err(error) => sight.unread.push((at, error.into())),
+                Ok(line) => seen.holdings.extend(own.into_iter().chain(line)),
+                Err(error) => seen.unread.push((at, error.into())),
             }
         }
-        sight
+        seen
     }
 
     /// The holdings, or the first error: an error is never an absence.

@@ -12,6 +12,7 @@ use super::sources::ItemPresence;
 use super::{Became, Event, ImportError, KnownSources, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{Amender, Plan};
+use crate::holdings::Sight;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
@@ -31,7 +32,7 @@ pub struct Related {
 /// Sets the relations between rows, if `update` allows it; `rows` are those of the whole manifest. Refused
 /// rows have been reported before, and are skipped. Reports each counted row.
 pub fn relate(
-    known: &KnownSources<'_>,
+    (known, sight): (&KnownSources<'_>, Sight<'_>),
     rows: impl Iterator<Item = FoundCandidate>,
     update: Update,
     (agent, waiter): (&Agent, &Waiter<'_>),
@@ -49,7 +50,7 @@ pub fn relate(
         if update == Update::Act && writer.is_none() {
             writer = Some(collection.writer(agent, waiter)?);
         }
-        let amender = Amender { collection, writer: writer.as_ref(), locks: None, caller };
+        let amender = Amender { collection, sight, writer: writer.as_ref(), locks: None, caller };
         let became = match relate_one(known, &candidate, &name, amender) {
             Err(error) => {
                 done.failed += 1;

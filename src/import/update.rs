@@ -15,6 +15,7 @@ use crate::amend::{AmendError, Amender, Plan};
 use crate::correction::{
     CheckedRelations, Correction, CorrectionError, NewValues, RelatedCorrections, in_order,
 };
+use crate::holdings::Sight;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
@@ -38,7 +39,7 @@ const ROWS: usize = 256;
 
 /// Compares the rows of a manifest with their items, and corrects these as `update` allows.
 pub fn update(
-    known: &KnownSources<'_>,
+    (known, sight): (&KnownSources<'_>, Sight<'_>),
     rows: impl Iterator<Item = FoundCandidate>,
     update: Update,
     (agent, waiter): (&Agent, &Waiter<'_>),
@@ -51,7 +52,7 @@ pub fn update(
         Update::Act => Some(collection.writer(agent, waiter)?),
         Update::Count | Update::Plan => None,
     };
-    let amender = Amender { collection, writer: writer.as_ref(), locks: None, caller };
+    let amender = Amender { collection, sight, writer: writer.as_ref(), locks: None, caller };
     let related = RelatedCorrections::default();
     let mut run = UpdateRun { known, amender, update, related, done: Updated::default(), tell };
     let (mut keys, mut group, mut relating) = (Keys::default(), Vec::new(), Vec::new());

@@ -10,7 +10,7 @@ use crate::collection::{
     Outcomes, ReadSidecar, Rewrite, StoredItem, carry_out, lock_changes_with,
 };
 use crate::custody::{self, Custody, Has};
-use crate::holdings::{Sight, with_line};
+use crate::holdings::{Seen, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Sidecar, SidecarText};
@@ -88,7 +88,7 @@ impl Registrar<'_> {
         let mut seen = with_line(self.collection, item.name(), &own)?;
         let mut holders = Vec::new();
         for other in loss.others {
-            let found = Sight::of(name, &[other]).whole()?;
+            let found = Seen::of(name, &[other]).whole()?;
             holders.extend(found.iter().any(custody::Holding::is_in_place).then_some(other));
             seen.extend(found);
         }

@@ -18,6 +18,7 @@ use std::borrow::Borrow;
 
 use crate::amend::{AmendError, Amender, Amendment, Description};
 use crate::collection::Collection;
+use crate::holdings::Sight;
 use crate::identity::{Identifier, Language, RepositoryName};
 use crate::sidecar::{Relation, RelationKind};
 
@@ -118,7 +119,10 @@ impl RelationPlan {
     ) -> Result<(), AmendError> {
         for end in &self.ends {
             let collection = collections[end.collection].borrow();
-            let amender = Amender { collection, writer: None, locks: None, caller };
+            let others = collections.iter().enumerate().filter(|(at, _)| *at != end.collection);
+            let others: Vec<&Collection> = others.map(|(_, it)| it.borrow()).collect();
+            let sight = Sight::of_one(&others);
+            let amender = Amender { collection, sight, writer: None, locks: None, caller };
             amender.amend(end.amendment(self.action))?;
         }
         Ok(())

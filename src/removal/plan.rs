@@ -4,7 +4,7 @@ use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::custody::{self, Custody, Has, Refusal};
-use crate::holdings::{Sight, with_line};
+use crate::holdings::{Seen, with_line};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -183,7 +183,7 @@ fn step(
     if own.is_own() {
         for other in others {
             if !collection.is_same(other)? {
-                seen.extend(Sight::of(name, &[other]).whole()?);
+                seen.extend(Seen::of(name, &[other]).whole()?);
             }
         }
     }

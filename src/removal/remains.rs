@@ -10,7 +10,7 @@ use super::{DamageRule, RemovalError, Restoration, proof};
 use crate::collection::{Collection, CollectionError, Names, ReadSidecar, StoredItem, Trashed};
 use crate::custody::{self, Refusal};
 use crate::disk::{Dir, PathError};
-use crate::holdings::{Sight, with_line};
+use crate::holdings::{Seen, with_line};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         let mut seen = with_line(self.collection, item.name(), &own)?;
         for other in self.restoration.others {
             if !self.collection.is_same(other)? {
-                seen.extend(Sight::of(item.name(), &[other]).whole()?);
+                seen.extend(Seen::of(item.name(), &[other]).whole()?);
             }
         }
         let refused = |refusal| RemovalError::refused(item.name(), refusal);

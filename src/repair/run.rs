@@ -15,7 +15,7 @@ use crate::collection::{
 };
 use crate::custody::Holding;
 use crate::custody::remedy::{self, Act, remedy};
-use crate::holdings::{Sight, line_of, places, with_line};
+use crate::holdings::{Seen, line_of, places, with_line};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -276,7 +276,7 @@ impl Repairer<'_> {
         };
         seen.extend(donors.iter().map(|donor| donor.rule.clone()));
         let others: Vec<_> = self.witnesses.iter().collect();
-        let sight = Sight::of(name, &others);
+        let sight = Seen::of(name, &others);
         // A holding that cannot be read has a say only where the item's own sidecar has none.
         seen.extend(if own.is_some() { sight.holdings } else { sight.whole()? });
         Ok(seen)

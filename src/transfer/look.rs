@@ -9,7 +9,7 @@ use super::{Leaves, Recovery, RunMode, Step, Tombstones, TransferError, Verb};
 use crate::collection::{ChangeLocks, CollectionError, ReadSidecar, StoredItem};
 use crate::custody::{LineUp, Refusal, decide, line_up};
 use crate::disk::Version;
-use crate::holdings::{Sight, line_of, with_line};
+use crate::holdings::{Seen, Sight, line_of, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -148,7 +148,11 @@ impl Shared<'_> {
         let hands_over = verb == Verb::Migrate && own.is_own();
         if hands_over || own.is_deletion() {
             let others: Vec<_> = self.others.iter().collect();
-            seen.extend(Sight::of(from.name(), &others).whole()?);
+            seen.extend(Seen::of(from.name(), &others).whole()?);
+        } else if own.is_own() {
+            // An Original that is behind would spread its old state.
+            let others: Vec<_> = self.others.iter().collect();
+            seen.extend(Sight::of_many(&others).look(from.name(), &own));
         }
         if hands_over {
             if !source.sidecar.transferable {

@@ -12,7 +12,7 @@ use crate::collection::{
 };
 use crate::custody::{self, Ceded, Custody, Has, Holding, Leaves};
 use crate::disk::PathError;
-use crate::holdings::{Sight, with_line};
+use crate::holdings::{Seen, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
@@ -224,7 +224,7 @@ impl Recovery<'_> {
     /// The holding of the giver, and all holdings in sight.
     fn look(&self, item: &StoredItem, read: &ReadSidecar) -> Result<View, TransferError> {
         let own = item.holding(read, self.giver.id())?;
-        let sight = Sight::of(item.name(), self.others);
+        let sight = Seen::of(item.name(), self.others);
         // What cannot be read is out of sight. A sidecar that can be read and says nothing is damaged: its line speaks.
         let is_unseen = |at: &usize| {
             let mut unread = sight.unread.iter();

@@ -99,7 +99,14 @@ fn amend(collection: &Collection, now: &str, amendment: Amendment<'_>) -> Result
     let writer = collection.writer(&agent, &waiter(&clock))?;
     let interrupt = Interrupt::default();
     let caller = caller(&agent, &clock, &interrupt);
-    Amender { collection, writer: Some(&writer), locks: None, caller }.amend(amendment)
+    Amender {
+        collection,
+        sight: urepo::holdings::Sight::alone(),
+        writer: Some(&writer),
+        locks: None,
+        caller,
+    }
+    .amend(amendment)
 }
 
 fn instant(text: &str) -> Instant {
@@ -230,7 +237,13 @@ fn a_dry_run_changes_nothing() {
         (agent(), TestClock::at("2026-12-01T00:00:00Z"), Interrupt::default());
     let caller = caller(&agent, &clock, &interrupt);
     let collection = archive.open();
-    let amender = Amender { collection: &collection, writer: None, locks: None, caller };
+    let amender = Amender {
+        collection: &collection,
+        sight: urepo::holdings::Sight::alone(),
+        writer: None,
+        locks: None,
+        caller,
+    };
     let name = archive.name.parse().unwrap();
     let plan = amender.amend(Amendment { name, change: Box::new(entitled("Letter")) }).unwrap();
     assert_eq!(plan.sidecar.metadata.title(), Some("Letter"));

@@ -11,6 +11,7 @@ mod disk;
 mod displaced;
 mod distributor;
 mod docs;
+mod door;
 mod errors;
 mod export;
 mod faults;

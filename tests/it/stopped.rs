@@ -59,7 +59,13 @@ fn amend(collection: &Collection, names: &[RepositoryName]) -> Words {
     let (writer, interrupt) =
         (collection.writer(&agent, &waiter(&clock)).unwrap(), Interrupt::default());
     let caller = caller(&agent, &clock, &interrupt);
-    let amender = Amender { collection, writer: Some(&writer), locks: None, caller };
+    let amender = Amender {
+        collection,
+        sight: urepo::holdings::Sight::alone(),
+        writer: Some(&writer),
+        locks: None,
+        caller,
+    };
     let amendment = |name: &RepositoryName| Amendment {
         name: name.clone(),
         change: Box::new(|description| {

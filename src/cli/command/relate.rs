@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use urepo::amend::{AmendError, Amender};
 use urepo::collection::{ChangeLocks, Collection, StoredItem, Writer, lock_changes_with};
-use urepo::holdings::holdings;
+use urepo::holdings::{Sight, holdings};
 use urepo::identity::{Identifier, Language, RepositoryName};
 use urepo::relation::{
     LeftEnd, LeftReason, Misnamed, RelationAction, RelationPlan, RelationRequest, plan,
@@ -255,7 +255,10 @@ impl At {
         for at in plan.collections() {
             let writer = writers.iter().find(|(of, _)| *of == at).map(|(_, writer)| writer);
             let collection = &self.collections()[at];
-            let amender = Amender { collection, writer, locks: locks.as_ref(), caller };
+            let others = self.collections().iter().filter(|other| other.id() != collection.id());
+            let others: Vec<_> = others.collect();
+            let sight = Sight::of_one(&others);
+            let amender = Amender { collection, sight, writer, locks: locks.as_ref(), caller };
             let before = done.len();
             let _ = amender.amend_all(plan.amendments(at), &mut |name, result| {
                 done.push((name.clone(), result));

@@ -53,8 +53,8 @@ impl TransferRun<'_> {
         let progress = context.progress();
         let listing = self.args.selection.listing(context).filter(|_| mode == RunMode::Act);
         // Other collections may show that an Original is behind.
-        let mut others = context.reachable().collections;
-        others.retain(|other| other.id() != self.from.id() && other.id() != self.to.id());
+        let mut others = context.neighbours(self.from);
+        others.retain(|other| other.id() != self.to.id());
         let transfer = Transfer {
             from: self.from,
             to: self.to,

@@ -164,7 +164,7 @@ impl<'a> KnownSources<'a> {
     }
 
     /// The collection of the items.
-    pub(crate) fn collection(&self) -> &'a Collection {
+    pub fn collection(&self) -> &'a Collection {
         self.collection
     }
 

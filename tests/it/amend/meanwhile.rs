@@ -66,7 +66,13 @@ fn run(collection: &Collection, amendments: Vec<Amendment<'_>>) {
     let writer = collection.writer(&agent, &waiter(&clock)).unwrap();
     let interrupt = Interrupt::default();
     let caller = caller(&agent, &clock, &interrupt);
-    let amender = Amender { collection, writer: Some(&writer), locks: None, caller };
+    let amender = Amender {
+        collection,
+        sight: urepo::holdings::Sight::alone(),
+        writer: Some(&writer),
+        locks: None,
+        caller,
+    };
     let flow = amender.amend_all(amendments, &mut |_, result| {
         assert_eq!(result.unwrap().changes.len(), 1);
         ControlFlow::Continue(())

@@ -7,9 +7,9 @@ use urepo::agent::Agent;
 use urepo::amend::{Amender, Amendment};
 use urepo::collection::{Actual, Collection, IssueOptions, Issuer, Names, recover};
 use urepo::custody::Discard;
-use urepo::custody::remedy::{Damage, Row, remedy};
+use urepo::custody::remedy::{Condition, Damage, Row, condition, remedy};
 use urepo::disk::Watcher;
-use urepo::holdings::places;
+use urepo::holdings::{Sight, places};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::{PayloadPath, State};
@@ -90,7 +90,11 @@ impl Command<'_> {
             description.metadata.add("creator", edit).unwrap();
             Ok(())
         });
-        let amender = Amender { collection: &own, writer: Some(&writer), locks: None, caller };
+        let known = self.known()?;
+        let neighbours: Vec<_> = known[1..].iter().collect();
+        let sight = Sight::of_one(&neighbours);
+        let amender =
+            Amender { collection: &own, sight, writer: Some(&writer), locks: None, caller };
         amender.amend(Amendment { name: name.clone(), change }).map_err(told)?;
         writer.finish().map_err(told)
     }
@@ -282,6 +286,15 @@ impl Command<'_> {
         let writer = own.writer(self.agent, &waiter(self.clock)).map_err(told)?;
         repairer.repair(name, &writer).map_err(told)?;
         writer.finish().map_err(told)
+    }
+
+    /// Whether what is in sight stands against a change of the item here.
+    pub(super) fn stands_against(&self, name: &RepositoryName) -> bool {
+        let Ok(known) = self.known() else { return false };
+        let all: Vec<_> = known.iter().collect();
+        let places = places(name, &all, &mut Vec::new());
+        let found = condition(&places, known[0].id());
+        matches!(found, Some(Condition::Behind | Condition::Fork))
     }
 
     /// The remedy of an item here, by all collections in sight, if it is run here.

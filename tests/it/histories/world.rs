@@ -315,6 +315,8 @@ impl World {
         let bytes = PAYLOADS[self.deposits % PAYLOADS.len()];
         let (edit, name) = (format!("edit-{}", self.edits), name.as_ref());
         let to = || &*self.place(other.unwrap()).root;
+        let is_meta = matches!(step.deed, Deed::Meta(..));
+        let is_refused = is_meta && name.is_some_and(|name| command.stands_against(name));
         let act = || match step.deed {
             Deed::New(_) => command.new_item(bytes).map(Some),
             Deed::Mint(_) => command.mint().map(Some),
@@ -324,6 +326,9 @@ impl World {
             let text = panic.downcast_ref::<String>().cloned();
             broken("no panic", text.unwrap_or_else(|| "a panic".to_owned()))
         })?;
+        if is_refused && ended.is_ok() {
+            return broken("a newer state in sight stops a change", step.to_string());
+        }
         self.struck = faults.struck().is_some();
         Ok(Some(ended))
     }

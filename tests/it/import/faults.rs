@@ -39,7 +39,13 @@ fn run(root: &Path, sources: &Path, watcher: &Watcher) -> Vec<Event> {
         && let Ok(ledger) = KnownSources::open(&collection, Some(&agent()))
     {
         let mut tell = |_| Ok(());
-        let _ = relate(&ledger, rows(sources), Update::Act, (&agent(), &waiter(&clock)), &mut tell);
+        let _ = relate(
+            (&ledger, urepo::holdings::Sight::alone()),
+            rows(sources),
+            Update::Act,
+            (&agent(), &waiter(&clock)),
+            &mut tell,
+        );
     }
     events
 }

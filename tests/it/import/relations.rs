@@ -50,7 +50,15 @@ impl Rerun {
             Ok(())
         };
         let acting = (&agent(), &waiter(&self.clock));
-        let failed = relate(&ledger, self.rows(), Update::Act, acting, &mut tell).unwrap().failed;
+        let failed = relate(
+            (&ledger, urepo::holdings::Sight::alone()),
+            self.rows(),
+            Update::Act,
+            acting,
+            &mut tell,
+        )
+        .unwrap()
+        .failed;
         assert_eq!(failed, told.len() as u64);
         let two = resolved(&self.sources()).unwrap().join("two").display().to_string();
         told.iter().map(|word| word.replace(&two, "TWO").replace("line 2: ", "")).collect()

@@ -30,8 +30,13 @@ fn link(root: &std::path::Path, names: &[RepositoryName], watcher: &Watcher) -> 
     let plan = plan(&collections, 0, &names[0], &request).ok()?;
     plan.check(&collections, caller).ok()?;
     let writer = collections[0].writer(&agent, &waiter(&clock)).ok()?;
-    let amender =
-        Amender { collection: &collections[0], writer: Some(&writer), locks: None, caller };
+    let amender = Amender {
+        collection: &collections[0],
+        sight: urepo::holdings::Sight::alone(),
+        writer: Some(&writer),
+        locks: None,
+        caller,
+    };
     let mut is_done = true;
     let _ = amender.amend_all(plan.amendments(0), &mut |_, result| {
         is_done &= result.is_ok();

@@ -84,7 +84,13 @@ fn relate(collection: &Collection, clock: &TestClock) {
     let (agent, interrupt) = (agent(), Interrupt::default());
     let writer = collection.writer(&agent, &waiter(clock)).unwrap();
     let caller = caller(&agent, clock, &interrupt);
-    let amender = Amender { collection, writer: Some(&writer), locks: None, caller };
+    let amender = Amender {
+        collection,
+        sight: urepo::holdings::Sight::alone(),
+        writer: Some(&writer),
+        locks: None,
+        caller,
+    };
     let _ = amender.amend_all(plan.amendments(0).chain([title]), &mut |name, result| {
         assert!(!result.unwrap().changes.is_empty(), "{name}");
         ControlFlow::Continue(())

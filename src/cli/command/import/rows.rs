@@ -1,5 +1,6 @@
 //! Rows whose items were imported before, or have relations.
 
+use urepo::holdings::Sight;
 use urepo::import::{KnownSources, Summary, Update, Updated, relate, update};
 
 use super::Import;
@@ -35,6 +36,9 @@ impl Import {
             (true, true) => &[Compare],
             (true, false) => &[Compare, Relate],
         };
+        let neighbours = context.neighbours(known.collection());
+        let neighbours: Vec<_> = neighbours.iter().collect();
+        let seen = (known, Sight::of_many(&neighbours));
         for step in steps {
             let goes_on = summary.fatal.is_none() && !context.interrupt.requested();
             if summary.there == 0 && (is_dry || *step == Compare) || !is_dry && !goes_on {
@@ -49,10 +53,10 @@ impl Import {
                 (_, false) => Update::Act,
             };
             if *step == Relate {
-                summary.add(relate(known, rows, mode, acting, reporter)?);
+                summary.add(relate(seen, rows, mode, acting, reporter)?);
                 continue;
             }
-            let done = update(known, rows, mode, acting, reporter)?;
+            let done = update(seen, rows, mode, acting, reporter)?;
             summary.rows = Updated { updated: done.updated + summary.rows.updated, ..done };
             summary.failed += summary.rows.failed.len() as u64;
             summary.refused.extend(summary.rows.failed.iter().cloned());

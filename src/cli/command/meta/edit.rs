@@ -7,6 +7,7 @@ use std::process::Command;
 use urepo::amend::{Amendment, Description};
 use urepo::collection::Collection;
 use urepo::disk::{Dir, StoredFile, Watcher};
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::sidecar::{Sidecar, TERMS};
 
@@ -102,7 +103,10 @@ impl Edit {
 fn check_changeable(context: &Context, collection: &Collection, name: &RepositoryName) -> Done {
     let progress = context.progress();
     let caller = context.caller(&*progress);
-    let amender = urepo::amend::Amender { collection, writer: None, locks: None, caller };
+    let neighbours = context.neighbours(collection);
+    let neighbours: Vec<_> = neighbours.iter().collect();
+    let sight = Sight::of_one(&neighbours);
+    let amender = urepo::amend::Amender { collection, sight, writer: None, locks: None, caller };
     let amendment = Amendment { name: name.clone(), change: Box::new(|_| Ok(())) };
     let reporter = AmendReporter::new(context, collection, true);
     amender.amend(amendment).map(|_| ()).map_err(|error| reporter.explain(error))
@@ -116,7 +120,7 @@ fn change_to(
 ) -> Done {
     let mut reporter = AmendReporter::new(context, collection, true);
     let name = base.name.clone();
-    let done = with_amender(context, collection, |amender| {
+    let done = with_amender(context, collection, true, |amender| {
         let change = Box::new(|now: &mut Description| now.replace(base, wanted));
         let result = amender.amend(Amendment { name: name.clone(), change });
         let _ = reporter.tell(&name, result);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use urepo::amend::Amender;
 use urepo::deposit::OnError;
 use urepo::disk::resolved;
+use urepo::holdings::Sight;
 use urepo::import::TableOptions;
 use urepo::import::described::{DescribedRows, DescriptionImport, ItemFinder, RowOutcome, rows};
 
@@ -89,7 +90,10 @@ impl Import {
         let is_dry = context.global.dry_run;
         let progress = context.progress();
         let caller = context.caller(&*progress);
-        let amender = Amender { collection: &collection, writer: None, locks: None, caller };
+        let neighbours = context.neighbours(&collection);
+        let neighbours: Vec<_> = neighbours.iter().collect();
+        let sight = Sight::of_many(&neighbours);
+        let amender = Amender { collection: &collection, sight, writer: None, locks: None, caller };
         let checking = DescriptionImport { finder: &finder, amender, clears: self.clear_empty };
         let checked = checking.check(found, &context.interrupt, &mut |outcome| match outcome {
             RowOutcome::Refused { .. } => self.told(&mut reporter, outcome),
@@ -103,7 +107,7 @@ impl Import {
             return reporter.finish_with(Ok(()), refusal);
         }
         let again = source.rows()?;
-        let done = with_amender(context, &collection, |amender| {
+        let done = with_amender(context, &collection, false, |amender| {
             let import =
                 DescriptionImport { finder: &finder, amender: *amender, clears: self.clear_empty };
             let _ =

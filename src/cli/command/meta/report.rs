@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use urepo::amend::{AmendError, Amender, Amendment, Plan};
 use urepo::collection::{Collection, Writer};
 use urepo::correction::CorrectionError;
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::import::described::DescribedError;
 use urepo::item::State;
@@ -45,7 +46,7 @@ pub(super) fn amend_selected<'c>(
     let mut reporter = AmendReporter::new(context, &collection, selection.is_single());
     reporter.passes_others = !selection.names_items();
     let feed = selection.of(context, &collection)?.into_feed();
-    let done = with_amender(context, &collection, |amender| {
+    let done = with_amender(context, &collection, selection.is_single(), |amender| {
         let mut names = Vec::new();
         let mut flow = ControlFlow::Continue(());
         let mut amend = |names: &mut Vec<RepositoryName>| {
@@ -68,17 +69,21 @@ pub(super) fn amend_selected<'c>(
     reporter.finish(done)
 }
 
-/// Calls `work` with the right to change the descriptions of items; in a dry run, without it.
+/// Calls `work` with the right to change the descriptions of items, or of `is_one`; in a dry run, without it.
 pub(in crate::cli::command) fn with_amender(
     context: &Context,
     collection: &Collection,
+    is_one: bool,
     work: impl FnOnce(&Amender<'_>) -> Done,
 ) -> Done {
     let is_dry = context.global.dry_run;
     let writer = if is_dry { None } else { Some(context.writer(collection)?) };
     let progress = context.progress();
     let caller = context.caller(&*progress);
-    let done = work(&Amender { collection, writer: writer.as_ref(), locks: None, caller });
+    let neighbours = context.neighbours(collection);
+    let neighbours: Vec<_> = neighbours.iter().collect();
+    let sight = if is_one { Sight::of_one(&neighbours) } else { Sight::of_many(&neighbours) };
+    let done = work(&Amender { collection, sight, writer: writer.as_ref(), locks: None, caller });
     let finished = writer.map_or(Ok(()), Writer::finish);
     done.and_then(|()| Ok(finished?))
 }

@@ -17,7 +17,13 @@ fn import(collection: &Collection, table: &str) -> bool {
     let interrupt = Interrupt::default();
     let caller = caller(&agent, &clock, &interrupt);
     let finder = ItemFinder::new(collection, PathBuf::from("/"));
-    let amender = Amender { collection, writer: Some(&writer), locks: None, caller };
+    let amender = Amender {
+        collection,
+        sight: urepo::holdings::Sight::alone(),
+        writer: Some(&writer),
+        locks: None,
+        caller,
+    };
     let import = DescriptionImport { finder: &finder, amender, clears: false };
     let kind = TableOptions::new(Format::Csv);
     let read = || rows(Box::new(std::io::Cursor::new(table.to_owned())), "table", &kind).unwrap();

@@ -18,7 +18,13 @@ fn differences(collection: &Collection, document: Vec<u8>, format: Format) -> Ve
     let interrupt = Interrupt::default();
     let caller = caller(&agent, &clock, &interrupt);
     let finder = ItemFinder::new(collection, PathBuf::from("/"));
-    let amender = Amender { collection, writer: None, locks: None, caller };
+    let amender = Amender {
+        collection,
+        sight: urepo::holdings::Sight::alone(),
+        writer: None,
+        locks: None,
+        caller,
+    };
     let import = DescriptionImport { finder: &finder, amender, clears: true };
     let read = match rows(
         Box::new(std::io::Cursor::new(document)),
