@@ -26,12 +26,12 @@ const STANDINGS: &[(&str, &[&str], [i32; 10])] = &[
     (
         "the Original, put back; `b` has it by now",
         &["save", "a migrate ITEM --to b", "put back"],
-        [0; 10],
+        [23, 1, 23, 3, 23, 23, 23, 0, 23, 0],
     ),
     (
         "the Original, put back; `b` has a newer Copy",
         &["save", "a meta set ITEM title=New", "a copy ITEM --to b", "put back"],
-        [0; 10],
+        [23, 1, 23, 3, 23, 23, 23, 0, 23, 0],
     ),
     (
         "a line of its own: both were changed",
@@ -44,11 +44,11 @@ const STANDINGS: &[(&str, &[&str], [i32; 10])] = &[
             "a meta set ITEM title=Here",
             "known",
         ],
-        [0; 10],
+        [23, 1, 23, 3, 23, 23, 23, 0, 23, 0],
     ),
-    ("a Copy", &["a migrate ITEM --to b --leave-copy"], [0; 10]),
-    ("a stub", &["a migrate ITEM --to b"], [0; 10]),
-    ("a tombstone", &["a delete ITEM --force last --yes"], [0; 10]),
+    ("a Copy", &["a migrate ITEM --to b --leave-copy"], [23, 1, 23, 0, 0, 0, 0, 0, 23, 0]),
+    ("a stub", &["a migrate ITEM --to b"], [23, 1, 23, 0, 23, 23, 23, 23, 23, 0]),
+    ("a tombstone", &["a delete ITEM --force last --yes"], [22, 1, 22, 3, 22, 22, 22, 0, 22, 0]),
     (
         "the Original, put back; its deletion has travelled to `b`",
         &[
@@ -58,9 +58,13 @@ const STANDINGS: &[(&str, &[&str], [i32; 10])] = &[
             "a copy --all --to b",
             "put back",
         ],
-        [0; 10],
+        [23, 1, 23, 3, 23, 23, 0, 0, 23, 0],
     ),
-    ("missing; a Copy in `b`", &["a copy ITEM --to b", "lose"], [0; 10]),
+    (
+        "missing; a Copy in `b`",
+        &["a copy ITEM --to b", "lose"],
+        [21, 1, 21, 3, 21, 21, 21, 21, 21, 0],
+    ),
 ];
 
 fn settings(world: &World, names: &[&str]) {

@@ -16,13 +16,6 @@ impl World {
         self.bring_into_sight()?;
         for at in 0..self.items.len() {
             let mut typed = Vec::new();
-            let is_above = |site: Site| {
-                let row = self.command_at(site, Watcher::default()).remedy(&self.items[at].name);
-                row.is_some_and(|(row, _)| row == Row::AboveLine)
-            };
-            if SITES.into_iter().any(is_above) {
-                continue;
-            }
             for round in 0..=ROUNDS {
                 let before = typed.len();
                 for site in SITES {
