@@ -1,5 +1,6 @@
 //! The context of every command: settings, streams, clock, interrupt, agent.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -28,7 +29,7 @@ use super::global::Global;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Shown, Total, Unit};
-use super::{agent, typed};
+use super::{agent, shell, typed};
 
 /// The context of every command.
 pub(crate) struct Context {
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     ctrl_c: Mutex<CtrlC>,
     /// The number of items of the run, once it is known.
     total: Total,
+    /// The roots of collections with two ids, which a warning has named.
+    warned: Mutex<BTreeSet<PathBuf>>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
 }
@@ -77,6 +80,7 @@ impl Context {
             current,
             total: Total::default(),
             unresolved: Mutex::default(),
+            warned: Mutex::default(),
         })
     }
 
@@ -148,7 +152,25 @@ impl Context {
 
     /// Opens the collection at `path`.
     pub(crate) fn open(&self, path: &Path) -> Result<Collection, CollectionError> {
-        Ok(self.attended(Collection::open(path, &self.watcher())?))
+        let collection = self.attended(Collection::open(path, &self.watcher())?);
+        if let Some(stated) = collection.stated_id() {
+            self.warn_of_id(&collection, stated);
+        }
+        Ok(collection)
+    }
+
+    /// Says once that the ledger of `collection` has another id than its settings state.
+    fn warn_of_id(&self, collection: &Collection, stated: &str) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.insert(collection.path().to_path_buf()) {
+            let (settings, root) = (collection.settings_path(), shell::word(collection.path()));
+            self.printer.warning(&format!(
+                "`{}` has the id {stated}, the ledger beside it {}, which counts; nothing can be changed until `urepo \
+                 -c {root} recover` has mended it",
+                settings.display(),
+                collection.id()
+            ));
+        }
     }
 
     /// The collection with the waiting and the warnings of this run.

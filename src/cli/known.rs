@@ -116,8 +116,8 @@ impl Known {
     /// Adds a collection, unless one with its id exists: then it is the same, or a clone without further
     /// data.
     fn add(&mut self, context: &Context, collection: Collection) -> Result<(), Failure> {
-        let id = &collection.settings().id;
-        let Some(first) = self.collections.iter().find(|known| known.settings().id == *id) else {
+        let has_id = |known: &&Collection| known.id() == collection.id();
+        let Some(first) = self.collections.iter().find(has_id) else {
             self.collections.push(collection);
             return Ok(());
         };

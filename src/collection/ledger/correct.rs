@@ -81,6 +81,7 @@ impl Collection {
         let holder = agent.holder(waiter.clock);
         let locked = |error| CollectionError::locked(&self.settings().name, error);
         let own = self.ensure_own()?;
+        self.check_id()?;
         let _lock =
             Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter).map_err(locked)?;
         self.rebuild_ledger_alone(own, agent, waiter)?;

@@ -63,10 +63,15 @@ fn without_settings() {
     std::fs::remove_file(world.path("archive/urepo.toml")).unwrap();
     refuses(&world, "-c archive list", 10).tells(str![[r#"
 error: the settings of the collection are missing: `[WORLD]/archive/urepo.toml`
-hint: put it back from a backup; without one, `urepo init [WORLD]/archive --host FQDN` makes a new one, with another `id`
+hint: put it back from a backup; without one, `urepo -c [WORLD]/archive recover` writes it again
 
 "#]]);
-    world.run("init archive --host archive.example.org").succeeded();
+    refuses(&world, "init archive --host archive.example.org", 23).tells(str![[r#"
+error: `[WORLD]/archive` has the ledger of a collection, whose `urepo.toml` is missing
+hint: `urepo -c [WORLD]/archive recover` writes it again
+
+"#]]);
+    world.run("-c archive recover").succeeded();
     world.run("-c archive verify").succeeded();
 }
 
