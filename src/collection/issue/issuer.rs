@@ -119,6 +119,7 @@ impl<'a> Issuer<'a> {
             distributor.interrupt = options.interrupt.clone();
             distributor.ibips = subsystem.ibip_prefix()?;
             distributor.host_state = options.host_state.clone();
+            distributor.collection = Some(collection.id().to_owned());
             let names = PrefixTree::of(collection, prefix);
             sources.push(LabelSource { subsystem, distributor, names });
         }
