@@ -276,7 +276,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
     settings(&whole.replace("host =", "hots ="));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `takes`
+caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `machine`, `takes`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);
