@@ -207,6 +207,7 @@ impl Context {
 
     /// The right to write in `collection`.
     pub(crate) fn writer(&self, collection: &Collection) -> Result<Writer, Failure> {
+        self.check_twins(collection)?;
         Ok(collection.writer(&self.agent, &self.waiter())?)
     }
 

@@ -12,6 +12,7 @@ use super::context::Context;
 use super::exit::Exit;
 use super::explain::label_hint;
 use super::failure::Failure;
+use super::twins::Twin;
 use super::{human, shell};
 
 /// Collections that can be compared, with unique ids.
@@ -122,11 +123,17 @@ impl Known {
             return Ok(());
         };
         if !first.has_same_root(&collection)? {
-            context.printer.warning(&format!(
-                "`{}` has the same id as `{}` and is left aside",
-                collection.path().display(),
-                first.path().display()
-            ));
+            let (first_path, path) = (first.path().display(), collection.path().display());
+            context.printer.warning(&match Twin::of(first, &collection)? {
+                Twin::Backup => format!("`{path}` is a backup of `{first_path}` and is left aside"),
+                Twin::Ahead => format!(
+                    "`{first_path}` is a backup of `{path}`, which has gone on and is left aside here"
+                ),
+                Twin::Apart => format!(
+                    "`{path}` has the same id as `{first_path}`, each has changes that the other lacks: `{path}` is left \
+                     aside; `urepo recover --new-id` in one of them makes another collection of it"
+                ),
+            });
         }
         Ok(())
     }

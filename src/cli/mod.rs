@@ -31,6 +31,7 @@ mod select;
 mod shell;
 mod table;
 mod trace;
+mod twins;
 mod typed;
 mod usage;
 mod when;

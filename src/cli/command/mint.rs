@@ -71,6 +71,7 @@ impl Mint {
             report.summary.counts.items = self.count;
             return report.finish(End::default());
         }
+        context.check_twins(&collection)?;
         let mut left = self.count;
         while left > 0 {
             if context.interrupt.requested() {

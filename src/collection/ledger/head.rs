@@ -73,6 +73,17 @@ impl Collection {
         Collection { head_note: note, ..self }
     }
 
+    /// Whether the ledger of `other` goes on where this one ends: this root is a backup of the other, or both are equal.
+    pub fn is_continued_in(&self, other: &Collection) -> Result<bool, PathError> {
+        let Some(dir) = self.ledger()? else { return Ok(true) };
+        let Head { end, sum } = super::chain::last_head(&dir)?;
+        match other.ledger()? {
+            _ if end == Position::default() => Ok(true),
+            Some(dir) => ends_with_sum(&dir, end, sum),
+            None => Ok(false),
+        }
+    }
+
     /// Whether the ledger was shortened or put back since this machine wrote it.
     pub(super) fn is_ledger_put_back(&self) -> Result<bool, PathError> {
         let Some(note) = &self.head_note else { return Ok(false) };

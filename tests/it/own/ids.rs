@@ -124,3 +124,58 @@ fn a_copied_collection_becomes_another() {
     is_original(&world, &kept);
     world.run("-c archive copy --all --to copied").succeeded();
 }
+
+/// Lists collections in the settings.
+fn settings(world: &World, roots: &[&str]) {
+    let lines = roots.iter().map(|root| format!("{root} = '{}'\n", world.path(root).display()));
+    let text = format!("[collections]\n{}", lines.collect::<String>());
+    world.write(".config/urepo/config.toml", text);
+}
+
+#[test]
+fn a_backup_in_the_settings_goes_on_for_nobody() {
+    let (world, kept, _) = world();
+    copy_tree(&world.path("archive"), &world.path("backup"));
+    settings(&world, &["archive", "backup", "mirror"]);
+    // The original goes on, and the backup mends it.
+    is_original(&world, &kept);
+    deposit_one(&world, "later.txt");
+    world.run("-c archive copy --all --to mirror").succeeded();
+    for refused in [
+        format!("meta set {kept} title=x"),
+        format!("delete {kept} --force last --yes"),
+        "mint".to_owned(),
+        format!("copy {kept} --to mirror"),
+    ] {
+        let ran = world.run(&format!("-c backup {refused}"));
+        let is_backup = ran.stderr.contains("`[WORLD]/backup` is a backup of `[WORLD]/archive`");
+        assert!(
+            ran.code == 23 && is_backup || refused.starts_with("copy"),
+            "{refused}: {}",
+            ran.stderr
+        );
+    }
+    let ran = world.run("-c archive status");
+    assert!(ran.stderr.contains("`[WORLD]/backup` is a backup of"), "{}", ran.stderr);
+    let directory = format!("archive/{kept}/doc");
+    std::fs::remove_dir_all(world.path(&directory)).unwrap();
+    world.run(&format!("-c archive repair {kept} --from backup")).succeeded();
+    assert!(world.path(&directory).is_dir());
+}
+
+#[test]
+fn roots_of_one_id_that_went_apart_are_refused_both() {
+    let (world, kept, _) = world();
+    copy_tree(&world.path("archive"), &world.path("copied"));
+    is_original(&world, &kept);
+    world.run(&format!("-c copied meta set {kept} title=Other")).succeeded();
+    settings(&world, &["archive", "copied", "mirror"]);
+    for root in ["archive", "copied"] {
+        let ran = world.run(&format!("-c {root} meta set {kept} title=x"));
+        assert_eq!(ran.code, 23, "{}", ran.stderr);
+        assert!(ran.stderr.contains("recover --new-id"), "{}", ran.stderr);
+        assert!(world.run(&format!("-c {root} show {kept}")).code == 0);
+    }
+    world.run("-c copied recover --new-id --yes").succeeded();
+    is_original(&world, &kept);
+}
