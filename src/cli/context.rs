@@ -208,7 +208,28 @@ impl Context {
     /// The right to write in `collection`.
     pub(crate) fn writer(&self, collection: &Collection) -> Result<Writer, Failure> {
         self.check_twins(collection)?;
+        if collection.is_ledger_put_back()? {
+            self.printer.warning(&put_back(collection));
+        }
         Ok(collection.writer(&self.agent, &self.waiter())?)
+    }
+
+    /// The right to change items that are in `collection`. A ledger that was put back does not tell which changes of them are
+    /// missing.
+    pub(crate) fn writer_to_change(&self, collection: &Collection) -> Result<Writer, Failure> {
+        self.check_ledger(collection)?;
+        self.writer(collection)
+    }
+
+    /// Makes sure that the ledger of `collection` is the one that this machine wrote.
+    pub(crate) fn check_ledger(&self, collection: &Collection) -> Result<(), Failure> {
+        if collection.is_ledger_put_back()? {
+            return Err(Failure::new(Exit::Conflict, put_back(collection)).hint(format!(
+                "`urepo -c {} recover --restored` accepts a backup that was put back",
+                shell::word(collection.path())
+            )));
+        }
+        Ok(())
     }
 
     /// Warns of what a distributor noticed.
@@ -319,6 +340,14 @@ impl Context {
         let of_parent = || Some(resolved(path.parent()?).ok()?.join(path.file_name()?));
         resolved(&path).ok().or_else(of_parent).unwrap_or(path)
     }
+}
+
+/// The words for a ledger of `collection` that is not the one this machine wrote.
+pub(crate) fn put_back(collection: &Collection) -> String {
+    let path = collection.path().display();
+    format!(
+        "the ledger of `{path}` was shortened or put back, so that changes of its items may be missing"
+    )
 }
 
 pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {

@@ -96,6 +96,9 @@ impl Recover {
             if self.accept_loss {
                 ledger::tell_plan(context, &collection, &named)?;
             }
+            if self.restored {
+                ledger::tell_restored(context, &collection, mirrors.is_empty())?;
+            }
             self.line_up(context, &collection, &mirrors)?;
             return tell_plan(context, &collection, (&mirrors, self.index));
         }
@@ -112,7 +115,7 @@ impl Recover {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
         if self.restored {
-            collection.accept_ledger()?;
+            collection.accept_ledger(&context.agent, &context.clock)?;
         }
         let mut is_behind = false;
         // New names are later than all that are known.

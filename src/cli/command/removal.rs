@@ -63,6 +63,7 @@ impl RemovalRun<'_> {
             }
             let progress = context.progress();
             context.check_twins(collection)?;
+            context.check_ledger(collection)?;
             let writer = collection.writer_to_delete(&context.agent, &context.waiter())?;
             let remover = Remover { collection, writer, caller: context.caller(&*progress) };
             act(&remover, &mut |name, outcome| note(context, &mut report, name, outcome));

@@ -12,12 +12,12 @@ use urepo::holdings::{self, Holdings, Survey, Weight};
 use urepo::identity::{Prefix, RepositoryName};
 
 use crate::cli::Done;
-use crate::cli::context::Context;
+use crate::cli::context::{Context, put_back};
 use crate::cli::failure::{Failure, go_on};
-use crate::cli::human;
 use crate::cli::known::Known;
 use crate::cli::printer::Verbosity;
 use crate::cli::report::{End, Report};
+use crate::cli::{human, shell};
 
 use tally::{Contradiction, Tally};
 
@@ -64,6 +64,17 @@ impl Status {
         }
         let known = context.known(&self.with)?;
         let mut tally = Tally::new(&known);
+        for collection in &known.collections {
+            if collection.is_ledger_put_back()? {
+                context.printer.warning(&put_back(collection));
+                let root = shell::word(collection.path());
+                context.printer.hint(&format!(
+                    "`urepo -c {root} recover --restored` accepts a backup that was put back"
+                ));
+                let name = &collection.settings().name;
+                tally.unseen.push(format!("`{name}` has a ledger that was put back"));
+            }
+        }
         let names = Names::of(self.prefix.clone());
         let survey = Survey {
             collections: &known.collections,

@@ -60,7 +60,7 @@ impl TransferRun<'_> {
             to: self.to,
             writer: (mode == RunMode::Act).then(|| context.writer(self.to)).transpose()?,
             source_writer: match (self.verb, mode) {
-                (Verb::Migrate, RunMode::Act) => Some(context.writer(self.from)?),
+                (Verb::Migrate, RunMode::Act) => Some(context.writer_to_change(self.from)?),
                 _ => None,
             },
             options: Options {

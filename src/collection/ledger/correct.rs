@@ -114,7 +114,7 @@ impl Collection {
         }
         let is_put_back = is_put_back && agreed.is_put_back;
         if is_put_back {
-            self.accept_ledger()?;
+            self.accept_ledger(agent, waiter.clock)?;
         }
         Ok(Corrected { added: needed, damaged, is_put_back })
     }
