@@ -282,7 +282,12 @@ impl Context {
 
     /// What this machine remembers of the prefixes that it issues.
     fn host_state(&self) -> HostState {
-        HostState { dir: Some(self.absolute(&self.config.state.value)) }
+        HostState { dir: Some(self.state_dir()) }
+    }
+
+    /// The directory of the host state.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.absolute(&self.config.state.value)
     }
 
     /// The collections at `roots`, by path or name.
@@ -299,6 +304,8 @@ impl Context {
             patience: self.patience(),
             host_state: self.host_state(),
             names_from,
+            // One disk is no archive.
+            copies: 1,
         }
     }
 

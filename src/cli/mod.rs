@@ -27,6 +27,7 @@ mod printer;
 mod progress;
 mod records;
 mod report;
+mod seen;
 mod select;
 mod shell;
 mod table;

@@ -26,6 +26,8 @@ pub struct Founder<'a> {
     pub host_state: HostState,
     /// Collections that hold names of the same prefix, or held them: mirrors of a lost collection.
     pub names_from: &'a [Collection],
+    /// How many Copies each Original should have.
+    pub copies: u32,
 }
 
 /// Creates a collection in the directory `root`, an absolute path, which may exist.
@@ -45,7 +47,7 @@ pub fn init(
     let dir = Dir::make_with_parents(root, watcher)?;
     let memory = make_own(&dir)?.ensure_dir(layout::MEMORY)?;
     let notices = begin_memory(&dir, memory, &subsystem, founder)?;
-    Ok((make(&dir, name, vec![subsystem])?, notices))
+    Ok((make(&dir, name, (vec![subsystem], founder.copies))?, notices))
 }
 
 /// Makes sure that identifiers and IBIps can be built from `subsystem`.
@@ -85,10 +87,14 @@ pub fn init_without_names(
     check_place(root)?;
     let dir = Dir::make_with_parents(root, watcher)?;
     make_own(&dir)?;
-    make(&dir, name, Vec::new())
+    make(&dir, name, (Vec::new(), 0))
 }
 
-fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection, CollectionError> {
+fn make(
+    dir: &Dir,
+    name: &str,
+    (subsystems, copies): (Vec<Subsystem>, u32),
+) -> Result<Collection, CollectionError> {
     let own = dir.open_dir(layout::OWN)?;
     // Of two created here at once, the first one stays: it may have issued names, which belong to its id.
     let _lock = Lock::take_unsigned(&own, layout::LOCK, LockMode::Exclusive, &Waiter::default())
@@ -99,7 +105,8 @@ fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection,
     check_ledger(dir)?;
     // Only a new collection has no ledger. If it is missing later, it is lost, and rebuilt from the items.
     let id = ledger::begin(&own, new_id()?)?;
-    let settings = Settings::new(id, name.to_owned(), subsystems);
+    let mut settings = Settings::new(id, name.to_owned(), subsystems);
+    settings.copies = copies;
     ensure_readme(dir, &own)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(dir.path(), &dir.watcher())

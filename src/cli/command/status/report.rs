@@ -192,7 +192,7 @@ fn error(exit: Exit, message: String) -> ErrorText {
 
 /// Fills in the last record.
 pub(super) fn fill(report: &mut Report<'_>, known: &Known, tally: &Tally) {
-    report.summary.complete = Some(tally.unseen.is_empty());
+    report.summary.complete = Some(tally.unseen.is_empty() && known.missing.is_empty());
     report.summary.missing = Some(known.missing_names.clone());
     report.summary.counts.items = tally.items;
     report.count("collections", known.collections.len() as u64);
