@@ -1,5 +1,6 @@
 //! The context of every command: settings, streams, clock, interrupt, agent.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -28,7 +29,7 @@ use super::global::Global;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
 use super::progress::{Shown, Total, Unit};
-use super::{agent, typed};
+use super::{agent, shell, typed};
 
 /// The context of every command.
 pub(crate) struct Context {
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     ctrl_c: Mutex<CtrlC>,
     /// The number of items of the run, once it is known.
     total: Total,
+    /// The roots of collections with two ids, which a warning has named.
+    warned: Mutex<BTreeSet<PathBuf>>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
 }
@@ -77,6 +80,7 @@ impl Context {
             current,
             total: Total::default(),
             unresolved: Mutex::default(),
+            warned: Mutex::default(),
         })
     }
 
@@ -148,7 +152,30 @@ impl Context {
 
     /// Opens the collection at `path`.
     pub(crate) fn open(&self, path: &Path) -> Result<Collection, CollectionError> {
-        Ok(self.attended(Collection::open(path, &self.watcher())?))
+        Ok(self.checked(Collection::open(path, &self.watcher())?))
+    }
+
+    /// The collection, as this run uses it, with a warning if its settings state another id than its ledger.
+    pub(crate) fn checked(&self, collection: Collection) -> Collection {
+        let collection = self.attended(collection);
+        if let Some(stated) = collection.stated_id() {
+            self.warn_of_id(&collection, stated);
+        }
+        collection
+    }
+
+    /// Says once that the ledger of `collection` has another id than its settings state.
+    fn warn_of_id(&self, collection: &Collection, stated: &str) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.insert(collection.path().to_path_buf()) {
+            let (settings, root) = (collection.settings_path(), shell::word(collection.path()));
+            self.printer.warning(&format!(
+                "`{}` has the id {stated}, the ledger beside it {}, which counts; nothing can be changed until `urepo \
+                 -c {root} recover` has mended it",
+                settings.display(),
+                collection.id()
+            ));
+        }
     }
 
     /// The collection with the waiting and the warnings of this run.
@@ -185,7 +212,29 @@ impl Context {
 
     /// The right to write in `collection`.
     pub(crate) fn writer(&self, collection: &Collection) -> Result<Writer, Failure> {
+        self.check_twins(collection)?;
+        if collection.is_ledger_put_back()? {
+            self.printer.warning(&put_back(collection));
+        }
         Ok(collection.writer(&self.agent, &self.waiter())?)
+    }
+
+    /// The right to change items that are in `collection`. A ledger that was put back does not tell which changes of them are
+    /// missing.
+    pub(crate) fn writer_to_change(&self, collection: &Collection) -> Result<Writer, Failure> {
+        self.check_ledger(collection)?;
+        self.writer(collection)
+    }
+
+    /// Makes sure that the ledger of `collection` is the one that this machine wrote.
+    pub(crate) fn check_ledger(&self, collection: &Collection) -> Result<(), Failure> {
+        if collection.is_ledger_put_back()? {
+            return Err(Failure::new(Exit::Conflict, put_back(collection)).hint(format!(
+                "`urepo -c {} recover --restored` accepts a backup that was put back",
+                shell::word(collection.path())
+            )));
+        }
+        Ok(())
     }
 
     /// Warns of what a distributor noticed.
@@ -238,7 +287,12 @@ impl Context {
 
     /// What this machine remembers of the prefixes that it issues.
     fn host_state(&self) -> HostState {
-        HostState { dir: Some(self.absolute(&self.config.state.value)) }
+        HostState { dir: Some(self.state_dir()) }
+    }
+
+    /// The directory of the host state.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.absolute(&self.config.state.value)
     }
 
     /// The collections at `roots`, by path or name.
@@ -255,6 +309,8 @@ impl Context {
             patience: self.patience(),
             host_state: self.host_state(),
             names_from,
+            // One disk is no archive.
+            copies: 1,
         }
     }
 
@@ -296,6 +352,14 @@ impl Context {
         let of_parent = || Some(resolved(path.parent()?).ok()?.join(path.file_name()?));
         resolved(&path).ok().or_else(of_parent).unwrap_or(path)
     }
+}
+
+/// The words for a ledger of `collection` that is not the one this machine wrote.
+pub(crate) fn put_back(collection: &Collection) -> String {
+    let path = collection.path().display();
+    format!(
+        "the ledger of `{path}` was shortened or put back, so that changes of its items may be missing"
+    )
 }
 
 pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {

@@ -16,6 +16,7 @@ use super::context::Context;
 use super::exit::Exit;
 use super::explain::label_hint;
 use super::failure::Failure;
+use super::twins::Twin;
 use super::{human, shell};
 
 /// Wait for the other collections of the settings.
@@ -112,7 +113,7 @@ impl Context {
 
     /// Opens collections side by side. One that does not answer in time is out of sight: a disk on a network must not stop the
     /// work on others.
-    fn open_all(
+    pub(super) fn open_all(
         &self,
         paths: impl IntoIterator<Item = PathBuf>,
     ) -> Vec<Result<Collection, CollectionError>> {
@@ -133,7 +134,7 @@ impl Context {
             };
             let opened: Result<Collection, CollectionError> =
                 opened.recv_timeout(left).map_err(late)?;
-            opened.map(|collection| self.attended(collection))
+            opened.map(|collection| self.checked(collection))
         };
         opening.into_iter().map(wait).collect()
     }
@@ -170,17 +171,23 @@ impl Known {
     /// Adds a collection, unless one with its id exists: then it is the same, or a clone without further
     /// data.
     fn add(&mut self, context: &Context, collection: Collection) -> Result<(), Failure> {
-        let id = &collection.settings().id;
-        let Some(first) = self.collections.iter().find(|known| known.settings().id == *id) else {
+        let has_id = |known: &&Collection| known.id() == collection.id();
+        let Some(first) = self.collections.iter().find(has_id) else {
             self.collections.push(collection);
             return Ok(());
         };
         if !first.has_same_root(&collection)? {
-            context.printer.warning(&format!(
-                "`{}` has the same id as `{}` and is left aside",
-                collection.path().display(),
-                first.path().display()
-            ));
+            let (first_path, path) = (first.path().display(), collection.path().display());
+            context.printer.warning(&match Twin::of(first, &collection)? {
+                Twin::Backup => format!("`{path}` is a backup of `{first_path}` and is left aside"),
+                Twin::Ahead => format!(
+                    "`{first_path}` is a backup of `{path}`, which has gone on and is left aside here"
+                ),
+                Twin::Apart => format!(
+                    "`{path}` has the same id as `{first_path}`, each has changes that the other lacks: `{path}` is left \
+                     aside; `urepo recover --new-id` in one of them makes another collection of it"
+                ),
+            });
         }
         Ok(())
     }

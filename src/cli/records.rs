@@ -242,7 +242,7 @@ impl From<&Collection> for InCollection {
     fn from(collection: &Collection) -> InCollection {
         InCollection {
             collection: collection.settings().name.clone(),
-            collection_id: collection.settings().id.clone(),
+            collection_id: collection.id().to_owned(),
             path: PathAt::new("collection_path", collection.path()),
         }
     }

@@ -23,6 +23,28 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
+    /// A ledger without `urepo.toml` tells of items.
+    #[error("`{}` has the ledger of a collection, whose `{}` is missing", path.display(), crate::layout::SETTINGS)]
+    LedgerAlone {
+        /// The root.
+        path: PathBuf,
+    },
+    /// `urepo.toml` and the ledger name two collections.
+    #[error("`{}` has the id {stated}, the ledger beside it {recorded}", path.join(crate::layout::SETTINGS).display())]
+    OtherId {
+        /// The root.
+        path: PathBuf,
+        /// The id in `urepo.toml`.
+        stated: String,
+        /// The id in the ledger.
+        recorded: String,
+    },
+    /// Neither the ledger nor the Originals tell the id of a collection.
+    #[error("nothing tells the id that the collection in `{}` had", path.display())]
+    NoId {
+        /// The root.
+        path: PathBuf,
+    },
     /// No directory up to the root has a `urepo.toml`.
     #[error("`{}` is not in a collection", path.display())]
     NotInACollection {

@@ -62,6 +62,7 @@ pub(crate) use names::lookup::Lookup;
 pub(crate) use names::year_dir_cache::YearDirCache;
 pub use setup::archive::{ArchiveSettings, ClientAddress, InternalKey, Scheme, UrlBase};
 pub use setup::discover;
+pub use setup::id::{IdSource, LostSettings};
 pub use setup::init::{Founder, check_place, check_subsystem, init, init_without_names};
 use setup::own;
 pub use setup::own::{BuiltLedger, Rebuilt};
@@ -77,6 +78,8 @@ pub struct Collection {
     /// The listener for rebuilt parts of it.
     listener: own::Listener,
     settings: Settings,
+    /// Its id: that in the ledger, else that in the settings.
+    id: String,
     /// The place of the index, if the caller has one for it.
     index_path: Option<PathBuf>,
     /// The wait for locks that are held only briefly.
@@ -130,14 +133,25 @@ impl Collection {
                 cause: SettingsError(cause),
             }
         })?;
+        Collection::with_settings(root, settings)
+    }
+
+    /// The collection in `root` with `settings`.
+    fn with_settings(root: Dir, settings: Settings) -> Result<Collection, CollectionError> {
         let root = root.shared()?;
         let own = OnceLock::new();
+        let mut id = settings.id.clone();
         if let Some(found) = own::open_own(&root)? {
+            // A ledger that cannot be read stops only writers.
+            if let Ok(Some(recorded)) = ledger::id_in(&found) {
+                id = recorded;
+            }
             let _ = own.set(found);
         }
         Ok(Collection {
             root,
             own,
+            id,
             listener: own::Listener::default(),
             settings,
             index_path: None,
@@ -228,7 +242,7 @@ impl Collection {
 
     /// The unique id of this collection.
     pub fn id(&self) -> &str {
-        &self.settings.id
+        &self.id
     }
 
     /// A new id for the custody of an item that changes here.

@@ -26,9 +26,9 @@ pub(super) enum MemoryState {
 /// Whether a record has to outlast a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Durable {
-    /// The memory of a collection is synced before a date is used.
+    /// The memory of a collection is synced before a date is used, and that of the host which several share.
     Yes,
-    /// That of the host only keeps collections apart.
+    /// That of the host of one collection.
     No,
 }
 

@@ -26,8 +26,8 @@
 //!
 //! Nothing shows that a whole machine was rolled back while it ran, or that a backup was put back in silence where the
 //! host state went back with it or was lost. Two users who issue one prefix from two collections never give one name
-//! twice only where both may write the host state. A power cut takes the host state of the last seconds: if the clock
-//! then starts behind, a second collection of the same host can repeat a name of the first.
+//! twice only where both may write the host state. Where that is lost, and the clock is behind, a second collection of the
+//! same host can repeat a name of the first; so can its very first one, if a power cut took the host state of the last seconds.
 
 pub mod algorithm;
 mod error;
@@ -90,6 +90,8 @@ pub struct Distributor<'a> {
     pub dir: Dir,
     /// The memories of this machine.
     pub host_state: HostState,
+    /// The id of the collection that issues; `None` before it has one.
+    pub collection: Option<String>,
     /// The agent.
     pub agent: &'a Agent,
     /// The clock.
@@ -126,6 +128,7 @@ impl<'a> Distributor<'a> {
             ibips: None,
             dir,
             host_state: HostState::default(),
+            collection: None,
             agent,
             clock,
             trust: ClockTrust::Judge,

@@ -172,6 +172,7 @@ fn init_killed_at_any_operation() {
         }
         let collection = Collection::open(&root, &Watcher::default()).unwrap();
         assert_eq!(collection.settings().subsystems.len(), 1);
+        assert_eq!(collection.stated_id(), None, "{:?}", faults.struck());
         if faults.struck().is_none() {
             assert!(at > 10);
             break;

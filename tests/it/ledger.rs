@@ -418,7 +418,7 @@ fn the_machine_remembers_the_head() {
         add().unwrap();
         assert!(told_by(&open()).is_put_back);
     }
-    open().accept_ledger().unwrap();
+    open().accept_ledger(&crate::support::agent(), &clock).unwrap();
     assert!(!told_by(&open()).is_put_back);
     std::fs::remove_dir_all(world.ledger()).unwrap();
     let found = told_by(&open());

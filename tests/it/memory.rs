@@ -313,6 +313,34 @@ fn collections_of_one_host_never_meet() {
     assert!(dates.is_sorted_by(|a, b| a < b), "{dates:?}");
 }
 
+/// After a power cut, only the host state tells one collection what the other issued last.
+#[test]
+fn what_several_collections_issue_by_outlasts_a_power_cut() {
+    use crate::support::{System, Trace};
+    let place = Place::new();
+    let state = place.scratch.path().join("state");
+    let host_state = HostState { dir: Some(state.clone()) };
+    let synced = |collection: &str| {
+        let trace = std::sync::Arc::new(Trace::on(System::Own));
+        let mut distributor = place.distributor("auto");
+        distributor.dir =
+            Dir::open(place.scratch.path(), Watcher::new(std::sync::Arc::clone(&trace) as _))
+                .unwrap();
+        distributor.host_state = host_state.clone();
+        distributor.collection = Some(collection.to_owned());
+        distributor.issue(3, &place.names, PATIENCE).unwrap();
+        let seen = trace.0.lock().unwrap();
+        let syncs = seen.iter().filter(|(operation, path)| {
+            *operation == urepo::disk::Operation::SyncFile
+                && *path == state.join("example.org+archive")
+        });
+        syncs.count()
+    };
+    // Alone, it has a memory of its own, which is synced.
+    assert_eq!([synced("a"), synced("a")], [0, 0]);
+    assert_eq!([synced("b"), synced("a"), synced("b")], [1, 1, 1]);
+}
+
 /// Two hosts with one address, whose IBIps would be the same.
 #[test]
 fn hosts_of_one_address_never_meet() {

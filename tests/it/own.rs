@@ -2,6 +2,7 @@
 //! rebuilds what is missing.
 
 mod departed;
+mod ids;
 mod rebuilding;
 
 use std::path::Path;

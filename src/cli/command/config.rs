@@ -86,7 +86,7 @@ fn of_collection(collection: &urepo::collection::Collection) -> Result<Vec<Row>,
     let settings = collection.settings();
     let origin = collection.settings_path().display().to_string();
     let mut rows = vec![
-        ("id".to_owned(), settings.id.clone(), origin.clone()),
+        ("id".to_owned(), collection.id().to_owned(), origin.clone()),
         ("name".to_owned(), settings.name.clone(), origin.clone()),
         (
             "copies".to_owned(),

@@ -193,6 +193,9 @@ impl Import {
         let issue = self.issue.options(context);
         let others = names::others(context, &collection, &sources)?;
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
+        if self.manifest.update {
+            context.check_ledger(&collection)?;
+        }
         let writer = context.writer(&collection)?;
         // Behind the lines of killed runs, which the writer finishes.
         let known = KnownSources::open(&collection, Some(&context.agent))?;

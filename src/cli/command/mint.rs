@@ -5,7 +5,7 @@ use std::time::Duration;
 use urepo::collection::{IssueOptions, Issuer, Label};
 use urepo::distributor::{ClockTrust, Setting};
 
-use crate::cli::context::Context;
+use crate::cli::context::{Context, put_back};
 use crate::cli::failure::Failure;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
@@ -70,6 +70,10 @@ impl Mint {
             }
             report.summary.counts.items = self.count;
             return report.finish(End::default());
+        }
+        context.check_twins(&collection)?;
+        if collection.is_ledger_put_back()? {
+            context.printer.warning(&put_back(&collection));
         }
         let mut left = self.count;
         while left > 0 {

@@ -1,5 +1,6 @@
 //! `urepo recover`: clear up after killed runs.
 
+mod id;
 mod ledger;
 mod migrations;
 
@@ -39,6 +40,10 @@ use crate::cli::{Done, human, indexed};
 /// ends an interrupted migration whose item was changed later, where no collection in sight has that change any more: the
 /// Original stays here, as it is.
 ///
+/// A lost `urepo.toml` is written again, with the id of the ledger, or of the collection that the Originals name; so is an `id`
+/// in it that is not that of the ledger. A copy of a whole collection has the id of its original: `--new-id` gives it one of its
+/// own, so that its items are Copies.
+///
 /// With `--with`, items that are behind those of another collection are brought into line, Originals as well: after this
 /// collection was put back from a backup, or after another one was promoted. The present state moves to the trash. New
 /// identifiers are then also later than those of that collection.
@@ -51,6 +56,7 @@ Examples:
   urepo recover --accept-loss --yes
   urepo recover --accept-loss --yes example.org/archive/2026/11.21.02.13
   urepo recover --with mirror
+  urepo -c copied recover --new-id
   urepo recover --index")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Recover {
@@ -71,6 +77,9 @@ pub(crate) struct Recover {
     /// Keep Originals here whose receiver cannot be opened: should it have them after all, it gives way
     #[arg(long)]
     withdraw: bool,
+    /// Make another collection of this one, which is a copy of a whole collection: its Originals become Copies
+    #[arg(long)]
+    new_id: bool,
     /// Rebuild the index from the sidecars, after items or sidecars were changed by hand
     #[arg(long)]
     index: bool,
@@ -81,7 +90,7 @@ pub(crate) struct Recover {
 
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let collection = context.collection()?;
+        let Some(collection) = self.identified(context)? else { return Ok(()) };
         let mirrors = self.others.iter().map(|other| context.open_named(other));
         let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
         mirrors.retain(|other| other.id() != collection.id());
@@ -91,6 +100,9 @@ impl Recover {
                 ledger::tell_plan(context, &collection, &named)?;
             } else {
                 ledger::tell_foreign(context, &collection)?;
+            }
+            if self.restored {
+                ledger::tell_restored(context, &collection, mirrors.is_empty())?;
             }
             self.line_up(context, &collection, &mirrors)?;
             return tell_plan(context, &collection, (&mirrors, self.index));
@@ -108,7 +120,7 @@ impl Recover {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
         if self.restored {
-            collection.accept_ledger()?;
+            collection.accept_ledger(&context.agent, &context.clock)?;
         }
         let mut is_behind = false;
         // New names are later than all that are known.

@@ -218,7 +218,7 @@ impl At {
             drop(locks.take());
             writers.clear();
             for at in changed {
-                writers.push((at, context.writer(&self.collections()[at])?));
+                writers.push((at, context.writer_to_change(&self.collections()[at])?));
             }
             let waiter = context.waiter();
             locks = Some(lock_changes_with([], self.collections(), &context.agent, &waiter)?);

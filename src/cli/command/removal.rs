@@ -62,6 +62,8 @@ impl RemovalRun<'_> {
                 confirm_listed(context, yes, lines, &format!("{verb} {items}?"))?;
             }
             let progress = context.progress();
+            context.check_twins(collection)?;
+            context.check_ledger(collection)?;
             let writer = collection.writer_to_delete(&context.agent, &context.waiter())?;
             let remover = Remover { collection, writer, caller: context.caller(&*progress) };
             act(&remover, &mut |name, outcome| note(context, &mut report, name, outcome));

@@ -12,7 +12,7 @@ use urepo::index::Query;
 use urepo::item::{Content, Entry, PayloadPath, State, position};
 use urepo::sidecar::{RELATION_KEYS, Seal, Sidecar};
 
-use crate::cli::context::Context;
+use crate::cli::context::{Context, put_back};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item, Referrer};
@@ -51,6 +51,9 @@ impl Show {
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
         let mut gap = "";
+        if collection.is_ledger_put_back()? {
+            context.printer.warning(&put_back(&collection));
+        }
         context.for_each_selected(&self.selection, "show ITEM…", |_, item| {
             let (sidecar, seal) = item.sidecar()?;
             let related = catalog.as_mut().map(|catalog| referrers(catalog, &sidecar));

@@ -7,17 +7,17 @@ mod tally;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::collection::{CollectionError, Discrepancy, Names};
+use urepo::collection::{Collection, CollectionError, Discrepancy, Names};
 use urepo::holdings::{self, Holdings, Survey, Weight};
 use urepo::identity::{Prefix, RepositoryName};
 
 use crate::cli::Done;
-use crate::cli::context::Context;
+use crate::cli::context::{Context, put_back};
 use crate::cli::failure::{Failure, go_on};
-use crate::cli::human;
-use crate::cli::known::Known;
+use crate::cli::known::{Known, Missing};
 use crate::cli::printer::Verbosity;
 use crate::cli::report::{End, Report};
+use crate::cli::{human, shell};
 
 use tally::{Contradiction, Tally};
 
@@ -26,7 +26,8 @@ use tally::{Contradiction, Tally};
 /// Prints a line for each fault, without --verbose only for the first five of each kind, then one for each
 /// collection: its name, its path, the number of items in each state, and their bytes. An Original should
 /// have as many current Copies in other collections as `copies = N` in the `urepo.toml` of its own collection
-/// says; the default is none. These are faults, too: a Copy whose Original is in none of the collections,
+/// says: 1 in a new collection, none where it says nothing. A collection of the settings that is away has what it had when
+/// `status` or `copy --all` last saw it. A collection of --with should have all. These are faults, too: a Copy whose Original is in none of the collections,
 /// unless the item was deleted; an Original that another collection records as deleted; an item that is
 /// missing by the ledger of its collection; an Original or a tombstone that left for another collection
 /// and was put back by hand; and an item put back by hand in another state than recorded.
@@ -64,6 +65,17 @@ impl Status {
         }
         let known = context.known(&self.with)?;
         let mut tally = Tally::new(&known);
+        for collection in &known.collections {
+            if collection.is_ledger_put_back()? {
+                context.printer.warning(&put_back(collection));
+                let root = shell::word(collection.path());
+                context.printer.hint(&format!(
+                    "`urepo -c {root} recover --restored` accepts a backup that was put back"
+                ));
+                let name = &collection.settings().name;
+                tally.unseen.push(format!("`{name}` has a ledger that was put back"));
+            }
+        }
         let names = Names::of(self.prefix.clone());
         let survey = Survey {
             collections: &known.collections,
@@ -71,10 +83,13 @@ impl Status {
             jobs: context.config.jobs.value,
             interrupt: &context.interrupt,
         };
+        let wanted = self.wanted(context, &known);
         let mut unwritten = None;
         let ended = survey.run(|report| {
             let written = match report {
-                holdings::Report::Item(holdings) => look_at(context, &known, &mut tally, &holdings),
+                holdings::Report::Item(holdings) => {
+                    look_at(context, &known, &mut tally, (&holdings, &wanted[..]))
+                }
                 holdings::Report::Unlisted { collection, error } => {
                     unlisted(context, &known, &mut tally, collection, error);
                     Ok(())
@@ -94,7 +109,59 @@ impl Status {
         if is_whole {
             compare_ledgers(context, &known, &names, &mut tally)?;
         }
+        if is_whole && names.is_all() && tally.unseen.is_empty() {
+            tally.each_pair(|[from, to], lacking| {
+                let [from, to] = [from, to].map(|at| &known.collections[at]);
+                context.note_seen(from, to.path(), lacking);
+            });
+        }
+        for named in &self.with {
+            let path = context.collection_path(named);
+            let at = known.collections.iter().position(|it| it.path() == path);
+            at.into_iter().for_each(|at| tally.judge_lacking(&known, at));
+        }
+        tell_away(context, &known, &mut tally);
         finish(context, &known, &tally, is_whole)
+    }
+}
+
+impl Status {
+    /// How many Copies in sight the Originals of each collection should have. Where no second collection is known, nothing is
+    /// missing that could be there; and one that is away has all that it had when it was last seen.
+    fn wanted(&self, context: &Context, known: &Known) -> Vec<u32> {
+        let is_alone = known.collections.len() == 1 && known.missing.is_empty();
+        let wanted = |collection: &Collection| {
+            let has_all = |missing: &&Missing| {
+                let seen = context.last_seen(collection, &missing.path);
+                seen.is_some_and(|seen| seen.lacking == 0)
+            };
+            let away = known.missing.iter().filter(has_all).count();
+            collection.settings().copies.saturating_sub(u32::try_from(away).unwrap_or(u32::MAX))
+        };
+        known.collections.iter().map(|it| if is_alone { 0 } else { wanted(it) }).collect()
+    }
+}
+
+/// Says of each collection that is away what it lacked when it was last seen. That is a fault if it lacked anything, or was
+/// never seen.
+fn tell_away(context: &Context, known: &Known, tally: &mut Tally) {
+    for Missing { name, path, .. } in &known.missing {
+        let with_originals =
+            known.collections.iter().zip(&tally.collections).filter(|(_, it)| it.originals > 0);
+        let seen: Option<Vec<_>> =
+            with_originals.map(|(collection, _)| context.last_seen(collection, path)).collect();
+        let seen = seen.unwrap_or_default();
+        let Some(date) = seen.iter().map(|it| it.date).min() else {
+            tally.unseen.push(format!("`{name}` not opened"));
+            continue;
+        };
+        let lacking: u64 = seen.iter().map(|it| it.lacking).sum();
+        let text = format!("`{name}`: not seen since {date}, when it lacked {lacking}");
+        if lacking > 0 {
+            tally.unseen.push(text);
+        } else {
+            context.printer.note(&text);
+        }
     }
 }
 
@@ -112,8 +179,13 @@ fn unlisted(
 }
 
 /// Counts an item and reports its faults.
-fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdings) -> Done {
-    let concerns = holdings.concerns(|at| known.collections[at].settings().copies);
+fn look_at(
+    context: &Context,
+    known: &Known,
+    tally: &mut Tally,
+    (holdings, wanted): (&Holdings, &[u32]),
+) -> Done {
+    let concerns = holdings.concerns(|at| wanted[at]);
     tally.count(known, holdings, &concerns);
     let verbosity = context.printer.verbosity;
     for concern in &concerns {
@@ -194,9 +266,9 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
     let items = human::count(tally.items, "item");
     let partial = tally.judge().err();
     let closing = partial.is_none().then(|| match tally.notices {
-        0 if known.collections.len() == 1 => format!(
-            "{items}: all as it should be in the one known collection; `--with COLLECTION` compares others"
-        ),
+        0 if known.collections.len() == 1 && known.missing.is_empty() => {
+            format!("{items}, no second collection known: nothing has a Copy")
+        }
         0 => format!("{items}: all as it should be"),
         notices => {
             let notices = human::count(notices, "notice");

@@ -60,7 +60,7 @@ impl TransferRun<'_> {
             to: self.to,
             writer: (mode == RunMode::Act).then(|| context.writer(self.to)).transpose()?,
             source_writer: match (self.verb, mode) {
-                (Verb::Migrate, RunMode::Act) => Some(context.writer(self.from)?),
+                (Verb::Migrate, RunMode::Act) => Some(context.writer_to_change(self.from)?),
                 _ => None,
             },
             options: Options {
@@ -92,6 +92,14 @@ impl TransferRun<'_> {
             }
         };
         drop(progress);
+        let selection = &self.args.selection;
+        let is_whole = selection.listing(context).is_some_and(|names| names.is_all())
+            && selection.flags.state.is_none()
+            && summary.fatal.is_none()
+            && !context.interrupt.requested();
+        if is_whole && (self.verb, mode) == (Verb::Copy, RunMode::Act) {
+            context.note_seen(self.from, self.to.path(), summary.failed);
+        }
         report::finish(reporter.end(summary), self.verb)
     }
 }

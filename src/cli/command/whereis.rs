@@ -181,7 +181,7 @@ fn judge(known: &Known, found: &Holdings) -> Done {
 }
 
 fn record(known: &Known, found: &Holdings, holding: &Holding) -> records::Holding {
-    let settings = known.collections[holding.collection].settings();
+    let collection = &known.collections[holding.collection];
     let read = holding.record.as_ref().ok();
     records::Holding {
         id: found.name.to_string(),
@@ -190,8 +190,8 @@ fn record(known: &Known, found: &Holdings, holding: &Holding) -> records::Holdin
         state: read.map(|it| it.state.to_string()),
         error: holding.record.as_ref().err().map(|it| (&Failure::of(Exit::Damage, it)).into()),
         standing: holding.standing.to_string(),
-        collection: settings.name.clone(),
-        collection_id: settings.id.clone(),
+        collection: collection.settings().name.clone(),
+        collection_id: collection.id().to_owned(),
         timestamp: read.map(|it| it.timestamp.to_string()),
         files: read.map(|it| it.payload.files),
         bytes: read.map(|it| it.payload.bytes),

@@ -34,11 +34,11 @@ impl Explain for DistributorError {
                 .hint("correct the clock; if it is right, repeat with `--accept-clock`"),
             Self::OtherMachine { recorded, this, .. } => Failure::of(Exit::Failure, self)
                 .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
-                .hint(
-                    "if this collection was moved or restored to this machine, and no other one goes on issuing its \
-                     identifiers, say so with `urepo recover --restored`; a machine without a lasting \
-                     `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`",
-                ),
+                .hint(format!(
+                    "give this machine a `[[subsystem]]` of its own in `urepo.toml`, with `machine = \"{this}\"` and \
+                     another `host` or `port`; a machine without a lasting `/etc/machine-id`, such as a container, needs \
+                     `UREPO_MACHINE_ID`"
+                )),
             Self::NewerMemory { .. } => {
                 Failure::of(Exit::Failure, self).hint("use that version, or a later one")
             }

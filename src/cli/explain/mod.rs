@@ -177,8 +177,21 @@ impl Explain for CollectionError {
             Self::Disk(error) => error.explain(),
             Self::NotACollection { .. } => Failure::of(Exit::NoCollection, self).hint(NOT_MOUNTED),
             Self::NoSettings { path } => Failure::of(Exit::NoCollection, self).hint(format!(
-                "put it back from a backup; without one, `urepo init {} --host FQDN` makes a new one, with another \
-                 `id`",
+                "put it back from a backup; without one, `urepo -c {} recover` writes it again",
+                shell::word(path)
+            )),
+            Self::LedgerAlone { path } => Failure::of(Exit::Conflict, self).hint(format!(
+                "`urepo -c {} recover` writes it again",
+                shell::word(path)
+            )),
+            Self::OtherId { path, .. } => Failure::of(Exit::Conflict, self).hint(format!(
+                "`urepo -c {0} recover` gives `urepo.toml` the id of the ledger; if `{0}` is a copy that is to be a \
+                 collection of its own, `urepo -c {0} recover --new-id`",
+                shell::word(path)
+            )),
+            Self::NoId { path } => Failure::of(Exit::Conflict, self).hint(format!(
+                "put `urepo.toml` back from a backup; without one, `urepo -c {} recover --new-id` makes a new \
+                 collection of it, whose items are Copies",
                 shell::word(path)
             )),
             Self::NotInACollection { .. } => Failure::of(Exit::NoCollection, self)

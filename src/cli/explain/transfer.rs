@@ -57,7 +57,7 @@ impl Explain for TransferError {
                 Failure::of(Exit::Conflict, self).hint("name another collection with `--to`")
             }
             Self::SameId { to, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "if `{}` is to be a collection of its own, give it another `id` in its `urepo.toml`",
+                "if `{0}` is to be a collection of its own, `urepo -c {0} recover --new-id`",
                 shell::word(to)
             )),
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),

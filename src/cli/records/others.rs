@@ -296,7 +296,7 @@ impl From<&Collection> for OneCollection {
     fn from(collection: &Collection) -> OneCollection {
         OneCollection {
             collection: Some(collection.settings().name.clone()),
-            collection_id: Some(collection.settings().id.clone()),
+            collection_id: Some(collection.id().to_owned()),
             path: Some(path(collection.path())),
             ..OneCollection::default()
         }

@@ -215,6 +215,7 @@ pub fn recover(
     waiter: &Waiter<'_>,
 ) -> Result<Recovered, CollectionError> {
     let holder = agent.holder(waiter.clock);
+    collection.check_id()?;
     unless_full(collection.rebuild(agent, waiter))?;
     let own = collection.ensure_own()?;
     let lock = Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter);

@@ -93,6 +93,7 @@ impl Collection {
     ) -> Result<Lock, CollectionError> {
         let holder = agent.holder(waiter.clock);
         let take = |mode, waiter: &_| Lock::take(own, layout::LOCK, mode, &holder, waiter);
+        self.check_id()?;
         let locked = |error| CollectionError::locked(&self.settings().name, error);
         if staging.entries()?.next().is_some() {
             match take(LockMode::Exclusive, &waiter.up_to(Duration::ZERO)) {

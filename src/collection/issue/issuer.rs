@@ -104,8 +104,17 @@ impl<'a> Issuer<'a> {
                 .rebuild(agent, &Waiter::new(clock, &options.interrupt, options.patience.lock))?;
         }
         let (mut sources, mut lost) = (Vec::new(), Vec::new());
-        for subsystem in &collection.settings().subsystems {
-            if !subsystem.is_wanted(options.subsystem.as_deref())? {
+        let subsystems = &collection.settings().subsystems;
+        // A machine with a subsystem of its own issues by no other, unless a person chooses it.
+        let this = Some(agent.machine_id.as_str());
+        let has_own = subsystems.iter().any(|it| it.machine.as_deref() == this);
+        let own = if has_own { this } else { None };
+        let is_ours = |it: &Subsystem| it.machine.as_deref() == own;
+        let has_ours = subsystems.iter().any(is_ours);
+        for subsystem in subsystems {
+            let wanted = options.subsystem.as_deref();
+            let is_passed = wanted.is_none() && has_ours && !is_ours(subsystem);
+            if is_passed || !subsystem.is_wanted(wanted)? {
                 continue;
             }
             let prefix = subsystem.prefix()?;
@@ -119,6 +128,7 @@ impl<'a> Issuer<'a> {
             distributor.interrupt = options.interrupt.clone();
             distributor.ibips = subsystem.ibip_prefix()?;
             distributor.host_state = options.host_state.clone();
+            distributor.collection = Some(collection.id().to_owned());
             let names = PrefixTree::of(collection, prefix);
             sources.push(LabelSource { subsystem, distributor, names });
         }

@@ -2,14 +2,15 @@
 //!
 //! The last key of a line is `sum`: the first 32 hexadecimal digits of the SHA-256 of the sum before, a line feed, and the
 //! line without `,"sum":"…"`. So a line that is changed, missing or inserted has the wrong sum, or the next one has. The
-//! first line of each file is its header: the id of the collection, and in `follows` the last sum of the file before.
+//! first line of each file is its header: the id of the collection, and in `follows` the last sum of the file before. The
+//! collection has the id of the last header, which names the one before it in `was`, if that was another.
 //!
 //! A file ends at the line whose sum the next header repeats. What stands behind that line was being written when the sync
 //! of a file failed, and nobody relied on it. The end of a line that was being written at a crash is no line.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Hasher;
 use crate::disk::{Dir, Kind, PathError, StoredFile};
@@ -55,6 +56,53 @@ pub(super) fn numbers(dir: &Dir) -> Result<Vec<u32>, PathError> {
     let mut numbers: Vec<u32> = names.iter().filter_map(number).collect();
     numbers.sort_unstable();
     Ok(numbers)
+}
+
+/// The first line of a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// The id of the collection.
+    pub collection: String,
+    event: String,
+    /// The last sum of the file before.
+    #[serde(default)]
+    follows: String,
+    /// The id that the collection had before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    was: Option<String>,
+}
+
+impl Header {
+    /// The header for the collection with this id.
+    pub(super) fn of(id: &str) -> Header {
+        let (collection, event) = (id.to_owned(), "header".to_owned());
+        Header { collection, event, follows: String::new(), was: None }
+    }
+
+    /// The same for a collection that had another id before.
+    pub(super) fn after(self, was: &str) -> Header {
+        Header { was: Some(was.to_owned()), ..self }
+    }
+
+    /// Reads a whole header.
+    fn read(line: &[u8]) -> Option<Header> {
+        let header: Header = serde_json::from_slice(line).ok()?;
+        let ((text, sum), before) = (parts(line)?, read_sum(header.follows.as_bytes())?);
+        let is_id = header.collection.len() == DIGITS
+            && header.collection.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (header.event == "header" && is_id && sum_of(before, text) == sum).then_some(header)
+    }
+}
+
+/// The header of the last file in `dir`; `None` if it is damaged, or there is none. A file without a line does not count: its
+/// writer was killed.
+pub(super) fn last_header(dir: &Dir) -> Result<Option<Header>, PathError> {
+    for number in numbers(dir)?.into_iter().rev() {
+        if let Some(line) = line_at(&dir.open_file(file_name(number))?, 0)? {
+            return Ok(Header::read(&line));
+        }
+    }
+    Ok(None)
 }
 
 /// The sum of a line whose JSON without a sum is `text` without its last brace.
@@ -242,13 +290,13 @@ fn without_lines(file: &StoredFile) -> PathError {
 
 /// The sum that the header of `file` repeats; `None` if it cannot be read.
 fn followed_by(file: &StoredFile) -> Result<Option<u128>, PathError> {
-    #[derive(serde::Deserialize)]
-    struct Header {
+    #[derive(Deserialize)]
+    struct Link {
         follows: String,
     }
     let line = line_at(file, 0)?.unwrap_or_default();
-    let header = serde_json::from_slice(&line).ok();
-    Ok(header.and_then(|Header { follows }| read_sum(follows.as_bytes())))
+    let link = serde_json::from_slice(&line).ok();
+    Ok(link.and_then(|Link { follows }| read_sum(follows.as_bytes())))
 }
 
 /// The sum of the line that ends at `end`.
@@ -332,12 +380,11 @@ impl<'d> Tail<'d> {
         Head { end: self.position(), sum: self.sum }
     }
 
-    /// Appends `lines`, JSON objects, durably. They begin a new file if the last one is long, or by request; its header has
-    /// the `id` of the collection.
+    /// Appends `lines`, JSON objects, durably. They begin a new file with `header` if the last one is long, or by request.
     pub(super) fn append(
         &mut self,
         lines: &[String],
-        id: &str,
+        header: Header,
         in_new_file: bool,
     ) -> Result<(), PathError> {
         let is_new =
@@ -351,7 +398,7 @@ impl<'d> Tail<'d> {
         };
         if is_new {
             let follows = format!("{:0DIGITS$x}", self.sum);
-            add(&json!({ "event": "header", "collection": id, "follows": follows }).to_string());
+            add(&serde_json::to_string(&Header { follows, ..header }).unwrap_or_default());
             if self.end > 0 || self.number == 0 {
                 self.number += 1;
             }

@@ -106,6 +106,7 @@ impl Collection {
         let holder = agent.holder(waiter.clock);
         let locked = |error| CollectionError::locked(&self.settings().name, error);
         let own = self.ensure_own()?;
+        self.check_id()?;
         let _lock =
             Lock::take(own, layout::LOCK, LockMode::Exclusive, &holder, waiter).map_err(locked)?;
         self.rebuild_ledger_alone(own, agent, waiter)?;
@@ -142,7 +143,7 @@ impl Collection {
         }
         let is_put_back = is_put_back && agreed.is_put_back;
         if is_put_back {
-            self.accept_ledger()?;
+            self.accept_ledger(agent, waiter.clock)?;
         }
         Ok(Corrected { added: needed, damaged, is_put_back })
     }

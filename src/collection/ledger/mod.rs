@@ -40,7 +40,7 @@ use crate::disk::{Dir, Lock, LockMode, PathError};
 use crate::identity::{Instant, Prefix};
 use crate::layout;
 
-use chain::{ChainReader, Tail};
+use chain::{ChainReader, Header, Tail};
 pub use compare::Discrepancy;
 pub use contradiction::{Deviation, Unlogged};
 pub use correct::{Actual, Corrected, Correction};
@@ -58,11 +58,32 @@ pub(super) fn ledger_in(own: &Dir) -> Result<Option<Dir>, PathError> {
     Ok(if chain::numbers(&dir)?.is_empty() { None } else { Some(dir) })
 }
 
-/// Begins the ledger of a new collection in `own`.
-pub(super) fn begin(own: &Dir, id: &str) -> Result<(), PathError> {
+/// The id in the ledger in `own`; `None` if it is lost, or its last header is damaged.
+pub(super) fn id_in(own: &Dir) -> Result<Option<String>, PathError> {
+    let header = ledger_in(own)?.map_or(Ok(None), |dir| chain::last_header(&dir))?;
+    Ok(header.map(|header| header.collection))
+}
+
+/// Whether the ledger in `own` tells more than that a collection was to begin.
+pub(super) fn has_lines(own: &Dir) -> Result<bool, PathError> {
+    let Some(dir) = ledger_in(own)? else { return Ok(false) };
+    let mut found = false;
+    chain::visit_from(&dir, chain::Position::default(), |line| {
+        found |= !replay::is_structure(line);
+    })?;
+    Ok(found)
+}
+
+/// Begins the ledger of a new collection in `own`, with the new `id`. Returns the id that it has: that of the header, if a
+/// killed run had begun the ledger.
+pub(super) fn begin(own: &Dir, id: String) -> Result<String, PathError> {
+    if let Some(found) = id_in(own)? {
+        return Ok(found);
+    }
     let dir = own.ensure_dir(layout::LEDGER)?;
-    Tail::find(&dir)?.append(&[], id, false)?;
-    own.sync()
+    Tail::find(&dir)?.append(&[], Header::of(&id), true)?;
+    own.sync()?;
+    Ok(id)
 }
 
 impl Collection {
@@ -108,13 +129,24 @@ impl Collection {
         let is_contained = self.head_note.as_ref().map_or(Ok(false), |note| note.is_in(&dir))?;
         let mut tail = Tail::find(&dir)?;
         let mut is_unsure = self.is_ledger_unsure.lock().unwrap_or_else(PoisonError::into_inner);
-        let appended = tail.append(lines, self.id(), *is_unsure);
+        let appended = tail.append(lines, self.header(), *is_unsure);
         *is_unsure = appended.is_err();
         // A ledger that was put back is one until a person says so.
         if let Some(note) = self.head_note.as_ref().filter(|_| is_contained && !*is_unsure) {
             note.follow(&tail);
         }
         appended
+    }
+
+    /// The header of a new file.
+    fn header(&self) -> Header {
+        Header::of(self.id())
+    }
+
+    /// Begins a new file of the ledger whose header gives the collection another id. Nobody else writes.
+    pub(super) fn begin_with_id(&self, id: &str) -> Result<(), PathError> {
+        let Some(dir) = self.ledger()? else { return Ok(()) };
+        Tail::find(&dir)?.append(&[], Header::of(id).after(self.id()), true)
     }
 
     /// Takes the change lock for a line of the ledger, which other processes have only while they change items. A free lock

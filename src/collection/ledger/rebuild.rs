@@ -49,7 +49,7 @@ impl Collection {
         let staged = own.ensure_dir(STAGED)?;
         let mut tail = Tail::find(&staged)?;
         // A ledger without items has its header.
-        tail.append(&[], self.id(), false)?;
+        tail.append(&[], self.header(), false)?;
         let mut lines = Vec::new();
         let mut built = BuiltLedger::default();
         let _whole = self.visit_all(&Names::default(), |listed| {
@@ -69,7 +69,7 @@ impl Collection {
                         built.items += 1;
                     }
                     if lines.len() >= LINES_AT_A_TIME {
-                        tail.append(&lines, self.id(), false)?;
+                        tail.append(&lines, self.header(), false)?;
                         lines.clear();
                     }
                 }
@@ -83,7 +83,7 @@ impl Collection {
             Ok::<_, PathError>(ControlFlow::Continue(()))
         })?;
         if !lines.is_empty() {
-            tail.append(&lines, self.id(), false)?;
+            tail.append(&lines, self.header(), false)?;
         }
         // A directory without a file is no ledger either.
         if own.stat(layout::LEDGER)?.is_some() {

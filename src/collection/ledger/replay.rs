@@ -111,7 +111,7 @@ pub(super) fn is_structure(line: &[u8]) -> bool {
     struct Kind<'l> {
         event: &'l str,
     }
-    matches!(serde_json::from_slice(line), Ok(Kind { event: "header" | "gap" }))
+    matches!(serde_json::from_slice(line), Ok(Kind { event: "header" | "gap" | "restored" }))
 }
 
 impl Replay {

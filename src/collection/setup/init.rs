@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::own::{ensure_readme, make_own};
+use super::id::new_id;
+use super::own::{ensure_readme, make_own, open_own};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::ledger;
 use crate::collection::names::tree::PrefixTree;
 use crate::collection::{Collection, CollectionError, Settings, Subsystem};
-use crate::disk::{Dir, IoContext, Lock, LockMode, Watcher, random_hex};
+use crate::disk::{Dir, Lock, LockMode, Watcher};
 use crate::distributor::{Distributor, HostState, Notice, Past, Patience};
 use crate::layout;
 use crate::wait::Waiter;
@@ -25,6 +26,8 @@ pub struct Founder<'a> {
     pub host_state: HostState,
     /// Collections that hold names of the same prefix, or held them: mirrors of a lost collection.
     pub names_from: &'a [Collection],
+    /// How many Copies each Original should have.
+    pub copies: u32,
 }
 
 /// Creates a collection in the directory `root`, an absolute path, which may exist.
@@ -44,7 +47,7 @@ pub fn init(
     let dir = Dir::make_with_parents(root, watcher)?;
     let memory = make_own(&dir)?.ensure_dir(layout::MEMORY)?;
     let notices = begin_memory(&dir, memory, &subsystem, founder)?;
-    Ok((make(&dir, name, vec![subsystem])?, notices))
+    Ok((make(&dir, name, (vec![subsystem], founder.copies))?, notices))
 }
 
 /// Makes sure that identifiers and IBIps can be built from `subsystem`.
@@ -84,12 +87,14 @@ pub fn init_without_names(
     check_place(root)?;
     let dir = Dir::make_with_parents(root, watcher)?;
     make_own(&dir)?;
-    make(&dir, name, Vec::new())
+    make(&dir, name, (Vec::new(), 0))
 }
 
-fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection, CollectionError> {
-    let id = random_hex::<16>().on("draw a random id from", "/dev/urandom")?;
-    let settings = Settings::new(id, name.to_owned(), subsystems);
+fn make(
+    dir: &Dir,
+    name: &str,
+    (subsystems, copies): (Vec<Subsystem>, u32),
+) -> Result<Collection, CollectionError> {
     let own = dir.open_dir(layout::OWN)?;
     // Of two created here at once, the first one stays: it may have issued names, which belong to its id.
     let _lock = Lock::take_unsigned(&own, layout::LOCK, LockMode::Exclusive, &Waiter::default())
@@ -97,18 +102,35 @@ fn make(dir: &Dir, name: &str, subsystems: Vec<Subsystem>) -> Result<Collection,
     if dir.stat(layout::SETTINGS)?.is_some() {
         return Err(CollectionError::ExistsAlready { path: dir.path().to_path_buf() });
     }
+    check_ledger(dir)?;
     // Only a new collection has no ledger. If it is missing later, it is lost, and rebuilt from the items.
-    ledger::begin(&own, &settings.id)?;
+    let id = ledger::begin(&own, new_id()?)?;
+    let mut settings = Settings::new(id, name.to_owned(), subsystems);
+    settings.copies = copies;
     ensure_readme(dir, &own)?;
     dir.replace_file(layout::SETTINGS, settings.to_text().as_bytes())?;
     Collection::open(dir.path(), &dir.watcher())
 }
 
-/// Makes sure that a collection can be created at `root`: none exists there, above or below.
+/// Makes sure that a collection can be created at `root`: none exists there, above or below, nor has one lost its settings
+/// there.
 pub fn check_place(root: &Path) -> Result<(), CollectionError> {
     match super::discover::enclosing_or_enclosed(root)? {
-        None => Ok(()),
+        None => match Dir::open(root, Watcher::default()) {
+            Ok(dir) => check_ledger(&dir),
+            // It is made, or the error is that of making it.
+            Err(_) => Ok(()),
+        },
         Some(other) if other == root => Err(CollectionError::ExistsAlready { path: other }),
         Some(other) => Err(CollectionError::Nested { other }),
     }
+}
+
+/// Makes sure that no ledger in `root` tells of a collection: its Originals would be Copies in one with another id.
+fn check_ledger(root: &Dir) -> Result<(), CollectionError> {
+    let own = open_own(root)?;
+    if own.map_or(Ok(false), |own| ledger::has_lines(&own))? {
+        return Err(CollectionError::LedgerAlone { path: root.path().to_path_buf() });
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod archive;
 pub mod discover;
+pub(super) mod id;
 pub(super) mod init;
 pub(super) mod own;
 #[cfg(feature = "serve")]

@@ -82,6 +82,8 @@ pub struct Subsystem {
     /// The granularity of dates.
     #[serde(default)]
     pub granularity: Setting,
+    /// The machine that issues by it, if several share the collection.
+    pub machine: Option<String>,
     /// The items that it issues names for; by default all that no other subsystem takes.
     pub takes: Option<Takes>,
 }
@@ -111,6 +113,7 @@ impl Subsystem {
             ip: None,
             ip_port: ibip_port(),
             granularity: Setting::Auto,
+            machine: None,
             takes: None,
         }
     }

@@ -70,8 +70,9 @@ fn a_part_is_3() {
     let wish = |world: &World, _: &str| {
         let text = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
         world.write("archive/urepo.toml", format!("copies = 1\n{text}"));
+        world.run("init mirror --host mirror.example.org").succeeded();
     };
-    ends(3, wish, "-c archive status");
+    ends(3, wish, "-c archive status --with mirror");
     ends(3, damage_sidecar, "-c archive list --long");
     ends(3, nothing, "-c archive delete -y --force last ITEM 2009/02.16.17.46");
 }

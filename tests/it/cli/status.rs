@@ -1,5 +1,6 @@
 //! `status` and `whereis`: what several collections hold, as it is told and how it ends.
 
+mod away;
 mod several;
 
 use serde_json::json;

@@ -63,10 +63,15 @@ fn without_settings() {
     std::fs::remove_file(world.path("archive/urepo.toml")).unwrap();
     refuses(&world, "-c archive list", 10).tells(str![[r#"
 error: the settings of the collection are missing: `[WORLD]/archive/urepo.toml`
-hint: put it back from a backup; without one, `urepo init [WORLD]/archive --host FQDN` makes a new one, with another `id`
+hint: put it back from a backup; without one, `urepo -c [WORLD]/archive recover` writes it again
 
 "#]]);
-    world.run("init archive --host archive.example.org").succeeded();
+    refuses(&world, "init archive --host archive.example.org", 23).tells(str![[r#"
+error: `[WORLD]/archive` has the ledger of a collection, whose `urepo.toml` is missing
+hint: `urepo -c [WORLD]/archive recover` writes it again
+
+"#]]);
+    world.run("-c archive recover").succeeded();
     world.run("-c archive verify").succeeded();
 }
 
@@ -271,7 +276,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
     settings(&whole.replace("host =", "hots ="));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
-caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `takes`
+caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `machine`, `takes`
 hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
 
 "#]]);

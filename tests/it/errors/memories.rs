@@ -126,15 +126,26 @@ fn from_another_machine() {
     keeps_memory(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: no identifier was issued: the memory of `example.org/archive` is that of another machine
 caused by: it was written as `other-id`, this is `[MACHINE]`
-hint: if this collection was moved or restored to this machine, and no other one goes on issuing its identifiers, say so with `urepo -c archive recover --restored`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: give this machine a `[[subsystem]]` of its own in `urepo.toml`, with `machine = "[MACHINE]"` and another `host` or `port`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
     keeps_memory(&world, "-c archive mint", 1).tells(str![[r#"
 error: no identifier was issued: the memory of `example.org/archive` is that of another machine
 caused by: it was written as `other-id`, this is `[MACHINE]`
-hint: if this collection was moved or restored to this machine, and no other one goes on issuing its identifiers, say so with `urepo -c archive recover --restored`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
+hint: give this machine a `[[subsystem]]` of its own in `urepo.toml`, with `machine = "[MACHINE]"` and another `host` or `port`; a machine without a lasting `/etc/machine-id`, such as a container, needs `UREPO_MACHINE_ID`
 
 "#]]);
+    // The hint, followed: each machine has its own, without a word on the command line.
+    let machine = this_machine(&World::with_collection()).machine_id;
+    let settings = world.path("archive/urepo.toml");
+    let before = std::fs::read_to_string(&settings).unwrap();
+    let own = format!("\n[[subsystem]]\nhost = 'two.example.org'\nmachine = '{machine}'\n");
+    std::fs::write(&settings, before.clone() + &own).unwrap();
+    assert!(world.run("-c archive mint").succeeded().starts_with("example.org/two/"));
+    world.run("-c archive new a.txt").succeeded();
+    mint(&world, &other, "2026-01-02T00:00:00Z");
+    assert!(world.run("-c archive mint").succeeded().starts_with("example.org/two/"));
+    std::fs::write(&settings, before).unwrap();
     assert_eq!(world.run("-c archive recover --restored").code, 0);
     assert_eq!(world.run("-c archive mint").code, 0);
 }

@@ -328,7 +328,7 @@ impl Command<'_> {
             self.transfer((&self.open(&root(id)?)?, &own), options, &[], Some(name))
         };
         match act {
-            Named::AcceptLedger => own.accept_ledger().map_err(told),
+            Named::AcceptLedger => own.accept_ledger(self.agent, self.clock).map_err(told),
             Named::Recover => {
                 self.recover(false)?;
                 let mut planned = own.ledger_corrections().map_err(told)?;

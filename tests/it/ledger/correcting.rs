@@ -241,3 +241,62 @@ fn copy(from: &Path, to: &Path) {
     let copied = std::process::Command::new("cp").arg("-a").args([from, to]).status();
     assert!(copied.unwrap().success());
 }
+
+/// Runs the program as a user with a host state of its own.
+fn run_as(world: &World, state: &str, line: &str) -> crate::support::Ran {
+    let mut command = world.command(line.split_whitespace());
+    command.env("UREPO_STATE", world.path(state));
+    world.finish(command)
+}
+
+/// Deposits go on, changes of what exists wait for a person, and one person is enough for all users.
+#[test]
+fn a_ledger_that_was_put_back_stops_changes_of_items() {
+    let world = World::new();
+    world.run("init archive --host archive.example.org").succeeded();
+    world.run("init mirror --host mirror.example.org").succeeded();
+    let deposit = |state: &str, file: &str| {
+        world.write(file, file);
+        run_as(&world, state, &format!("-c archive new {file}"))
+    };
+    let name = deposit(".state", "a").line();
+    let old = std::fs::read(ledger_file(&world.path("archive"))).unwrap();
+    deposit(".state", "b").line();
+    deposit("other", "c").line();
+    std::fs::write(ledger_file(&world.path("archive")), &old).unwrap();
+    let is_told = |ran: &crate::support::Ran| ran.stderr.contains("was shortened or put back");
+    let changes = [
+        format!("meta set {name} title=x"),
+        format!("delete {name} --force last --yes"),
+        format!("migrate {name} --to mirror"),
+    ];
+    for change in &changes {
+        let ran = world.run(&format!("-c archive {change}"));
+        assert!(ran.code == 23 && is_told(&ran), "{change}: {} {}", ran.code, ran.stderr);
+        assert!(ran.stderr.contains("recover --restored`"), "{}", ran.stderr);
+    }
+    world.write("d", "d");
+    for other in ["new d", "mint", "import d", "copy --all --to mirror"] {
+        let ran = world.run(&format!("-c archive {other}"));
+        assert_eq!(ran.code, 0, "{other}: {}", ran.stderr);
+        assert!(is_told(&ran) || other.starts_with("copy"), "{other}: {}", ran.stderr);
+    }
+    let ran = world.run("-c archive status");
+    assert!(ran.code == 3 && ran.stderr.starts_with("warning: the ledger of "), "{}", ran.stderr);
+    assert!(is_told(&world.run(&format!("-c archive show {name}"))));
+    let ran = world.run("-c archive recover --restored -n");
+    assert_eq!(ran.succeeded().matches("would be taken in").count(), 2, "{}", ran.stdout);
+    assert!(ran.stderr.contains("what is missing between "), "{}", ran.stderr);
+    assert_eq!(run_as(&world, "other", "-c archive verify").code, 20);
+    world.run("-c archive recover --restored").succeeded();
+    world.run(&format!("-c archive {}", changes[0])).succeeded();
+    for state in [".state", "other"] {
+        let ran = run_as(&world, state, "-c archive verify");
+        assert!(ran.succeeded().is_empty(), "{}", ran.stdout);
+    }
+    let text = std::fs::read_to_string(ledger_file(&world.path("archive"))).unwrap();
+    assert!(text.contains("\"event\":\"restored\"") && text.contains("\"since\":"), "{text}");
+    // The line accepts nothing that is lost later.
+    std::fs::write(ledger_file(&world.path("archive")), &old).unwrap();
+    assert_eq!(run_as(&world, ".state", "-c archive verify").code, 20);
+}

@@ -149,6 +149,7 @@ pub(crate) fn init(
         patience,
         host_state: HostState::default(),
         names_from: &[],
+        copies: 0,
     };
     Ok(collection::init(root, name, subsystem, &founder, watcher)?.0)
 }

@@ -170,7 +170,9 @@ fn u405_copy_differs() {
 fn u406_one_collection_twice() {
     let roots = Roots::new(["a", "b", "c"]);
     roots.original("a");
-    std::fs::copy(roots.path("a/urepo.toml"), roots.path("b/urepo.toml")).unwrap();
+    for same in ["urepo.toml", ".urepo/ledger/000001.jsonl"] {
+        std::fs::copy(roots.path("a").join(same), roots.path("b").join(same)).unwrap();
+    }
     roots.original("b");
     roots.copy("c");
     let told = compared(&roots.open());

@@ -77,7 +77,7 @@ pub(in crate::cli::command) fn with_amender(
     work: impl FnOnce(&Amender<'_>) -> Done,
 ) -> Done {
     let is_dry = context.global.dry_run;
-    let writer = if is_dry { None } else { Some(context.writer(collection)?) };
+    let writer = if is_dry { None } else { Some(context.writer_to_change(collection)?) };
     let progress = context.progress();
     let caller = context.caller(&*progress);
     let neighbours = context.neighbours(collection);

@@ -1,7 +1,8 @@
 //! `urepo recover --accept-loss`: correct the ledger by the items.
 
+use urepo::clock::Clock as _;
 use urepo::collection::{Actual, Collection, Corrected, Correction};
-use urepo::identity::RepositoryName;
+use urepo::identity::{RepositoryName, SECOND};
 
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
@@ -74,6 +75,24 @@ pub(super) fn tell_plan(
     named: &[RepositoryName],
 ) -> Done {
     report_all(context, collection, &corrections(collection, named)?)
+}
+
+/// Reports what a dry run would accept of a ledger that was put back.
+pub(super) fn tell_restored(context: &Context, collection: &Collection, is_alone: bool) -> Done {
+    let mut planned = collection.ledger_corrections()?;
+    planned.added.retain(|it| it.was.is_none() && it.is != Actual::Lost);
+    planned.damaged = 0;
+    report_all(context, collection, &planned)?;
+    if planned.is_put_back && is_alone {
+        let since = collection.last_event_date()?;
+        let since = since.map_or("its beginning".to_owned(), |date| date.to_string());
+        let now = context.clock.now().floor(SECOND);
+        context.printer.note(&format!(
+            "nothing here can tell what is missing between {since} and {now}; `--with MIRROR` can, as far as it has \
+             Copies"
+        ));
+    }
+    Ok(())
 }
 
 /// The corrections for the items `named`, or all, with the damage of the ledger itself, where none is named.

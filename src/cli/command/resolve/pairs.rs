@@ -66,7 +66,7 @@ fn record<'a>(
     records::ArchiveAnswer {
         text,
         collection: settings.name.clone(),
-        collection_id: settings.id.clone(),
+        collection_id: collection.id().to_owned(),
         pairs: pairs.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
     }
 }

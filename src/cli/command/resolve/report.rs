@@ -75,7 +75,7 @@ pub(super) fn record(
     found: &Resolved,
 ) -> Done {
     let item = &found.item;
-    let settings = known.collections[item.collection].settings();
+    let collection = &known.collections[item.collection];
     let (mut format, mut files) = (None, None);
     let target = match &found.target {
         Target::File(_) => "file",
@@ -99,8 +99,8 @@ pub(super) fn record(
         path: PathAt::new("path", &found.path()),
         state: item.record.state.to_string(),
         standing: item.standing.to_string(),
-        collection: settings.name.clone(),
-        collection_id: settings.id.clone(),
+        collection: collection.settings().name.clone(),
+        collection_id: collection.id().to_owned(),
         content: if found.kind == DestinationKind::Data { "data" } else { "metadata" },
         target,
         format: format.map(MetadataFormat::name),

@@ -58,13 +58,13 @@ pub(super) fn contradiction_record(
     name: &RepositoryName,
     what: Contradiction,
 ) -> records::Concern {
-    let settings = known.collections[at].settings();
+    let collection = &known.collections[at];
     records::Concern {
         id: name.to_string(),
         kind: what.kind(),
         weight: "lack",
-        collections: vec![settings.name.clone()],
-        collection_ids: vec![settings.id.clone()],
+        collections: vec![collection.settings().name.clone()],
+        collection_ids: vec![collection.id().to_owned()],
         message: contradiction_message(known, at, what),
         ..records::Concern::default()
     }
@@ -97,7 +97,7 @@ fn reason(holdings: &Holdings, at: usize) -> String {
 
 pub(super) fn record(known: &Known, holdings: &Holdings, concern: &Concern) -> records::Concern {
     let collections = concern.collections();
-    let settings = || collections.iter().map(|at| known.collections[*at].settings());
+    let concerned = || collections.iter().map(|at| &known.collections[*at]);
     let (copies, copies_wanted) = match concern {
         Concern::FewCopies { current, wanted, .. } => {
             (Some((*current).into()), Some((*wanted).into()))
@@ -112,8 +112,8 @@ pub(super) fn record(known: &Known, holdings: &Holdings, concern: &Concern) -> r
             Weight::Lack => "lack",
             Weight::Conflict => "conflict",
         },
-        collections: settings().map(|settings| settings.name.clone()).collect(),
-        collection_ids: settings().map(|settings| settings.id.clone()).collect(),
+        collections: concerned().map(|it| it.settings().name.clone()).collect(),
+        collection_ids: concerned().map(|it| it.id().to_owned()).collect(),
         message: message(known, holdings, concern),
         copies,
         copies_wanted,
@@ -192,7 +192,7 @@ fn error(exit: Exit, message: String) -> ErrorText {
 
 /// Fills in the last record.
 pub(super) fn fill(report: &mut Report<'_>, known: &Known, tally: &Tally) {
-    report.summary.complete = Some(tally.unseen.is_empty());
+    report.summary.complete = Some(tally.unseen.is_empty() && known.missing.is_empty());
     report.summary.missing = Some(known.missing_names.clone());
     report.summary.counts.items = tally.items;
     report.count("collections", known.collections.len() as u64);

@@ -1,6 +1,8 @@
 //! Counts over all collections.
 
-use urepo::holdings::{Concern, Holding, Holdings};
+use std::collections::BTreeMap;
+
+use urepo::holdings::{Concern, Holding, Holdings, Standing};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
@@ -10,7 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::printer::Verbosity;
 use crate::cli::report::REPEATED_PRINTED;
-use crate::cli::shell;
+use crate::cli::{escape, human, shell};
 
 /// The counts.
 pub(super) struct Tally {
@@ -24,6 +26,8 @@ pub(super) struct Tally {
     /// Number of named concerns of each kind.
     named: [u64; 11],
     pub(super) notices: u64,
+    /// Of the Originals of one collection, the number without a current Copy in another, by their numbers.
+    lacking: BTreeMap<[usize; 2], u64>,
     /// The rank of the most urgent concern, and what to type next if it is the only one of its kind, and if not.
     first: Option<(usize, [String; 2])>,
 }
@@ -155,10 +159,11 @@ impl Tally {
         Tally {
             items: 0,
             collections: vec![Counts::default(); known.collections.len()],
-            unseen: known.missing_names.iter().map(|it| format!("`{it}` not opened")).collect(),
+            unseen: Vec::new(),
             concerns: KINDS.map(|kind| (kind, 0)),
             named: [0; 11],
             notices: 0,
+            lacking: BTreeMap::new(),
             first: None,
         }
     }
@@ -167,6 +172,14 @@ impl Tally {
         self.items += 1;
         for holding in &holdings.all {
             self.collections[holding.collection].count(holding);
+        }
+        if let [original] = holdings.originals()[..] {
+            for at in (0..self.collections.len()).filter(|at| *at != original) {
+                let is_copy =
+                    |it: &Holding| it.collection == at && it.standing == Standing::Current;
+                *self.lacking.entry([original, at]).or_default() +=
+                    u64::from(!holdings.all.iter().any(is_copy));
+            }
         }
         for concern in concerns {
             let Some(rank) = rank(concern.kind()) else {
@@ -179,6 +192,23 @@ impl Tally {
                 about.extend(copy.and_then(|copy| copy.against));
             }
             self.add(known, rank, &holdings.name, &about);
+        }
+    }
+
+    /// Calls `visit` for each collection with Originals and each other one, with the number of those that the other lacks.
+    pub(super) fn each_pair(&self, mut visit: impl FnMut([usize; 2], u64)) {
+        self.lacking.iter().for_each(|(pair, lacking)| visit(*pair, *lacking));
+    }
+
+    /// Judges the collection `at` by what it lacks, unless that is reported item by item.
+    pub(super) fn judge_lacking(&mut self, known: &Known, at: usize) {
+        let of = self.lacking.iter().filter(|([_, to], _)| *to == at);
+        let lacking: u64 = of.map(|(_, lacking)| lacking).sum();
+        let is_reported =
+            self.concerns.iter().any(|(it, count)| it.name == "few-copies" && *count > 0);
+        if lacking > 0 && !is_reported {
+            let name = escape::one_line(&known.collections[at].settings().name);
+            self.unseen.push(format!("`{name}` lacks {}", human::count(lacking, "item")));
         }
     }
 

@@ -107,7 +107,7 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
-warning: `[WORLD]/clone` has the same id as `[WORLD]/backup` and is left aside
+warning: `[WORLD]/clone` is a backup of `[WORLD]/backup` and is left aside
 2 items: all as it should be
 
 "#]],

@@ -27,7 +27,7 @@ hint: name another collection with `--to`
     world.write("clone/.urepo/lock", "");
     refuses(&world, "-c archive copy --all --to clone", 23).tells(str![[r#"
 error: `[WORLD]/archive` and `[WORLD]/clone` have the same collection id
-hint: if `[WORLD]/clone` is to be a collection of its own, give it another `id` in its `urepo.toml`
+hint: if `[WORLD]/clone` is to be a collection of its own, `urepo -c [WORLD]/clone recover --new-id`
 
 "#]]);
 }
