@@ -83,6 +83,7 @@ impl Resolver {
 fn reason(found: &NoUrl) -> Reason {
     match found {
         NoUrl::NotFound => Reason::NotFound,
+        NoUrl::TooLong => Reason::TooLong,
         NoUrl::Deleted(_) => Reason::Deleted,
         NoUrl::NoTranslation(_) => Reason::NoTranslation,
         NoUrl::NoOriginal => Reason::NoOriginal,

@@ -36,6 +36,8 @@ pub struct Found {
 pub enum NoUrl {
     /// No archive knows the item.
     NotFound,
+    /// The archives cannot be asked for it in a URL.
+    TooLong,
     /// It was deleted, at this time if the archive says so.
     Deleted(Option<String>),
     /// There is no translation into this language.

@@ -39,7 +39,7 @@ pub struct AskLimits {
     pub of_a_resolution: usize,
     /// Requests in all at a time, and acknowledgments.
     pub in_all: usize,
-    /// Failures in a row after which an archive is left out.
+    /// Failures in a row after which an archive is left out: connections that fail, and answers that do not come in time.
     pub failures: u32,
     /// How long it is left out first, and at most.
     pub pause: Duration,
@@ -146,11 +146,12 @@ impl IncludedArchive {
     /// Its answer to a request for a URL; `None` if there is none that counts.
     pub(super) async fn ask(self: &Arc<Self>, target: &str) -> Option<Pairs> {
         let reply = self.get(target, self.limits.answer).await;
+        // Readers choose the item: an answer about it, even that it cannot be read, says nothing against the archive.
+        self.count(reply.as_ref().err().is_none_or(|error| !error.is_silence()));
         let reply = reply.map_err(Dropped::from).and_then(|reply| match reply.status {
             StatusCode::OK => Ok(reply),
             status => Err(Dropped::Status(status)),
         });
-        self.count(reply.is_ok());
         match reply.and_then(|reply| self.checked(&reply)) {
             Ok(pairs) => Some(pairs),
             Err(error) => {

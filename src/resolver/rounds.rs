@@ -14,6 +14,7 @@ use super::archive::{AskLimits, IncludedArchive};
 use super::registry::Registry;
 use crate::identity::{LanguagePreferences, PersistentUrl, RequiredStatus};
 use crate::resolve::UrlRequest;
+use crate::web::ask::LONGEST_TARGET;
 
 /// The included archives, in the order of their registration.
 #[derive(Debug, Default)]
@@ -96,7 +97,8 @@ impl Archives {
                     identifier: question.identifier.clone(),
                     verbs: question.verbs.clone(),
                 };
-                silent = self.all.len() - self.ask(asking, &request, &mut analysis).await;
+                let targets = self.targets(&request)?;
+                silent = self.all.len() - self.ask(asking, targets, &mut analysis).await;
                 match analysis.decide(&asked) {
                     Decision::Found(found) => return Ok(found),
                     Decision::Alert(NoUrl::NotFound) if silent == self.all.len() => {
@@ -116,23 +118,30 @@ impl Archives {
         Resolution { outcome, question, silent }
     }
 
-    /// Asks all archives, and adds their answers to `analysis` as long as more of them can matter. Returns the number of
-    /// answers.
+    /// The target of `request` at each archive, if all of them take it: an archive must not refuse what a reader may ask.
+    fn targets(&self, request: &UrlRequest) -> Result<Vec<String>, NoUrl> {
+        let target = |archive: &Arc<IncludedArchive>| request.target(archive.service.as_str());
+        let targets: Vec<String> = self.all.iter().map(target).collect();
+        let is_short = targets.iter().all(|target| target.len() <= LONGEST_TARGET);
+        if is_short { Ok(targets) } else { Err(NoUrl::TooLong) }
+    }
+
+    /// Asks all archives for their targets, and adds their answers to `analysis` as long as more of them can matter. Returns
+    /// the number of answers.
     async fn ask(
         &self,
         asking: &Asking,
-        request: &UrlRequest,
+        targets: Vec<String>,
         analysis: &mut Analysis<'_>,
     ) -> usize {
         let (send, mut answers) = mpsc::unbounded_channel();
         let own = Arc::new(Semaphore::new(asking.limits.of_a_resolution));
-        for (position, archive) in self.all.iter().enumerate() {
+        for (position, (archive, target)) in self.all.iter().zip(targets).enumerate() {
             if archive.is_left_out() {
                 continue;
             }
             let (archive, send) = (Arc::clone(archive), send.clone());
             let (own, all) = (Arc::clone(&own), Arc::clone(&asking.places));
-            let target = request.target(archive.service.as_str());
             tokio::spawn(async move {
                 // A place of its own before one of all: requests to an archive that hangs keep none from the others.
                 let places = async {

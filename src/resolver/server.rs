@@ -27,6 +27,7 @@ use crate::identity::{HostPort, Identifier, PersistentUrl};
 use crate::interrupt::Interrupt;
 use crate::progress::NoProgress;
 use crate::web::answer::{self, Answer};
+use crate::web::ask::LONGEST_TARGET;
 use crate::web::front::{READING, front};
 use crate::web::head::addresses;
 use crate::web::listen::{Limits, Service};
@@ -255,10 +256,13 @@ impl Resolver {
         let query = acknowledgment(found, clients, &persistent);
         let place = Arc::clone(&self.acknowledgments).try_acquire_owned();
         let (Some(query), Ok(place)) = (query, place) else { return };
+        let request = format!("/{}?{query}", archive.service);
+        if request.len() > LONGEST_TARGET {
+            return;
+        }
         let (archive, limit) = (Arc::clone(archive), self.asking.limits.acknowledgment);
         tokio::spawn(async move {
-            let target = format!("/{}?{query}", archive.service);
-            if let Err(error) = archive.get(&target, limit).await {
+            if let Err(error) = archive.get(&request, limit).await {
                 let error: &(dyn std::error::Error + 'static) = &error;
                 tracing::debug!(archive = %archive, error, "an acknowledgment failed");
             }

@@ -16,6 +16,8 @@ pub enum Reason {
     Nothing,
     /// A target that begins as a persistent URL, and is none.
     Malformed,
+    /// What archives would be asked is longer than servers take.
+    TooLong,
     /// The archive does not have the item.
     NotHere,
     /// No archive has the item.
@@ -52,6 +54,7 @@ impl Reason {
                 (StatusCode::NOT_FOUND, "information item not found")
             }
             Reason::Malformed => (StatusCode::BAD_REQUEST, "malformed persistent URL"),
+            Reason::TooLong => (StatusCode::URI_TOO_LONG, "persistent URL too long"),
             Reason::Deleted => (StatusCode::GONE, "information item deleted"),
             Reason::NoTranslation => (StatusCode::NOT_FOUND, "translation not found"),
             Reason::OnlyCopyHere | Reason::NoOriginal => {

@@ -12,6 +12,7 @@ use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
+use super::front;
 use crate::identity::HostPort;
 
 /// Most bytes of an answer.
@@ -19,6 +20,9 @@ const MOST_BYTES: usize = 256 * 1024;
 /// Most bytes and fields of its head.
 const MOST_HEAD_BYTES: usize = 16 * 1024;
 const MOST_FIELDS: usize = 64;
+/// Most bytes of a target that is asked for: less than a server takes, ours as well as the usual ones in front of an archive.
+pub const LONGEST_TARGET: usize = 8000;
+const _: () = assert!(LONGEST_TARGET < front::LONGEST_TARGET);
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +33,7 @@ pub enum AskError {
     /// It took too long.
     #[error("{0} did not answer within {1:?}")]
     Late(HostPort, Duration),
-    /// The answer is not whole, or not HTTP.
+    /// The connection breaks before the head of an answer, or there is none of HTTP.
     #[error("{0} did not answer as a server of HTTP does")]
     Broken(HostPort, #[source] Box<dyn std::error::Error + Send + Sync>),
     /// The host has an address that is not public.
@@ -38,6 +42,16 @@ pub enum AskError {
     /// It is not plain text.
     #[error("{0} answered with another type than text/plain")]
     Type(HostPort),
+    /// The text is not whole, too long, or not UTF-8.
+    #[error("the answer of {0} is not a whole text")]
+    Text(HostPort, #[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl AskError {
+    /// Whether the server did not answer at all. Any answer, with whatever status, shows that it is there.
+    pub fn is_silence(&self) -> bool {
+        !matches!(self, AskError::Type(_) | AskError::Text(..))
+    }
 }
 
 /// An answer in plain text.
@@ -89,8 +103,9 @@ impl Connection {
             return Err(AskError::Type(host));
         }
         let body = Limited::new(answer.into_body(), MOST_BYTES).collect().await;
-        let body = body.map_err(broken(&host))?.to_bytes();
-        let text = String::from_utf8(body.to_vec()).map_err(broken(&host))?;
+        let body = body.map_err(|error| AskError::Text(host.clone(), error))?.to_bytes();
+        let text = String::from_utf8(body.to_vec());
+        let text = text.map_err(|error| AskError::Text(host, error.into()))?;
         Ok(Reply { status, text })
     }
 }

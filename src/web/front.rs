@@ -13,6 +13,8 @@ use crate::identity::HostPort;
 
 /// The methods of a path that is read.
 pub const READING: &str = "GET, HEAD, OPTIONS";
+/// Most bytes of a target.
+pub const LONGEST_TARGET: usize = 8 * 1024;
 /// The methods of a path that takes a form.
 pub const FORM: &str = "POST, OPTIONS";
 
@@ -28,6 +30,9 @@ pub fn front<S>(
     }
     if head.uri.path() == "/healthz" {
         return Break(health(is_stopping));
+    }
+    if head.uri.path_and_query().is_some_and(|target| target.as_str().len() > LONGEST_TARGET) {
+        return Break(answer::text(StatusCode::URI_TOO_LONG, "notice {URL too long}"));
     }
     let Ok(host) = host(head) else {
         return Break(closing(answer::text(StatusCode::BAD_REQUEST, "notice {invalid host}")));

@@ -1,12 +1,15 @@
 //! Our resolver and our archives together.
 
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::mpsc::{Sender, channel};
 
 use urepo::web::listen::Limits;
 
-use super::scripted::{ITEM, Resolving, patient, registry, service};
+use super::scripted::{ITEM, Resolving, patient, plain, registry, service};
 use crate::resolve::{expected, family, name, put};
-use crate::serve::{Running, Site};
+use crate::serve::{Answered, Running, Site};
 use crate::support::{World, make_collection};
 
 /// Archives at `NAME.example.org` of the collections called `names`, and a resolver of them.
@@ -44,6 +47,70 @@ fn every_composition_leads_to_its_item_over_three_archives() {
             }
         }
     }
+}
+
+/// A server in front of the archive at `archive`, which tells what it is asked, and the status of the answer.
+fn forwarding(archive: SocketAddr, asked: Sender<(String, u16)>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).unwrap_or(0) == 1 {
+                head.push(byte[0]);
+            }
+            let mut connection = TcpStream::connect(archive).unwrap();
+            connection.write_all(&head).unwrap();
+            let answer = Answered::read(&mut connection, false).unwrap();
+            let target = String::from_utf8(head).unwrap().split(' ').nth(1).unwrap().to_owned();
+            asked.send((target, answer.status)).unwrap();
+            let status = format!("HTTP/1.1 {} .", answer.status);
+            let head = plain(answer.body.len()).replacen("HTTP/1.1 200 OK", &status, 1);
+            let _ = stream.write_all(&[head.as_bytes(), &answer.body].concat());
+        }
+    });
+    address
+}
+
+/// A path grows when it becomes a value in a query, so the limit of the resolver must be the smaller one. What is too long is said
+/// before anybody is asked.
+#[test]
+fn an_archive_takes_every_request_that_its_resolver_takes() {
+    let world = World::new();
+    make_collection(&world.path("a"));
+    put(&world.path("a"), ITEM, &"file = 'a.txt'".parse().unwrap());
+    let (sites, _) = resolving(&world, &["a"]);
+    let (asked, seen) = channel();
+    let between = forwarding(sites[0].address, asked);
+    let hosts = format!("{between} a.example.org");
+    let resolving = Resolving::with(&registry(&["a"]), &hosts, patient());
+    // The acknowledgment of an earlier request may come late.
+    let asked = || {
+        let all = seen.try_iter().inspect(|(target, status): &(String, u16)| {
+            assert!(target.len() <= 8000 && *status == 200, "{status} {target}");
+        });
+        let all = all.filter(|(target, _)| target.ends_with("=urlRequest"));
+        all.map(|(target, _)| target.len()).max()
+    };
+    for piece in ["a", "=", "%80", "%25", "a/", "%20", "&", "+", "~"] {
+        let mut longest = 0;
+        for length in (0..17_000_usize).step_by(499) {
+            let target = format!("/{ITEM}/{}", piece.repeat(length / piece.len()));
+            let status = resolving.get(&target).status;
+            match (status, asked()) {
+                (302 | 404, Some(length)) => longest = longest.max(length),
+                (414 | 431, None) => assert!(length > 2000, "{piece} {length}"),
+                other => panic!("{piece} {length}: {other:?}"),
+            }
+        }
+        assert!(longest > 6000, "{piece}: {longest}");
+    }
+    let page = format!("/{ITEM}/{}", "=".repeat(3000));
+    let page = resolving.get_with(&page, &["Accept: text/html"]);
+    assert!(page.status == 414 && page.text().contains("Too long"), "{}", page.text());
+    // All this has left nobody out.
+    assert_eq!(resolving.get(&format!("/{ITEM}")).status, 302);
 }
 
 /// A file that is damaged in one archive is given by the other one.

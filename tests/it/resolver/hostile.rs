@@ -119,6 +119,31 @@ fn a_dead_archive_is_left_out_and_comes_back() {
     assert_eq!(resolving.get(&target).text(), "alert {original not found}");
 }
 
+/// Anybody chooses what an archive is asked. An answer of any kind says that it is there.
+#[test]
+fn answers_that_cannot_be_used_leave_no_archive_out() {
+    let long = plain(5);
+    for head in [
+        long.replace("200 OK", "431 Request Header Fields Too Large"),
+        long.replace("200 OK", "500 Internal Server Error"),
+        long.replace("text/plain", "text/html"),
+        long.replace("Content-Type", "Content-Encoding: gzip\r\nContent-Type"),
+        // Cut after the head.
+        plain(100),
+    ] {
+        let count = AtomicUsize::new(0);
+        let archive = Scripted::new("a", move |_| match count.fetch_add(1, Ordering::Relaxed) {
+            0..3 => bytes(&head, b"state"),
+            _ => pairs("a", ITEM, &url("a", "", "Original")),
+        });
+        let resolving = Resolving::of(&[archive], AskLimits { failures: 1, ..patient() });
+        for _ in 0..3 {
+            assert_eq!(resolving.get(&format!("/{ITEM}")).status, 504);
+        }
+        assert_eq!(resolving.get(&format!("/{ITEM}")).status, 302);
+    }
+}
+
 #[test]
 fn an_archive_that_answers_again_is_asked_again() {
     let a = Scripted::new("a", {

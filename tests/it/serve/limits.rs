@@ -43,6 +43,8 @@ fn heads_and_targets_beyond_the_limits_are_refused() {
         site.send(head).map(|answer| answer.status)
     };
     assert_eq!(status(&format!("/{}", "a".repeat(20_000)), ""), Some(431));
+    assert_eq!(status(&format!("/{}", "a".repeat(8 * 1024)), ""), Some(414));
+    assert_eq!(status(&format!("/?{}", "a".repeat(8 * 1024 - 2)), ""), Some(200));
     assert_eq!(status("/", &format!("X: {}\r\n", "a".repeat(20_000))), Some(431));
     assert_eq!(status("/", &"X: a\r\n".repeat(100)), Some(431));
     assert_eq!(status("/", &"X: a\r\n".repeat(50)), Some(200));
