@@ -18,7 +18,7 @@ use super::archive::{AskLimits, IncludedArchive};
 use super::key_checks::KeyChecks;
 use super::redirect::acknowledgment;
 use super::registry::{Inclusion, RegistryError, RegistryFile};
-use super::rounds::{Archives, Asking, Resolution};
+use super::rounds::{Archives, Asking};
 use crate::agent::{Agent, Caller};
 use crate::clock::Clock;
 use crate::collection::{ClientAddress, Scheme};
@@ -228,16 +228,18 @@ impl Resolver {
             clients.push(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         }
         let resolution = archives.resolve(&self.asking, url, &clients, &reader.preferences).await;
-        let found = match &resolution.outcome {
+        let silent = resolution.silent;
+        let (found, asked) = match &resolution.outcome {
             Ok(found) => found,
             Err(alert) => {
-                tracing::info!(item = %resolution.question.identifier, ?alert, silent = resolution.silent, "an alert");
-                return self.unresolved(alert, &resolution, &archives, reader);
+                tracing::info!(item = %url.identifier, ?alert, silent, "an alert");
+                return self.unresolved(alert, (url, silent), &archives, reader);
             }
         };
         self.acknowledge(archives.at(found.archive), found, &clients, target);
         let mut answer = answer::redirect(&with_question(&found.url, url), "no-cache");
-        let persistent = format!("{}/{}", self.base(), selected(&resolution, found));
+        let selected = found.ibi.as_deref().and_then(identifier);
+        let persistent = format!("{}/{}", self.base(), selected.as_ref().unwrap_or(asked));
         answer::set(&mut answer, LINK, &format!("<{persistent}>; rel=\"cite-as\""));
         answer
     }
@@ -269,12 +271,6 @@ impl Resolver {
             drop(place);
         });
     }
-}
-
-/// The item that a resolution selected.
-fn selected(resolution: &Resolution, found: &Found) -> Identifier {
-    let named = found.ibi.as_deref().and_then(identifier);
-    named.unwrap_or_else(|| resolution.question.identifier.clone())
 }
 
 impl Service for Resolver {

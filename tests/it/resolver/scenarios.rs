@@ -232,6 +232,78 @@ fn the_language_is_chosen_among_all_answers() {
     }
 }
 
+/// An item that nobody has, or that was deleted, is not the last word: the next best language, then the item itself.
+#[test]
+fn a_translation_that_is_nowhere_leaves_the_others() {
+    let pointer = |to: &str| format!("ibi.translation(pt) {{rep {to}}}");
+    let a = |more: &str| {
+        let more = format!("{} {more}", pointer(OTHER));
+        Scripted::new("a", move |asked| match (&*asked.item, &*asked.verbs) {
+            (ITEM, "") => pairs("a", ITEM, &url("a", "", "Original")),
+            (ITEM, "GetTranslation") => pairs("a", ITEM, &more),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    let gone = || {
+        Scripted::new("b", |asked| match &*asked.item {
+            OTHER => pairs("b", OTHER, "state Deleted timestamp 2026-10-01T12:00:00Z"),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    let english = url("a", ".translation(en)", "Original");
+    let in_english = found("a", "Original.translation(en)");
+    let late = || {
+        let more = url("b", ".translation(en)", "Copy");
+        Scripted::new("b", move |asked| match (&*asked.item, &*asked.verbs) {
+            (ITEM, _) => pairs("b", ITEM, &more),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    for (archives, languages, expected) in [
+        (vec![a(&english), empty("b")], "pt,en;q=0.5", in_english.clone()),
+        (vec![a(&english), gone()], "pt,en;q=0.5", in_english),
+        (vec![a(&english), gone()], "pt", found("a", "Original")),
+        (vec![a(""), gone()], "pt", found("a", "Original")),
+        (vec![a(""), empty("b")], "pt,en;q=0.5", found("a", "Original")),
+        (vec![a(""), late()], "pt,en;q=0.5", found("b", "Copy.translation(en)")),
+    ] {
+        let resolving = Resolving::of(&archives, patient());
+        let field = format!("Accept-Language: {languages}");
+        assert_eq!(answered(&resolving, &item("+"), &[&field]), expected, "{languages}");
+    }
+    // Where the reader names the language, the alert is about that item. It names what the reader asked for.
+    let named = has("a", "GetTranslation(pt)", &pointer(OTHER));
+    let resolving = Resolving::of(&[named, gone()], patient());
+    let deleted = alert(410, "{information item deleted} timestamp 2026-10-01T12:00:00Z");
+    assert_eq!(answered(&resolving, &item("+(pt)"), &[]), deleted);
+    let page = resolving.get_with(&item("+(pt)"), &["Accept: text/html"]).text();
+    assert!(page.contains(&format!("<code>{ITEM}+(pt)</code>")), "{page}");
+}
+
+/// The description in a sidecar stands in the place of a metadata item that nobody has.
+#[test]
+fn metadata_that_are_nowhere_are_those_of_the_sidecar() {
+    let description = format!(
+        "ibi.metadata {{rep {OTHER}}} contenttype.metadata Metadata url.metadata http://a.example.org/{ITEM}: urlkey 1796126400-1234567890"
+    );
+    let a = || has("a", "GetMetadata", &description);
+    let b = || {
+        Scripted::new("b", |asked| match &*asked.item {
+            OTHER => pairs("b", OTHER, &url("b", "", "Copy")),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    let here = (302, format!("http://a.example.org/{ITEM}:"));
+    assert_eq!(outcome(&[a(), b()], &item(":")), found("b", "Copy"));
+    assert_eq!(outcome(&[a(), empty("b")], &item(":")), here);
+    // It is nobody's Original.
+    let none = alert(404, "{information item not found}");
+    assert_eq!(outcome(&[a(), empty("b")], &item(&format!(":{ORIGINAL}"))), none);
+    // Another archive may have the item with its metadata, and answer later.
+    let c = has("c", "GetMetadata", &url("c", ".metadata", "Copy"));
+    assert_eq!(outcome(&[a(), c], &item(":")), found("c", "Copy.metadata"));
+}
+
 #[test]
 fn a_list_of_files_is_that_of_the_translation() {
     let a = has("a", "GetTranslation(pt) GetFileList", &url("a", ".translation(pt)", "Original"));
