@@ -185,9 +185,6 @@ impl Archives {
         let (send, answers) = mpsc::unbounded_channel();
         let own = Arc::new(Semaphore::new(asking.limits.of_a_resolution));
         for (position, (archive, target)) in self.all.iter().zip(targets).enumerate() {
-            if archive.is_left_out() {
-                continue;
-            }
             let (archive, send) = (Arc::clone(archive), send.clone());
             let (own, all) = (Arc::clone(&own), Arc::clone(&asking.places));
             tokio::spawn(async move {
@@ -196,9 +193,12 @@ impl Archives {
                     (own.acquire().await, archive.places.acquire().await, all.acquire().await)
                 };
                 let _places = tokio::select! {
-                    places = places => places,
+                    biased;
+                    // Others have waited for it in vain.
+                    () = archive.leaves() => return,
                     // Nobody waits for this answer any more.
                     () = send.closed() => return,
+                    places = places => places,
                 };
                 // A request that was sent runs to its end, so that its connection can take the next one.
                 let pairs = archive.ask(&target).await;

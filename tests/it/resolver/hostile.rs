@@ -166,6 +166,20 @@ fn an_archive_that_answers_again_is_asked_again() {
     while resolving.get(&target).status != 302 {}
 }
 
+/// Requests that wait for one of its places end when the first of them has failed.
+#[test]
+fn nobody_waits_for_an_archive_that_is_left_out() {
+    let archives = [Scripted::new("a", |_| Act::Hang)];
+    let limits = AskLimits { answer: hasty().answer, failures: 1, connections: 1, ..patient() };
+    let resolving = Resolving::of(&archives, limits);
+    std::thread::scope(|scope| {
+        for _ in 0..5 {
+            scope.spawn(|| assert_eq!(resolving.get(&format!("/{ITEM}")).status, 504));
+        }
+    });
+    assert_eq!(archives[0].targets().len(), 1);
+}
+
 #[test]
 fn private_addresses_are_not_asked_unless_that_is_allowed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
