@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::LINK;
 use hyper::http::request::Parts;
+use hyper::{Method, Request};
 use tokio::sync::Semaphore;
 
 use super::address::Addresses;
@@ -28,7 +28,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::NoProgress;
 use crate::web::answer::{self, Answer};
 use crate::web::ask::LONGEST_TARGET;
-use crate::web::front::{READING, front};
+use crate::web::front::{ASKING, READING, front};
 use crate::web::head::addresses;
 use crate::web::listen::{Limits, Service};
 use crate::web::page::Reader;
@@ -204,6 +204,9 @@ impl Resolver {
         }
         let clients = addresses(&head.headers, peer.ip(), &self.limits);
         if let Some(query) = target.service_query(std::slice::from_ref(&self.exposed.service)) {
+            if head.method == Method::HEAD {
+                return answer::refused_method(ASKING);
+            }
             return self.service(query, clients[0]).await;
         }
         match target.persistent_url() {
