@@ -102,6 +102,8 @@ struct Answer {
     is_deleted: bool,
     /// When the item last changed, or was deleted.
     timestamp: Option<String>,
+    /// The forms of the identifier of the item itself.
+    own: Vec<Identifier>,
 }
 
 /// A URL, or the identifier of an item to go on with, for a relation.
@@ -138,6 +140,7 @@ impl<'a> Analysis<'a> {
             next_edition: pairs.get("ibi.nextedition").and_then(identifier),
             is_deleted: pairs.get("state") == Some("Deleted"),
             timestamp: pairs.get("timestamp").map(str::to_owned),
+            own: pairs.get("ibi").map(identifiers).unwrap_or_default(),
         });
     }
 
@@ -198,7 +201,10 @@ impl<'a> Analysis<'a> {
         }
         if self.requires_original {
             // The selected item has its Original elsewhere: in an archive that does not know the first one.
+            let own: Vec<&Identifier> =
+                self.answers.iter().flat_map(|answer| &answer.own).collect();
             let others = leads.iter().filter_map(|lead| lead.identifier.clone());
+            let others = others.filter(|it| *it != self.question.identifier && !own.contains(&it));
             let mut others = others.map(|it| self.next(it, verbs.without(0..length)));
             if let Some(next) = others.find(|it| !asked.contains(it)) {
                 return Decision::Next(next);
@@ -345,9 +351,12 @@ fn leads(archive: usize, pairs: &Pairs, steps: &[Verb]) -> Vec<Lead> {
 
 /// The identifier in forms of it, the repository name if there is one [resolution, Table 9.4].
 pub(super) fn identifier(forms: &str) -> Option<Identifier> {
-    let mut words = forms.split(' ');
-    match (words.next()?, words.next()?) {
-        ("rep" | "ibip", identifier) => identifier.parse().ok(),
-        _ => None,
-    }
+    identifiers(forms).into_iter().next()
+}
+
+/// All forms of it.
+fn identifiers(forms: &str) -> Vec<Identifier> {
+    let words: Vec<&str> = forms.split(' ').collect();
+    let named = words.chunks_exact(2).filter(|pair| matches!(pair[0], "rep" | "ibip"));
+    named.filter_map(|pair| pair[1].parse().ok()).collect()
 }

@@ -96,6 +96,31 @@ fn two_claimants_are_an_alert_and_get_no_acknowledgment() {
     }
 }
 
+/// A Copy names the item itself as what its URL leads to: that item without the verbs is another request.
+#[test]
+fn the_original_of_a_description_is_no_file() {
+    let copy = format!(
+        "{} ibi.metadata {{rep {ITEM} ibip 8JMKD3MGP8W/35MMLL8}}",
+        url("a", ".metadata", "Copy")
+    );
+    let a = Scripted::new("a", move |asked| match &*asked.verbs {
+        "GetMetadata" => {
+            let Act::Pairs(text) = pairs("a", ITEM, &copy) else { panic!() };
+            Act::Pairs(text.replacen(
+                &format!("{ITEM}}}"),
+                &format!("{ITEM} ibip 8JMKD3MGP8W/35MMLL8}}"),
+                1,
+            ))
+        }
+        _ => pairs("a", ITEM, &url("a", "", "Original")),
+    });
+    let none = alert(404, "{original not found}");
+    let archives = [a];
+    for target in [ITEM, "8JMKD3MGP8W/35MMLL8"] {
+        assert_eq!(outcome(&archives, &format!("/{target}:{ORIGINAL}")), none, "{target}");
+    }
+}
+
 #[test]
 fn a_deleted_item_is_gone_unless_somebody_has_a_copy() {
     let gone = alert(410, "{information item deleted} timestamp 2026-10-01T12:00:00Z");
