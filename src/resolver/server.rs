@@ -23,7 +23,7 @@ use crate::agent::{Agent, Caller};
 use crate::clock::Clock;
 use crate::collection::{ClientAddress, Scheme};
 use crate::disk::{PathError, Version};
-use crate::identity::{HostPort, Identifier, PersistentUrl};
+use crate::identity::{HostPort, Identifier, PersistentUrl, RequiredStatus};
 use crate::interrupt::Interrupt;
 use crate::progress::NoProgress;
 use crate::web::answer::{self, Answer};
@@ -240,7 +240,14 @@ impl Resolver {
             }
         };
         self.acknowledge(archives.at(found.archive), found, &clients, target);
-        let mut answer = answer::redirect(&with_question(&found.url, url), "no-cache");
+        let location = with_question(&found.url, url);
+        let mut answer = if url.selection.status == RequiredStatus::Original && silent > 0 {
+            // One of them may claim the Original, too.
+            tracing::info!(item = %url.identifier, silent, "the Original was found, but not all archives answered");
+            answer::redirect_with(format!("unanswered {silent}"), &location, "no-cache")
+        } else {
+            answer::redirect(&location, "no-cache")
+        };
         let selected = found.ibi.as_deref().and_then(identifier);
         let persistent = format!("{}/{}", self.base(), selected.as_ref().unwrap_or(asked));
         answer::set(&mut answer, LINK, &format!("<{persistent}>; rel=\"cite-as\""));

@@ -96,6 +96,22 @@ fn two_claimants_are_an_alert_and_get_no_acknowledgment() {
     }
 }
 
+/// An archive that says nothing may claim the Original, too.
+#[test]
+fn an_original_found_without_all_answers_says_so() {
+    let a = || has("a", "", &url("a", "", "Original"));
+    let broken = Scripted::new("b", |_| Act::Bytes(Vec::new()));
+    let resolving = Resolving::of(&[a(), broken], patient());
+    let answer = resolving.get(&item(ORIGINAL));
+    assert_eq!((answer.status, answer.text().as_str()), (302, "unanswered 1"));
+    assert_eq!(answer.field("location"), "http://a.example.org/col/Original");
+    let resolving = Resolving::of(&[a(), empty("b")], patient());
+    assert_eq!(resolving.get(&item(ORIGINAL)).text(), "");
+    // Where any holding will do, the others are not waited for.
+    let resolving = Resolving::of(&[a(), hung("b")], patient());
+    assert_eq!(resolving.get(&item("")).text(), "");
+}
+
 /// A Copy names the item itself as what its URL leads to: that item without the verbs is another request.
 #[test]
 fn the_original_of_a_description_is_no_file() {
