@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::header::LINK;
+use hyper::header::{LINK, VARY};
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
 use tokio::sync::Semaphore;
@@ -23,7 +23,7 @@ use crate::agent::{Agent, Caller};
 use crate::clock::Clock;
 use crate::collection::{ClientAddress, Scheme};
 use crate::disk::{PathError, Version};
-use crate::identity::{HostPort, Identifier, PersistentUrl, RequiredStatus};
+use crate::identity::{HostPort, Identifier, PersistentUrl, RequiredStatus, Verb};
 use crate::interrupt::Interrupt;
 use crate::progress::NoProgress;
 use crate::web::answer::{self, Answer};
@@ -248,6 +248,9 @@ impl Resolver {
         } else {
             answer::redirect(&location, "no-cache")
         };
+        if url.selection.verbs.steps().contains(&Verb::Translation(None)) {
+            answer::set(&mut answer, VARY, "Accept-Language");
+        }
         let selected = found.ibi.as_deref().and_then(identifier);
         let persistent = format!("{}/{}", self.base(), selected.as_ref().unwrap_or(asked));
         answer::set(&mut answer, LINK, &format!("<{persistent}>; rel=\"cite-as\""));

@@ -58,6 +58,7 @@ fn the_first_url_to_arrive_is_taken() {
         (|| has("a", "", &url("a", "", "Original")), || has("b", "", &url("b", "", "Copy")));
     assert_eq!(outcome(&[a(), hung("b")], &item("")), found("a", "Original"));
     assert_eq!(outcome(&[hung("a"), b()], &item("")), found("b", "Copy"));
+    assert_eq!(Resolving::of(&[b()], patient()).get(&item("")).field("vary"), "");
     assert_eq!(outcome(&[empty("a"), b()], &item("?x=1&ibiurl.other=2")), found("b", "Copy?x=1"));
     assert_eq!(outcome(&[deleted("a"), b()], &item("")), found("b", "Copy"));
 }
@@ -264,6 +265,7 @@ fn the_language_is_chosen_among_all_answers() {
         let resolving = Resolving::of(&archives, patient());
         let field = format!("Accept-Language: {languages}");
         assert_eq!(answered(&resolving, &item("+"), &[&field]), expected, "{names:?} {languages}");
+        assert_eq!(resolving.get_with(&item("+"), &[&field]).field("vary"), "Accept-Language");
         for archive in &archives {
             // The preference is the resolver's secret.
             assert!(
