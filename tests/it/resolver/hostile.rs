@@ -47,6 +47,10 @@ fn an_answer_that_is_none_is_dropped_and_counted() {
     // The claim counts where nothing is wrong with it.
     assert_eq!(beside(replaced("", ""), patient()), found);
     assert_eq!(beside(with_head(long.clone()), patient()), found);
+    for media in ["Text/Plain", "text/plain ; charset=us-ascii", "TEXT/PLAIN;charset=utf-8"] {
+        let head = long.replace("text/plain", media);
+        assert_eq!(beside(with_head(head), patient()), found, "{media}");
+    }
     type Script = Box<dyn Fn() -> Act + Send + Sync>;
     let acts: Vec<(&str, Script)> = vec![
         ("braces", Box::new(|| Act::Pairs("{{bad".to_owned()))),
