@@ -141,6 +141,8 @@ async fn serve<S: Service>(
     let stream = Stalling::new(stream, limits.stalled, Arc::clone(&open.signals));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
+        // A client that has sent all it has to say still takes the answer.
+        .half_close(true)
         .header_read_timeout(limits.head)
         .max_buf_size(limits.head_bytes)
         .max_headers(limits.fields)

@@ -123,6 +123,20 @@ fn silent_connections_make_room() {
     assert!(Answered::read(&mut busy, false).is_some());
 }
 
+/// A client that closes its side after the request still takes the answer.
+#[test]
+fn a_client_that_sends_nothing_more_is_answered() {
+    let world = World::with_collection();
+    let site = site(&world, Limits::default());
+    for _ in 0..20 {
+        let mut stream = site.connect();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: a.example.org\r\n\r\n").unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(Answered::read(&mut stream, false).unwrap().status, 200);
+        assert!(is_closed(&mut stream));
+    }
+}
+
 #[test]
 fn a_reader_that_stops_is_cut() {
     let world = World::with_collection();
