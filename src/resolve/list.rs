@@ -112,10 +112,15 @@ fn add<A: Archive>(
     if let DestinationKind::Description { item: Some(named), .. } = &destination.kind
         && !archive.item(named)?.is_some_and(answers)
     {
-        // A pointer: two archives that answered for one metadata item would both seem to hold its Original. It is
-        // that item, and no translation of it, for which the resolver asks again.
+        // A pointer. It is that item, and no translation of it, for which the resolver asks again.
         if matches!(relation.steps().last(), Some(Verb::Metadata(_))) {
             pairs.insert(format!("ibi{qualifier}"), Forms::from(named.clone()));
+        }
+        // If nobody has it, the description here stands in its place. It has no state: two archives that answered for one
+        // metadata item would both seem to hold its Original.
+        if let Some(url) = archive.url(&archive.admitted(destination), part)? {
+            pairs.insert(format!("contenttype{qualifier}"), "Metadata");
+            pairs.insert(format!("url{qualifier}"), url);
         }
         return Ok(());
     }
@@ -164,6 +169,9 @@ pub fn filter(pairs: &mut Pairs, verbs: &Verbs) {
     let urls = pairs.iter().filter(|(name, _)| name.starts_with("url"));
     let urls = urls.filter_map(|(name, _)| relation(name));
     let urls: Vec<Verbs> = urls.filter(|url| url.is_requested_by(steps)).collect();
+    // One without a state stands in the place of another item, which comes first.
+    let has_state = |url: &&Verbs| pairs.get(&format!("state{}", url.relation())).is_some();
+    let sure: Vec<Verbs> = urls.iter().filter(has_state).cloned().collect();
     pairs.retain(|name| match name {
         "archiveaddress" | "ibi" | "ibi.archiveservice" | "ibi.platformsoftware" => true,
         "ibi.nextedition" => steps.contains(&Verb::LastEdition),
@@ -172,7 +180,7 @@ pub fn filter(pairs: &mut Pairs, verbs: &Verbs) {
             let (length, most) = (relation.steps().len(), steps.len());
             let leads_to = |url: &Verbs| url.steps().starts_with(relation.steps());
             // From an item on the way the resolver can go on, if no URL is behind.
-            let is_way = name.starts_with("ibi") && length > 0 && !urls.iter().any(leads_to);
+            let is_way = name.starts_with("ibi") && length > 0 && !sure.iter().any(leads_to);
             relation.is_requested_by(&steps[..length.min(most)]) && (length == most || is_way)
         }),
     });

@@ -3,8 +3,9 @@
 use hyper::StatusCode;
 
 use super::analysis::NoUrl;
-use super::rounds::{Archives, Resolution};
+use super::rounds::Archives;
 use super::server::Resolver;
+use crate::identity::PersistentUrl;
 use crate::resolve::Forms;
 use crate::web::alert::{Alert, Reason};
 use crate::web::answer::{self, Answer};
@@ -42,12 +43,12 @@ impl Resolver {
     pub(super) fn unresolved(
         &self,
         found: &NoUrl,
-        resolution: &Resolution,
+        (url, silent): (&PersistentUrl, usize),
         archives: &Archives,
         reader: &Reader,
     ) -> Answer {
-        let identifier = &resolution.question.identifier;
-        let subject = format!("{identifier}{}", resolution.question.verbs.modifiers());
+        let identifier = &url.identifier;
+        let subject = format!("{identifier}{}", url.selection.verbs.modifiers());
         let mut alert = Alert::new(reason(found), subject);
         match found {
             NoUrl::Deleted(Some(time)) => {
@@ -68,9 +69,9 @@ impl Resolver {
         if matches!(alert.reason, Reason::NoTranslation | Reason::NoOriginal) {
             alert.item = identifier.to_string();
         }
-        if resolution.silent > 0 && alert.reason != Reason::Unanswered {
-            alert.pairs.push(("unanswered", resolution.silent.to_string()));
-            alert.silent = Some((resolution.silent, archives.len()));
+        if silent > 0 && alert.reason != Reason::Unanswered {
+            alert.pairs.push(("unanswered", silent.to_string()));
+            alert.silent = Some((silent, archives.len()));
         }
         self.alert(&alert, reader)
     }

@@ -52,6 +52,13 @@ pub enum NoUrl {
     Unanswered,
 }
 
+impl NoUrl {
+    /// Whether the item is not there: another one may be taken in its place where the reader did not name it.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, NoUrl::NotFound | NoUrl::Deleted(_) | NoUrl::Unanswered)
+    }
+}
+
 /// The result of an analysis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -75,9 +82,12 @@ pub enum Patience {
 }
 
 /// The answers to one question.
+///
+/// An item that an answer names leads nowhere once it was asked for in vain: then the next best lead counts, to the item itself
+/// at last, as where the collections are on one disk. So all questions that were `asked` decide.
 #[derive(Clone, Debug)]
 pub struct Analysis<'a> {
-    question: &'a Question,
+    question: Question,
     requires_original: bool,
     preferences: &'a LanguagePreferences,
     answers: Vec<Answer>,
@@ -92,6 +102,8 @@ struct Answer {
     is_deleted: bool,
     /// When the item last changed, or was deleted.
     timestamp: Option<String>,
+    /// The forms of the identifier of the item itself.
+    own: Vec<Identifier>,
 }
 
 /// A URL, or the identifier of an item to go on with, for a relation.
@@ -106,11 +118,16 @@ struct Lead {
 impl<'a> Analysis<'a> {
     /// The analysis of the answers to `question`.
     pub fn new(
-        question: &'a Question,
+        question: Question,
         requires_original: bool,
         preferences: &'a LanguagePreferences,
     ) -> Analysis<'a> {
         Analysis { question, requires_original, preferences, answers: Vec::new() }
+    }
+
+    /// The question.
+    pub fn question(&self) -> &Question {
+        &self.question
     }
 
     /// Adds the answer of an archive; an empty one says nothing.
@@ -123,18 +140,20 @@ impl<'a> Analysis<'a> {
             next_edition: pairs.get("ibi.nextedition").and_then(identifier),
             is_deleted: pairs.get("state") == Some("Deleted"),
             timestamp: pairs.get("timestamp").map(str::to_owned),
+            own: pairs.get("ibi").map(identifiers).unwrap_or_default(),
         });
     }
 
     /// How long to wait for more answers.
-    pub fn patience(&self) -> Patience {
+    pub fn patience(&self, asked: &BTreeSet<Question>) -> Patience {
         if self.requires_original {
             return Patience::All;
         }
         let chooses_language = self.question.verbs.steps().contains(&Verb::Translation(None));
         let has_url = self.answers.iter().any(Answer::has_url);
-        let leads_on =
-            self.answers.iter().any(|it| !it.leads.is_empty() || self.edition(it).is_some());
+        let mut leads = self.answers.iter().flat_map(|answer| &answer.leads);
+        let leads_on = leads.any(|lead| !lead.stands_in() && !self.is_spent(lead, asked))
+            || self.editions().any(|next| !asked.contains(&next));
         match (has_url, leads_on) {
             (true, _) if !chooses_language => Patience::None,
             (false, false) => Patience::All,
@@ -142,18 +161,21 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The result. `asked` has the earlier questions.
+    /// The result.
     pub fn decide(&self, asked: &BTreeSet<Question>) -> Decision {
         let verbs = &self.question.verbs;
         let length = verbs.steps().len();
-        let leads = match self.preferred() {
+        let leads = match self.preferred(asked) {
             Ok(leads) => leads,
             // No language suits: the item in its own [resolution, E20].
             Err(at) => {
-                return self.next(self.question.identifier.clone(), verbs.without(at..at + 1));
+                let next = self.next(self.question.identifier.clone(), verbs.without(at..at + 1));
+                let is_new = !asked.contains(&next);
+                return if is_new { Decision::Next(next) } else { self.alert(false) };
             }
         };
-        let found: Vec<&Found> = leads.iter().filter_map(|lead| lead.found.as_ref()).collect();
+        let urls = leads.iter().filter(|lead| !lead.stands_in());
+        let found: Vec<&Found> = urls.filter_map(|lead| lead.found.as_ref()).collect();
         if self.requires_original {
             let is_original = |found: &&&Found| found.state.as_deref() == Some("Original");
             let claims: Vec<&&Found> = found.iter().filter(is_original).collect();
@@ -170,55 +192,75 @@ impl<'a> Analysis<'a> {
         }
         // The longest way, and of equal ones the first to arrive.
         let pointers = leads.iter().filter(|lead| lead.found.is_none());
-        if let Some(lead) = pointers.min_by_key(|lead| length - lead.length())
-            && let Some(identifier) = &lead.identifier
-        {
-            return self.next(identifier.clone(), verbs.without(0..lead.length()));
+        let pointer = pointers.min_by_key(|lead| length - lead.length());
+        if let Some(next) = pointer.and_then(|lead| self.behind(lead)) {
+            return Decision::Next(next);
         }
-        let mut editions = self.answers.iter().filter_map(|answer| self.edition(answer));
-        if let Some(next) = editions.next() {
-            return self.next(next.clone(), verbs.clone());
+        if let Some(next) = self.editions().find(|next| !asked.contains(next)) {
+            return Decision::Next(next);
         }
         if self.requires_original {
             // The selected item has its Original elsewhere: in an archive that does not know the first one.
+            let own: Vec<&Identifier> =
+                self.answers.iter().flat_map(|answer| &answer.own).collect();
             let others = leads.iter().filter_map(|lead| lead.identifier.clone());
-            let question = |identifier| Question { identifier, verbs: verbs.without(0..length) };
-            if let Some(next) = others.map(question).find(|it| !asked.contains(it)) {
+            let others = others.filter(|it| *it != self.question.identifier && !own.contains(&it));
+            let mut others = others.map(|it| self.next(it, verbs.without(0..length)));
+            if let Some(next) = others.find(|it| !asked.contains(it)) {
                 return Decision::Next(next);
             }
+        } else if let Some(found) = leads.iter().find_map(|lead| lead.found.as_ref()) {
+            return Decision::Found(found.clone());
         }
-        Decision::Alert(self.alert(!found.is_empty()))
+        if self.editions().next().is_some() {
+            return Decision::Alert(NoUrl::Loop);
+        }
+        self.alert(leads.iter().any(|lead| lead.found.is_some()))
     }
 
-    fn alert(&self, has_copies: bool) -> NoUrl {
+    fn alert(&self, has_copies: bool) -> Decision {
         if let Some(answer) = self.answers.iter().find(|answer| answer.is_deleted) {
-            return NoUrl::Deleted(answer.timestamp.clone());
+            return Decision::Alert(NoUrl::Deleted(answer.timestamp.clone()));
         }
         if has_copies {
-            return NoUrl::NoOriginal;
+            return Decision::Alert(NoUrl::NoOriginal);
         }
         let language = self.question.verbs.steps().iter().find_map(|verb| match verb {
             Verb::Translation(Some(language)) => Some(language.clone()),
             _ => None,
         });
-        match language {
+        Decision::Alert(match language {
             Some(language) if !self.answers.is_empty() => NoUrl::NoTranslation(language),
             _ => NoUrl::NotFound,
-        }
+        })
     }
 
-    fn next(&self, identifier: Identifier, verbs: Verbs) -> Decision {
-        Decision::Next(Question { identifier, verbs })
+    fn next(&self, identifier: Identifier, verbs: Verbs) -> Question {
+        Question { identifier, verbs }
     }
 
-    /// The next edition that an answer names, where the last one is requested and the answer has nothing better.
-    fn edition<'b>(&self, answer: &'b Answer) -> Option<&'b Identifier> {
+    /// The question about the item that a lead without a URL names.
+    fn behind(&self, lead: &Lead) -> Option<Question> {
+        let identifier = lead.identifier.clone().filter(|_| lead.found.is_none())?;
+        Some(self.next(identifier, self.question.verbs.without(0..lead.length())))
+    }
+
+    /// Whether it is an item that was asked for in vain.
+    fn is_spent(&self, lead: &Lead, asked: &BTreeSet<Question>) -> bool {
+        self.behind(lead).is_some_and(|question| asked.contains(&question))
+    }
+
+    /// The questions about next editions, where the last one is requested and the answer that names one has nothing better.
+    fn editions(&self) -> impl Iterator<Item = Question> {
         let is_asked = self.question.verbs.steps().first() == Some(&Verb::LastEdition);
-        answer.next_edition.as_ref().filter(|_| is_asked && !answer.has_url())
+        let answers = self.answers.iter().filter(move |answer| is_asked && !answer.has_url());
+        let named = answers.filter_map(|answer| answer.next_edition.clone());
+        named.map(|next| self.next(next, self.question.verbs.clone()))
     }
 
     /// The leads whose languages suit the reader best, in the order of arrival; the step for which none suits.
-    fn preferred(&self) -> Result<Vec<&Lead>, usize> {
+    fn preferred(&self, asked: &BTreeSet<Question>) -> Result<Vec<&Lead>, usize> {
+        let is_open = |lead: &&Lead| !self.is_spent(lead, asked);
         let mut leads: Vec<&Lead> = self.answers.iter().flat_map(|answer| &answer.leads).collect();
         for (at, step) in self.question.verbs.steps().iter().enumerate() {
             let reaches = |lead: &&Lead| lead.length() > at;
@@ -229,13 +271,15 @@ impl<'a> Analysis<'a> {
                 Some(Verb::Translation(language)) => language.clone(),
                 _ => None,
             };
-            let languages: Vec<Language> = leads.iter().filter_map(language).collect();
+            let open = leads.iter().filter(|lead| is_open(lead));
+            let languages: Vec<Language> = open.filter_map(language).collect();
             let best = self.preferences.lookup(&languages);
             leads.retain(|lead| !reaches(lead) || language(lead).as_ref() == best);
-            if !leads.iter().any(reaches) {
+            if !leads.iter().any(|lead| reaches(lead) && is_open(lead)) {
                 return Err(at);
             }
         }
+        leads.retain(is_open);
         Ok(leads)
     }
 }
@@ -245,11 +289,18 @@ impl Lead {
     fn length(&self) -> usize {
         self.relation.steps().len()
     }
+
+    /// Whether its URL is that of a description in place of a metadata item, which has no state: an archive that has the item comes first.
+    fn stands_in(&self) -> bool {
+        let is_metadata = |step: &Verb| matches!(step, Verb::Metadata(_));
+        let found = self.found.as_ref().filter(|found| found.state.is_none());
+        found.is_some() && self.relation.steps().iter().any(is_metadata)
+    }
 }
 
 impl Answer {
     fn has_url(&self) -> bool {
-        self.leads.iter().any(|lead| lead.found.is_some())
+        self.leads.iter().any(|lead| lead.found.is_some() && !lead.stands_in())
     }
 }
 
@@ -274,14 +325,20 @@ fn leads(archive: usize, pairs: &Pairs, steps: &[Verb]) -> Vec<Lead> {
             state: owned(state),
             key: owned(pairs.get("urlkey")),
         };
-        leads.push(Lead { relation, identifier: ibi.and_then(identifier), found: Some(found) });
+        let identifier = ibi.and_then(identifier);
+        let mut lead = Lead { relation, identifier, found: Some(found) };
+        if lead.stands_in() {
+            // It describes the item itself.
+            lead.found = lead.found.map(|found| Found { ibi: None, ..found });
+        }
+        leads.push(lead);
     }
     for (name, forms) in pairs.iter() {
         let Some(qualifier) = name.strip_prefix("ibi") else { continue };
         let Ok(relation) = Verbs::of_relation(qualifier) else { continue };
         let length = relation.steps().len();
-        let has_url =
-            leads.iter().any(|lead: &Lead| lead.relation.steps().starts_with(relation.steps()));
+        let is_before = |lead: &Lead| lead.relation.steps().starts_with(relation.steps());
+        let has_url = leads.iter().any(|lead| !lead.stands_in() && is_before(lead));
         let is_on_the_way = (1..=steps.len()).contains(&length)
             && relation.is_requested_by(&steps[..length])
             && !has_url;
@@ -294,9 +351,12 @@ fn leads(archive: usize, pairs: &Pairs, steps: &[Verb]) -> Vec<Lead> {
 
 /// The identifier in forms of it, the repository name if there is one [resolution, Table 9.4].
 pub(super) fn identifier(forms: &str) -> Option<Identifier> {
-    let mut words = forms.split(' ');
-    match (words.next()?, words.next()?) {
-        ("rep" | "ibip", identifier) => identifier.parse().ok(),
-        _ => None,
-    }
+    identifiers(forms).into_iter().next()
+}
+
+/// All forms of it.
+fn identifiers(forms: &str) -> Vec<Identifier> {
+    let words: Vec<&str> = forms.split(' ').collect();
+    let named = words.chunks_exact(2).filter(|pair| matches!(pair[0], "rep" | "ibip"));
+    named.filter_map(|pair| pair[1].parse().ok()).collect()
 }

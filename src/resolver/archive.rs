@@ -1,12 +1,12 @@
 //! An included archive: connections to it within limits, and pauses after failures.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use hyper::StatusCode;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::address::Addresses;
@@ -81,7 +81,7 @@ pub(super) struct IncludedArchive {
     pub(super) places: Semaphore,
     /// Failures since the last answer.
     failures: AtomicU32,
-    is_left_out: AtomicBool,
+    left_out: watch::Sender<bool>,
 }
 
 /// Why an answer of an archive is dropped.
@@ -122,7 +122,7 @@ impl IncludedArchive {
             idle: Mutex::default(),
             places: Semaphore::new(limits.connections),
             failures: AtomicU32::default(),
-            is_left_out: AtomicBool::default(),
+            left_out: watch::Sender::default(),
         }
     }
 
@@ -138,9 +138,10 @@ impl IncludedArchive {
         &self.inclusion.address
     }
 
-    /// Whether it is not asked for a while, since it failed too often.
-    pub(super) fn is_left_out(&self) -> bool {
-        self.is_left_out.load(Ordering::Relaxed)
+    /// Ends once it is not asked for a while, since it failed too often.
+    pub(super) async fn leaves(&self) {
+        // The sender is its own, and stays.
+        let _ = self.left_out.subscribe().wait_for(|is_left_out| *is_left_out).await;
     }
 
     /// Its answer to a request for a URL; `None` if there is none that counts.
@@ -236,7 +237,7 @@ impl IncludedArchive {
             return;
         }
         let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
-        if failures >= self.limits.failures && !self.is_left_out.swap(true, Ordering::Relaxed) {
+        if failures >= self.limits.failures && !self.left_out.send_replace(true) {
             tracing::warn!(archive = %self, failures, "is left out for a while");
             tokio::spawn(IncludedArchive::return_later(
                 Arc::downgrade(self),
@@ -253,7 +254,7 @@ impl IncludedArchive {
             let Some(archive) = archive.upgrade() else { return };
             if archive.confirms().await {
                 archive.failures.store(0, Ordering::Relaxed);
-                archive.is_left_out.store(false, Ordering::Relaxed);
+                archive.left_out.send_replace(false);
                 tracing::warn!(archive = %archive, "is asked again");
                 return;
             }

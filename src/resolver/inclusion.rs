@@ -42,9 +42,9 @@ impl Resolver {
             // It would ask itself.
             return refused(StatusCode::BAD_REQUEST, Some("archiveaddress"));
         }
-        let now = self.clock.now();
-        if self.checks.refuses(client, now) {
-            return busy(refused(StatusCode::TOO_MANY_REQUESTS, None));
+        let too_many = || busy(refused(StatusCode::TOO_MANY_REQUESTS, None));
+        if self.checks.refuses(client, self.clock.now()) {
+            return too_many();
         }
         let Ok(_waiting) = self.checks.waiting.try_acquire() else {
             return busy(refused(StatusCode::SERVICE_UNAVAILABLE, None));
@@ -52,13 +52,20 @@ impl Resolver {
         let Ok(running) = self.checks.running.acquire().await else {
             return busy(refused(StatusCode::SERVICE_UNAVAILABLE, None));
         };
+        let now = self.clock.now();
+        // One key is checked at a time: those that were wrong meanwhile count, too.
+        if self.checks.refuses(client, now) {
+            return too_many();
+        }
         let (resolver, request) = (Arc::clone(self), announcement.clone());
         let known = tokio::task::spawn_blocking(move || resolver.registered(&request)).await;
+        if matches!(known, Ok(Ok(None))) {
+            self.checks.count(client, now);
+        }
         drop(running);
         let outcome = match known {
             Ok(Ok(Some(service))) => self.announced(announcement, service, now).await,
             Ok(Ok(None)) => {
-                self.checks.count(client, now);
                 tracing::warn!(%client, service = announcement.service, "an archive that is not registered, or a wrong key");
                 return refused(StatusCode::FORBIDDEN, None);
             }
@@ -75,9 +82,8 @@ impl Resolver {
     /// The service of a registered archive whose key this is.
     fn registered(&self, announcement: &Announcement) -> Result<Option<Identifier>, RegistryError> {
         let registry = self.registry.read()?;
-        let service = announcement.service.parse::<Identifier>().ok();
-        let archive = service.and_then(|service| registry.archive(&service).cloned());
-        Ok(archive.filter(|archive| archive.has_key(&announcement.key)).map(|it| it.service))
+        let Ok(service) = announcement.service.parse() else { return Ok(None) };
+        Ok(registry.has_key(&service, &announcement.key).then_some(service))
     }
 
     /// Includes or excludes an archive whose key is known, and says so.

@@ -93,7 +93,7 @@ impl RegisteredArchive {
     }
 
     /// Whether it is registered with `key`. This takes a moment, too.
-    pub fn has_key(&self, key: &RegistrationKey) -> bool {
+    fn has_key(&self, key: &RegistrationKey) -> bool {
         let digest = digest(key, &self.salt, self.rounds);
         // All bytes are compared: the time says nothing about the first that differs.
         let pairs = digest.bytes().zip(self.key.bytes());
@@ -116,6 +116,24 @@ impl Registry {
     /// The archive with this service.
     pub fn archive(&self, service: &Identifier) -> Option<&RegisteredArchive> {
         self.archives.iter().find(|archive| archive.service == *service)
+    }
+
+    /// Whether an archive is registered with this service and `key`. The answer about one that is not takes as long: who is
+    /// registered is nobody's business.
+    pub fn has_key(&self, service: &Identifier, key: &RegistrationKey) -> bool {
+        self.archive_or_decoy(service).has_key(key)
+    }
+
+    /// The archive with this service, or one that has no key.
+    fn archive_or_decoy(&self, service: &Identifier) -> RegisteredArchive {
+        self.archive(service).cloned().unwrap_or_else(|| RegisteredArchive {
+            service: service.clone(),
+            allow_private: false,
+            salt: "0".repeat(32),
+            rounds: ROUNDS,
+            key: String::new(),
+            included: None,
+        })
     }
 
     /// The same, to be changed.
@@ -146,5 +164,24 @@ impl Registry {
         self.archive_mut(service)?;
         self.archives.retain(|archive| archive.service != *service);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_of_an_unknown_archive_is_checked_as_slowly() {
+        let key: RegistrationKey = "1234567890".parse().unwrap();
+        let service: Identifier = "example.org/a/2026/01.01.01.01".parse().unwrap();
+        let known = RegisteredArchive::new(service.clone(), &key, false).unwrap();
+        let mut registry = Registry::default();
+        let decoy = registry.archive_or_decoy(&service);
+        assert_eq!((decoy.rounds, decoy.salt.len()), (known.rounds, known.salt.len()));
+        assert!(!registry.has_key(&service, &key));
+        registry.register(known, false).unwrap();
+        assert!(registry.has_key(&service, &key));
+        assert!(!registry.has_key(&service, &"1234567891".parse().unwrap()));
     }
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hyper::Request;
 use hyper::body::Incoming;
-use hyper::header::LINK;
+use hyper::header::{LINK, VARY};
 use hyper::http::request::Parts;
+use hyper::{Method, Request};
 use tokio::sync::Semaphore;
 
 use super::address::Addresses;
@@ -18,17 +18,17 @@ use super::archive::{AskLimits, IncludedArchive};
 use super::key_checks::KeyChecks;
 use super::redirect::acknowledgment;
 use super::registry::{Inclusion, RegistryError, RegistryFile};
-use super::rounds::{Archives, Asking, Resolution};
+use super::rounds::{Archives, Asking};
 use crate::agent::{Agent, Caller};
 use crate::clock::Clock;
 use crate::collection::{ClientAddress, Scheme};
 use crate::disk::{PathError, Version};
-use crate::identity::{HostPort, Identifier, PersistentUrl};
+use crate::identity::{HostPort, Identifier, PersistentUrl, RequiredStatus, Verb};
 use crate::interrupt::Interrupt;
 use crate::progress::NoProgress;
 use crate::web::answer::{self, Answer};
 use crate::web::ask::LONGEST_TARGET;
-use crate::web::front::{READING, front};
+use crate::web::front::{ASKING, READING, front};
 use crate::web::head::addresses;
 use crate::web::listen::{Limits, Service};
 use crate::web::page::Reader;
@@ -204,6 +204,9 @@ impl Resolver {
         }
         let clients = addresses(&head.headers, peer.ip(), &self.limits);
         if let Some(query) = target.service_query(std::slice::from_ref(&self.exposed.service)) {
+            if head.method == Method::HEAD {
+                return answer::refused_method(ASKING);
+            }
             return self.service(query, clients[0]).await;
         }
         match target.persistent_url() {
@@ -228,16 +231,28 @@ impl Resolver {
             clients.push(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         }
         let resolution = archives.resolve(&self.asking, url, &clients, &reader.preferences).await;
-        let found = match &resolution.outcome {
+        let silent = resolution.silent;
+        let (found, asked) = match &resolution.outcome {
             Ok(found) => found,
             Err(alert) => {
-                tracing::info!(item = %resolution.question.identifier, ?alert, silent = resolution.silent, "an alert");
-                return self.unresolved(alert, &resolution, &archives, reader);
+                tracing::info!(item = %url.identifier, ?alert, silent, "an alert");
+                return self.unresolved(alert, (url, silent), &archives, reader);
             }
         };
         self.acknowledge(archives.at(found.archive), found, &clients, target);
-        let mut answer = answer::redirect(&with_question(&found.url, url), "no-cache");
-        let persistent = format!("{}/{}", self.base(), selected(&resolution, found));
+        let location = with_question(&found.url, url);
+        let mut answer = if url.selection.status == RequiredStatus::Original && silent > 0 {
+            // One of them may claim the Original, too.
+            tracing::info!(item = %url.identifier, silent, "the Original was found, but not all archives answered");
+            answer::redirect_with(format!("unanswered {silent}"), &location, "no-cache")
+        } else {
+            answer::redirect(&location, "no-cache")
+        };
+        if url.selection.verbs.steps().contains(&Verb::Translation(None)) {
+            answer::set(&mut answer, VARY, "Accept-Language");
+        }
+        let selected = found.ibi.as_deref().and_then(identifier);
+        let persistent = format!("{}/{}", self.base(), selected.as_ref().unwrap_or(asked));
         answer::set(&mut answer, LINK, &format!("<{persistent}>; rel=\"cite-as\""));
         answer
     }
@@ -269,12 +284,6 @@ impl Resolver {
             drop(place);
         });
     }
-}
-
-/// The item that a resolution selected.
-fn selected(resolution: &Resolution, found: &Found) -> Identifier {
-    let named = found.ibi.as_deref().and_then(identifier);
-    named.unwrap_or_else(|| resolution.question.identifier.clone())
 }
 
 impl Service for Resolver {

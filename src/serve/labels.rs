@@ -3,7 +3,7 @@
 //! Requests wait in one room. A thread takes all that wait as one batch: the memory is raised and the ledger gets its line
 //! once for all of them, both durable before the first answer. A lost answer burns its labels; none is given twice.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -148,8 +148,9 @@ impl LabelServer {
     /// The token of a request.
     fn token(&self, headers: &HeaderMap) -> Option<Token> {
         let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
-        let secret = value.strip_prefix("Bearer ")?.trim();
-        self.tokens().with_secret(secret).cloned()
+        let (scheme, secret) = value.trim_start().split_once(' ')?;
+        let is_bearer = scheme.eq_ignore_ascii_case("Bearer");
+        self.tokens().with_secret(secret.trim()).filter(|_| is_bearer).cloned()
     }
 
     /// The tokens as the file has them now. A look at it is a system call.
@@ -193,6 +194,7 @@ impl LabelForm {
     /// Reads the pairs; the name of one that is wrong.
     fn of(body: &[u8]) -> Result<LabelForm, String> {
         let mut form = LabelForm { count: 1, has_ibips: false, prefix: None };
+        let mut names = BTreeSet::new();
         let text = std::str::from_utf8(body).map_err(|_| "body".to_owned())?;
         for pair in text.trim_end().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -200,6 +202,9 @@ impl LabelForm {
             let value = value.unwrap_or_default();
             // The name goes into a notice.
             let wrong = || name.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
+            if !names.insert(name) {
+                return Err(wrong());
+            }
             match name {
                 "count" => {
                     let count = value.parse().ok().filter(|count| (1..=MOST).contains(count));
@@ -351,6 +356,9 @@ mod tests {
             ("count=1000000000", Err("count")),
             ("count", Err("count")),
             ("count=1%", Err("count")),
+            ("count=1&count=1", Err("count")),
+            ("ibip=yes&count=2&ibip=no", Err("ibip")),
+            ("prefix=example.org/maps&prefix=example.org/maps", Err("prefix")),
             ("ibip=maybe", Err("ibip")),
             ("prefix=x", Err("prefix")),
             ("b}c%0d\r\n=1", Err("bc0d")),

@@ -23,7 +23,7 @@ use crate::collection::{ClientAddress, CollectionError};
 use crate::identity::{HostPort, Identifier, Instant, RepositoryName};
 use crate::layout;
 use crate::web::answer::{self, Answer};
-use crate::web::front::{FORM, READING, front};
+use crate::web::front::{ASKING, FORM, READING, front};
 use crate::web::head::{Client, client, host};
 use crate::web::listen::{Limits, Service};
 use crate::web::page::Reader;
@@ -115,6 +115,9 @@ impl Server {
                     return answer;
                 }
                 Route::Content { name, path }
+            }
+            Ok(Route::Service(_)) if head.method == Method::HEAD => {
+                return answer::refused_method(ASKING);
             }
             Ok(route) => route,
             Err(Refusal::NotFound) => return archive.nothing(&context),

@@ -60,7 +60,15 @@ pub fn page(status: StatusCode, html: String) -> Answer {
 
 /// A redirect. `location` has the characters of a URL only.
 pub fn redirect(location: &str, stored_as: &str) -> Answer {
-    let mut answer = empty(StatusCode::FOUND);
+    redirected(empty(StatusCode::FOUND), location, stored_as)
+}
+
+/// A redirect with something to say besides.
+pub fn redirect_with(text: String, location: &str, stored_as: &str) -> Answer {
+    redirected(whole(StatusCode::FOUND, "text/plain", text), location, stored_as)
+}
+
+fn redirected(mut answer: Answer, location: &str, stored_as: &str) -> Answer {
     set(&mut answer, LOCATION, location);
     stored(answer, stored_as)
 }

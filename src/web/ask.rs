@@ -98,7 +98,8 @@ impl Connection {
         let answer = self.sender.send_request(request).await.map_err(broken(&host))?;
         let status = answer.status();
         let media = answer.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let is_text = media.is_some_and(|it| it.split(';').next() == Some("text/plain"));
+        let media = media.and_then(|it| it.split(';').next()).unwrap_or_default();
+        let is_text = media.trim().eq_ignore_ascii_case("text/plain");
         if !is_text || answer.headers().contains_key(CONTENT_ENCODING) {
             return Err(AskError::Type(host));
         }

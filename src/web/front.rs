@@ -13,6 +13,8 @@ use crate::identity::HostPort;
 
 /// The methods of a path that is read.
 pub const READING: &str = "GET, HEAD, OPTIONS";
+/// The methods of a request to a service: each is counted, or changes who is asked.
+pub const ASKING: &str = "GET, OPTIONS";
 /// Most bytes of a target.
 pub const LONGEST_TARGET: usize = 8 * 1024;
 /// The methods of a path that takes a form.

@@ -1,10 +1,9 @@
 //! Accepting connections within limits, and ending them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::convert::Infallible;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,19 +14,20 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 
 use super::answer::Body;
+use super::idle::{AnsweringBody, IdleConnections, OpenConnection};
 use super::stalling::Stalling;
 use crate::sidecar::Network;
 
 /// Limits on the resources of clients. The defaults suit a small machine.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Connections at a time. For others, the one that has been silent longest since it began makes room; where each has sent a
-    /// request, they are closed at once.
+    /// Connections at a time. For others, the one that has been idle longest makes room; where all have answers on their way,
+    /// they are closed at once.
     pub connections: usize,
-    /// Connections of one address, unless that is a trusted proxy.
+    /// Connections of one address, or of one network of 64 bits, unless that is a trusted proxy.
     pub of_an_address: usize,
     /// How long a connection may take for the head of its next request, idle time included.
     pub head: Duration,
@@ -86,7 +86,7 @@ pub async fn listen<S: Service>(
     let mut turns = workers.iter().cycle();
     let places = Arc::new(Semaphore::new(limits.connections));
     let taken = Arc::new(OfAddresses::default());
-    let silent = Arc::new(Silent::default());
+    let idle = Arc::new(IdleConnections::default());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -97,20 +97,20 @@ pub async fn listen<S: Service>(
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
+        let most = if limits.trusts(peer.ip()) { usize::MAX } else { limits.of_an_address };
+        let Some(of_address) = taken.take(peer.ip(), most) else { continue };
         let place = match Arc::clone(&places).try_acquire_owned() {
-            Err(_) if silent.close_oldest() => Arc::clone(&places).acquire_owned().await.ok(),
+            Err(_) if idle.close_one() => Arc::clone(&places).acquire_owned().await.ok(),
             place => place.ok(),
         };
         let Some(place) = place else { continue };
-        let most = if limits.trusts(peer.ip()) { usize::MAX } else { limits.of_an_address };
-        let Some(of_address) = taken.take(peer.ip(), most) else { continue };
         let (Some(worker), Ok(stream)) = (turns.next(), stream.into_std()) else { continue };
         let (service, limits, stop) = (Arc::clone(&service), Arc::clone(&limits), stop.clone());
-        let began = Silent::begin(&silent);
+        let open = OpenConnection::new(&idle);
         worker.spawn(async move {
             let Ok(stream) = TcpStream::from_std(stream) else { return };
             // A client that breaks off is no event.
-            let _ = serve(stream, peer, service, limits, (stop, began)).await;
+            let _ = serve(stream, peer, service, limits, (stop, open)).await;
             drop((place, of_address));
         });
     }
@@ -126,83 +126,47 @@ async fn serve<S: Service>(
     peer: SocketAddr,
     service: Arc<S>,
     limits: Arc<Limits>,
-    (mut stop, began): (watch::Receiver<bool>, Began),
+    (mut stop, open): (watch::Receiver<bool>, Arc<OpenConnection>),
 ) -> Result<(), hyper::Error> {
     // Answers are written whole: waiting for more bytes only delays them.
     let _ = stream.set_nodelay(true);
     let answer = service_fn(|request| {
-        began.sent_request();
+        let answering = OpenConnection::answering(&open);
         let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(service.answer(request, peer).await) }
+        async move {
+            let answer = service.answer(request, peer).await;
+            Ok::<_, Infallible>(answer.map(|body| AnsweringBody { body, _answering: answering }))
+        }
     });
+    let stream = Stalling::new(stream, limits.stalled, Arc::clone(&open.signals));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
+        // A client that has sent all it has to say still takes the answer.
+        .half_close(true)
         .header_read_timeout(limits.head)
         .max_buf_size(limits.head_bytes)
         .max_headers(limits.fields)
-        .serve_connection(TokioIo::new(Stalling::new(stream, limits.stalled)), answer);
+        .serve_connection(TokioIo::new(stream), answer);
     let mut connection = pin!(connection);
     tokio::select! {
         ended = connection.as_mut() => return ended,
-        () = began.room.notified() => return Ok(()),
+        () = open.signals.room.notified() => return Ok(()),
         _ = stop.wait_for(|stop| *stop) => connection.as_mut().graceful_shutdown(),
     }
     tokio::time::timeout(limits.stop, connection).await.unwrap_or(Ok(()))
 }
 
-/// Connections that have sent no request yet, the oldest first.
-#[derive(Default)]
-struct Silent(Mutex<BTreeMap<u64, Arc<Notify>>>);
-
-/// A connection that has begun, among the silent ones until its first request.
-struct Began {
-    all: Arc<Silent>,
-    number: u64,
-    /// It has to make room.
-    room: Arc<Notify>,
-    is_silent: AtomicBool,
-}
-
-impl Silent {
-    fn begin(self: &Arc<Silent>) -> Began {
-        let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = silent.last_key_value().map_or(0, |(last, _)| last + 1);
-        let room = Arc::new(Notify::new());
-        silent.insert(number, Arc::clone(&room));
-        Began { all: Arc::clone(self), number, room, is_silent: AtomicBool::new(true) }
-    }
-
-    /// Closes the oldest silent connection. `false` if there is none.
-    fn close_oldest(&self) -> bool {
-        let mut silent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        silent.pop_first().is_some_and(|(_, room)| {
-            room.notify_one();
-            true
-        })
-    }
-}
-
-impl Began {
-    fn sent_request(&self) {
-        if !self.is_silent.swap(false, Ordering::Relaxed) {
-            return;
-        }
-        let mut silent = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if silent.get(&self.number).is_some_and(|room| Arc::ptr_eq(room, &self.room)) {
-            silent.remove(&self.number);
-        }
-    }
-}
-
-impl Drop for Began {
-    fn drop(&mut self) {
-        self.sent_request();
-    }
-}
-
 /// The numbers of connections of addresses.
 #[derive(Default)]
 struct OfAddresses(Mutex<HashMap<IpAddr, usize>>);
+
+/// The address by which connections are counted. One host of IPv6 has all addresses of a network.
+fn counted(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
 
 /// A place of an address, given back when it is dropped.
 struct OfAddress {
@@ -213,6 +177,7 @@ struct OfAddress {
 impl OfAddresses {
     /// A place for `address`, unless it has `most` of them.
     fn take(self: &Arc<OfAddresses>, address: IpAddr, most: usize) -> Option<OfAddress> {
+        let address = counted(address);
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_default();
         if *count >= most {
@@ -232,5 +197,27 @@ impl Drop for OfAddress {
                 counts.remove(&self.address);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_of_one_host_has_the_places_of_one_address() {
+        let taken = Arc::new(OfAddresses::default());
+        let take = |address: &str| taken.take(address.parse().unwrap(), 2);
+        let first = take("2001:db8:0:1::1");
+        assert!(first.is_some());
+        let second = take("2001:db8:0:1:ffff::2");
+        assert!(second.is_some() && take("2001:db8:0:1:0:1::").is_none());
+        assert!(take("2001:db8:0:2::1").is_some());
+        drop(second);
+        assert!(take("2001:db8:0:1::3").is_some());
+        let mapped = take("::ffff:192.0.2.1");
+        let plain = take("192.0.2.1");
+        assert!(mapped.is_some() && plain.is_some() && take("::ffff:192.0.2.1").is_none());
+        assert!(take("192.0.2.2").is_some());
     }
 }

@@ -6,6 +6,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `listen` | accepting connections, their limits, and the end |
+//! | `idle` | connections that make room for others |
 //! | `stalling` | a connection whose reader stops is cut |
 //! | `head` | heads of requests: host, client, framing |
 //! | `target` | paths and queries, and persistent URLs in them |
@@ -28,6 +29,7 @@ pub mod ask;
 pub mod conditions;
 pub mod front;
 pub mod head;
+mod idle;
 pub mod listen;
 pub mod page;
 pub mod private_file;

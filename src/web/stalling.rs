@@ -3,11 +3,15 @@
 use std::future::Future as _;
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
+
+use super::idle::Signals;
 
 /// A stream whose writes fail once none of them has made progress for some time.
 pub(super) struct Stalling<S> {
@@ -15,12 +19,12 @@ pub(super) struct Stalling<S> {
     limit: Duration,
     /// Runs while a write waits.
     deadline: Pin<Box<Sleep>>,
-    waits: bool,
+    signals: Arc<Signals>,
 }
 
 impl<S> Stalling<S> {
-    pub(super) fn new(stream: S, limit: Duration) -> Stalling<S> {
-        Stalling { stream, limit, deadline: Box::pin(sleep(limit)), waits: false }
+    pub(super) fn new(stream: S, limit: Duration, signals: Arc<Signals>) -> Stalling<S> {
+        Stalling { stream, limit, deadline: Box::pin(sleep(limit)), signals }
     }
 
     /// Passes the outcome of a write on, or fails if the writes have waited too long.
@@ -30,10 +34,10 @@ impl<S> Stalling<S> {
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.waits = false;
+            self.signals.waits.store(false, Ordering::Relaxed);
             return written;
         }
-        if !std::mem::replace(&mut self.waits, true) {
+        if !self.signals.waits.swap(true, Ordering::Relaxed) {
             self.deadline.set(sleep(self.limit));
         }
         self.deadline.as_mut().poll(context).map(|()| Err(ErrorKind::TimedOut.into()))

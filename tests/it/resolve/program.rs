@@ -249,10 +249,12 @@ fn each_collection_answers_with_paths_where_it_has_no_address() {
     for pair in pairs {
         assert!(all.succeeded().contains(&format!("\n{pair} ")), "{pair}: {}", all.stdout);
     }
-    // A metadata item that is elsewhere is a pointer: it is not described by the sidecar of another item.
+    // A metadata item that is elsewhere is a pointer. The sidecar here stands in its place, and has no state.
     let answers: Vec<_> = all.stdout.split("\n\n").collect();
     assert!(answers[0].contains("\nibi.metadata {"), "{}", answers[0]);
-    assert!(!answers[0].contains("\nurl.metadata"), "{}", answers[0]);
+    let url = format!("\nurl.metadata {}/item.toml", path(0, "a"));
+    assert!(answers[0].contains(&url), "{}", answers[0]);
+    assert!(!answers[0].contains("\nstate.metadata "), "{}", answers[0]);
     assert!(!all.stdout.contains("urlkey"));
     let json = resolve(&world, &["--pairs", "--json", &name(0)]);
     let record: serde_json::Value =
@@ -283,7 +285,8 @@ fn a_metadata_item_that_was_deleted_is_a_pointer() {
     world.run(&format!("-c archive delete --force last {about}")).succeeded();
     let pairs = pairs();
     assert!(pairs.contains(&format!("ibi.metadata {{rep {about}}}")), "{pairs}");
-    for property in ["url", "state", "contenttype", "timestamp"] {
+    assert!(pairs.contains(&format!("\nurl.metadata [WORLD]/archive/{item}/item.toml")), "{pairs}");
+    for property in ["state", "timestamp"] {
         assert!(!pairs.contains(&format!("{property}.metadata")), "{property}: {pairs}");
     }
 }

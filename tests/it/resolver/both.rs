@@ -5,6 +5,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::mpsc::{Sender, channel};
 
+use urepo::collection::Collection;
+use urepo::disk::Watcher;
+use urepo::identity::{LanguagePreferences, PersistentUrl};
+use urepo::resolve::{DestinationKind, Holders, resolve};
 use urepo::web::listen::Limits;
 
 use super::scripted::{ITEM, Resolving, patient, plain, registry, service};
@@ -47,6 +51,54 @@ fn every_composition_leads_to_its_item_over_three_archives() {
             }
         }
     }
+}
+
+/// Whatever archives are there and whatever they have deleted, a persistent URL leads to the item that it leads to where their
+/// collections are on one disk: a pointer to an item that is nowhere is not the last word.
+#[test]
+fn without_some_archives_the_items_are_those_of_the_collections_that_are_left() {
+    let rows = crate::identity::resolution("modifiers");
+    let preferences: LanguagePreferences = "pt-BR,en;q=0.5".parse().unwrap();
+    let (mut found, mut sought) = (0, 0);
+    for deleted in [None, Some((2, "b")), Some((10, "b")), Some((3, "c"))] {
+        let world = family();
+        if let Some((number, root)) = deleted {
+            put(&world.path(root), &name(number), &"state = 'Deleted'".parse().unwrap());
+        }
+        for names in [&["a", "b", "c"][..], &["a", "b"], &["a", "c"], &["b", "c"], &["a"]] {
+            let (_sites, resolving) = resolving(&world, names);
+            let open = |name: &&str| Collection::open(&world.path(name), &Watcher::default());
+            let collections: Vec<_> = names.iter().map(|name| open(name).unwrap()).collect();
+            for modifiers in rows.iter().map(|row| crate::identity::text(row, "text")) {
+                for language in ["+", "+(pt)"] {
+                    let target = format!("{}{}", name(0), modifiers.replace('+', language));
+                    let url: PersistentUrl = target.parse().unwrap();
+                    let here = resolve(&Holders::new(&collections), &url, &preferences);
+                    let fields = ["Accept-Language: pt-BR,en;q=0.5"];
+                    let there = resolving.get_with(&format!("/{target}"), &fields);
+                    let context = format!("{target} of {names:?} without {deleted:?}: {there:?}");
+                    sought += 1;
+                    let Ok(here) = here else {
+                        // Over HTTP another language is looked for, too, where the editions of the best one end elsewhere.
+                        assert!(there.status != 302 || target.contains("+!"), "{context}");
+                        continue;
+                    };
+                    found += 1;
+                    let item = &here.item.record.name;
+                    let cite = format!("<http://urlib.net/{item}>; rel=\"cite-as\"");
+                    assert_eq!((there.status, there.field("link")), (302, &*cite), "{context}");
+                    let is_description = matches!(here.kind, DestinationKind::Description { .. });
+                    let location = there.field("location");
+                    assert_eq!(
+                        location.ends_with(&format!("/{item}:")),
+                        is_description,
+                        "{context}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(found > 200 && sought - found > 50, "{found} of {sought}");
 }
 
 /// A server in front of the archive at `archive`, which tells what it is asked, and the status of the answer.

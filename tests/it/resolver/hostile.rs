@@ -47,6 +47,10 @@ fn an_answer_that_is_none_is_dropped_and_counted() {
     // The claim counts where nothing is wrong with it.
     assert_eq!(beside(replaced("", ""), patient()), found);
     assert_eq!(beside(with_head(long.clone()), patient()), found);
+    for media in ["Text/Plain", "text/plain ; charset=us-ascii", "TEXT/PLAIN;charset=utf-8"] {
+        let head = long.replace("text/plain", media);
+        assert_eq!(beside(with_head(head), patient()), found, "{media}");
+    }
     type Script = Box<dyn Fn() -> Act + Send + Sync>;
     let acts: Vec<(&str, Script)> = vec![
         ("braces", Box::new(|| Act::Pairs("{{bad".to_owned()))),
@@ -164,6 +168,20 @@ fn an_archive_that_answers_again_is_asked_again() {
     let asked: Vec<String> = (0..3).map(|_| archives[0].next_target()).collect();
     assert!(asked[2].ends_with("?servicesubject=inclusionConfirmationRequest"), "{asked:?}");
     while resolving.get(&target).status != 302 {}
+}
+
+/// Requests that wait for one of its places end when the first of them has failed.
+#[test]
+fn nobody_waits_for_an_archive_that_is_left_out() {
+    let archives = [Scripted::new("a", |_| Act::Hang)];
+    let limits = AskLimits { answer: hasty().answer, failures: 1, connections: 1, ..patient() };
+    let resolving = Resolving::of(&archives, limits);
+    std::thread::scope(|scope| {
+        for _ in 0..5 {
+            scope.spawn(|| assert_eq!(resolving.get(&format!("/{ITEM}")).status, 504));
+        }
+    });
+    assert_eq!(archives[0].targets().len(), 1);
 }
 
 #[test]

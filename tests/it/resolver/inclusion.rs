@@ -143,6 +143,33 @@ fn wrong_requests_and_keys_are_refused() {
     assert_eq!(ask(&resolving, INCLUSION).0, 200);
 }
 
+/// Who asks many times at once has no more guesses than one after the other.
+#[test]
+fn a_burst_of_wrong_keys_has_five_guesses() {
+    let slow = registered().replace("rounds = 1", "rounds = 100000");
+    let resolving = Resolving::with(&slow, "", patient());
+    let wrong = INCLUSION.replace("1234567890", "1234567891");
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let one = || scope.spawn(|| ask(&resolving, &wrong).0);
+        let all: Vec<_> = (0..40).map(|_| one()).collect();
+        all.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    assert!(statuses.iter().all(|it| [403, 429, 503].contains(it)), "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|it| **it == 403).count(), 5, "{statuses:?}");
+}
+
+/// A program that looks at the head of a URL changes nothing.
+#[test]
+fn a_service_is_asked_by_get_only() {
+    let archive = scripted();
+    let resolving = resolver_of(&archive);
+    let target = format!("/{SERVICE}?{INCLUSION}");
+    let answer = resolving.site.ask("HEAD", "urlib.net", &target, &[]);
+    assert_eq!((answer.status, answer.field("allow")), (405, "GET, OPTIONS"));
+    assert_eq!(std::fs::read_to_string(&resolving.registry).unwrap(), registered());
+    assert!(archive.targets().is_empty());
+}
+
 /// Many announcements with wrong keys, from many networks: each is refused, and nothing is written.
 #[test]
 fn ten_thousand_announcements_change_nothing() {

@@ -58,6 +58,7 @@ fn the_first_url_to_arrive_is_taken() {
         (|| has("a", "", &url("a", "", "Original")), || has("b", "", &url("b", "", "Copy")));
     assert_eq!(outcome(&[a(), hung("b")], &item("")), found("a", "Original"));
     assert_eq!(outcome(&[hung("a"), b()], &item("")), found("b", "Copy"));
+    assert_eq!(Resolving::of(&[b()], patient()).get(&item("")).field("vary"), "");
     assert_eq!(outcome(&[empty("a"), b()], &item("?x=1&ibiurl.other=2")), found("b", "Copy?x=1"));
     assert_eq!(outcome(&[deleted("a"), b()], &item("")), found("b", "Copy"));
 }
@@ -93,6 +94,47 @@ fn two_claimants_are_an_alert_and_get_no_acknowledgment() {
     assert!(page.text().contains("Two Originals") && page.text().contains("http://b.example.org/"));
     for archive in &archives {
         assert!(archive.targets().iter().all(|target| !target.contains("acknowledgment")));
+    }
+}
+
+/// An archive that says nothing may claim the Original, too.
+#[test]
+fn an_original_found_without_all_answers_says_so() {
+    let a = || has("a", "", &url("a", "", "Original"));
+    let broken = Scripted::new("b", |_| Act::Bytes(Vec::new()));
+    let resolving = Resolving::of(&[a(), broken], patient());
+    let answer = resolving.get(&item(ORIGINAL));
+    assert_eq!((answer.status, answer.text().as_str()), (302, "unanswered 1"));
+    assert_eq!(answer.field("location"), "http://a.example.org/col/Original");
+    let resolving = Resolving::of(&[a(), empty("b")], patient());
+    assert_eq!(resolving.get(&item(ORIGINAL)).text(), "");
+    // Where any holding will do, the others are not waited for.
+    let resolving = Resolving::of(&[a(), hung("b")], patient());
+    assert_eq!(resolving.get(&item("")).text(), "");
+}
+
+/// A Copy names the item itself as what its URL leads to: that item without the verbs is another request.
+#[test]
+fn the_original_of_a_description_is_no_file() {
+    let copy = format!(
+        "{} ibi.metadata {{rep {ITEM} ibip 8JMKD3MGP8W/35MMLL8}}",
+        url("a", ".metadata", "Copy")
+    );
+    let a = Scripted::new("a", move |asked| match &*asked.verbs {
+        "GetMetadata" => {
+            let Act::Pairs(text) = pairs("a", ITEM, &copy) else { panic!() };
+            Act::Pairs(text.replacen(
+                &format!("{ITEM}}}"),
+                &format!("{ITEM} ibip 8JMKD3MGP8W/35MMLL8}}"),
+                1,
+            ))
+        }
+        _ => pairs("a", ITEM, &url("a", "", "Original")),
+    });
+    let none = alert(404, "{original not found}");
+    let archives = [a];
+    for target in [ITEM, "8JMKD3MGP8W/35MMLL8"] {
+        assert_eq!(outcome(&archives, &format!("/{target}:{ORIGINAL}")), none, "{target}");
     }
 }
 
@@ -223,6 +265,7 @@ fn the_language_is_chosen_among_all_answers() {
         let resolving = Resolving::of(&archives, patient());
         let field = format!("Accept-Language: {languages}");
         assert_eq!(answered(&resolving, &item("+"), &[&field]), expected, "{names:?} {languages}");
+        assert_eq!(resolving.get_with(&item("+"), &[&field]).field("vary"), "Accept-Language");
         for archive in &archives {
             // The preference is the resolver's secret.
             assert!(
@@ -230,6 +273,78 @@ fn the_language_is_chosen_among_all_answers() {
             );
         }
     }
+}
+
+/// An item that nobody has, or that was deleted, is not the last word: the next best language, then the item itself.
+#[test]
+fn a_translation_that_is_nowhere_leaves_the_others() {
+    let pointer = |to: &str| format!("ibi.translation(pt) {{rep {to}}}");
+    let a = |more: &str| {
+        let more = format!("{} {more}", pointer(OTHER));
+        Scripted::new("a", move |asked| match (&*asked.item, &*asked.verbs) {
+            (ITEM, "") => pairs("a", ITEM, &url("a", "", "Original")),
+            (ITEM, "GetTranslation") => pairs("a", ITEM, &more),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    let gone = || {
+        Scripted::new("b", |asked| match &*asked.item {
+            OTHER => pairs("b", OTHER, "state Deleted timestamp 2026-10-01T12:00:00Z"),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    let english = url("a", ".translation(en)", "Original");
+    let in_english = found("a", "Original.translation(en)");
+    let late = || {
+        let more = url("b", ".translation(en)", "Copy");
+        Scripted::new("b", move |asked| match (&*asked.item, &*asked.verbs) {
+            (ITEM, _) => pairs("b", ITEM, &more),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    for (archives, languages, expected) in [
+        (vec![a(&english), empty("b")], "pt,en;q=0.5", in_english.clone()),
+        (vec![a(&english), gone()], "pt,en;q=0.5", in_english),
+        (vec![a(&english), gone()], "pt", found("a", "Original")),
+        (vec![a(""), gone()], "pt", found("a", "Original")),
+        (vec![a(""), empty("b")], "pt,en;q=0.5", found("a", "Original")),
+        (vec![a(""), late()], "pt,en;q=0.5", found("b", "Copy.translation(en)")),
+    ] {
+        let resolving = Resolving::of(&archives, patient());
+        let field = format!("Accept-Language: {languages}");
+        assert_eq!(answered(&resolving, &item("+"), &[&field]), expected, "{languages}");
+    }
+    // Where the reader names the language, the alert is about that item. It names what the reader asked for.
+    let named = has("a", "GetTranslation(pt)", &pointer(OTHER));
+    let resolving = Resolving::of(&[named, gone()], patient());
+    let deleted = alert(410, "{information item deleted} timestamp 2026-10-01T12:00:00Z");
+    assert_eq!(answered(&resolving, &item("+(pt)"), &[]), deleted);
+    let page = resolving.get_with(&item("+(pt)"), &["Accept: text/html"]).text();
+    assert!(page.contains(&format!("<code>{ITEM}+(pt)</code>")), "{page}");
+}
+
+/// The description in a sidecar stands in the place of a metadata item that nobody has.
+#[test]
+fn metadata_that_are_nowhere_are_those_of_the_sidecar() {
+    let description = format!(
+        "ibi.metadata {{rep {OTHER}}} contenttype.metadata Metadata url.metadata http://a.example.org/{ITEM}: urlkey 1796126400-1234567890"
+    );
+    let a = || has("a", "GetMetadata", &description);
+    let b = || {
+        Scripted::new("b", |asked| match &*asked.item {
+            OTHER => pairs("b", OTHER, &url("b", "", "Copy")),
+            _ => Act::Pairs(String::new()),
+        })
+    };
+    let here = (302, format!("http://a.example.org/{ITEM}:"));
+    assert_eq!(outcome(&[a(), b()], &item(":")), found("b", "Copy"));
+    assert_eq!(outcome(&[a(), empty("b")], &item(":")), here);
+    // It is nobody's Original.
+    let none = alert(404, "{information item not found}");
+    assert_eq!(outcome(&[a(), empty("b")], &item(&format!(":{ORIGINAL}"))), none);
+    // Another archive may have the item with its metadata, and answer later.
+    let c = has("c", "GetMetadata", &url("c", ".metadata", "Copy"));
+    assert_eq!(outcome(&[a(), c], &item(":")), found("c", "Copy.metadata"));
 }
 
 #[test]

@@ -89,6 +89,16 @@ fn acknowledgments_are_noticed() {
     }
 }
 
+/// A program that looks at the head of a URL is no resolver.
+#[test]
+fn the_service_is_asked_by_get_only() {
+    let site = Site::of(&family().path("a"));
+    for query in [query(&name(0), "", ""), format!("/{SERVICE}?servicesubject=acknowledgment")] {
+        let answer = site.ask("HEAD", "a.example.org", &query, &[]);
+        assert_eq!((answer.status, answer.field("allow")), (405, "GET, OPTIONS"), "{query}");
+    }
+}
+
 /// The archive that a row is about, and its answer to the request of that row.
 fn answer_to(row: &toml::Table, verbs: &str) -> (String, Answered) {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/vectors/archive.toml");

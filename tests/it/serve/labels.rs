@@ -104,6 +104,8 @@ fn labels_are_for_those_who_have_a_token() {
     let [all, one, few] = secrets.each_ref().map(|secret| bearer(secret));
     let nobody = bearer(&"0".repeat(64));
     let basic = all.replace("Bearer", "Basic");
+    // The name of a scheme is in any case [RFC 9110, 11.1].
+    let lower = all.replace("Bearer", "bearer");
     let prefix = "prefix=example.org/archive";
     for (token, body, status) in [
         ("X: y", "", 401),
@@ -111,7 +113,9 @@ fn labels_are_for_those_who_have_a_token() {
         (&basic, "", 401),
         (&all, "count=0", 400),
         (&all, "count=1000000000", 400),
-        (&all, "takes=x", 400),
+        (&lower, "takes=x", 400),
+        (&lower, "count=1", 200),
+        (&all, "count=1&count=2", 400),
         (&all, "prefix=example.org/other", 400),
         (&all, &"x".repeat(5000), 413),
         (&one, "prefix=example.org/other", 403),

@@ -53,22 +53,53 @@ fn heads_and_targets_beyond_the_limits_are_refused() {
 #[test]
 fn connections_of_one_address_and_of_all_are_limited() {
     let world = World::with_collection();
-    for limits in [
-        Limits { of_an_address: 3, ..Limits::default() },
-        Limits { connections: 3, ..Limits::default() },
+    world.write("file.bin", vec![7; 64 << 20]);
+    let name = world.run("-c archive new file.bin").line();
+    let file = format!("GET /col/{name}/doc/file.bin HTTP/1.1\r\nHost: a.example.org\r\n\r\n");
+    for (limits, begin) in [
+        (Limits { of_an_address: 3, ..Limits::default() }, HEALTH),
+        // None of them is idle: each has an answer on its way.
+        (Limits { connections: 3, ..Limits::default() }, &*file),
     ] {
         let site = site(&world, limits);
-        let ask = |stream: &mut std::net::TcpStream| {
-            let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-            Answered::read(stream, false).is_some()
+        let begins = |stream: &mut std::net::TcpStream| {
+            let _ = stream.write_all(begin.as_bytes());
+            stream.read_exact(&mut [0; 100]).is_ok()
         };
         let mut open: Vec<_> = (0..3).map(|_| site.connect()).collect();
-        assert!(open.iter_mut().all(ask));
-        assert!(!ask(&mut site.connect()));
+        assert!(open.iter_mut().all(begins));
+        assert!(!asks(&mut site.connect()));
         // A place that is given back is taken again, as soon as the server has seen the end.
         drop(open.pop());
-        while !ask(&mut site.connect()) {}
+        while !asks(&mut site.connect()) {}
     }
+}
+
+const HEALTH: &str = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+
+fn asks(stream: &mut std::net::TcpStream) -> bool {
+    let _ = stream.write_all(HEALTH.as_bytes());
+    Answered::read(stream, false).is_some()
+}
+
+/// One request does not keep a place for good.
+#[test]
+fn the_connection_that_has_been_idle_longest_makes_room() {
+    let world = World::with_collection();
+    let site = site(&world, Limits { connections: 3, ..Limits::default() });
+    let mut open: Vec<_> = (0..3).map(|_| site.connect()).collect();
+    assert!(open.iter_mut().all(asks) && asks(&mut open[0]));
+    let mut next = site.connect();
+    assert!(asks(&mut next));
+    assert!(is_closed(&mut open[1]));
+    assert!(asks(&mut open[0]) && asks(&mut open[2]) && asks(&mut next));
+    // An address that has its own places full takes none from others.
+    let limits = Limits { connections: 3, of_an_address: 3, ..Limits::default() };
+    let site = self::site(&world, limits);
+    let mut open: Vec<_> = (0..3).map(|_| site.connect()).collect();
+    assert!(open.iter_mut().all(asks));
+    assert!(!asks(&mut site.connect()));
+    assert!(open.iter_mut().all(asks));
 }
 
 /// Clients that send nothing do not keep others out.
@@ -86,10 +117,24 @@ fn silent_connections_make_room() {
     for _ in 0..20 {
         assert_eq!(site.get("/healthz").status, 200);
     }
-    // The first to be closed is the oldest, and never one that has sent a request.
+    // The first to be closed is the oldest, and not one that has sent a request.
     assert!(is_closed(&mut silent[0]));
     busy.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
     assert!(Answered::read(&mut busy, false).is_some());
+}
+
+/// A client that closes its side after the request still takes the answer.
+#[test]
+fn a_client_that_sends_nothing_more_is_answered() {
+    let world = World::with_collection();
+    let site = site(&world, Limits::default());
+    for _ in 0..20 {
+        let mut stream = site.connect();
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: a.example.org\r\n\r\n").unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(Answered::read(&mut stream, false).unwrap().status, 200);
+        assert!(is_closed(&mut stream));
+    }
 }
 
 #[test]
