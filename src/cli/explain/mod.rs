@@ -68,7 +68,7 @@ impl Explain for ParseError {
             _ => "an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC",
         };
         let mut failure = Failure::of(Exit::Failure, self).hint(hint);
-        failure.excerpt = Some(self.excerpt());
+        failure.excerpt = Some(self.excerpt().into());
         failure
     }
 }
@@ -211,7 +211,7 @@ impl Explain for CollectionError {
                 let names: Vec<_> = names.iter().take(10).map(|name| format!("  {name}")).collect();
                 let mut failure =
                     Failure::of(Exit::NoItem, self).hint("type more of the identifier");
-                failure.excerpt = Some(names.join("\n"));
+                failure.excerpt = Some(names.join("\n").into());
                 failure
             }
             Self::GivenUp { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(

@@ -24,11 +24,12 @@ impl Explain for TransferError {
                     _ => to,
                 };
                 let mut failure = custody::refused(self, refusal, name, &shell::word(here));
-                failure.excerpt = Some(format!(
+                let excerpt = format!(
                     "  source:      {}\n  destination: {}",
                     from.display(),
                     to.display()
-                ));
+                );
+                failure.excerpt = Some(excerpt.into());
                 failure
             }
             Self::NotTransferable { .. } => Failure::of(Exit::Conflict, self)
