@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use urepo::disk::PathError;
 use urepo::identity::RepositoryName;
@@ -31,6 +32,8 @@ pub(crate) struct Failure {
 #[derive(Debug)]
 pub(crate) struct About {
     pub(crate) name: RepositoryName,
+    /// The root of the collection where its payload was found damaged.
+    pub(crate) damaged: Option<PathBuf>,
     /// Its remedies, once the collections in sight were asked.
     pub(crate) remedies: Option<Vec<Advice>>,
 }
@@ -96,8 +99,15 @@ impl Failure {
 
     /// The remedies of the item `name`, if it has any, take the place of the hint.
     pub(crate) fn about(mut self, name: &RepositoryName) -> Failure {
-        self.about = Some(Box::new(About { name: name.clone(), remedies: None }));
+        self.about = Some(Box::new(About { name: name.clone(), damaged: None, remedies: None }));
         self
+    }
+
+    /// The same of an item whose payload was found damaged in the collection at `root`.
+    pub(crate) fn about_damage(self, name: &RepositoryName, root: &Path) -> Failure {
+        let mut failure = self.about(name);
+        failure.about.iter_mut().for_each(|about| about.damaged = Some(root.to_path_buf()));
+        failure
     }
 
     /// The remedies of its item.

@@ -1,18 +1,26 @@
 //! The collections in sight, which are asked for the remedies of an item.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use urepo::collection::Collection;
 use urepo::custody::remedy::{
-    Command, Damage, Place, Remedy, Row, Way, alternatives, condition, remedy,
+    Act, Command, Condition, Damage, Place, Remedy, Row, Way, alternatives, condition,
+    remedy as remedy_at,
 };
 use urepo::holdings::places;
 use urepo::identity::RepositoryName;
 
 use super::context::Context;
 use super::failure::Failure;
-use super::remedy::{Advice, CommandLine, is_damage};
+use super::printer::Verbosity;
+use super::records;
+use super::remedy::{self, Advice, CommandLine, Word, is_damage};
+use super::human;
+
+/// Limit on items whose remedies are printed, unless all are wanted.
+const MOST_PRINTED: usize = 10;
 
 /// The collections in sight, each id once.
 pub(crate) struct InSight<'a> {
@@ -61,7 +69,10 @@ impl Opened {
     /// Gives a failure about an item the remedies of that item.
     pub(crate) fn advise(&self, context: &Context, failure: &mut Failure) {
         if let Some(about) = &mut failure.about {
-            about.remedies = Some(self.in_sight(context).remedies_here(&about.name));
+            let is_damaged = |it: &&Collection| about.damaged.as_deref() == Some(it.path());
+            let damaged = self.collections.iter().filter(is_damaged);
+            let damaged: Vec<_> = damaged.map(|it| it.id().to_owned()).collect();
+            about.remedies = Some(self.in_sight(context).remedies_here(&about.name, &damaged));
         }
     }
 }
@@ -91,9 +102,9 @@ impl<'a> InSight<'a> {
     }
 
     /// The remedy in the collection in use, or else the remedies of all.
-    pub(crate) fn remedies_here(&self, name: &RepositoryName) -> Vec<Advice> {
-        let here = self.in_use_alone(name, &[]);
-        if here.is_empty() { self.remedies(name, &[]) } else { here }
+    fn remedies_here(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Advice> {
+        let here = self.in_use_alone(name, damaged);
+        if here.is_empty() { self.remedies(name, damaged) } else { here }
     }
 
     /// The remedy in the collection in use.
@@ -101,6 +112,57 @@ impl<'a> InSight<'a> {
         let places = self.places(name, damaged);
         let here: Vec<_> = self.in_use.as_deref().into_iter().collect();
         self.advice(name, &places, &here)
+    }
+
+    /// Reports the remedies of each item of `found`, with the ids of the collections where its payload was found damaged: of ten
+    /// items, unless all are wanted. Returns whether any has one.
+    pub(crate) fn report(&self, found: &BTreeMap<RepositoryName, Vec<String>>) -> Result<bool, Failure> {
+        let printer = &self.context.printer;
+        let most = match printer.verbosity {
+            _ if printer.json => usize::MAX,
+            Verbosity::Verbose => usize::MAX,
+            Verbosity::Quiet | Verbosity::Normal => MOST_PRINTED,
+        };
+        let (mut printed, mut found) = (0, found.iter());
+        for (name, damaged) in found.by_ref() {
+            let remedies = self.remedies(name, damaged);
+            printed += usize::from(!remedies.is_empty());
+            if printer.json {
+                for advice in remedies {
+                    printer.record(&records::Remedy { id: name.to_string(), advice })?;
+                }
+            } else {
+                let mut lines = remedy::lines(&remedies).into_iter();
+                lines.by_ref().take(1).for_each(|line| printer.hint(&format!("{name}: {line}")));
+                lines.for_each(|line| printer.hint(&line));
+            }
+            if printed >= most {
+                break;
+            }
+        }
+        if let more @ 1.. = found.len() {
+            let items = human::count(more as u64, "more item");
+            printer.hint(&format!("and {items}; `-v` names each"));
+        }
+        Ok(printed > 0)
+    }
+
+    /// Reports that the ledger of `collection`, which is in sight, was put back.
+    pub(crate) fn report_ledger(&self, collection: &Collection) {
+        if !self.context.printer.json {
+            let words = vec![Word::Own("recover"), Word::Own("--restored")];
+            let is_in_use = self.in_use.as_deref() == Some(collection.id());
+            let at = collection.path().to_path_buf();
+            let advice = Advice {
+                standing: Condition::LedgerPutBack.to_string(),
+                row: Row::LedgerPutBack,
+                command: Some(CommandLine { at, is_in_use, words }),
+                or: Vec::new(),
+                wait: None,
+                is_damage: true,
+            };
+            remedy::lines(&[advice]).iter().for_each(|line| self.context.printer.hint(line));
+        }
     }
 
     fn places(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Place> {
@@ -116,7 +178,7 @@ impl<'a> InSight<'a> {
     fn advice(&self, name: &RepositoryName, places: &[Place], at: &[&str]) -> Vec<Advice> {
         let (mut found, mut ways) = (Vec::new(), Vec::new());
         for at in at {
-            let Some((next, standing)) = remedy(places, at).zip(condition(places, at)) else {
+            let Some((next, standing)) = remedy_at(places, at).zip(condition(places, at)) else {
                 continue;
             };
             if !ways.contains(&next.way) {
@@ -161,7 +223,7 @@ impl<'a> InSight<'a> {
         let others: Vec<OsString> =
             unknown.filter(|_| looks_on).map(|other| other.path().into()).collect();
         let lost = match command.act {
-            urepo::custody::remedy::Act::Promote(_, Some(away)) => self.names_of(away),
+            Act::Promote(_, Some(away)) => self.names_of(away),
             _ => Vec::new(),
         };
         let words =

@@ -152,9 +152,11 @@ impl Known {
         let failure = Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))
             .caused_by(format!("`{first}` and `{second}` both say that they hold it"));
         let [first, second] = paths.map(shell::word);
-        failure.hint(format!(
-            "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
-        ))
+        failure
+            .hint(format!(
+                "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
+            ))
+            .about(name)
     }
 
     /// The failure of an item that none of the collections has.

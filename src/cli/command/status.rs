@@ -15,6 +15,7 @@ use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::{Failure, go_on};
 use crate::cli::human;
+use crate::cli::in_sight::InSight;
 use crate::cli::known::Known;
 use crate::cli::printer::Verbosity;
 use crate::cli::report::{End, Report};
@@ -114,7 +115,7 @@ fn unlisted(
 /// Counts an item and reports its faults.
 fn look_at(context: &Context, known: &Known, tally: &mut Tally, holdings: &Holdings) -> Done {
     let concerns = holdings.concerns(|at| known.collections[at].settings().copies);
-    tally.count(known, holdings, &concerns);
+    tally.count(holdings, &concerns);
     let verbosity = context.printer.verbosity;
     for concern in &concerns {
         if context.printer.json {
@@ -137,7 +138,7 @@ fn report_contradiction(
     name: &RepositoryName,
     what: Contradiction,
 ) -> Done {
-    tally.contradicted(known, at, name, what);
+    tally.contradicted(name, what);
     if context.printer.json {
         context.printer.record(&report::contradiction_record(known, at, name, what))
     } else if !tally.names_one(what.kind(), context.printer.verbosity) {
@@ -191,8 +192,11 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
             printer.lines(&report::table(known, tally))?;
         }
     }
+    let own = context.collection().ok().map(|own| own.id().to_owned());
+    let in_sight = InSight::of_all(context, own, &known.collections, &known.missing_names);
+    let has_remedy = in_sight.report(&tally.concerned)?;
     let items = human::count(tally.items, "item");
-    let partial = tally.judge().err();
+    let partial = tally.judge(known, has_remedy).err();
     let closing = partial.is_none().then(|| match tally.notices {
         0 if known.collections.len() == 1 => format!(
             "{items}: all as it should be in the one known collection; `--with COLLECTION` compares others"

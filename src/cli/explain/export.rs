@@ -22,7 +22,7 @@ impl Explain for ExportError {
             Self::Elsewhere { name, .. } => Failure::of(Exit::NoItem, self)
                 .hint(format!("`urepo whereis {name}` looks for it in all known collections")),
             Self::Damaged { name, collection, .. } => {
-                Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
+                Failure::of(Exit::Damage, self).hint(super::verified_by(name, collection)).about_damage(name, collection)
             }
             Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
             Self::Exists { .. } => Failure::of(Exit::Conflict, self)

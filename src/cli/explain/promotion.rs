@@ -5,18 +5,15 @@ use urepo::promotion::PromotionError;
 use super::{Explain, custody};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::shell;
 
 impl Explain for PromotionError {
     fn explain(&self) -> Failure {
         match self {
-            Self::Refused { name, refusal, path } => {
-                custody::refused(self, refusal, name, &shell::word(path))
-            }
+            Self::Refused { name, refusal, .. } => custody::refused(self, refusal, name),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::Damaged { name, path, .. } => {
-                Failure::of(Exit::Damage, self).hint(super::mended_by(name, path))
+                Failure::of(Exit::Damage, self).hint(super::verified_by(name, path)).about_damage(name, path)
             }
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
