@@ -116,7 +116,10 @@ impl<'a> InSight<'a> {
 
     /// Reports the remedies of each item of `found`, with the ids of the collections where its payload was found damaged: of ten
     /// items, unless all are wanted. Returns whether any has one.
-    pub(crate) fn report(&self, found: &BTreeMap<RepositoryName, Vec<String>>) -> Result<bool, Failure> {
+    pub(crate) fn report(
+        &self,
+        found: &BTreeMap<RepositoryName, Vec<String>>,
+    ) -> Result<bool, Failure> {
         let printer = &self.context.printer;
         let most = match printer.verbosity {
             _ if printer.json => usize::MAX,
