@@ -2,10 +2,13 @@
 
 use std::error::Error;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use urepo::disk::PathError;
+use urepo::identity::RepositoryName;
 
 use super::exit::Exit;
+use super::remedy::{self, Advice};
 use super::{Done, shell};
 
 /// Why a command ended without success.
@@ -13,14 +16,26 @@ use super::{Done, shell};
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
-    pub(crate) excerpt: Option<String>,
+    pub(crate) excerpt: Option<Box<str>>,
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
+    /// The item with the remedies that take the place of the hint.
+    pub(crate) about: Option<Box<About>>,
     /// Its text for several items, if it may be the same for many.
     pub(crate) common: Option<&'static str>,
     /// Everything has been reported, or the output is closed.
     pub(crate) silent: bool,
     stdout_is_gone: bool,
+}
+
+/// The item of a failure.
+#[derive(Debug)]
+pub(crate) struct About {
+    pub(crate) name: RepositoryName,
+    /// The root of the collection where its payload was found damaged.
+    pub(crate) damaged: Option<PathBuf>,
+    /// Its remedies, once the collections in sight were asked.
+    pub(crate) remedies: Option<Vec<Advice>>,
 }
 
 /// Why stdout takes no more output.
@@ -40,6 +55,7 @@ impl Failure {
             excerpt: None,
             causes: Vec::new(),
             hint: None,
+            about: None,
             common: None,
             silent: false,
             stdout_is_gone: false,
@@ -79,6 +95,32 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl AsRef<str>) -> Failure {
         self.hint = Some(shell::pasted(hint.as_ref()));
         self
+    }
+
+    /// The remedies of the item `name`, if it has any, take the place of the hint.
+    pub(crate) fn about(mut self, name: &RepositoryName) -> Failure {
+        self.about = Some(Box::new(About { name: name.clone(), damaged: None, remedies: None }));
+        self
+    }
+
+    /// The same of an item whose payload was found damaged in the collection at `root`.
+    pub(crate) fn about_damage(self, name: &RepositoryName, root: &Path) -> Failure {
+        let mut failure = self.about(name);
+        failure.about.iter_mut().for_each(|about| about.damaged = Some(root.to_path_buf()));
+        failure
+    }
+
+    /// The remedies of its item.
+    pub(crate) fn remedies(&self) -> &[Advice] {
+        self.about.as_ref().and_then(|about| about.remedies.as_deref()).unwrap_or_default()
+    }
+
+    /// What to do: the remedies of its item, or else the hint.
+    pub(crate) fn hints(&self) -> Vec<String> {
+        match self.remedies() {
+            [] => self.hint.iter().cloned().collect(),
+            remedies => remedy::lines(remedies),
+        }
     }
 
     /// The same failure is likely for many items; `common` is its text for them.

@@ -92,23 +92,30 @@ impl Context {
         Ok(known)
     }
 
-    /// The collections of the settings that can be opened, without `own`. Of the others, `--verbose` says why: a disk in a drawer
-    /// is no news.
+    /// The collections of the settings that can be opened, without `own`.
     pub(crate) fn neighbours(&self, own: &Collection) -> Vec<Collection> {
-        let (mut found, settings) = (Vec::<Collection>::new(), &self.config.collections);
+        let mut found = self.reachable().collections;
+        found.retain(|it| it.id() != own.id());
+        found
+    }
+
+    /// The collections of the settings that can be opened, each once. Of the others, `--verbose` says why: a disk in a drawer is
+    /// no news.
+    pub(crate) fn reachable(&self) -> Known {
+        let (mut known, settings) = (Known::default(), &self.config.collections);
         let opened = self.open_all(settings.values().map(|path| path.value.clone()));
         for (name, opened) in settings.keys().zip(opened) {
             match opened {
-                Ok(it)
-                    if it.id() == own.id() || found.iter().any(|known| known.id() == it.id()) => {}
-                Ok(collection) => found.push(collection),
+                Ok(it) if known.collections.iter().any(|known| known.id() == it.id()) => {}
+                Ok(collection) => known.collections.push(collection),
                 Err(error) => {
                     let reason = Failure::from(error).in_one_line();
                     self.printer.detail(&format!("`{name}` is out of sight: {reason}"));
+                    known.missing_names.push(name.clone());
                 }
             }
         }
-        found
+        known
     }
 
     /// Opens collections side by side. One that does not answer in time is out of sight: a disk on a network must not stop the
@@ -213,9 +220,11 @@ impl Known {
         let failure = Failure::new(Exit::Conflict, format!("`{name}` has two Originals"))
             .caused_by(format!("`{first}` and `{second}` both say that they hold it"));
         let [first, second] = paths.map(shell::word);
-        failure.hint(format!(
-            "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
-        ))
+        failure
+            .hint(format!(
+                "compare them: `urepo -c {first} show {name}`, `urepo -c {second} show {name}`"
+            ))
+            .about(name)
     }
 
     /// The failure of an item that none of the collections has.

@@ -17,6 +17,7 @@ mod failure;
 mod force;
 mod global;
 mod human;
+mod in_sight;
 mod indexed;
 mod input;
 mod known;
@@ -26,6 +27,7 @@ mod opener;
 mod printer;
 mod progress;
 mod records;
+mod remedy;
 mod report;
 mod seen;
 mod select;
@@ -120,7 +122,10 @@ fn run(command: &Command, name: &str, global: Global, printer: &Printer) -> Done
         _ => None,
     };
     let context = Context::new(global, printer.clone(), name, max_wait)?;
-    command.run(&context)
+    command.run(&context).map_err(|mut failure| {
+        context.advise(&mut failure);
+        failure
+    })
 }
 
 /// The command line for clap, for completions and man pages.

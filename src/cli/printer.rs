@@ -252,7 +252,7 @@ impl Printer {
     /// An error about `failure` in the words of its command, with its hint.
     pub(crate) fn error_of(&self, failure: &Failure, text: &str) {
         self.error(text);
-        failure.hint.iter().for_each(|hint| self.hint(hint));
+        failure.hints().iter().for_each(|hint| self.hint(hint));
     }
 
     /// Reports a failure on stderr: lines for people, one record with `--json`.
@@ -261,8 +261,9 @@ impl Printer {
             return;
         }
         if self.json {
-            let Failure { exit, message, causes, hint, .. } = failure;
-            let (code, hint) = (exit.code(), hint.as_deref());
+            let Failure { exit, message, causes, .. } = failure;
+            let hints = failure.hints().join("; ");
+            let (code, hint) = (exit.code(), Some(&*hints).filter(|hint| !hint.is_empty()));
             let error = FullError { code, message, causes, hint };
             let record = records::to_json(&Error { error, exit_code: code });
             self.say(&escape::json(&record.to_string()));
@@ -275,9 +276,7 @@ impl Printer {
         for cause in &failure.causes {
             self.say(&format!("caused by: {}", escape::one_line(cause)));
         }
-        if let Some(hint) = &failure.hint {
-            self.hint(hint);
-        }
+        failure.hints().iter().for_each(|hint| self.hint(hint));
     }
 
     pub(crate) fn excerpt(&self, text: &str) {

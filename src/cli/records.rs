@@ -20,6 +20,7 @@ use urepo::item::State;
 use urepo::sidecar::{self, Access, Sidecar};
 
 use super::failure::Failure;
+use super::remedy::Advice;
 pub(crate) use others::*;
 pub(crate) use path::{PathAt, path};
 
@@ -53,6 +54,8 @@ pub(crate) struct Item<'a> {
     #[serde(flatten)]
     pub(crate) description: Option<Description>,
     pub(crate) referenced_by: Option<Vec<Referrer>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remedies: Vec<Advice>,
     pub(crate) sealed: Option<bool>,
     pub(crate) entries: Option<Vec<Entry<'a>>>,
     #[serde(flatten)]
@@ -220,6 +223,8 @@ pub(crate) struct ErrorText {
     pub(crate) code: u8,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remedies: Vec<Advice>,
 }
 
 /// A collection, in other records.
@@ -233,8 +238,13 @@ pub(crate) struct InCollection {
 
 impl From<&Failure> for ErrorText {
     fn from(failure: &Failure) -> ErrorText {
-        let hint = failure.hint.clone();
-        ErrorText { code: failure.exit.code(), message: failure.in_one_line(), hint }
+        let hints = failure.hints().join("; ");
+        ErrorText {
+            code: failure.exit.code(),
+            message: failure.in_one_line(),
+            hint: (!hints.is_empty()).then_some(hints),
+            remedies: failure.remedies().to_vec(),
+        }
     }
 }
 

@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use urepo::identity::RepositoryName;
 
 use super::context::Context;
 use super::exit::Exit;
 use super::failure::Failure;
+use super::in_sight::Opened;
 use super::printer::{Output, Printer, Purpose, Verbosity};
 use super::records::{Item, Summary};
 use super::select::Selection;
@@ -33,8 +35,12 @@ pub(crate) struct Report<'a> {
     fatal: Option<Failure>,
     /// Number of failures of each kind that many items may share.
     repeated: BTreeMap<&'static str, u64>,
-    /// The hint of the last printed failure.
-    last_hint: Option<String>,
+    /// The hints of the last printed failure.
+    last_hints: Vec<String>,
+    /// Collections besides those of the settings that the run looks into.
+    pub(crate) roots: Vec<PathBuf>,
+    /// Those that are asked for remedies.
+    in_sight: Option<Opened>,
     /// Items and failures are counted here, the rest by the command.
     pub(crate) summary: Summary,
 }
@@ -79,7 +85,9 @@ impl<'a> Report<'a> {
             only_error: None,
             fatal: None,
             repeated: BTreeMap::new(),
-            last_hint: None,
+            last_hints: Vec::new(),
+            roots: Vec::new(),
+            in_sight: None,
             summary: Summary::default(),
         }
     }
@@ -174,7 +182,7 @@ impl<'a> Report<'a> {
         &mut self,
         output: &mut Output,
         item: Item<'_>,
-        failure: Failure,
+        mut failure: Failure,
         print: impl FnOnce(&Failure),
     ) -> ControlFlow<()> {
         if failure.ends_the_run() {
@@ -182,6 +190,9 @@ impl<'a> Report<'a> {
             return ControlFlow::Break(());
         }
         self.summary.counts.failed += 1;
+        if self.context.printer.json || self.is_single {
+            self.advise(&mut failure);
+        }
         if self.context.printer.json {
             let outcome = item.outcome.or(Some("failed"));
             let (error, dry_run) = (Some((&failure).into()), self.summary.dry_run);
@@ -191,12 +202,23 @@ impl<'a> Report<'a> {
             self.only_error = Some(failure);
         } else if !self.context.printer.json && self.should_print(&failure) {
             // A hint that was just printed is not repeated.
-            let hint = std::mem::replace(&mut self.last_hint, failure.hint.clone());
-            let mut failure = failure;
-            failure.hint = failure.hint.filter(|it| hint.as_ref() != Some(it));
+            self.advise(&mut failure);
+            let hints = failure.hints();
+            if std::mem::replace(&mut self.last_hints, hints) == failure.hints() {
+                (failure.hint, failure.about) = (None, None);
+            }
             print(&failure);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Gives a failure about an item the remedies of that item.
+    fn advise(&mut self, failure: &mut Failure) {
+        if failure.about.is_some() {
+            let context = self.context;
+            let open = || context.opened_in_sight(&self.roots);
+            self.in_sight.get_or_insert_with(open).advise(context, failure);
+        }
     }
 
     /// Whether a failure is printed, or only counted with others of the same cause.

@@ -225,6 +225,31 @@ pub fn speaks(places: &[Place]) -> Option<&Holding> {
     View::of(places).top.map(|top| top.highest)
 }
 
+/// What a person may choose instead of the command of `remedy`, each line of the item once: another line of a fork goes on, or
+/// payload stays whose deletion was undone.
+pub fn alternatives<'a>(places: &'a [Place], remedy: &Remedy<'_>) -> Vec<Command<'a>> {
+    let (view, Way::Run(command)) = (View::of(places), &remedy.way) else { return Vec::new() };
+    let promote = |at| Command { at, act: Act::Promote(Discard::Accept, None) };
+    match remedy.row {
+        Row::Fork => {
+            let covers =
+                |other: &Holding, payload: &Holding| other.custody.covers(&payload.custody);
+            let chosen = view.payloads().find(|payload| payload.at == command.at);
+            let mut lines: Vec<&Holding> = chosen.into_iter().collect();
+            let mut payloads: Vec<_> = view.payloads().collect();
+            payloads.sort_by(|one, other| other.rank().cmp(&one.rank()));
+            for payload in payloads {
+                if !lines.iter().any(|line| covers(line, payload)) {
+                    lines.push(payload);
+                }
+            }
+            lines.iter().skip(1).map(|line| promote(&*line.at)).collect()
+        }
+        Row::DeletionUndone => view.best().map(|best| promote(&*best.at)).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// The condition of the item in the collection with the id `at`, which is one of `places`.
 pub fn condition(places: &[Place], at: &str) -> Option<Condition> {
     let place = places.iter().find(|place| place.at == at)?;

@@ -19,6 +19,7 @@ mod outward_links;
 mod prefixes;
 mod progress;
 mod readers;
+mod remedies;
 mod removal;
 mod selecting;
 mod settings;

@@ -6,6 +6,7 @@
 
 mod guides;
 mod picture;
+mod remedies;
 mod shell;
 
 use std::collections::BTreeMap;

@@ -68,6 +68,7 @@ impl Delete {
         let others = context.known_besides(&collection, &self.others)?.collections;
         let order = self.order(context, &others);
         let mut report = Report::new(context, "deleted", self.selection.is_single());
+        report.roots = others.iter().map(|other| other.path().to_path_buf()).collect();
         let names = context.selected_names(&self.selection, &collection, &mut report)?;
         let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
         let plan = |name: &RepositoryName, progress: &dyn Progress| {

@@ -92,6 +92,7 @@ impl Promote {
         let is_dry = context.global.dry_run;
         let writer = if is_dry { None } else { Some(context.writer(&collection)?) };
         let mut report = Report::new(context, "promoted", self.selection.is_single());
+        report.roots = known.collections.iter().map(|other| other.path().to_path_buf()).collect();
         report.summary.counts.skipped = Some(0);
         let progress = context.progress();
         let caller = context.caller(&*progress);
@@ -198,7 +199,8 @@ impl Promote {
                 lost.extend(ids);
                 Ok(lost)
             }
-            0 if chosen.iter().any(|name| is_original(own, name)) => Ok(lost),
+            // One that is named twice, by its id as well.
+            0 if !lost.is_empty() || chosen.iter().any(|name| is_original(own, name)) => Ok(lost),
             0 => Err(Failure::new(
                 Exit::NoItem,
                 "none of these items is a Copy from a collection that cannot be reached",

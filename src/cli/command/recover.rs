@@ -2,6 +2,7 @@
 
 mod id;
 mod ledger;
+mod left;
 mod migrations;
 
 use std::ffi::OsString;
@@ -104,13 +105,13 @@ impl Recover {
             if self.restored {
                 ledger::tell_restored(context, &collection, mirrors.is_empty())?;
             }
-            self.line_up(context, &collection, &mirrors)?;
-            return tell_plan(context, &collection, (&mirrors, self.index));
+            let (planned, _) = self.line_up(context, &collection, &mirrors)?;
+            return tell_plan(context, &collection, (&mirrors, self.index), planned);
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = self.end_migrations(context, &collection, &named)?;
         let (lined_up, failed) = self.line_up(context, &collection, &mirrors)?;
-        (finished, pending) = (finished + lined_up, pending + failed);
+        (finished, pending) = (finished + lined_up.len() as u64, pending + failed);
         let corrected =
             self.accept_loss.then(|| ledger::correct(context, &collection, &named, self.yes));
         let corrected = corrected.transpose()?;
@@ -148,11 +149,22 @@ impl Recover {
                 None => format!("removed `{}`", found.path.display()),
             });
         }
-        let mut closing = match removed.len() as u64 {
-            0 if kept > 0 => "nothing was removed".to_owned(),
-            0 => NOTHING.to_owned(),
-            count => format!("removed {}", human::count(count, "temporary file")),
-        };
+        let left = left::report(context, &collection, &mirrors, &[])?;
+        let mut closing = Vec::new();
+        if finished > lined_up.len() as u64 {
+            let ended = human::count(finished - lined_up.len() as u64, "migration");
+            closing.push(format!("ended {ended}"));
+        }
+        if !lined_up.is_empty() {
+            let items = human::count(lined_up.len() as u64, "item");
+            closing.push(format!("brought {items} into line"));
+        }
+        match removed.len() as u64 {
+            0 if kept > 0 => closing.push("nothing was removed".to_owned()),
+            0 => {}
+            count => closing.push(format!("removed {}", human::count(count, "temporary file"))),
+        }
+        closing.extend(left_over(left));
         let mut report = Report::new(context, "finished", false);
         report.summary.counts.items = finished;
         report.summary.counts.failed = pending;
@@ -160,8 +172,7 @@ impl Recover {
         report.count("kept", kept);
         report.summary.messages = Some(notices.iter().map(ToString::to_string).collect());
         if let Some(corrected) = corrected {
-            closing += "\n";
-            closing += &ledger::closing(&corrected);
+            closing.push(ledger::closing(&corrected));
             report.count("corrected", corrected.added.len() as u64);
             report.count("damaged_lines", corrected.damaged);
         }
@@ -173,13 +184,20 @@ impl Recover {
                 return Err(Failure::new(Exit::Failure, "the index cannot be kept")
                     .hint("`urepo find` answers all the same, and takes longer"));
             }
-            closing += &format!("\nbuilt the index: {}", human::count(built.read, "item"));
+            closing.push(format!("built the index: {}", human::count(built.read, "item")));
             report.count("indexed", built.read);
             unread = indexed::judge(built).err();
         }
+        report.count("left", left);
+        if self.restored {
+            closing.push("accepted the ledger, and raised the memories".to_owned());
+        }
+        if closing.is_empty() {
+            closing.push(NOTHING.to_owned());
+        }
         report.finish(End {
             partial: still_pending(pending, kept).or_else(|| is_behind.then(behind)).or(unread),
-            closing: Some(closing),
+            closing: Some(closing.join("\n")),
             ..End::default()
         })
     }
@@ -199,8 +217,14 @@ impl Recover {
     }
 }
 
-/// The closing line where no run was interrupted.
-const NOTHING: &str = "there is nothing to remove";
+/// The closing line where nothing was changed, and nothing is left.
+const NOTHING: &str = "there is nothing to do";
+
+/// The line on what other commands end.
+fn left_over(left: u64) -> Option<String> {
+    let items = human::count(left, "item");
+    (left > 0).then(|| format!("left {items} as {}", if left == 1 { "it is" } else { "they are" }))
+}
 
 /// Whether a memory could not be read or written. One that must not be used, such as a copied one, need not
 /// be raised.
@@ -222,14 +246,19 @@ fn tell_plan(
     context: &Context,
     collection: &Collection,
     (mirrors, builds_index): (&[Collection], bool),
+    mut planned: Vec<RepositoryName>,
 ) -> Done {
     let printer = &context.printer;
     let (migrations, left) = (interrupted(collection)?.items, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
+    let has_plan = !planned.is_empty();
+    planned.extend(migrations.iter().map(|open| open.name.clone()));
+    let remaining = left::report(context, collection, mirrors, &planned)?;
     if printer.json {
         let mut report = Report::new(context, "finished", false);
         report.summary.counts.items = migrations.len() as u64;
         report.count("removed", removed as u64);
+        report.count("left", remaining);
         return report.finish(End::default());
     }
     let migrations = migrations.into_iter().map(|open| {
@@ -254,7 +283,8 @@ fn tell_plan(
     let index = builds_index.then(|| "would build the index".to_owned());
     let lines = migrations.chain(left_overs).chain(raised).chain(index);
     let lines: Vec<_> = lines.collect();
-    if lines.is_empty() {
+    left_over(remaining).iter().for_each(|line| printer.note(&line.replace("left", "would leave")));
+    if lines.is_empty() && !has_plan && remaining == 0 {
         printer.note(NOTHING);
     }
     lines.iter().try_for_each(|line| printer.line(line))

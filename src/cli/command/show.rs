@@ -17,7 +17,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item, Referrer};
 use crate::cli::select::Selection;
-use crate::cli::{Done, escape, human, shell};
+use crate::cli::{Done, escape, human, remedy, shell};
 
 /// Show the metadata and files of items
 ///
@@ -50,6 +50,8 @@ impl Show {
         self.selection.check("show ITEM…")?;
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
+        // All items have no neighbours looked at: that takes as long as `whereis --all`.
+        let opened = self.selection.names_items().then(|| context.opened_in_sight(&[]));
         let mut gap = "";
         if collection.is_ledger_put_back()? {
             context.printer.warning(&put_back(&collection));
@@ -58,6 +60,9 @@ impl Show {
             let (sidecar, seal) = item.sidecar()?;
             let related = catalog.as_mut().map(|catalog| referrers(catalog, &sidecar));
             let related = related.transpose()?;
+            let remedies = opened.as_ref().map_or(Vec::new(), |opened| {
+                opened.in_sight(context).in_use_alone(item.name(), &[])
+            });
             let written = if context.printer.json {
                 context.printer.record(&Item {
                     sealed: Some(seal == Seal::Intact),
@@ -65,6 +70,7 @@ impl Show {
                         sidecar.files.iter().map(|it| records::Entry::new(None, it)).collect(),
                     ),
                     referenced_by: related.map(|related| referrer_records(&related)),
+                    remedies: remedies.clone(),
                     ..Item::described(item, &sidecar)
                 })
             } else {
@@ -73,11 +79,14 @@ impl Show {
             };
             written?;
             if seal != Seal::Intact {
-                let more = shell::pasted("`urepo verify` says more");
+                let more = shell::pasted(&format!("`urepo meta accept {}` shows it", item.name()));
                 context.printer.warning(&format!(
-                    "the sidecar of `{}` does not match its seal; {more}",
+                    "the sidecar of `{}` does not match its seal; if you edited it, {more}",
                     item.name()
                 ));
+            }
+            if !context.printer.json {
+                remedy::lines(&remedies).iter().for_each(|line| context.printer.hint(line));
             }
             gap = "\n";
             Ok(())

@@ -14,6 +14,7 @@ use urepo::identity::{Prefix, RepositoryName};
 use crate::cli::Done;
 use crate::cli::context::{Context, put_back};
 use crate::cli::failure::{Failure, go_on};
+use crate::cli::in_sight::InSight;
 use crate::cli::known::{Known, Missing};
 use crate::cli::printer::Verbosity;
 use crate::cli::report::{End, Report};
@@ -186,7 +187,7 @@ fn look_at(
     (holdings, wanted): (&Holdings, &[u32]),
 ) -> Done {
     let concerns = holdings.concerns(|at| wanted[at]);
-    tally.count(known, holdings, &concerns);
+    tally.count(holdings, &concerns);
     let verbosity = context.printer.verbosity;
     for concern in &concerns {
         if context.printer.json {
@@ -209,7 +210,7 @@ fn report_contradiction(
     name: &RepositoryName,
     what: Contradiction,
 ) -> Done {
-    tally.contradicted(known, at, name, what);
+    tally.contradicted(name, what);
     if context.printer.json {
         context.printer.record(&report::contradiction_record(known, at, name, what))
     } else if !tally.names_one(what.kind(), context.printer.verbosity) {
@@ -263,8 +264,11 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
             printer.lines(&report::table(known, tally))?;
         }
     }
+    let own = context.collection().ok().map(|own| own.id().to_owned());
+    let in_sight = InSight::of_all(context, own, &known.collections, &known.missing_names);
+    let has_remedy = in_sight.report(&tally.concerned)?;
     let items = human::count(tally.items, "item");
-    let partial = tally.judge().err();
+    let partial = tally.judge(known, has_remedy).err();
     let closing = partial.is_none().then(|| match tally.notices {
         0 if known.collections.len() == 1 && known.missing.is_empty() => {
             format!("{items}, no second collection known: nothing has a Copy")

@@ -5,7 +5,7 @@ mod summary;
 mod targets;
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use urepo::identity::{Instant, RepositoryName};
 use urepo::progress::{Progress, Scan, with_scan};
 use urepo::verify::{
     self, Code, Comparison, Depth, Disagreement, Finding, Options, RelationCheck, Rounds, Scope,
-    Summary, compare, compare_items, note_damaged, verify, verify_in_rounds,
+    Severity, Summary, compare, compare_items, note_damaged, verify, verify_in_rounds,
 };
 
 use crate::cli::Done;
@@ -122,6 +122,8 @@ impl Verify {
             roots: &targets.roots,
             names: selection.filter(context),
             seen: RefCell::default(),
+            damaged: RefCell::default(),
+            put_back: RefCell::default(),
             relations: RefCell::default(),
         };
         let has_names = items.is_some();
@@ -138,6 +140,7 @@ impl Verify {
             ending.listed = run.count();
         }
         ending.seen = run.seen.into_inner();
+        (ending.damaged, ending.put_back) = (run.damaged.into_inner(), run.put_back.into_inner());
         ending.finish(report)
     }
 }
@@ -152,6 +155,10 @@ struct VerifyRun<'a> {
     names: Names,
     /// The codes of the findings.
     seen: RefCell<BTreeSet<Code>>,
+    /// The items that are damaged, or behind, with the ids of the collections where their payload is.
+    damaged: RefCell<BTreeMap<RepositoryName, Vec<String>>>,
+    /// The roots whose ledger was put back.
+    put_back: RefCell<BTreeSet<usize>>,
     /// The relations of the items.
     relations: RefCell<RelationCheck>,
 }
@@ -301,6 +308,12 @@ impl VerifyRun<'_> {
         let (mut unwritten, mut count) = (None, 0);
         let done = act(&mut |disagreement| {
             self.see(std::slice::from_ref(&disagreement.finding));
+            let code = disagreement.finding.code;
+            let is_odd = [Code::StaleCopy, Code::MigrationPending].contains(&code);
+            let is_damage = code.severity() == Severity::Damage;
+            if let Some(name) = disagreement.name.as_ref().filter(|_| is_odd || is_damage) {
+                self.damaged.borrow_mut().entry(name.clone()).or_default();
+            }
             count += 1;
             let reporter = self.reporter(disagreement.root);
             go_on(reporter.disagreement(&disagreement), &mut unwritten)
@@ -339,8 +352,19 @@ impl VerifyRun<'_> {
                 verify::Report::Tree(found) => std::slice::from_ref(found),
             };
             self.see(found);
+            if found.iter().any(|found| found.code == Code::LedgerPutBack) {
+                self.put_back.borrow_mut().insert(root);
+            }
             if let verify::Report::Item(item) = &report {
                 self.relations.borrow_mut().note(item);
+                if item.findings.is_seen_damage() {
+                    let is_payload =
+                        |it: &Finding| it.is_seen_damage() && it.code.number() / 100 == 2;
+                    let mut noted = self.damaged.borrow_mut();
+                    let at = noted.entry(item.name.clone()).or_default();
+                    let id = self.roots[root].id().to_owned();
+                    at.extend(found.iter().any(is_payload).then_some(id));
+                }
                 damaged.extend(item.findings.is_damage().then(|| item.name.clone()));
             }
             go_on(reporter.report(&report), &mut unwritten)

@@ -1,15 +1,18 @@
 //! `urepo whereis`: show the collections that hold an item.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::holdings::{self, Holding, Holdings, Survey, holdings};
+use urepo::holdings::{self, Holding, Holdings, Standing, Survey, holdings};
+use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::Seal;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::in_sight::InSight;
 use crate::cli::known::Known;
 use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
@@ -49,12 +52,16 @@ impl Whereis {
     pub(crate) fn run(&self, context: &Context) -> Done {
         self.selection.check("whereis ITEM…")?;
         let known = context.known(&self.with)?;
+        let own = context.collection().ok().map(|own| own.id().to_owned());
+        let in_sight = InSight::of_all(context, own, &known.collections, &known.missing_names);
         let mut search = Search {
+            in_sight: &in_sight,
             known: &known,
             table: Table::new(context, &self.table, &HOLDINGS, &COLUMNS)?,
             report: Report::reading(context, "found", self.selection.is_single()),
             state: self.selection.flags.state,
             holdings: 0,
+            odd: BTreeMap::new(),
             has_conflict: false,
         };
         if self.selection.names_items() {
@@ -90,11 +97,14 @@ impl Whereis {
 
 /// The requested items, and their holdings.
 struct Search<'a> {
+    in_sight: &'a InSight<'a>,
     known: &'a Known,
     table: Table<'a>,
     report: Report<'a>,
     state: Option<State>,
     holdings: u64,
+    /// Items whose holdings are not all an Original and its current Copies.
+    odd: BTreeMap<RepositoryName, Vec<String>>,
     /// An item has two Originals.
     has_conflict: bool,
 }
@@ -122,6 +132,10 @@ impl Search<'_> {
                 break;
             }
         }
+        let is_well = |it: &Holding| matches!(it.standing, Standing::Original | Standing::Current);
+        if !found.all.iter().all(is_well) || found.all.iter().any(|it| it.relies_on.is_some()) {
+            self.odd.insert(found.name.clone(), Vec::new());
+        }
         // The limit applies to rows: faults of the last item are reported nevertheless.
         let judged = match judge(self.known, found) {
             Ok(()) => self.report.succeeded(Ok(())),
@@ -137,10 +151,11 @@ impl Search<'_> {
     }
 
     fn finish(self) -> Done {
-        let Search { known, mut table, mut report, holdings, has_conflict, .. } = self;
+        let Search { known, mut table, mut report, holdings, odd, has_conflict, .. } = self;
         if let Err(failure) = table.finish() {
             report.fatal(failure);
         }
+        let _ = report.written(self.in_sight.report(&odd).map(|_| ()));
         let failed = report.errors();
         let partial = (failed > 0).then(|| {
             let exit = if has_conflict { Exit::Conflict } else { Exit::Partial };

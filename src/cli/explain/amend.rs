@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 impl Explain for AmendError {
     fn explain(&self) -> Failure {
         match self {
-            Self::Refused { name, refusal } => super::custody::refused(self, refusal, name, "."),
+            Self::Refused { name, refusal } => super::custody::refused(self, refusal, name),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::Copy { name, .. } => Failure::of(Exit::Conflict, self)

@@ -8,72 +8,47 @@ use urepo::identity::RepositoryName;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
-/// The failure of a change of `name` that the rule refuses with `error`. `here` is the root of the collection that was to be
-/// changed or to give the item, as it is typed.
+/// The failure of a change of `name` that the rule refuses with `error`. Where something is wrong with the item, its row of the
+/// table of remedies says what to do; the hint stands where nothing is.
 pub(super) fn refused(
     error: &(dyn Error + 'static),
     refusal: &Refusal,
     name: &RepositoryName,
-    here: &str,
 ) -> Failure {
-    let (exit, hint) = match refusal {
-        Refusal::Elsewhere { .. } => {
-            (Exit::Conflict, format!("`urepo whereis {name}` shows where its Original is"))
-        }
+    let failure = match refusal {
         Refusal::Deleted => {
-            (Exit::Deleted, format!("`urepo -c {here} show {name}` says when and why"))
+            return Failure::of(Exit::Deleted, error)
+                .hint(format!("`urepo show {name}` says when and why"))
+                .in_common(common(refusal));
         }
-        Refusal::Damaged { .. } => (
-            Exit::Damage,
-            format!(
-                "`urepo verify {name}` there says what is wrong, `urepo repair {name}` mends it"
-            ),
-        ),
-        Refusal::Ceded { .. } => {
-            (Exit::Conflict, "`urepo recover` there finishes or withdraws it".to_owned())
-        }
-        Refusal::Copy { .. } => (
-            Exit::Conflict,
-            format!(
-                "`urepo whereis {name}` shows where its Original is; change that, then copy it here"
-            ),
-        ),
-        Refusal::Newer { .. } => (
-            Exit::Conflict,
-            format!(
-                "`urepo whereis {name}` shows it; `urepo -c {here} recover --with COLLECTION` brings this one into line \
-                 with it"
-            ),
-        ),
-        Refusal::Fork { .. } => (
-            Exit::Conflict,
-            format!(
-                "the item was changed in two collections: compare them with `urepo show {name}`, and `urepo promote \
-                 {name}` in the one whose line goes on"
-            ),
-        ),
-        Refusal::OriginalBehind { .. } => (
-            Exit::Conflict,
-            format!(
-                "`urepo -c HOLDER repair {name} --from {here}` brings it up, if its collection was put back from a backup; if \
-                 that is lost, `urepo -c {here} promote {name} --lost HOLDER`"
-            ),
-        ),
-        Refusal::DeletedThere { .. } => {
-            (Exit::Conflict, format!("`urepo restore {name}` there brings it back first"))
-        }
-        Refusal::HolderUnseen { .. } => (
-            Exit::Conflict,
-            format!(
-                "mount its collection, or name it with `--with COLLECTION`; if it is lost permanently, `urepo -c {here} \
-                 promote {name} --lost COLLECTION`"
-            ),
-        ),
-        Refusal::GivesUp { .. } => {
-            (Exit::Conflict, "repeat with `--discard` to give them up".to_owned())
-        }
+        Refusal::Damaged { .. } => Failure::of(Exit::Damage, error),
+        _ => Failure::of(Exit::Conflict, error),
     };
-    Failure::of(exit, error).hint(hint).in_common(common(refusal))
+    let failure = failure.in_common(common(refusal));
+    match refusal {
+        Refusal::Copy { .. } => failure.hint(format!(
+            "`urepo whereis {name}` shows where its Original is; change that, then copy it here"
+        )),
+        Refusal::DeletedThere { .. } => {
+            failure.hint(format!("`urepo restore {name}` there brings it back first"))
+        }
+        Refusal::GivesUp { .. } => {
+            failure.hint("repeat with `--discard` to give them up").about(name)
+        }
+        Refusal::HolderUnseen { .. } => {
+            failure.hint("mount its collection, or name it with `--with COLLECTION`").about(name)
+        }
+        Refusal::Elsewhere { .. } | Refusal::Deleted => {
+            failure.hint(format!("`urepo whereis {name}` shows where its Original is"))
+        }
+        Refusal::Damaged { .. }
+        | Refusal::Ceded { .. }
+        | Refusal::Newer { .. }
+        | Refusal::Fork { .. }
+        | Refusal::OriginalBehind { .. } => {
+            failure.hint(format!("`urepo whereis {name}` shows where it is")).about(name)
+        }
+    }
 }
 
 /// The words for many items of one `refusal`.

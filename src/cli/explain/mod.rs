@@ -68,7 +68,7 @@ impl Explain for ParseError {
             _ => "an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC",
         };
         let mut failure = Failure::of(Exit::Failure, self).hint(hint);
-        failure.excerpt = Some(self.excerpt());
+        failure.excerpt = Some(self.excerpt().into());
         failure
     }
 }
@@ -83,8 +83,10 @@ const REPEAT: &str = "repeat the command";
 /// The hint for a missing named directory: its disk may not be mounted.
 pub(crate) const NOT_MOUNTED: &str = "is it mounted? `findmnt` lists mounted file systems";
 
-fn mended_by(name: &RepositoryName, collection: &Path) -> String {
-    format!("`urepo -c {} repair {name}` repairs it from a good copy", shell::word(collection))
+/// The hint about bytes that were found damaged: the file system does not know of it, so that no row of the table would fit.
+fn verified_by(name: &RepositoryName, collection: &Path) -> String {
+    let collection = shell::word(collection);
+    format!("`urepo -c {collection} verify {name}` says what is wrong, and what to do")
 }
 
 impl Explain for PathError {
@@ -224,24 +226,29 @@ impl Explain for CollectionError {
                 let names: Vec<_> = names.iter().take(10).map(|name| format!("  {name}")).collect();
                 let mut failure =
                     Failure::of(Exit::NoItem, self).hint("type more of the identifier");
-                failure.excerpt = Some(names.join("\n"));
+                failure.excerpt = Some(names.join("\n").into());
                 failure
             }
-            Self::GivenUp { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
-                "`urepo whereis {}` looks for it in all known collections; `--with COLLECTION` adds one",
-                line.id
-            )),
-            Self::Vanished { line, .. } => Failure::of(Exit::NoItem, self).hint(format!(
-                "`urepo repair {} --from COLLECTION` brings it back from a collection that has it",
-                line.id
-            )),
+            Self::GivenUp { line, .. } => Failure::of(Exit::NoItem, self)
+                .hint(format!(
+                    "`urepo whereis {}` looks for it in all known collections; `--with COLLECTION` adds one",
+                    line.id
+                ))
+                .about(&line.id),
+            Self::Vanished { line, .. } => Failure::of(Exit::NoItem, self)
+                .hint(format!(
+                    "`urepo repair {} --from COLLECTION` brings it back from a collection that has it",
+                    line.id
+                ))
+                .about(&line.id),
             Self::Displaced { .. } => {
                 Failure::of(Exit::Damage, self).hint("`urepo recover` puts it back")
             }
             Self::Sidecar { name, .. }
             | Self::OtherSidecar { name, .. }
             | Self::NoSidecar { name } => Failure::of(Exit::Damage, self)
-                .hint(format!("`urepo verify --quick {name}` lists every problem of this item")),
+                .hint(format!("`urepo verify --quick {name}` lists every problem of this item"))
+                .about(name),
             Self::Changed { .. } => Failure::of(Exit::Failure, self).hint(REPEAT),
             Self::Unchangeable { .. } => Failure::of(Exit::Damage, self),
             Self::Stopped(error) => error.explain(),

@@ -5,19 +5,16 @@ use urepo::promotion::PromotionError;
 use super::{Explain, custody};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::shell;
 
 impl Explain for PromotionError {
     fn explain(&self) -> Failure {
         match self {
-            Self::Refused { name, refusal, path } => {
-                custody::refused(self, refusal, name, &shell::word(path))
-            }
+            Self::Refused { name, refusal, .. } => custody::refused(self, refusal, name),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::Damaged { name, path, .. } => {
-                Failure::of(Exit::Damage, self).hint(super::mended_by(name, path))
-            }
+            Self::Damaged { name, path, .. } => Failure::of(Exit::Damage, self)
+                .hint(super::verified_by(name, path))
+                .about_damage(name, path),
             Self::NotLost { .. } => Failure::of(Exit::Conflict, self),
             Self::Open(error) => error.explain(),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),

@@ -12,7 +12,7 @@ use crate::cli::shell;
 impl Explain for RemovalError {
     fn explain(&self) -> Failure {
         match self {
-            Self::Refused { name, refusal } => super::custody::refused(self, refusal, name, "."),
+            Self::Refused { name, refusal } => super::custody::refused(self, refusal, name),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::AlreadyDeleted { name } => Failure::of(Exit::Deleted, self).hint(format!(
@@ -33,7 +33,7 @@ impl Explain for RemovalError {
                 })
             }
             Self::Damaged { name, .. } => Failure::of(Exit::Damage, self).hint(format!(
-                "`urepo verify {name}` says what is wrong; `--force damaged` does it all the same"
+                "`urepo verify {name}` says what is wrong, and what to do; `--force damaged` does it all the same"
             )),
             Self::TrashDamaged { .. } => Failure::of(Exit::Damage, self)
                 .hint("`--force damaged` brings it back as it is; nothing was moved"),

@@ -19,8 +19,9 @@ impl Explain for RepairError {
                 "`--from COLLECTION` names a collection with a good copy; `urepo meta accept {name}` accepts what \
                  was edited by hand"
             )),
-            Self::Outdated { .. } => failure
-                .hint("`--from COLLECTION` names one with a newer copy; `urepo whereis` shows where that is"),
+            Self::Outdated { name } => failure
+                .hint("`--from COLLECTION` names one with a newer copy; `urepo whereis` shows where that is")
+                .about(name),
             Self::CustodyDiffers { .. } => {
                 failure.hint("put `[custody]` of the sidecar back as it was, or repair it from a good copy")
             }
@@ -29,12 +30,13 @@ impl Explain for RepairError {
             Self::CopyEdited { .. } => failure.hint(
                 "`urepo meta set` changes the Original, `urepo repair ITEM --from COLLECTION` makes the Copy like it again",
             ),
-            Self::PerhapsDeleted { .. } => failure
-                .hint("bring `item.toml` back from a backup; if the item was not deleted, remove the directory and copy it"),
-            Self::Deleted { .. } => failure.hint("bring `item.toml` back from a backup"),
-            Self::Migrating { .. } => {
-                failure.hint("`urepo recover` finishes or withdraws it; repair the item then")
+            Self::PerhapsDeleted { name } => failure
+                .hint("bring `item.toml` back from a backup; if the item was not deleted, remove the directory and copy it")
+                .about(name),
+            Self::Deleted { name } => {
+                failure.hint("bring `item.toml` back from a backup").about(name)
             }
+            Self::Migrating { name } => failure.hint("`urepo recover` ends it").about(name),
             Self::IbipTaken { .. } => {
                 Failure::of(Exit::Conflict, self).hint("remove `ibip` from the edited sidecar, or put its own back")
             }

@@ -3,8 +3,6 @@
 use std::path::Path;
 
 use urepo::collection::CollectionError;
-use urepo::custody::Refusal;
-use urepo::identity::RepositoryName;
 use urepo::transfer::{StillOpen, TransferError};
 
 use super::{Explain, custody};
@@ -18,30 +16,24 @@ impl Explain for TransferError {
             Self::Collection(error) => in_its_collection(error),
             Self::Disk(error) => error.explain(),
             Self::Refused { name, refusal, from, to } => {
-                // The root whose item has to be brought into line.
-                let here = match **refusal {
-                    Refusal::Newer { .. } | Refusal::OriginalBehind { .. } => from,
-                    _ => to,
-                };
-                let mut failure = custody::refused(self, refusal, name, &shell::word(here));
-                failure.excerpt = Some(format!(
-                    "  source:      {}\n  destination: {}",
-                    from.display(),
-                    to.display()
-                ));
+                let mut failure = custody::refused(self, refusal, name);
+                let excerpt =
+                    format!("  source:      {}\n  destination: {}", from.display(), to.display());
+                failure.excerpt = Some(excerpt.into());
                 failure
             }
             Self::NotTransferable { .. } => Failure::of(Exit::Conflict, self)
                 .hint("`urepo copy` makes a Copy there; the Original stays")
                 .in_common("marked as not transferable"),
             Self::Open { name, giver, why } => {
-                Failure::of(Exit::Conflict, self).hint(way_out(name, giver, why))
+                let failure = Failure::of(Exit::Conflict, self);
+                failure.hint(way_out(giver, why)).about(name)
             }
             Self::NotLost { .. } => Failure::of(Exit::Conflict, self),
             Self::NoRoom(error) => error.explain(),
-            Self::Damaged { name, collection, .. } => {
-                Failure::of(Exit::Damage, self).hint(super::mended_by(name, collection))
-            }
+            Self::Damaged { name, collection, .. } => Failure::of(Exit::Damage, self)
+                .hint(super::verified_by(name, collection))
+                .about_damage(name, collection),
             Self::NotProven { collection, .. } => Failure::of(Exit::Damage, self).hint(format!(
                 "`urepo -c {} verify` says what else is damaged there",
                 shell::word(collection)
@@ -67,21 +59,13 @@ impl Explain for TransferError {
     }
 }
 
-/// How an interrupted migration that is still open comes to its end.
-fn way_out(name: &RepositoryName, giver: &Path, why: &StillOpen) -> String {
-    let here = shell::word(giver);
+/// What an interrupted migration waits for that is still open, where no row of the table says it.
+fn way_out(giver: &Path, why: &StillOpen) -> String {
     match why {
-        StillOpen::OutOfSight { .. } => format!(
-            "mount it, and repeat; if it is lost permanently, `urepo -c {here} recover --withdraw` keeps the Original here"
-        ),
-        StillOpen::Arrived { receiver, donor: Some(donor), .. } => format!(
-            "`urepo -c {} repair {name} --from {}` brings it back there; then repeat",
-            shell::word(receiver),
-            shell::word(donor)
-        ),
-        StillOpen::Arrived { donor: None, .. } | StillOpen::Lost { .. } => format!(
-            "`urepo -c {here} recover --accept-loss {name}` gives up that state, and keeps the Original here"
-        ),
+        StillOpen::OutOfSight { .. } => "mount it, and repeat".to_owned(),
+        StillOpen::Arrived { .. } | StillOpen::Lost { .. } => {
+            format!("`urepo -c {} status` says what comes first", shell::word(giver))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use urepo::sidecar::KeyChange;
 
 use super::path::{PathAt, path};
 use super::{Custody, ErrorText, InCollection, is_false};
+use crate::cli::remedy::Advice;
 
 /// A collection, and its counts.
 #[derive(Default, Serialize)]
@@ -72,6 +73,15 @@ pub(crate) struct Finding {
     pub(crate) path: PathAt,
     #[serde(flatten)]
     pub(crate) place: Option<InCollection>,
+}
+
+/// A remedy of an item.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "remedy")]
+pub(crate) struct Remedy {
+    pub(crate) id: String,
+    #[serde(flatten)]
+    pub(crate) advice: Advice,
 }
 
 /// A concern of `status` about an item.

@@ -117,7 +117,7 @@ fn a_closed_pipe_ends_quietly() {
 fn rebuilds_the_index() {
     let (world, names) = world();
     let recover = |rest: &str| world.run(&format!("-c archive recover --index {rest}"));
-    assert_eq!(recover("").stderr, "there is nothing to remove\nbuilt the index: 3 items\n");
+    assert_eq!(recover("").stderr, "there is nothing to do\nbuilt the index: 3 items\n");
     std::fs::remove_dir_all(world.path(format!("archive/{}", names[0]))).unwrap();
     assert_eq!(records(&recover("--json")).pop().unwrap()["counts"]["indexed"], 2);
     assert_eq!(recover("-n").line(), "would build the index");

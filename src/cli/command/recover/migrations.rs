@@ -13,6 +13,8 @@ use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::printer::Verbosity;
+use crate::cli::report::REPEATED_PRINTED;
 use crate::cli::{human, shell};
 
 impl Recover {
@@ -76,7 +78,6 @@ impl Recover {
                     let failure = Failure::from(error);
                     let reason = failure.in_one_line();
                     printer.warning(&format!("the migration of {name} is not finished: {reason}"));
-                    failure.hint.iter().for_each(|hint| printer.hint(hint));
                 }
             }
         }
@@ -85,14 +86,14 @@ impl Recover {
     }
 
     /// Brings the holdings of `collection` that are behind those of the collections of `--with` into line, after a person has
-    /// seen which. Returns how many were, and how many could not be.
+    /// seen which, or says in a dry run which would be. Returns these, and how many could not be.
     pub(super) fn line_up(
         &self,
         context: &Context,
         collection: &Collection,
         others: &[Collection],
-    ) -> Result<(u64, u64), Failure> {
-        let (mut done, mut failed) = (0, 0);
+    ) -> Result<(Vec<RepositoryName>, u64), Failure> {
+        let (mut done, mut failed) = (Vec::new(), 0);
         for other in others {
             let (behind, errors) = lined_up(context, (other, collection), RunMode::Plan, &[])?;
             failed += tell(context, errors);
@@ -102,8 +103,11 @@ impl Recover {
             let root = shell::word(other.path());
             if context.global.dry_run {
                 for (name, what) in behind {
-                    let line = format!("would bring {name} into line with {root}: {what}");
-                    context.printer.line(&line)?;
+                    if !context.printer.json {
+                        let line = format!("would bring {name} into line with {root}: {what}");
+                        context.printer.line(&line)?;
+                    }
+                    done.push(name);
                 }
                 continue;
             }
@@ -114,10 +118,17 @@ impl Recover {
             confirm_listed(context, self.yes, lines, &question)?;
             let names: Vec<_> = behind.into_iter().map(|(name, _)| name).collect();
             let (changed, errors) = lined_up(context, (other, collection), RunMode::Act, &names)?;
-            for (name, what) in &changed {
-                context.printer.detail(&format!("brought {name} into line with {root}: {what}"));
+            let most = match context.printer.verbosity {
+                Verbosity::Verbose => usize::MAX,
+                Verbosity::Quiet | Verbosity::Normal => REPEATED_PRINTED as usize,
+            };
+            for (name, what) in changed.iter().take(most) {
+                context.printer.note(&format!("brought {name} into line with {root}: {what}"));
             }
-            done += changed.len() as u64;
+            if let more @ 1.. = changed.len().saturating_sub(most) {
+                context.printer.note(&format!("and {more} more; `-v` names each"));
+            }
+            done.extend(changed.into_iter().map(|(name, _)| name));
             failed += tell(context, errors);
         }
         Ok((done, failed))

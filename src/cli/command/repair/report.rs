@@ -1,6 +1,7 @@
 //! The report on a repair, item by item and at its end.
 
-use std::path::Path;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 
 use urepo::identity::RepositoryName;
 use urepo::repair::{Damage, EntrySource, Outcome, Plan, SidecarAction};
@@ -10,8 +11,10 @@ use urepo::verify::{Finding, Severity};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::in_sight::Opened;
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{self, Item, PathAt, Repair, RepairStep};
+use crate::cli::remedy::{self, Advice};
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, escape, human};
 
@@ -25,12 +28,19 @@ pub(super) struct RepairRun<'a> {
     /// Damaged places outside items.
     places: u64,
     pub report: Report<'a>,
+    /// The collections that are asked what is left.
+    opened: OnceCell<Opened>,
+    /// Whether the table of remedies said what to do with something that is left.
+    has_remedy: bool,
 }
 
 impl<'a> RepairRun<'a> {
-    pub(super) fn new(context: &'a Context, is_single: bool) -> RepairRun<'a> {
-        let report = Report::new(context, "repaired", is_single);
-        RepairRun { context, sound: 0, left: 0, places: 0, report }
+    /// `roots` are those of the donors.
+    pub(super) fn new(context: &'a Context, is_single: bool, roots: Vec<PathBuf>) -> RepairRun<'a> {
+        let mut report = Report::new(context, "repaired", is_single);
+        report.roots = roots;
+        let opened = OnceCell::new();
+        RepairRun { context, sound: 0, left: 0, places: 0, report, opened, has_remedy: false }
     }
 
     /// Reports the outcome for an item; for an error, whether it means damage.
@@ -42,6 +52,12 @@ impl<'a> RepairRun<'a> {
     ) -> Done {
         match done {
             Ok(Outcome::Sound) => {
+                let opened =
+                    self.opened.get_or_init(|| self.context.opened_in_sight(&self.report.roots));
+                let remedies = opened.in_sight(self.context).in_use_alone(name, &[]);
+                if !remedies.is_empty() {
+                    return self.remains(name, remedies);
+                }
                 self.sound += 1;
                 self.write(Item::became(name, "sound"), || format!("nothing to repair in {name}"))
             }
@@ -69,6 +85,23 @@ impl<'a> RepairRun<'a> {
                 Ok(())
             }
         }
+    }
+
+    /// Reports that nothing here can be repaired of an item, which another command brings up.
+    fn remains(&mut self, name: &RepositoryName, remedies: Vec<Advice>) -> Done {
+        let is_damage = remedies.iter().any(|it| it.is_damage);
+        *if is_damage { &mut self.left } else { &mut self.sound } += 1;
+        self.has_remedy = true;
+        let printer = &self.context.printer;
+        if printer.json {
+            let outcome = if is_damage { "damaged" } else { "sound" };
+            let dry_run = self.is_dry();
+            return printer.record(&Item { remedies, dry_run, ..Item::became(name, outcome) });
+        }
+        let mut lines = remedy::lines(&remedies).into_iter();
+        lines.by_ref().take(1).for_each(|line| printer.hint(&format!("{name}: {line}")));
+        lines.for_each(|line| printer.hint(&line));
+        Ok(())
     }
 
     /// Reports damage outside items.
@@ -145,7 +178,7 @@ impl<'a> RepairRun<'a> {
 
     /// The end of the run.
     pub(super) fn finish(self) -> Done {
-        let RepairRun { sound, left, places, mut report, .. } = self;
+        let RepairRun { sound, left, places, mut report, has_remedy, .. } = self;
         let counts = &mut report.summary.counts;
         counts.skipped = Some(sound);
         let (repaired, failed) = (counts.items, counts.failed);
@@ -153,8 +186,9 @@ impl<'a> RepairRun<'a> {
         let partial = if left > 0 {
             let left = human::count(left, "item");
             let message = format!("{left} still damaged, {repaired} repaired");
+            let failure = Failure::new(Exit::Damage, message);
             let hint = "add collections with good copies with `--from COLLECTION`";
-            Some(Failure::new(Exit::Damage, message).hint(hint))
+            Some(if has_remedy { failure } else { failure.hint(hint) })
         } else {
             (places > 0).then(|| {
                 let places = human::count(places, "damaged place");
@@ -163,6 +197,7 @@ impl<'a> RepairRun<'a> {
             })
         };
         let is_idle = partial.is_none() && failed == 0 && repaired == 0 && !report.is_single();
+        let is_idle = is_idle && !has_remedy;
         report.count("damaged", left);
         report.count("damaged_places", places);
         let items = human::count(items, "item");

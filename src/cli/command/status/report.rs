@@ -187,7 +187,7 @@ pub(super) fn collections(known: &Known, tally: &Tally) -> Vec<OneCollection> {
 }
 
 fn error(exit: Exit, message: String) -> ErrorText {
-    ErrorText { code: exit.code(), message, hint: None }
+    (&Failure::new(exit, message)).into()
 }
 
 /// Fills in the last record.

@@ -28,8 +28,10 @@ pub(super) struct Tally {
     pub(super) notices: u64,
     /// Of the Originals of one collection, the number without a current Copy in another, by their numbers.
     lacking: BTreeMap<[usize; 2], u64>,
-    /// The rank of the most urgent concern, and what to type next if it is the only one of its kind, and if not.
-    first: Option<(usize, [String; 2])>,
+    /// The items of these concerns, but for those that only lack Copies.
+    pub(super) concerned: BTreeMap<RepositoryName, Vec<String>>,
+    /// A collection with an Original that has too few Copies.
+    too_few: Option<usize>,
 }
 
 /// The counts of one collection.
@@ -45,14 +47,12 @@ pub(super) struct Counts {
     pub(super) unlisted: Option<String>,
 }
 
-/// A kind of concern, its text in counts, and the next command: `NAME` stands for an item, `PATH` for the
-/// collection, `OTHER` for the second of two.
+/// A kind of concern, and its text in counts.
 #[derive(Clone, Copy)]
 pub(super) struct ConcernKind {
     pub(super) name: &'static str,
     one: &'static str,
     many: &'static str,
-    hint: &'static str,
 }
 
 /// In order of urgency.
@@ -61,70 +61,41 @@ const KINDS: [ConcernKind; 11] = [
         name: "two-originals",
         one: "item with two Originals",
         many: "items with two Originals",
-        hint: "`urepo whereis NAME` shows where they are",
     },
     ConcernKind {
         name: "returned",
         one: "item back after it was given up",
         many: "items back after they were given up",
-        hint: "`urepo -c PATH verify NAME` says when, and what to do",
     },
     ConcernKind {
         name: "lost",
         one: "item lost by its holder",
         many: "items lost by their holder",
-        hint: "`urepo -c OTHER repair NAME --from PATH` brings it back there; if it cannot be, `urepo -c PATH promote NAME`",
     },
-    ConcernKind {
-        name: "migration",
-        one: "unfinished migration",
-        many: "unfinished migrations",
-        hint: "`urepo -c PATH recover` finishes or withdraws them",
-    },
-    ConcernKind {
-        name: "unreadable",
-        one: "unreadable sidecar",
-        many: "unreadable sidecars",
-        hint: "`urepo -c PATH verify --quick NAME` lists what is wrong",
-    },
-    ConcernKind {
-        name: "unsealed",
-        one: "broken seal",
-        many: "broken seals",
-        hint: "`urepo -c PATH verify NAME` lists what is wrong",
-    },
+    ConcernKind { name: "migration", one: "unfinished migration", many: "unfinished migrations" },
+    ConcernKind { name: "unreadable", one: "unreadable sidecar", many: "unreadable sidecars" },
+    ConcernKind { name: "unsealed", one: "broken seal", many: "broken seals" },
     ConcernKind {
         name: "few-copies",
         one: "item with too few Copies",
         many: "items with too few Copies",
-        hint: "`urepo -c PATH copy --all --to COLLECTION` makes those that are missing",
     },
     ConcernKind {
         name: "behind",
         one: "item behind a newer state",
         many: "items behind a newer state",
-        hint: "`urepo -c OTHER copy NAME --to PATH` brings a Copy up to date; an Original that was put back needs `urepo -c \
-               PATH recover --with OTHER`",
     },
     ConcernKind {
         name: "fork",
         one: "item changed in two collections",
         many: "items changed in two collections",
-        hint: "`urepo whereis NAME` shows both; `urepo promote NAME` in the collection whose line goes on ends it",
     },
     ConcernKind {
         name: "orphan",
         one: "Copy without an Original",
         many: "Copies without an Original",
-        hint: "`--with COLLECTION` names the collection that holds it; `urepo -c PATH promote NAME --lost COLLECTION \
-               --reason TEXT` makes a Copy the Original when that is lost",
     },
-    ConcernKind {
-        name: "vanished",
-        one: "item vanished",
-        many: "items vanished",
-        hint: "`urepo -c PATH repair --quick --from COLLECTION` brings back what that collection holds",
-    },
+    ConcernKind { name: "vanished", one: "item vanished", many: "items vanished" },
 ];
 
 /// The place of a kind in [`KINDS`], unless it is only a notice.
@@ -164,11 +135,12 @@ impl Tally {
             named: [0; 11],
             notices: 0,
             lacking: BTreeMap::new(),
-            first: None,
+            concerned: BTreeMap::new(),
+            too_few: None,
         }
     }
 
-    pub(super) fn count(&mut self, known: &Known, holdings: &Holdings, concerns: &[Concern]) {
+    pub(super) fn count(&mut self, holdings: &Holdings, concerns: &[Concern]) {
         self.items += 1;
         for holding in &holdings.all {
             self.collections[holding.collection].count(holding);
@@ -186,12 +158,11 @@ impl Tally {
                 self.notices += 1;
                 continue;
             };
-            let mut about = concern.collections();
-            if let Concern::Behind(copy) = concern {
-                let copy = holdings.all.iter().find(|holding| holding.collection == *copy);
-                about.extend(copy.and_then(|copy| copy.against));
+            self.concerns[rank].1 += 1;
+            match concern {
+                Concern::FewCopies { original, .. } => self.too_few = Some(*original),
+                _ => self.concern(&holdings.name),
             }
-            self.add(known, rank, &holdings.name, &about);
         }
     }
 
@@ -229,33 +200,16 @@ impl Tally {
         })
     }
 
-    /// Counts an item that contradicts the ledger of `collection`.
-    pub(super) fn contradicted(
-        &mut self,
-        known: &Known,
-        collection: usize,
-        name: &RepositoryName,
-        what: Contradiction,
-    ) {
+    /// Counts an item that contradicts the ledger of its collection.
+    pub(super) fn contradicted(&mut self, name: &RepositoryName, what: Contradiction) {
         if let Some(rank) = rank(what.kind()) {
-            self.add(known, rank, name, &[collection]);
+            self.concerns[rank].1 += 1;
+            self.concern(name);
         }
     }
 
-    fn add(&mut self, known: &Known, rank: usize, name: &RepositoryName, about: &[usize]) {
-        self.concerns[rank].1 += 1;
-        if self.first.as_ref().is_none_or(|(first, _)| rank < *first) {
-            let hint = KINDS[rank].hint;
-            let hints = [hint.to_owned(), hint.replace("promote NAME", "promote --all")];
-            let hints = hints.map(|hint| {
-                let mut hint = hint.replace("NAME", name.as_str());
-                for (place, at) in ["PATH", "OTHER"].into_iter().zip(about) {
-                    hint = hint.replace(place, &shell::word(known.collections[*at].path()));
-                }
-                hint
-            });
-            self.first = Some((rank, hints));
-        }
+    fn concern(&mut self, name: &RepositoryName) {
+        self.concerned.entry(name.clone()).or_default();
     }
 
     pub(super) fn unlisted(&mut self, known: &Known, collection: usize, reason: String) {
@@ -265,8 +219,8 @@ impl Tally {
         }
     }
 
-    /// Whether there are no faults.
-    pub(super) fn judge(&self) -> Done {
+    /// Whether there are no faults. Where the table of remedies says what to do, `has_remedy`, nothing else does.
+    pub(super) fn judge(&self, known: &Known, has_remedy: bool) -> Done {
         let seen = self.concerns.iter().filter(|(_, count)| *count > 0);
         let mut parts: Vec<_> = seen
             .map(|(kind, count)| {
@@ -278,14 +232,19 @@ impl Tally {
         if parts.is_empty() {
             return Ok(());
         }
-        let (exit, hint) = match &self.first {
-            Some((rank, [one, many])) => {
-                let exit = if *rank == CONFLICT { Exit::Conflict } else { Exit::Partial };
-                (exit, if self.concerns[*rank].1 == 1 { one } else { many }.as_str())
+        let exit = if self.concerns[CONFLICT].1 > 0 { Exit::Conflict } else { Exit::Partial };
+        let failure = Failure::new(exit, parts.join(", "));
+        Err(match self.too_few {
+            _ if has_remedy => failure,
+            Some(at) => failure.hint(format!(
+                "`urepo -c {} copy --all --to COLLECTION` makes those that are missing",
+                shell::word(known.collections[at].path())
+            )),
+            None if self.unseen.is_empty() => {
+                failure.hint("`urepo verify` in that collection says what is wrong")
             }
-            None => (Exit::Partial, "`urepo config` shows where the collections should be"),
-        };
-        Err(Failure::new(exit, parts.join(", ")).hint(hint))
+            None => failure.hint("`urepo config` shows where the collections should be"),
+        })
     }
 }
 

@@ -23,11 +23,10 @@ pub(in crate::cli::command) struct Reporter<'r, 'a> {
 
 impl<'r, 'a> Reporter<'r, 'a> {
     pub(super) fn new(run: &'r TransferRun<'a>, mode: RunMode) -> Reporter<'r, 'a> {
-        Reporter {
-            run,
-            mode,
-            report: Report::new(run.context, words(run.verb).1, run.args.selection.is_single()),
-        }
+        let is_single = run.args.selection.is_single();
+        let mut report = Report::new(run.context, words(run.verb).1, is_single);
+        report.roots = [run.from, run.to].map(|it| it.path().to_path_buf()).into();
+        Reporter { run, mode, report }
     }
 
     /// Reports the outcomes of a group, in one write.

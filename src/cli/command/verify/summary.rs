@@ -1,9 +1,10 @@
 //! The end of a run: counts, the start of the next run, the exit code.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use urepo::collection::Collection;
+use urepo::identity::RepositoryName;
 use urepo::layout;
 use urepo::verify::{Code, Comparison, Round, Severity, Summary};
 
@@ -11,6 +12,7 @@ use super::targets::Targets;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::in_sight::InSight;
 use crate::cli::records::OneCollection;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human, shell};
@@ -34,6 +36,10 @@ pub(super) struct Ending<'a> {
     pub listed: Option<u64>,
     /// The codes of the findings.
     pub seen: BTreeSet<Code>,
+    /// The items that are damaged, or behind, with the ids of the collections where their payload is.
+    pub damaged: BTreeMap<RepositoryName, Vec<String>>,
+    /// The roots whose ledger was put back.
+    pub put_back: BTreeSet<usize>,
 }
 
 impl<'a> Ending<'a> {
@@ -47,6 +53,8 @@ impl<'a> Ending<'a> {
             compared: None,
             listed: None,
             seen: BTreeSet::new(),
+            damaged: BTreeMap::new(),
+            put_back: BTreeSet::new(),
         }
     }
 
@@ -77,7 +85,8 @@ impl<'a> Ending<'a> {
         }
         self.fill(&mut report);
         let items = human::count(self.total.items, "item");
-        let fault = self.fault();
+        let has_remedy = self.report_remedies()?;
+        let fault = self.fault(has_remedy);
         let is_sound = fault.is_none() && (failed == 0 || self.total.items > 0);
         let (damage, partial) = if self.is_damaged() { (fault, None) } else { (None, fault) };
         let done = report.finish(End {
@@ -105,6 +114,22 @@ impl<'a> Ending<'a> {
         done
     }
 
+    /// Reports the remedies of the damaged items, by all collections in sight. Returns whether there are any.
+    fn report_remedies(&self) -> Result<bool, Failure> {
+        if self.damaged.is_empty() && self.put_back.is_empty() {
+            return Ok(false);
+        }
+        let known = self.context.reachable();
+        let in_use = match self.roots {
+            [only] if !self.names_roots => Some(only.id().to_owned()),
+            _ => None,
+        };
+        let collections = self.roots.iter().chain(&known.collections);
+        let in_sight = InSight::of_all(self.context, in_use, collections, &known.missing_names);
+        self.put_back.iter().for_each(|root| in_sight.report_ledger(&self.roots[*root]));
+        Ok(in_sight.report(&self.damaged)? || !self.put_back.is_empty())
+    }
+
     fn comparison(&self) -> Comparison {
         match self.compared {
             Some(Compared::Yes(comparison)) => comparison,
@@ -113,7 +138,7 @@ impl<'a> Ending<'a> {
     }
 
     /// The closing error: damage, or else the places that could not be read.
-    fn fault(&self) -> Option<Failure> {
+    fn fault(&self, has_remedy: bool) -> Option<Failure> {
         let total = &self.total;
         let disagreements = self.comparison().damage;
         let exit = if self.is_damaged() { Exit::Damage } else { Exit::Partial };
@@ -136,7 +161,14 @@ impl<'a> Ending<'a> {
             facts.push(format!("{contradictions} between the collections"));
         }
         let message = facts.join(", and ");
-        (!facts.is_empty()).then(|| Failure::new(exit, message).hint(self.pasted(self.hint())))
+        (!facts.is_empty()).then(|| {
+            let hints = [self.hint(), self.hint_without_remedy().filter(|_| !has_remedy)];
+            let failure = Failure::new(exit, message);
+            match hints.into_iter().flatten().next() {
+                Some(hint) => failure.hint(self.pasted(hint)),
+                None => failure,
+            }
+        })
     }
 
     /// Whether there is damage, and not only something that this user may not read.
@@ -153,45 +185,36 @@ impl<'a> Ending<'a> {
         }
     }
 
-    fn hint(&self) -> &'static str {
-        let has = |code: Code| self.seen.contains(&code);
-        let is_gone = |code: &Code| *code == Code::ItemVanished;
-        let is_all_damage = |is_it: &dyn Fn(&Code) -> bool| {
-            self.seen.iter().filter(|code| code.severity() == Severity::Damage).all(is_it)
+    /// What the table of remedies cannot know: what a person did by hand, and what this user may not read.
+    fn hint(&self) -> Option<&'static str> {
+        let is_only = |code: Code| {
+            let damage = || self.seen.iter().filter(|it| it.severity() == Severity::Damage);
+            damage().all(|it| *it == code) && damage().next().is_some()
         };
-        let is_only = |code: Code| has(code) && is_all_damage(&|it| *it == code);
-        let is_second = |code: &Code| [Code::ItemPutBack, Code::TwoOriginals].contains(code);
-        if (has(Code::ItemPutBack) || has(Code::TwoOriginals)) && is_all_damage(&is_second) {
-            "`urepo whereis ITEM` shows which collection has the newer state; `urepo recover --with COLLECTION` brings this \
-             one into line with it"
-        } else if is_only(Code::HolderLacks) {
-            "`urepo -c HOLDER repair ITEM --from COLLECTION` brings it back to its holder; if that is lost, `urepo promote \
-             ITEM --lost HOLDER`"
-        } else if is_only(Code::ItemReturned) {
-            "`urepo recover --accept-loss` accepts what is there"
-        } else if self.seen.iter().any(is_gone) && is_all_damage(&is_gone) {
-            "`urepo repair ITEM --from COLLECTION` brings it back from a copy; where there is none, \
-             `urepo recover --accept-loss` gives it up"
-        } else if self.seen.iter().any(is_gone) {
-            "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; `urepo recover --accept-loss` \
-             gives up what is gone"
-        } else if is_only(Code::SealBroken) {
-            "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it; else `urepo \
-             repair ITEM --from COLLECTION` restores it"
+        if is_only(Code::SealBroken) {
+            Some(
+                "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it",
+            )
         } else if is_only(Code::SidecarMissing) {
-            "`urepo adopt ROOT` finishes an adoption that was interrupted; `urepo repair ITEM --from COLLECTION` \
-             brings back a sidecar that was lost"
-        } else if is_only(Code::Unreadable) {
-            "make the paths named above readable, and repeat the command: their state is unknown"
-        } else if self.total.damaged_items > 0 {
+            Some("`urepo adopt ROOT` finishes an adoption that was interrupted")
+        } else if is_only(Code::Unreadable) && self.total.damaged_items == 0 {
+            Some(
+                "make the paths named above readable, and repeat the command: their state is unknown",
+            )
+        } else {
+            None
+        }
+    }
+
+    /// The hint where the table has no row.
+    fn hint_without_remedy(&self) -> Option<&'static str> {
+        Some(if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "urepo(7) says what the codes mean; nothing here was changed"
         } else {
-            // They cannot be both right, and only a person knows which one is.
-            "`urepo show -c COLLECTION ITEM` shows what each of them holds; `urepo -c COLLECTION delete ITEM` \
-             removes a wrong Copy, and `urepo -c GOOD copy ITEM --to COLLECTION` puts a good one in its place"
-        }
+            "`urepo whereis ITEM` shows what each of them has"
+        })
     }
 
     fn success_message(&self) -> String {

@@ -140,7 +140,6 @@ hint: `urepo -c archive recover` there finishes or withdraws it
     refuses(&world, "-c archive recover", 3).tells(str![[r#"
 warning: the migration of example.org/archive/2026/11.21.02.13 is not finished: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
 hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive recover --withdraw` keeps the Original here
-there is nothing to remove
 error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable
 

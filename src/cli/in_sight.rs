@@ -1,0 +1,254 @@
+//! The collections in sight, which are asked for the remedies of an item.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use urepo::collection::Collection;
+use urepo::custody::remedy::{
+    Act, Command, Condition, Damage, Place, Remedy, Row, Way, alternatives, condition,
+    remedy as remedy_at,
+};
+use urepo::holdings::places;
+use urepo::identity::RepositoryName;
+
+use super::context::Context;
+use super::failure::Failure;
+use super::human;
+use super::printer::Verbosity;
+use super::records;
+use super::remedy::{self, Advice, CommandLine, Word, is_damage};
+
+/// Limit on items whose remedies are printed, unless all are wanted.
+const MOST_PRINTED: usize = 10;
+
+/// The collections in sight, each id once.
+pub(crate) struct InSight<'a> {
+    context: &'a Context,
+    /// The id of the collection in use, if there is one.
+    in_use: Option<String>,
+    collections: Vec<&'a Collection>,
+    /// The names of those in the settings that cannot be opened.
+    missing: &'a [String],
+}
+
+/// The same, opened for this purpose.
+pub(crate) struct Opened {
+    in_use: Option<String>,
+    collections: Vec<Collection>,
+    missing: Vec<String>,
+}
+
+impl Context {
+    /// The collection in use, those at `roots` and those of the settings, as far as they can be opened. Nothing is said of the
+    /// others.
+    pub(crate) fn opened_in_sight(&self, roots: &[PathBuf]) -> Opened {
+        let in_use = self.collection().ok();
+        let id = in_use.as_ref().map(|it| it.id().to_owned());
+        let named = roots.iter().filter_map(|root| self.open(root).ok());
+        let mut collections: Vec<_> = in_use.into_iter().chain(named).collect();
+        let reachable = self.reachable();
+        collections.extend(reachable.collections);
+        Opened { in_use: id, collections, missing: reachable.missing_names }
+    }
+
+    /// Gives a failure about an item the remedies of that item, unless it has them.
+    pub(crate) fn advise(&self, failure: &mut Failure) {
+        if failure.about.as_ref().is_some_and(|about| about.remedies.is_none()) {
+            self.opened_in_sight(&[]).advise(self, failure);
+        }
+    }
+}
+
+impl Opened {
+    pub(crate) fn in_sight<'a>(&'a self, context: &'a Context) -> InSight<'a> {
+        let in_use = self.in_use.clone();
+        InSight::of_all(context, in_use, &self.collections, &self.missing)
+    }
+
+    /// Gives a failure about an item the remedies of that item.
+    pub(crate) fn advise(&self, context: &Context, failure: &mut Failure) {
+        if let Some(about) = &mut failure.about {
+            let is_damaged = |it: &&Collection| about.damaged.as_deref() == Some(it.path());
+            let damaged = self.collections.iter().filter(is_damaged);
+            let damaged: Vec<_> = damaged.map(|it| it.id().to_owned()).collect();
+            about.remedies = Some(self.in_sight(context).remedies_here(&about.name, &damaged));
+        }
+    }
+}
+
+impl<'a> InSight<'a> {
+    pub(crate) fn of_all(
+        context: &'a Context,
+        in_use: Option<String>,
+        collections: impl IntoIterator<Item = &'a Collection>,
+        missing: &'a [String],
+    ) -> InSight<'a> {
+        let mut unique: Vec<&Collection> = Vec::new();
+        for collection in collections {
+            if !unique.iter().any(|known| known.id() == collection.id()) {
+                unique.push(collection);
+            }
+        }
+        InSight { context, in_use, collections: unique, missing }
+    }
+
+    /// The remedies of the item `name`, in the order of the table. `damaged` are the ids of collections where its payload was
+    /// found damaged.
+    pub(crate) fn remedies(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Advice> {
+        let places = self.places(name, damaged);
+        let all: Vec<_> = places.iter().map(|place| &*place.at).collect();
+        self.advice(name, &places, &all)
+    }
+
+    /// The remedy in the collection in use, or else the remedies of all.
+    fn remedies_here(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Advice> {
+        let here = self.in_use_alone(name, damaged);
+        if here.is_empty() { self.remedies(name, damaged) } else { here }
+    }
+
+    /// The remedy in the collection in use.
+    pub(crate) fn in_use_alone(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Advice> {
+        let places = self.places(name, damaged);
+        let here: Vec<_> = self.in_use.as_deref().into_iter().collect();
+        self.advice(name, &places, &here)
+    }
+
+    /// Reports the remedies of each item of `found`, with the ids of the collections where its payload was found damaged: of ten
+    /// items, unless all are wanted. Returns whether any has one.
+    pub(crate) fn report(
+        &self,
+        found: &BTreeMap<RepositoryName, Vec<String>>,
+    ) -> Result<bool, Failure> {
+        let printer = &self.context.printer;
+        let most = match printer.verbosity {
+            _ if printer.json => usize::MAX,
+            Verbosity::Verbose => usize::MAX,
+            Verbosity::Quiet | Verbosity::Normal => MOST_PRINTED,
+        };
+        let (mut printed, mut found) = (0, found.iter());
+        for (name, damaged) in found.by_ref() {
+            let remedies = self.remedies(name, damaged);
+            printed += usize::from(!remedies.is_empty());
+            if printer.json {
+                for advice in remedies {
+                    printer.record(&records::Remedy { id: name.to_string(), advice })?;
+                }
+            } else {
+                let mut lines = remedy::lines(&remedies).into_iter();
+                lines.by_ref().take(1).for_each(|line| printer.hint(&format!("{name}: {line}")));
+                lines.for_each(|line| printer.hint(&line));
+            }
+            if printed >= most {
+                break;
+            }
+        }
+        if let more @ 1.. = found.len() {
+            let items = human::count(more as u64, "more item");
+            printer.hint(&format!("and {items}; `-v` names each"));
+        }
+        Ok(printed > 0)
+    }
+
+    /// Reports that the ledger of `collection`, which is in sight, was put back.
+    pub(crate) fn report_ledger(&self, collection: &Collection) {
+        if !self.context.printer.json {
+            let words = vec![Word::Own("recover"), Word::Own("--restored")];
+            let is_in_use = self.in_use.as_deref() == Some(collection.id());
+            let at = collection.path().to_path_buf();
+            let advice = Advice {
+                standing: Condition::LedgerPutBack.to_string(),
+                row: Row::LedgerPutBack,
+                command: Some(CommandLine { at, is_in_use, words }),
+                or: Vec::new(),
+                wait: None,
+                is_damage: true,
+            };
+            remedy::lines(&[advice]).iter().for_each(|line| self.context.printer.hint(line));
+        }
+    }
+
+    fn places(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Place> {
+        // What cannot be read is not in sight.
+        let mut places = places(name, &self.collections, &mut Vec::new());
+        for place in places.iter_mut().filter(|place| damaged.contains(&place.at)) {
+            place.damage.get_or_insert(Damage::Payload);
+            place.here = None;
+        }
+        places
+    }
+
+    fn advice(&self, name: &RepositoryName, places: &[Place], at: &[&str]) -> Vec<Advice> {
+        let (mut found, mut ways) = (Vec::new(), Vec::new());
+        for at in at {
+            let Some((next, standing)) = remedy_at(places, at).zip(condition(places, at)) else {
+                continue;
+            };
+            if !ways.contains(&next.way) {
+                let is_damage = is_damage(standing, next.row);
+                let standing = standing.to_string();
+                found.push(Advice { standing, is_damage, ..self.printed(name, places, &next) });
+                ways.push(next.way);
+            }
+        }
+        found.sort_by_key(|advice| advice.row);
+        found
+    }
+
+    fn printed(&self, name: &RepositoryName, places: &[Place], remedy: &Remedy<'_>) -> Advice {
+        let line = |command: &Command<'_>| self.command_line(name, remedy.row, command);
+        let mut or: Vec<_> = alternatives(places, remedy).iter().map(line).collect();
+        let (command, wait) = match &remedy.way {
+            Way::Run(command) => (Some(line(command)), None),
+            Way::Wait(away, lost) => {
+                or.extend(lost.as_ref().map(line));
+                (None, Some(self.name_of(away)))
+            }
+            Way::Others => (None, None),
+        };
+        let standing = String::new();
+        Advice { standing, row: remedy.row, command, or, wait, is_damage: false }
+    }
+
+    fn command_line(&self, name: &RepositoryName, row: Row, command: &Command<'_>) -> CommandLine {
+        let root = |id: &str| -> PathBuf {
+            let known = self.collections.iter().find(|known| known.id() == id);
+            known.map_or_else(|| id.into(), |known| known.path().to_path_buf())
+        };
+        // A command looks into the collections of the settings by itself.
+        let is_unknown = |other: &&&Collection| {
+            let mut known = self.context.config.collections.values();
+            other.id() != command.at && !known.any(|known| *known.value == *other.path())
+        };
+        let unknown = self.collections.iter().filter(is_unknown);
+        // Of these, the ledger says what is to be done.
+        let looks_on = !matches!(row, Row::AboveLine | Row::LedgerPutBack | Row::Unknown);
+        let others: Vec<OsString> =
+            unknown.filter(|_| looks_on).map(|other| other.path().into()).collect();
+        let lost = match command.act {
+            Act::Promote(_, Some(away)) => self.names_of(away),
+            _ => Vec::new(),
+        };
+        let words =
+            CommandLine::words_of(command.act, name, |id| root(id).into(), (&lost, &others));
+        let is_in_use = self.in_use.as_deref() == Some(command.at);
+        CommandLine { at: root(command.at), is_in_use, words }
+    }
+
+    /// The name of a collection that is not in sight: the only one of the settings that is missing, or its id.
+    fn name_of(&self, away: &str) -> String {
+        match self.missing {
+            [only] => only.clone(),
+            _ => away.to_owned(),
+        }
+    }
+
+    /// The names by which a command knows that collection: nothing but the id is sure.
+    fn names_of(&self, away: &str) -> Vec<String> {
+        let only = match self.missing {
+            [only] => Some(only.clone()),
+            _ => None,
+        };
+        only.into_iter().chain([away.to_owned()]).collect()
+    }
+}

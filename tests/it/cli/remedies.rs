@@ -1,0 +1,194 @@
+//! What to do about an item is one row of the table of remedies, whichever command is asked.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{leaf, records};
+use crate::support::{Ran, World, make_collection};
+
+/// A world whose settings name `archive`, with one item, and `mirror`, with nothing; and the item's name.
+fn world() -> (World, String) {
+    let world = World::with_collection();
+    make_collection(&world.path("mirror"));
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    let [archive, mirror] =
+        ["archive", "mirror"].map(|root| world.path(root).display().to_string());
+    let settings = format!("[collections]\narchive = '{archive}'\nmirror = '{mirror}'\n");
+    world.write(".config/urepo/config.toml", settings);
+    (world, name)
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    let done = std::process::Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(done.success());
+}
+
+/// The directory of the item in `root`, kept for later.
+fn keep(world: &World, root: &str, name: &str) {
+    copy_tree(&world.path(root).join(name), &world.path("night"));
+}
+
+/// Puts it back, as a person does with a backup.
+fn put_back(world: &World, root: &str, name: &str) {
+    let place = world.path(root).join(name);
+    std::fs::remove_dir_all(&place).unwrap();
+    std::fs::rename(world.path("night"), place).unwrap();
+}
+
+/// The rows and the commands that a run names, each command without the world in its paths.
+fn remedies(ran: &Ran) -> Vec<(String, String)> {
+    let records = records(ran);
+    let told = records.iter().filter(|record| record["type"] == "remedy");
+    let words = |it: &Value| {
+        let words = it.as_array().into_iter().flatten().map(|word| word.as_str().unwrap());
+        words.collect::<Vec<_>>().join(" ").replace("[WORLD]/", "")
+    };
+    told.map(|it| (it["row"].as_str().unwrap().to_owned(), words(&it["command"]))).collect()
+}
+
+/// Every command that tells of the item names this row and this command, and nothing else.
+#[track_caller]
+fn all_name(world: &World, name: &str, row: &str, command: &str) {
+    let expected = [(row.to_owned(), command.replace("ITEM", name))];
+    for line in [format!("whereis {name} --json"), "verify archive mirror --json".to_owned()] {
+        let ran = world.run(&line);
+        assert_eq!(remedies(&ran), expected, "{line}: {}{}", ran.stdout, ran.stderr);
+    }
+    let typed = command.replace("-c ", "-c [WORLD]/").replace("--from ", "--from [WORLD]/");
+    let typed = typed.replace("ITEM", name);
+    for line in ["verify archive mirror".to_owned(), format!("whereis {name}")] {
+        let ran = world.run(&line);
+        assert_eq!(ran.stderr.matches(&format!("`urepo {typed}`")).count(), 1, "{}", ran.stderr);
+        assert!(!ran.stderr.contains("COLLECTION"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_item_that_was_put_back() {
+    let (world, name) = world();
+    keep(&world, "archive", &name);
+    world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+    put_back(&world, "archive", &name);
+    all_name(&world, &name, "9a", "-c archive recover --accept-loss ITEM");
+    let command = format!("-c archive recover --accept-loss {name}");
+    let repaired = world.run(&format!("-c archive repair {name}"));
+    assert_eq!(repaired.code, 20, "{}", repaired.stderr);
+    assert!(!repaired.stderr.contains("nothing to repair"), "{}", repaired.stderr);
+    assert!(repaired.stderr.contains("recover --accept-loss"), "{}", repaired.stderr);
+    for line in [
+        format!("-c archive show {name}"),
+        format!("-c archive meta set {name} title=Again"),
+        format!("-c archive copy {name} --to mirror"),
+        "-c archive recover".to_owned(),
+        "-c archive recover --dry-run".to_owned(),
+    ] {
+        let ran = world.run(&line);
+        assert!(ran.stderr.contains(&command), "{line}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("nothing to do"), "{line}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_item_that_was_put_back_while_a_copy_is_newer() {
+    let (world, name) = world();
+    keep(&world, "archive", &name);
+    world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    put_back(&world, "archive", &name);
+    all_name(&world, &name, "7d", "-c archive repair ITEM --from mirror");
+    world.run(&format!("-c archive repair {name} --from mirror")).succeeded();
+    world.run("verify archive mirror").succeeded();
+}
+
+#[test]
+fn a_receiver_that_was_put_back() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    keep(&world, "mirror", &name);
+    world.run(&format!("-c archive migrate {name} --to mirror")).succeeded();
+    put_back(&world, "mirror", &name);
+    all_name(&world, &name, "9a", "-c mirror recover --accept-loss ITEM");
+}
+
+#[test]
+fn an_item_that_was_given_up_and_that_a_mirror_has() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    world.run("-c archive recover --accept-loss -y").succeeded();
+    all_name(&world, &name, "7c", "-c archive repair ITEM --from mirror");
+}
+
+/// Damaged bytes, which only `verify` finds.
+#[test]
+fn bytes_that_rot() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.write(&format!("archive/{name}/doc/a.txt"), "ALPHA");
+    let ran = world.run("-c archive verify");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let command = format!("`urepo -c archive repair {name} --from [WORLD]/mirror`");
+    assert!(ran.stderr.contains(&command), "{}", ran.stderr);
+    std::fs::rename(world.path("mirror"), world.path("away")).unwrap();
+    let ran = world.run("-c archive verify");
+    assert!(ran.stderr.contains("if no other collection has it"), "{}", ran.stderr);
+}
+
+/// A fork is ended by `promote`. No command that is named buries a line of it.
+#[test]
+fn a_fork() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    std::fs::rename(world.path("archive"), world.path("away")).unwrap();
+    world.run(&format!("-c mirror promote {name} --lost archive -y")).succeeded();
+    world.run(&format!("-c mirror meta set {name} title=InMirror")).succeeded();
+    std::fs::rename(world.path("away"), world.path("archive")).unwrap();
+    world.run(&format!("-c archive meta set {name} title=InArchive"));
+    let ran = world.run("verify archive mirror --json");
+    let command = format!("-c mirror promote {name} --discard");
+    assert_eq!(remedies(&ran), [("5a".to_owned(), command)], "{}", ran.stdout);
+    let refused = format!("-c archive copy {name} --to mirror");
+    for line in ["verify archive mirror", "status", &format!("whereis {name}"), &refused] {
+        let ran = world.run(line);
+        assert!(!ran.stderr.contains(" delete "), "{line}: {}", ran.stderr);
+        for root in ["archive", "mirror"] {
+            let command = format!("{root} promote {name} --discard`");
+            assert!(ran.stderr.contains(&command), "{line}: {}", ran.stderr);
+        }
+    }
+    world.run(&format!("-c mirror promote {name} --discard -y")).succeeded();
+    let ran = world.run("-c archive recover --with mirror -y");
+    assert!(ran.stderr.contains("brought 1 item into line"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(leaf(&name)), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("nothing to do"), "{}", ran.stderr);
+}
+
+/// A collection that is not mounted is named as the settings name it; if it is lost, the command goes on without it.
+#[test]
+fn an_original_that_is_not_mounted() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    std::fs::rename(world.path("archive"), world.path("away")).unwrap();
+    let ran = world.run(&format!("-c mirror whereis {name}"));
+    assert!(ran.stderr.contains("mount `archive`"), "{}", ran.stderr);
+    let (_, command) = ran.stderr.split_once("if `archive` is lost: `urepo ").unwrap();
+    let command = command.split('`').next().unwrap().to_owned();
+    world.run(&format!("{command} -y")).succeeded();
+    world.run("-c mirror verify").succeeded();
+}
+
+#[test]
+fn nothing_is_wrong() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    for line in
+        ["verify archive mirror", "status", "-c archive recover", &format!("whereis {name}")]
+    {
+        let ran = world.run(line);
+        ran.succeeded();
+        assert!(!ran.stderr.contains("hint"), "{line}: {}", ran.stderr);
+    }
+    assert_eq!(world.run("-c archive recover").stderr, "there is nothing to do\n");
+}
