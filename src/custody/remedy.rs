@@ -784,45 +784,41 @@ mod tests {
     /// Each line has the collections in sight, with what lies there, and the remedy of each.
     #[test]
     fn the_remedies_are_those_of_the_model() {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/remedies");
         let (mut rows, mut count) = (BTreeSet::new(), 0);
-        for file in std::fs::read_dir(directory).unwrap() {
-            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-            for text in text.lines() {
-                let vector: Value = serde_json::from_str(text).unwrap();
-                let in_sight = vector["in_sight"].as_object().unwrap();
-                let places = in_sight.iter().map(|(at, value)| place(at, value));
-                let Some(places) = places.collect::<Option<Vec<_>>>() else { continue };
-                for Place { at, .. } in &places {
-                    let known = &vector["remedy"][at];
-                    let said = |value: &Value| {
-                        let text = |key: &str| value[key].to_string().replace('"', "");
-                        // The model deletes a payload without a sidecar again; `repair` does that, as with a tombstone elsewhere.
-                        if value["row"] == "6b" && value["command"] == "delete" {
-                            return format!("repair at {} other null", text("at"));
+        for text in include_str!("../../fixtures/remedies/views.jsonl").lines() {
+            let vector: Value = serde_json::from_str(text).unwrap();
+            let in_sight = vector["in_sight"].as_object().unwrap();
+            let places = in_sight.iter().map(|(at, value)| place(at, value));
+            let Some(places) = places.collect::<Option<Vec<_>>>() else { continue };
+            for Place { at, .. } in &places {
+                let known = &vector["remedy"][at];
+                let said = |value: &Value| {
+                    let text = |key: &str| value[key].to_string().replace('"', "");
+                    // The model deletes a payload without a sidecar again; `repair` does that, as with a tombstone elsewhere.
+                    if value["row"] == "6b" && value["command"] == "delete" {
+                        return format!("repair at {} other null", text("at"));
+                    }
+                    format!("{} at {} other {}", text("command"), text("at"), text("other"))
+                };
+                let expected = (!known.is_null()).then(|| {
+                    let lost = &known["if_lost"];
+                    let lost = if lost.is_null() { String::new() } else { said(lost) };
+                    (known["row"].as_str().unwrap().to_owned(), said(known), lost)
+                });
+                let found = remedy(&places, at).map(|found| {
+                    rows.insert(found.row);
+                    let (way, lost) = match &found.way {
+                        Way::Run(command) => (words(command), String::new()),
+                        Way::Wait(away, lost) => {
+                            let lost = lost.as_ref().map(words).unwrap_or_default();
+                            (format!("wait at {at} other {away}"), lost)
                         }
-                        format!("{} at {} other {}", text("command"), text("at"), text("other"))
+                        Way::Others => unreachable!(),
                     };
-                    let expected = (!known.is_null()).then(|| {
-                        let lost = &known["if_lost"];
-                        let lost = if lost.is_null() { String::new() } else { said(lost) };
-                        (known["row"].as_str().unwrap().to_owned(), said(known), lost)
-                    });
-                    let found = remedy(&places, at).map(|found| {
-                        rows.insert(found.row);
-                        let (way, lost) = match &found.way {
-                            Way::Run(command) => (words(command), String::new()),
-                            Way::Wait(away, lost) => {
-                                let lost = lost.as_ref().map(words).unwrap_or_default();
-                                (format!("wait at {at} other {away}"), lost)
-                            }
-                            Way::Others => unreachable!(),
-                        };
-                        (found.row.number().to_owned(), way, lost)
-                    });
-                    assert_eq!(found, expected, "at {at} of {text}");
-                    count += 1;
-                }
+                    (found.row.number().to_owned(), way, lost)
+                });
+                assert_eq!(found, expected, "at {at} of {text}");
+                count += 1;
             }
         }
         let silent = [Row::ReceiverFirst, Row::OthersFirst, Row::ForkCeded, Row::DeleteFirst];

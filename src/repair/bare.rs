@@ -25,21 +25,16 @@ pub(super) fn decide(
     let any = || known().max_by_key(|(_, record)| record.sidecar.changed());
     let from = same.or_else(|| any().filter(|_| own.is_none()));
     let custody = top.custody().following_all(facts.recorded.iter().copied());
-    match from.map(|(at, record)| (Some(at), record)).or(own) {
-        Some((from, record)) => {
-            let sidecar = bare(&record.sidecar, &top, custody);
-            let sidecar = Sidecar { repository: name(), ..sidecar };
-            let (state, changes) = (sidecar.state, Vec::new());
-            written(facts, sidecar, record, SidecarAction::Rebuild { from, state, changes })
-        }
-        None => {
-            let sidecar = bare(&nameless(facts, &custody), &top, custody);
-            let action =
-                SidecarAction::Rebuild { from: None, state: sidecar.state, changes: Vec::new() };
-            let text = NewText::Held(sidecar.to_text().into_bytes());
-            Ok(Decision { sidecar, text, action })
-        }
+    if let Some((from, record)) = from.map(|(at, record)| (Some(at), record)).or(own) {
+        let sidecar = Sidecar { repository: name(), ..bare(&record.sidecar, &top, custody) };
+        let (state, changes) = (sidecar.state, Vec::new());
+        let action = SidecarAction::Rebuild { from, state, changes };
+        return written(facts, sidecar, record, action);
     }
+    let sidecar = bare(&nameless(facts, &custody), &top, custody);
+    let (state, changes) = (sidecar.state, Vec::new());
+    let text = NewText::Held(sidecar.to_text().into_bytes());
+    Ok(Decision { sidecar, text, action: SidecarAction::Rebuild { from: None, state, changes } })
 }
 
 /// The stub or tombstone of the item with the sidecar `known`, and the rank of what speaks.

@@ -68,9 +68,9 @@ const STANDINGS: &[(&str, &[&str], [i32; 10])] = &[
 ];
 
 fn settings(world: &World, names: &[&str]) {
-    let lines: String =
-        names.iter().map(|name| format!("{name} = {:?}\n", world.path(name))).collect();
-    world.write(".config/urepo/config.toml", format!("[collections]\n{lines}"));
+    let line = |name: &&str| format!("{name} = \"{}\"", world.path(name).display());
+    let lines: Vec<_> = names.iter().map(line).collect();
+    world.write(".config/urepo/config.toml", format!("[collections]\n{}\n", lines.join("\n")));
 }
 
 /// A world in which the item stands so, and the item.

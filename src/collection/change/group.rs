@@ -291,7 +291,9 @@ impl Writer {
     }
 
     fn discard_sidecars(&self, staged: &[PathBuf]) {
-        staged.iter().for_each(|staged| self.discard_sidecar(staged));
+        for staged in staged {
+            self.discard_sidecar(staged);
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::sidecar::Seal;
 #[derive(Clone, Debug)]
 pub enum Deviation {
     /// The item is older than the line.
-    Below(Event),
+    Below(Box<Event>),
     /// The item is newer than the line.
     Above(Box<Unlogged>),
     /// The line has the same custody and another state, or none; with that state and the present holding.
@@ -45,7 +45,7 @@ impl Collection {
     /// The last line about the item `name`, if the directory of the item is below that line: its custody is older.
     pub fn contradicting_line(&self, name: &RepositoryName) -> Result<Option<Event>, PathError> {
         match self.deviation_at_rest(name)? {
-            Some(Deviation::Below(line)) => Ok(Some(line)),
+            Some(Deviation::Below(line)) => Ok(Some(*line)),
             _ => Ok(None),
         }
     }
@@ -86,7 +86,7 @@ impl Collection {
             line.as_holding(self.id()).is_some_and(|line| is_so(&line, &own))
         };
         if rank_of(&recorded, |line, own| line.rank() > own.rank()) {
-            return Ok(Some(Deviation::Below(recorded)));
+            return Ok(Some(Deviation::Below(Box::new(recorded))));
         }
         if recorded.is_loss() || read.seal != Seal::Intact {
             return Ok(None);

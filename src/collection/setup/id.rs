@@ -58,16 +58,15 @@ impl LostSettings {
         })?;
         let own = open_own(&dir)?;
         let recorded = own.as_ref().map_or(Ok(None), ledger::id_in)?;
-        let (id, source) = match recorded {
-            Some(id) => (id, IdSource::Ledger),
-            None => {
-                let holders = holders(&dir)?;
-                match holders.first() {
-                    Some(holder) if holders.len() == 1 => (holder.clone(), IdSource::Originals),
-                    _ if own.is_none() => return Err(not_one()),
-                    _ if accepts_new => (new_id()?, IdSource::Random),
-                    _ => return Err(CollectionError::NoId { path: root.to_path_buf() }),
-                }
+        let (id, source) = if let Some(id) = recorded {
+            (id, IdSource::Ledger)
+        } else {
+            let holders = holders(&dir)?;
+            match holders.first() {
+                Some(holder) if holders.len() == 1 => (holder.clone(), IdSource::Originals),
+                _ if own.is_none() => return Err(not_one()),
+                _ if accepts_new => (new_id()?, IdSource::Random),
+                _ => return Err(CollectionError::NoId { path: root.to_path_buf() }),
             }
         };
         let name = root.file_name().map_or("root".into(), |name| name.to_string_lossy());
