@@ -164,7 +164,9 @@ impl<'a> InSight<'a> {
                 wait: None,
                 is_damage: true,
             };
-            remedy::lines(&[advice]).iter().for_each(|line| self.context.printer.hint(line));
+            for line in remedy::lines(&[advice]) {
+                self.context.printer.hint(&line);
+            }
         }
     }
 

@@ -128,22 +128,24 @@ impl Context {
             let (answer, opened) = mpsc::channel();
             let there = path.clone();
             // Detached: a thread that hangs in the kernel cannot be joined.
-            thread::spawn(move || answer.send(Collection::open(&there, &Watcher::default())));
+            thread::spawn(move || {
+                // Nobody waits any more for one that is late.
+                let _ = answer.send(Collection::open(&there, &Watcher::default()));
+            });
             (path, opened)
         };
         let opening: Vec<_> = paths.into_iter().map(open).collect();
         let deadline = Instant::now() + PEER_WAIT;
-        let wait = |(path, opened): (PathBuf, mpsc::Receiver<_>)| {
+        let mut all = Vec::with_capacity(opening.len());
+        for (path, opened) in opening {
             let left = deadline.saturating_duration_since(Instant::now());
-            let late = |_| {
-                let cause = std::io::Error::from(std::io::ErrorKind::TimedOut);
-                CollectionError::from(PathError::new("open", path, cause))
-            };
-            let opened: Result<Collection, CollectionError> =
-                opened.recv_timeout(left).map_err(late)?;
-            opened.map(|collection| self.checked(collection))
-        };
-        opening.into_iter().map(wait).collect()
+            let cause = || std::io::Error::from(std::io::ErrorKind::TimedOut);
+            let opened: Result<Collection, CollectionError> = opened
+                .recv_timeout(left)
+                .unwrap_or_else(|_| Err(PathError::new("open", path, cause()).into()));
+            all.push(opened.map(|collection| self.checked(collection)));
+        }
+        all
     }
 }
 

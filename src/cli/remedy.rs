@@ -143,17 +143,16 @@ pub(crate) fn lines(remedies: &[Advice]) -> Vec<String> {
             (None, Some(wait)) => format!("mount `{wait}`"),
             (None, None) => continue,
         };
-        match lines.last_mut().filter(|_| last == Some(*row)) {
-            Some(line) => *line += &format!(", {way}"),
-            None => {
-                lines.append(&mut choices);
-                // Giving up is for what no other collection has either.
-                let unless = match row {
-                    Row::NewestLost | Row::Lost => "; if no other collection has it",
-                    _ => "",
-                };
-                lines.push(format!("{}{unless}: {way}", row.sentence()));
-            }
+        if let Some(line) = lines.last_mut().filter(|_| last == Some(*row)) {
+            *line += &format!(", {way}");
+        } else {
+            lines.append(&mut choices);
+            // Giving up is for what no other collection has either.
+            let unless = match row {
+                Row::NewestLost | Row::Lost => "; if no other collection has it",
+                _ => "",
+            };
+            lines.push(format!("{}{unless}: {way}", row.sentence()));
         }
         last = Some(*row);
         let condition = wait.as_ref().map_or("or".to_owned(), |it| format!("if `{it}` is lost:"));

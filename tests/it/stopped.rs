@@ -49,7 +49,9 @@ fn archive_and_mirror() -> (World, Vec<RepositoryName>) {
         copy_item(archive.path(), mirror.path(), name, |_| ());
     }
     drop((archive, mirror));
-    ["archive", "mirror"].iter().for_each(|root| recovered_whole(&world.path(root), root));
+    for root in ["archive", "mirror"] {
+        recovered_whole(&world.path(root), root);
+    }
     let names = names.iter().map(|name| name.parse().unwrap()).collect();
     (world, names)
 }
@@ -179,10 +181,7 @@ fn items_that_were_not_reached_are_named_as_not_changed() {
     let [(first, None), (second, Some(full)), (third, Some(unreached))] = &words[..] else {
         panic!("{words:?}")
     };
-    assert_eq!(
-        [first, second, third].map(|name| title(name)),
-        [Some("Letter".to_owned()), None, None]
-    );
+    assert_eq!([first, second, third].map(title), [Some("Letter".to_owned()), None, None]);
     assert!(full.contains("change-"), "{full}");
     let right = format!("`{third}` was not changed, because of the failure before it");
     assert_eq!(*unreached, right);

@@ -3,6 +3,7 @@
 mod id;
 mod ledger;
 mod left;
+mod loss;
 mod migrations;
 
 use std::ffi::OsString;
@@ -12,7 +13,7 @@ use urepo::collection::{
     Collection, CollectionError, Issuer, Life, Recovered, left_overs, recover,
 };
 use urepo::disk::LockError;
-use urepo::distributor::{ClockTrust, DistributorError};
+use urepo::distributor::{ClockTrust, DistributorError, Notice};
 use urepo::identity::{Identifier, RepositoryName};
 use urepo::transfer::interrupted;
 
@@ -95,10 +96,12 @@ impl Recover {
         let mirrors = self.others.iter().map(|other| context.open_named(other));
         let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
         mirrors.retain(|other| other.id() != collection.id());
-        let named = self.named(&collection)?;
+        if !self.items.is_empty() {
+            return self.accept_losses(context, &collection);
+        }
         if context.global.dry_run {
             if self.accept_loss {
-                ledger::tell_plan(context, &collection, &named)?;
+                ledger::tell_plan(context, &collection)?;
             } else {
                 ledger::tell_foreign(context, &collection)?;
             }
@@ -109,11 +112,10 @@ impl Recover {
             return tell_plan(context, &collection, (&mirrors, self.index), planned);
         }
         let waiter = context.waiter();
-        let (mut finished, mut pending) = self.end_migrations(context, &collection, &named)?;
+        let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
         let (lined_up, failed) = self.line_up(context, &collection, &mirrors)?;
         (finished, pending) = (finished + lined_up.len() as u64, pending + failed);
-        let corrected =
-            self.accept_loss.then(|| ledger::correct(context, &collection, &named, self.yes));
+        let corrected = self.accept_loss.then(|| ledger::correct(context, &collection, self.yes));
         let corrected = corrected.transpose()?;
         let Recovered { removed, failed, foreign } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
@@ -123,25 +125,7 @@ impl Recover {
         if self.restored {
             collection.accept_ledger(&context.agent, &context.clock)?;
         }
-        let mut is_behind = false;
-        // New names are later than all that are known.
-        let options = context.care_options(ClockTrust::Judge);
-        let issuer = Issuer::new(&collection, &context.agent, &context.clock, &options);
-        let raise = if self.restored { Issuer::restored } else { Issuer::catch_up };
-        let notices = match issuer.and_then(|issuer| raise(&issuer, &mirrors)) {
-            Ok(notices) => notices,
-            Err(error) => {
-                is_behind = is_out_of_reach(&error);
-                let failure = Failure::from(error);
-                // Everything else is done, and an unusable memory issues no identifiers anyway.
-                if self.restored || !mirrors.is_empty() || failure.exit != Exit::Failure {
-                    return Err(failure);
-                }
-                context.printer.warning(&failure.in_one_line());
-                Vec::new()
-            }
-        };
-        context.warn_of(&notices);
+        let (notices, is_behind) = self.raise_memories(context, &collection, &mirrors)?;
         ledger::take_in(context, &collection, foreign, self.yes)?;
         for found in &removed {
             context.printer.detail(&match &found.holder {
@@ -204,6 +188,35 @@ impl Recover {
 }
 
 impl Recover {
+    /// Raises the memories, so that new names are later than all that are known. Returns the notices, and whether a memory is out
+    /// of reach and was not raised.
+    fn raise_memories(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        mirrors: &[Collection],
+    ) -> Result<(Vec<Notice>, bool), Failure> {
+        let options = context.care_options(ClockTrust::Judge);
+        let issuer = Issuer::new(collection, &context.agent, &context.clock, &options);
+        let raise = if self.restored { Issuer::restored } else { Issuer::catch_up };
+        match issuer.and_then(|issuer| raise(&issuer, mirrors)) {
+            Ok(notices) => {
+                context.warn_of(&notices);
+                Ok((notices, false))
+            }
+            Err(error) => {
+                let is_behind = is_out_of_reach(&error);
+                let failure = Failure::from(error);
+                // Everything else is done, and an unusable memory issues no identifiers anyway.
+                if self.restored || !mirrors.is_empty() || failure.exit != Exit::Failure {
+                    return Err(failure);
+                }
+                context.printer.warning(&failure.in_one_line());
+                Ok((Vec::new(), is_behind))
+            }
+        }
+    }
+
     /// The items that were named. A missing one is named in full.
     fn named(&self, collection: &Collection) -> Result<Vec<RepositoryName>, Failure> {
         let name = |text: &OsString| {
@@ -283,7 +296,9 @@ fn tell_plan(
     let index = builds_index.then(|| "would build the index".to_owned());
     let lines = migrations.chain(left_overs).chain(raised).chain(index);
     let lines: Vec<_> = lines.collect();
-    left_over(remaining).iter().for_each(|line| printer.note(&line.replace("left", "would leave")));
+    if let Some(line) = left_over(remaining) {
+        printer.note(&line.replace("left", "would leave"));
+    }
     if lines.is_empty() && !has_plan && remaining == 0 {
         printer.note(NOTHING);
     }

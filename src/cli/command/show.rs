@@ -86,7 +86,9 @@ impl Show {
                 ));
             }
             if !context.printer.json {
-                remedy::lines(&remedies).iter().for_each(|line| context.printer.hint(line));
+                for line in remedy::lines(&remedies) {
+                    context.printer.hint(&line);
+                }
             }
             gap = "\n";
             Ok(())

@@ -119,7 +119,9 @@ impl Status {
         for named in &self.with {
             let path = context.collection_path(named);
             let at = known.collections.iter().position(|it| it.path() == path);
-            at.into_iter().for_each(|at| tally.judge_lacking(&known, at));
+            if let Some(at) = at {
+                tally.judge_lacking(&known, at);
+            }
         }
         tell_away(context, &known, &mut tally);
         finish(context, &known, &tally, is_whole)

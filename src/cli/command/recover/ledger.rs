@@ -2,7 +2,7 @@
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Actual, Collection, Corrected, Correction};
-use urepo::identity::{RepositoryName, SECOND};
+use urepo::identity::SECOND;
 
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
@@ -14,12 +14,11 @@ use crate::cli::{Done, human};
 pub(super) fn correct(
     context: &Context,
     collection: &Collection,
-    named: &[RepositoryName],
     yes: bool,
 ) -> Result<Corrected, Failure> {
     let waiter = context.waiter();
     collection.rebuild(&context.agent, &waiter)?;
-    let planned = corrections(collection, named)?;
+    let planned = collection.ledger_corrections()?;
     let foreign = |it: &Correction| matches!(it.is, Actual::Foreign { .. });
     // A person is asked about them apart.
     let planned = Corrected {
@@ -35,6 +34,21 @@ pub(super) fn correct(
         let question = format!(
             "give up {items} that should be here? `urepo verify` then stops reporting {them}"
         );
+        if yes {
+            // What a cron job gives up may lie on a disk that is not mounted.
+            let name = &planned
+                .added
+                .iter()
+                .find(|it| it.is == Actual::Lost)
+                .map(|it| it.name.to_string());
+            let name = name.as_deref().unwrap_or("ITEM");
+            let message = format!(
+                "{items} would be given up, and `--yes` needs {} by name",
+                if gone == 1 { "it" } else { "each" }
+            );
+            return Err(Failure::usage(message)
+                .hint(format!("`urepo recover --accept-loss {name} --yes` gives one up")));
+        }
         confirm_listed(context, yes, lines, &question)?;
     }
     let corrected = collection.correct_ledger(&planned, &context.agent, &waiter)?;
@@ -69,12 +83,8 @@ pub(super) fn tell_foreign(context: &Context, collection: &Collection) -> Done {
 }
 
 /// Reports the corrections of a dry run.
-pub(super) fn tell_plan(
-    context: &Context,
-    collection: &Collection,
-    named: &[RepositoryName],
-) -> Done {
-    report_all(context, collection, &corrections(collection, named)?)
+pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
+    report_all(context, collection, &collection.ledger_corrections()?)
 }
 
 /// Reports what a dry run would accept of a ledger that was put back.
@@ -93,16 +103,6 @@ pub(super) fn tell_restored(context: &Context, collection: &Collection, is_alone
         ));
     }
     Ok(())
-}
-
-/// The corrections for the items `named`, or all, with the damage of the ledger itself, where none is named.
-fn corrections(collection: &Collection, named: &[RepositoryName]) -> Result<Corrected, Failure> {
-    let mut planned = collection.ledger_corrections()?;
-    if !named.is_empty() {
-        planned.added.retain(|it| named.contains(&it.name));
-        (planned.damaged, planned.is_put_back) = (0, false);
-    }
-    Ok(planned)
 }
 
 /// The last line of a run.

@@ -23,7 +23,6 @@ impl Recover {
         &self,
         context: &Context,
         collection: &Collection,
-        named: &[RepositoryName],
     ) -> Result<(u64, u64), Failure> {
         let found = interrupted(collection)?;
         let (mut ended, mut open) = (0, found.unread.len() as u64);
@@ -46,17 +45,11 @@ impl Recover {
                 {
                     recovery.withdraw_unseen(&name)
                 }
-                Err(TransferError::Open { why, .. }) if named.contains(&name) && why.is_loss() => {
-                    let line = format!("to be given up: {name}: {why}");
-                    let question = "keep the Original here as it is?";
-                    confirm_listed(context, self.yes, [line], question)?;
-                    recovery.accept_loss(&name, &[])
-                }
                 ending => ending,
             };
             let printer = &context.printer;
             match ending {
-                Ok(Ending::Nothing) => {}
+                Ok(Ending::Nothing | Ending::GaveUp) => {}
                 Ok(Ending::HandedOver) => {
                     ended += 1;
                     printer.note(&format!("finished the migration of {name} to {receiver}"));
@@ -68,10 +61,6 @@ impl Recover {
                 Ok(Ending::Withdrawn) => {
                     ended += 1;
                     printer.note(&format!("withdrew the migration of {name} to {receiver}"));
-                }
-                Ok(Ending::GaveUp) => {
-                    ended += 1;
-                    printer.note(&format!("gave up what was changed of {name} after it had left"));
                 }
                 Err(error) => {
                     open += 1;
@@ -120,7 +109,9 @@ impl Recover {
             let (changed, errors) = lined_up(context, (other, collection), RunMode::Act, &names)?;
             let most = match context.printer.verbosity {
                 Verbosity::Verbose => usize::MAX,
-                Verbosity::Quiet | Verbosity::Normal => REPEATED_PRINTED as usize,
+                Verbosity::Quiet | Verbosity::Normal => {
+                    usize::try_from(REPEATED_PRINTED).unwrap_or(usize::MAX)
+                }
             };
             for (name, what) in changed.iter().take(most) {
                 context.printer.note(&format!("brought {name} into line with {root}: {what}"));

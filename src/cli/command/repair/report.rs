@@ -96,7 +96,7 @@ impl<'a> RepairRun<'a> {
         if printer.json {
             let outcome = if is_damage { "damaged" } else { "sound" };
             let dry_run = self.is_dry();
-            return printer.record(&Item { remedies, dry_run, ..Item::became(name, outcome) });
+            return printer.record(&Item { dry_run, remedies, ..Item::became(name, outcome) });
         }
         let mut lines = remedy::lines(&remedies).into_iter();
         lines.by_ref().take(1).for_each(|line| printer.hint(&format!("{name}: {line}")));
