@@ -185,7 +185,7 @@ fn a_restored_collection_gives_no_name_again() {
         assert!(world.shell("cp -a backup archive").status().unwrap().success());
     };
     restore();
-    let next = world.run("-c archive mint").line();
+    let next = world.run("-c archive mint").succeeded().trim().to_owned();
     assert!(date_of(&given) < date_of(&next));
     restore();
     std::fs::remove_dir_all(world.path(".state")).unwrap();

@@ -179,7 +179,10 @@ impl Tally {
             self.concerns.iter().any(|(it, count)| it.name == "few-copies" && *count > 0);
         if lacking > 0 && !is_reported {
             let name = escape::one_line(&known.collections[at].settings().name);
-            self.unseen.push(format!("`{name}` lacks {}", human::count(lacking, "item")));
+            self.unseen.push(format!(
+                "`{name}` lacks {}, which `urepo copy --all` brings",
+                human::count(lacking, "item")
+            ));
         }
     }
 

@@ -84,6 +84,7 @@ warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a colle
 fn a_collection_is_counted_once() {
     let world = world();
     copy(&world, NAME);
+    copy(&world, OTHER);
     wish(&world, "archive", 0);
     // By its name, as the one that is meant, by two paths.
     let ran = world.run("-c archive status --with archive --with ./backup/ --with main");
@@ -103,7 +104,7 @@ fn a_collection_is_counted_once() {
         0,
         str![[r#"
 archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
-backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
+backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
