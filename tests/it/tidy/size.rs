@@ -1,28 +1,70 @@
-//! How much code there is: a number that only falls.
+//! How much code there is: a number for each part, which only falls.
 
 use super::{Source, files};
 
-/// Lines of code in `src`, at most: without blank lines, comments, unit tests, and the two services.
-/// Whoever removes code lowers it; nobody raises it. It rose once, by 73 lines: what the archive
-/// service needs in modules that are not its own.
-const MOST: usize = 60_228;
-
-/// Parts with a budget of their own.
-const APART: [&str; 14] = [
-    "src/serve",
-    "src/resolver",
-    "src/web",
-    "src/cli/command/serve",
-    "src/cli/command/resolver",
-    "src/cli/explain/serve",
-    "src/cli/explain/resolver",
-    "src/cli/records/web",
-    "src/cli/command/status/access",
-    "src/cli/trace",
-    "src/collection/kept_sidecars",
-    "src/collection/setup/archive",
-    "src/collection/setup/serving",
-    "src/identity/host_port",
+/// Parts of `src`, and the lines of code in each, at most: without blank lines, comments and unit tests. A file belongs to the
+/// first part whose path it begins with. Whoever removes code lowers the number; a commit that raises one says why.
+const PARTS: &[(&str, usize, &[&str])] = &[
+    (
+        "the services",
+        0,
+        &[
+            "src/serve",
+            "src/resolver",
+            "src/web",
+            "src/cli/command/serve",
+            "src/cli/command/resolver",
+            "src/cli/explain/serve",
+            "src/cli/explain/resolver",
+            "src/cli/records/web",
+            "src/cli/command/status/access",
+            "src/cli/trace",
+            "src/collection/kept_sidecars",
+            "src/collection/setup/archive",
+            "src/collection/setup/serving",
+            "src/identity/host_port",
+        ],
+    ),
+    ("identity", 0, &["src/identity"]),
+    (
+        "values",
+        0,
+        &[
+            "src/item",
+            "src/digest",
+            "src/layout",
+            "src/clock",
+            "src/wait",
+            "src/progress",
+            "src/interrupt",
+            "src/agent",
+        ],
+    ),
+    ("sidecar", 0, &["src/sidecar"]),
+    ("custody", 0, &["src/custody"]),
+    (
+        "describe",
+        0,
+        &[
+            "src/amend",
+            "src/correction",
+            "src/relation",
+            "src/import/described",
+            "src/export/metadata",
+        ],
+    ),
+    ("disk", 0, &["src/disk", "src/flow"]),
+    ("distributor", 0, &["src/distributor"]),
+    ("collection", 0, &["src/collection"]),
+    ("index", 0, &["src/index", "src/catalog"]),
+    ("holdings", 0, &["src/holdings"]),
+    ("verify", 0, &["src/verify", "src/links"]),
+    ("deposit", 0, &["src/deposit", "src/import", "src/adopt"]),
+    ("transfer", 0, &["src/transfer", "src/promotion"]),
+    ("removal", 0, &["src/removal", "src/repair"]),
+    ("export", 0, &["src/export"]),
+    ("resolve", 0, &["src/resolve"]),
+    ("cli", 0, &["src/cli", "src/lib.rs", "src/main.rs"]),
 ];
 
 fn code_lines(source: &Source) -> usize {
@@ -30,11 +72,19 @@ fn code_lines(source: &Source) -> usize {
 }
 
 #[test]
-fn the_code_does_not_grow() {
-    let sources = files("src").into_iter().map(|(path, text)| Source::new(&path, &text));
-    let counted = sources.filter(|source| !APART.iter().any(|part| source.path.starts_with(part)));
-    let lines: usize = counted.map(|source| code_lines(&source)).sum();
-    assert!(lines <= MOST, "{lines} lines of code in src, more than {MOST}");
+fn no_part_grows() {
+    let mut lines = vec![0; PARTS.len()];
+    for (path, text) in files("src") {
+        let is_in = |(_, _, paths): &(_, _, &[&str])| paths.iter().any(|it| path.starts_with(it));
+        let part = PARTS.iter().position(is_in);
+        let part = part.unwrap_or_else(|| panic!("{path} belongs to no part"));
+        lines[part] += code_lines(&Source::new(&path, &text));
+    }
+    let grown = PARTS.iter().zip(lines).filter(|((_, most, _), lines)| lines > most);
+    let grown: Vec<_> = grown
+        .map(|((part, most, _), lines)| format!("{part}: {lines} lines, {most} at most"))
+        .collect();
+    assert!(grown.is_empty(), "{grown:#?}");
 }
 
 #[test]
