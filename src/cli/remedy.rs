@@ -102,6 +102,16 @@ impl CommandLine {
         format!("`urepo {}`", words.join(" "))
     }
 
+    /// Of a command that gives something up: the repair from a collection that is not in sight, and may have it.
+    fn before_giving_up(&self) -> Option<String> {
+        use Word::{Own, Value};
+        let [Own("recover"), Own("--accept-loss"), Value(item), ..] = &self.words[..] else {
+            return None;
+        };
+        let words = [Own("repair"), Value(item.clone()), Own("--from"), Own("COLLECTION")];
+        Some(CommandLine { words: words.to_vec(), ..self.clone() }.typed())
+    }
+
     /// The arguments of the program, which work in any directory.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let collection = [OsString::from("-c"), self.at.clone().into()];
@@ -147,12 +157,10 @@ pub(crate) fn lines(remedies: &[Advice]) -> Vec<String> {
             *line += &format!(", {way}");
         } else {
             lines.append(&mut choices);
-            // Giving up is for what no other collection has either.
-            let unless = match row {
-                Row::NewestLost | Row::Lost => "; if no other collection has it",
-                _ => "",
-            };
-            lines.push(format!("{}{unless}: {way}", row.sentence()));
+            let first = command.as_ref().and_then(|it| it.before_giving_up());
+            let first =
+                first.map_or(String::new(), |it| format!("{it} from one that has it; else "));
+            lines.push(format!("{}: {first}{way}", row.sentence()));
         }
         last = Some(*row);
         let condition = wait.as_ref().map_or("or".to_owned(), |it| format!("if `{it}` is lost:"));

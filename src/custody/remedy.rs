@@ -9,6 +9,8 @@
 //! - An accepted loss neither speaks nor blocks.
 //! - A stub or tombstone that replaces no payload needs no bytes, so that it can be written at any time.
 
+mod rows;
+
 use std::fmt;
 
 use super::{Discard, Has, Holding, Interrupted, Speaking, interrupted, speaking};
@@ -193,9 +195,9 @@ rows! {
     CopyBehind = "7g", "the Copy is behind";
     StubAway = "8a", "the stub is missing, damaged or behind";
     HolderAway = "8b", "the collection that has the Original is not in sight";
-    NewestLost = "9a", "the newest state of the item is lost, and an older one is there";
+    NewestLost = "9a", "the newest state is nowhere in sight, and an older one is there";
     OnlyPayload = "9b", "only payload without its sidecar is left";
-    Lost = "9c", "the item is lost: nothing in sight has it";
+    Lost = "9c", "nothing in sight has the item whole";
     StubOfLost = "9d", "the stub of a lost item is damaged or behind";
     Unknown = "9e", "something that cannot be read lies here, and nothing knows the item";
 }
@@ -205,7 +207,7 @@ rows! {
 pub fn remedy<'a>(places: &'a [Place], at: &str) -> Option<Remedy<'a>> {
     let view = View::of(places);
     let place = places.iter().find(|place| place.at == at)?;
-    let found = ROWS.iter().find_map(|row| row(&view, place, view.condition(place)));
+    let found = rows::ROWS.iter().find_map(|row| row(&view, place, view.condition(place)));
     found.filter(|found| found.way != Way::Others)
 }
 
@@ -265,22 +267,6 @@ impl<'a> Remedy<'a> {
         }
     }
 }
-
-/// Decides by one group of rows.
-type Decide = for<'a> fn(&View<'a>, &'a Place, Condition) -> Option<Remedy<'a>>;
-
-const ROWS: [Decide; 10] = [
-    ledger_put_back,
-    ceded,
-    above_line,
-    others_first,
-    fork,
-    deletion,
-    with_bytes,
-    holder_away,
-    loss,
-    unknown,
-];
 
 /// The item in all collections in sight, and what speaks.
 struct View<'a> {
@@ -437,235 +423,6 @@ fn first_of_highest<'a>(holdings: impl Iterator<Item = &'a Holding>) -> Option<&
     holdings.reduce(|best, next| if next.rank() > best.rank() { next } else { best })
 }
 
-fn run<'a>(row: Row, at: &'a str, act: Act<'a>) -> Option<Remedy<'a>> {
-    Some(Remedy { row, way: Way::Run(Command { at, act }) })
-}
-
-fn others(row: Row) -> Option<Remedy<'static>> {
-    Some(Remedy { row, way: Way::Others })
-}
-
-fn ledger_put_back<'a>(_: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    let is_put_back = condition == Condition::LedgerPutBack;
-    is_put_back.then(|| run(Row::LedgerPutBack, &place.at, Act::AcceptLedger))?
-}
-
-fn ceded<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    let giver = place.here.as_ref().filter(|_| condition == Condition::Ceded)?;
-    let here = &*place.at;
-    view.end(giver, |end| match end {
-        Interrupted::OutOfSight(away) if view.is_in_sight(&away) => others(Row::OthersFirst),
-        Interrupted::OutOfSight(away) => {
-            let named = |known: &&'a Holding| known.custody.holder() == away;
-            let holder = || view.places.iter().flat_map(Place::speak).find(named);
-            let receiver = giver.custody.ceded().map(|ceded| &*ceded.to).filter(|to| *to == away);
-            let away = receiver.or_else(|| holder().map(|known| known.custody.holder()))?;
-            let lost = Command { at: here, act: Act::Withdraw };
-            Some(Remedy { row: Row::ReceiverAway, way: Way::Wait(away, Some(lost)) })
-        }
-        Interrupted::Arrived(line) => {
-            let (receiver, top) = (view.place(&line.at)?, view.top.as_ref()?);
-            match view.donor(receiver, top) {
-                Some(_) => others(Row::ReceiverFirst),
-                None => run(Row::ReceiverLost, here, Act::AcceptLoss),
-            }
-        }
-        Interrupted::Lost(_) => run(Row::CameBackLost, here, Act::AcceptLoss),
-        _ => run(Row::Interrupted, here, Act::Recover),
-    })?
-}
-
-fn above_line<'a>(_: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    let is_above = condition == Condition::AboveLine;
-    is_above.then(|| run(Row::AboveLine, &place.at, Act::Recover))?
-}
-
-/// What speaks may be ceded, or stand in a ledger that has older lines than it wrote: that ends first.
-fn others_first<'a>(view: &View<'a>, place: &'a Place, _: Condition) -> Option<Remedy<'a>> {
-    let waits = |end: Interrupted<'_>| {
-        matches!(end, Interrupted::OutOfSight(_) | Interrupted::Arrived(_) | Interrupted::Lost(_))
-    };
-    let comes_first = |other: &Place| {
-        let ends = other.here.as_ref().and_then(|giver| view.end(giver, |end| !waits(end)));
-        other.is_put_back || ends.unwrap_or(false)
-    };
-    let others_first = view.places.iter().any(|other| other.at != place.at && comes_first(other));
-    others_first.then(|| others(Row::OthersFirst))?
-}
-
-/// Two lines. The best of them goes on; what it gives up is named by the command.
-fn fork<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    let (top, best) = (view.top.as_ref()?, view.best()?);
-    let is_apart = view.payloads().any(|other| !best.custody.covers(&other.custody));
-    let graves = || view.places.iter().filter_map(Place::tombstone);
-    if !is_apart && !graves().any(|grave| grave.is_apart_from(best)) {
-        return None;
-    }
-    let mut ceded = view.payloads().filter_map(|payload| payload.custody.ceded()).peekable();
-    if ceded.peek().is_some() {
-        let is_receiver = ceded.any(|ceded| ceded.to == place.at);
-        // The receiver may have to be repaired before the giver's migration can end.
-        let comes_first = match condition {
-            Condition::Missing | Condition::HolderWithout | Condition::Damaged(_) => true,
-            Condition::Behind => {
-                is_receiver && place.is_below_line() && view.donor(place, top).is_some()
-            }
-            _ => false,
-        };
-        return if comes_first || condition == Condition::Ceded {
-            None
-        } else {
-            others(Row::ForkCeded)
-        };
-    }
-    let holder = top.highest.custody.holder();
-    if view.is_alive(top) || view.is_in_sight(holder) || top.is_deletion() {
-        return run(Row::Fork, &best.at, Act::Promote(Discard::Accept, None));
-    }
-    let away = top.highest.custody.holder();
-    let lost = Command { at: &best.at, act: Act::Promote(Discard::Accept, Some(away)) };
-    Some(Remedy { row: Row::ForkAway, way: Way::Wait(away, Some(lost)) })
-}
-
-/// What speaks is a deletion.
-fn deletion<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    use Condition::{Behind, Current, GivenUp, Missing, Nothing};
-    let top = view.top.as_ref().filter(|top| top.is_deletion())?;
-    let (at, here) = (&*place.at, place.here.as_ref());
-    let needs_no_bytes = |here: &Holding| {
-        let is_stale = condition == Behind || here.has != Has::Tombstone || place.is_below_line();
-        !here.has_payload() && is_stale
-    };
-    match condition {
-        Nothing | Current | GivenUp => None,
-        Missing | Condition::Damaged(Damage::Stranger | Damage::Payload) => {
-            run(Row::Tombstone, at, Act::Repair)
-        }
-        _ if here.is_some_and(needs_no_bytes) => run(Row::Tombstone, at, Act::Repair),
-        Condition::Damaged(Damage::Sidecar) => {
-            let act = view.grave(place, top).map_or(Act::Repair, Act::RepairFrom);
-            run(Row::PayloadOfDeleted, at, act)
-        }
-        Behind => {
-            let is_its_line =
-                place.live_line().is_some_and(|line| line.custody.id() == top.highest.custody.id());
-            if top.highest.custody.holder() == at || is_its_line {
-                return run(Row::DeletionUndone, at, Act::Delete);
-            }
-            match view.grave(place, top) {
-                None => others(Row::DeleteFirst),
-                Some(grave) if here.is_some_and(Holding::is_own) => {
-                    run(Row::OriginalOfDeleted, at, Act::RecoverWith(grave))
-                }
-                Some(grave) => run(Row::CopyOfDeleted, at, Act::CopyFrom(grave)),
-            }
-        }
-        _ => None,
-    }
-}
-
-/// What speaks has bytes in sight.
-fn with_bytes<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    use Condition::{Behind, Fork, GivenUp, HolderWithout, Missing};
-    let top = view.top.as_ref().filter(|top| !top.is_deletion())?;
-    let donor = view.donor(place, top)?;
-    let (at, is_holder) = (&*place.at, top.highest.custody.holder() == place.at);
-    match condition {
-        Missing | Condition::Damaged(Damage::Stranger)
-            if !is_holder && matches!(place.line, Some(Line::Bare(_))) =>
-        {
-            run(Row::StubDamaged, at, Act::Repair)
-        }
-        Missing | HolderWithout | Condition::Damaged(_) => {
-            run(Row::Damaged, at, Act::RepairFrom(donor))
-        }
-        GivenUp if is_holder => run(Row::FoundAgain, at, Act::RepairFrom(donor)),
-        Behind | Fork if is_holder => run(Row::HolderBehind, at, Act::RepairFrom(donor)),
-        Behind | Fork if place.payload().is_none() => run(Row::StubBehind, at, Act::Repair),
-        Behind | Fork if place.here.as_ref().is_some_and(Holding::is_original) => {
-            run(Row::OriginalBehind, at, Act::RecoverWith(donor))
-        }
-        Behind | Fork => run(Row::CopyBehind, at, Act::CopyFrom(donor)),
-        _ => None,
-    }
-}
-
-/// What speaks has no bytes in sight, and its holder is away.
-fn holder_away<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    use Condition::{Behind, Current, Damaged, Fork, GivenUp, Missing, Nothing};
-    let top = view.top.as_ref().filter(|top| !top.is_deletion())?;
-    let away = top.highest.custody.holder();
-    if view.is_alive(top) || view.is_in_sight(away) {
-        return None;
-    }
-    let is_stub =
-        |here: &Holding| !here.has_payload() && (here.has != Has::Tombstone || top.covers(here));
-    match condition {
-        Nothing | GivenUp => return None,
-        Current if place.payload().is_none() => return None,
-        Missing | Damaged(Damage::Stranger) => return run(Row::StubAway, &place.at, Act::Repair),
-        Behind | Fork if place.here.as_ref().is_some_and(is_stub) => {
-            return run(Row::StubAway, &place.at, Act::Repair);
-        }
-        _ => {}
-    }
-    let best =
-        first_of_highest(view.payloads().filter(|payload| payload.custody.ceded().is_none()));
-    let lost = best.and_then(|best| {
-        let is_given_up = |other: &&Holding| {
-            (other.has_payload() || other.has == Has::Tombstone)
-                && !best.custody.covers(&other.custody)
-        };
-        let mut given_up = view
-            .places
-            .iter()
-            .filter_map(|other| other.here.as_ref())
-            .filter(is_given_up)
-            .peekable();
-        let discard = if given_up.peek().is_some() { Discard::Accept } else { Discard::Refuse };
-        let is_ceded = given_up.any(|other| other.custody.ceded().is_some());
-        let act = Act::Promote(discard, Some(away));
-        (!is_ceded).then_some(Command { at: &best.at, act })
-    });
-    Some(Remedy { row: Row::HolderAway, way: Way::Wait(away, lost) })
-}
-
-/// What speaks is nowhere, though its holder is in sight.
-fn loss<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    let top = view.top.as_ref().filter(|top| !top.is_deletion())?;
-    let holder = view.place(top.highest.custody.holder()).filter(|_| !view.is_alive(top))?;
-    if let Some(best) = view.best() {
-        let is_apart = |other: &Holding| {
-            other.custody.ceded().is_some() && !best.custody.covers(&other.custody)
-        };
-        if best.custody.ceded().is_some() || view.payloads().any(is_apart) {
-            return others(Row::OthersFirst);
-        }
-        return run(Row::NewestLost, &best.at, Act::AcceptLoss);
-    }
-    let resealed = view.places.iter().find(|other| other.damage == Some(Damage::Sidecar));
-    if let Some(resealed) = resealed {
-        return run(Row::OnlyPayload, &resealed.at, Act::Reseal);
-    }
-    if view.condition(holder) != Condition::GivenUp {
-        return run(Row::Lost, &holder.at, Act::AcceptLoss);
-    }
-    let is_left = matches!(
-        condition,
-        Condition::Missing
-            | Condition::Damaged(Damage::Stranger | Damage::Payload)
-            | Condition::Behind
-            | Condition::Fork
-    );
-    is_left.then(|| run(Row::StubOfLost, &place.at, Act::Repair))?
-}
-
-/// Nothing speaks: all that knew the item is damaged or was given up.
-fn unknown<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<Remedy<'a>> {
-    let is_left = matches!(condition, Condition::Missing | Condition::Damaged(_));
-    (view.top.is_none() && is_left).then(|| run(Row::Unknown, &place.at, Act::AcceptLoss))?
-}
-
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -683,146 +440,5 @@ impl fmt::Display for Condition {
             Condition::Behind => "behind",
             Condition::Fork => "fork",
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use serde_json::Value;
-
-    use super::*;
-    use crate::custody::{Ceded, Custody, CustodyId, Leaves};
-    use crate::identity::Instant;
-
-    fn id(number: &Value) -> CustodyId {
-        CustodyId::from(number.as_u64().unwrap().to_be_bytes())
-    }
-
-    fn holding(at: &str, value: &Value) -> Option<Holding> {
-        let number = |key: &str| value[key].as_i64().unwrap();
-        let (has, is_line) = (value["state"].as_str()?, value.get("follows").is_none());
-        let has = match has {
-            "Original" | "Copy" if !is_line => Has::Payload,
-            "Elsewhere" if !is_line => Has::Stub,
-            "Deleted" if is_line => Has::LineOfDeletion,
-            "Deleted" => Has::Tombstone,
-            _ => Has::Line,
-        };
-        let follows = value["follows"].as_array().into_iter().flatten().map(id).collect();
-        let ceded = value.get("ceded").filter(|ceded| !ceded.is_null()).map(|ceded| Ceded {
-            to: ceded["to"].to_string(),
-            epoch: ceded["epoch"].as_u64().unwrap(),
-            id: id(&ceded["id"]),
-            leaves: if ceded["leaves"] == "copy" { Leaves::Copy } else { Leaves::Stub },
-        });
-        let epoch = value["epoch"].as_u64().unwrap();
-        let holder = value["holder"].to_string();
-        let custody = Custody::read(epoch, id(&value["id"]), follows, holder, ceded).unwrap();
-        let changed = Instant::from_seconds(number("changed"));
-        Some(Holding { at: at.to_owned(), has, custody, changed })
-    }
-
-    /// The place that a line of vectors describes. `None` for an accepted loss that has a directory of its own: here it is a
-    /// line alone.
-    fn place(at: &str, value: &Value) -> Option<Place> {
-        let (here, line) = (&value["here"], &value["line"]);
-        let is_loss = |value: &Value| value["state"] == "Lost";
-        let standing = value["standing"].as_str().unwrap();
-        if is_loss(here) != is_loss(line)
-            && (is_loss(here) && standing != "missing" || here.is_null())
-            || is_loss(here) && standing == "above its line"
-        {
-            return None;
-        }
-        let here = holding(at, here).filter(|_| !is_loss(here));
-        let line = match line["state"].as_str() {
-            None => None,
-            Some("Lost") => Some(Line::Loss),
-            Some(state) => {
-                let mut found = holding(at, line)?;
-                let follows = |here: &&Holding| {
-                    here.custody.id() != found.custody.id() && here.rank() <= found.rank()
-                };
-                if let Some(here) = here.as_ref().filter(follows) {
-                    found.custody = found.custody.following(&here.custody);
-                }
-                let is_bare = ["Elsewhere", "Deleted"].contains(&state);
-                Some(if is_bare { Line::Bare(found) } else { Line::Payload(found) })
-            }
-        };
-        let damage = value["damage"].as_str().map(|damage| match damage {
-            "sidecar" => Damage::Sidecar,
-            "bytes" => Damage::Payload,
-            _ => Damage::Stranger,
-        });
-        let is_put_back = value["ledger_unknown"] == true;
-        Some(Place { at: at.to_owned(), here, damage, line, is_put_back })
-    }
-
-    /// The words of a command, as the vectors have them, with the collection where it is run and the other one.
-    fn words(command: &Command<'_>) -> String {
-        let (words, other) = match command.act {
-            Act::AcceptLedger => ("recover --restored", None),
-            Act::Recover => ("recover", None),
-            Act::Withdraw => ("recover --withdraw", None),
-            Act::AcceptLoss => ("recover --accept-loss", None),
-            Act::RecoverWith(other) => ("recover --with", Some(other)),
-            Act::Repair => ("repair", None),
-            Act::RepairFrom(other) => ("repair --from", Some(other)),
-            Act::Reseal => ("repair --accept", None),
-            Act::CopyFrom(other) => ("copy --from", Some(other)),
-            Act::Delete => ("delete", None),
-            Act::Promote(Discard::Accept, None) => ("promote --discard", None),
-            Act::Promote(Discard::Accept, lost) => ("promote --discard --lost", lost),
-            Act::Promote(Discard::Refuse, lost) => ("promote --lost", lost),
-        };
-        format!("{words} at {} other {}", command.at, other.unwrap_or("null"))
-    }
-
-    /// Each line has the collections in sight, with what lies there, and the remedy of each.
-    #[test]
-    fn the_remedies_are_those_of_the_model() {
-        let (mut rows, mut count) = (BTreeSet::new(), 0);
-        for text in include_str!("../../fixtures/remedies/views.jsonl").lines() {
-            let vector: Value = serde_json::from_str(text).unwrap();
-            let in_sight = vector["in_sight"].as_object().unwrap();
-            let places = in_sight.iter().map(|(at, value)| place(at, value));
-            let Some(places) = places.collect::<Option<Vec<_>>>() else { continue };
-            for Place { at, .. } in &places {
-                let known = &vector["remedy"][at];
-                let said = |value: &Value| {
-                    let text = |key: &str| value[key].to_string().replace('"', "");
-                    // The model deletes a payload without a sidecar again; `repair` does that, as with a tombstone elsewhere.
-                    if value["row"] == "6b" && value["command"] == "delete" {
-                        return format!("repair at {} other null", text("at"));
-                    }
-                    format!("{} at {} other {}", text("command"), text("at"), text("other"))
-                };
-                let expected = (!known.is_null()).then(|| {
-                    let lost = &known["if_lost"];
-                    let lost = if lost.is_null() { String::new() } else { said(lost) };
-                    (known["row"].as_str().unwrap().to_owned(), said(known), lost)
-                });
-                let found = remedy(&places, at).map(|found| {
-                    rows.insert(found.row);
-                    let (way, lost) = match &found.way {
-                        Way::Run(command) => (words(command), String::new()),
-                        Way::Wait(away, lost) => {
-                            let lost = lost.as_ref().map(words).unwrap_or_default();
-                            (format!("wait at {at} other {away}"), lost)
-                        }
-                        Way::Others => unreachable!(),
-                    };
-                    (found.row.number().to_owned(), way, lost)
-                });
-                assert_eq!(found, expected, "at {at} of {text}");
-                count += 1;
-            }
-        }
-        let silent = [Row::ReceiverFirst, Row::OthersFirst, Row::ForkCeded, Row::DeleteFirst];
-        let named: Vec<_> = Row::all().iter().filter(|row| !silent.contains(row)).collect();
-        assert_eq!(rows.iter().collect::<Vec<_>>(), named, "in {count} views");
     }
 }

@@ -1,7 +1,6 @@
 //! Stubs and tombstones, written without bytes from what speaks: the highest custody in sight, lines included. Pure.
 
 use super::RepairError;
-use super::decide::written;
 use super::facts::{DonorFacts, Facts, Written};
 use super::plan::{Decision, SidecarAction};
 use crate::custody::{self, Custody, Holding, Speaking};
@@ -29,7 +28,7 @@ pub(super) fn decide(
         let sidecar = Sidecar { repository: name(), ..bare(&record.sidecar, &top, custody) };
         let (state, changes) = (sidecar.state, Vec::new());
         let action = SidecarAction::Rebuild { from, state, changes };
-        return written(facts, sidecar, record, action);
+        return Decision::written(facts, sidecar, record, action);
     }
     let sidecar = bare(&nameless(facts, &custody), &top, custody);
     let (state, changes) = (sidecar.state, Vec::new());

@@ -59,7 +59,7 @@ pub(super) fn decide(
             let state = own.sidecar.state_in(&facts.collection);
             if own.sidecar.state != state {
                 let sidecar = Sidecar { state, ..own.sidecar.clone() };
-                return written(facts, sidecar, own, SidecarAction::State(state));
+                return Decision::written(facts, sidecar, own, SidecarAction::State(state));
             }
             let text = own.sidecar.unchanged(&own.text);
             let text =
@@ -139,7 +139,7 @@ fn sealed_again(
             .map_err(|cause| RepairError::Sidecar { name: name(), cause })?;
     }
     let action = SidecarAction::Reseal { confirmed_by: agreeing.map(|(at, _)| at), differs };
-    written(facts, sidecar, own, action)
+    Decision::written(facts, sidecar, own, action)
 }
 
 /// The sidecar of the donor with the highest custody that fits the payload, never below the line of the ledger.
@@ -195,7 +195,7 @@ fn rebuilt(
         let sidecar = Sidecar { repository: name(), ..record.sidecar.stub(custody) };
         let (from, changes) = (Some(from), Vec::new());
         let action = SidecarAction::Rebuild { from, state: State::Elsewhere, changes };
-        return written(facts, sidecar, record, action);
+        return Decision::written(facts, sidecar, record, action);
     }
     built(facts, (from, record), custody)
 }
@@ -218,22 +218,11 @@ fn built(
     let own = facts.record.written();
     let changes = own.map(|own| own.sidecar.differences(&sidecar)).unwrap_or_default();
     let action = SidecarAction::Rebuild { from: Some(from), state: sidecar.state, changes };
-    written(facts, sidecar, record, action)
+    Decision::written(facts, sidecar, record, action)
 }
 
 fn state_of(custody: &Custody, facts: &Facts) -> State {
     if custody.holder() == facts.collection { State::Original } else { State::Copy }
-}
-
-pub(super) fn written(
-    facts: &Facts,
-    sidecar: Sidecar,
-    before: &Written,
-    action: SidecarAction,
-) -> Result<Decision, RepairError> {
-    let text = sidecar.rewritten(&before.text, &before.sidecar);
-    let text = text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
-    Ok(Decision { sidecar, text, action })
 }
 
 /// Whether two lists of entries have the same bytes and links under the same names.

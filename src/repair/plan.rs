@@ -3,8 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::RepairError;
 use super::accepted::Accepted;
-use super::facts::Facts;
+use super::facts::{Facts, Written};
 use super::scan::EntryStatus;
 use crate::identity::RepositoryName;
 use crate::item::{Content, PayloadPath, State};
@@ -95,6 +96,21 @@ pub enum EntrySource {
     Sidecar,
     /// No good copy exists; the present file stays.
     Lost,
+}
+
+impl Decision {
+    /// The decision for the item of `facts`: `sidecar`, in the text of the one `before`.
+    pub(super) fn written(
+        facts: &Facts,
+        sidecar: Sidecar,
+        before: &Written,
+        action: SidecarAction,
+    ) -> Result<Decision, RepairError> {
+        let text = sidecar.rewritten(&before.text, &before.sidecar);
+        let text =
+            text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
+        Ok(Decision { sidecar, text, action })
+    }
 }
 
 impl Plan {

@@ -30,6 +30,7 @@ mod own;
 mod power;
 mod promotion;
 mod relation;
+mod remedies;
 mod removal;
 mod repair;
 mod resolve;

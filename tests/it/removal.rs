@@ -30,8 +30,8 @@ use urepo::sidecar::{Removal, Seal, Sidecar};
 use urepo::verify::{Depth, verify_item, verify_payload};
 
 use crate::support::{
-    ReadOnly, TestClock, add_lines, agent, caller, copy_tree, deposit, ledger_file, ledger_line,
-    make_collection, options, request, scratch, tree, waiter,
+    ReadOnly, TestClock, agent, caller, copy_tree, deposit, make_collection, options, record,
+    request, scratch, tree, waiter,
 };
 
 /// A scratch directory with a collection that holds one item.
@@ -91,14 +91,9 @@ impl World {
     fn rewrite(&self, collection: &str, change: impl FnOnce(&mut Sidecar)) {
         let path = self.item(collection).join("item.toml");
         let (mut sidecar, _) = Sidecar::read(&std::fs::read(&path).unwrap()).unwrap();
-        let before = sidecar.state;
         change(&mut sidecar);
         std::fs::write(path, sidecar.to_text()).unwrap();
-        if sidecar.state != before && ledger_file(&self.root(collection)).exists() {
-            let state = sidecar.state.to_string();
-            let line = ledger_line("modification", self.name.as_str(), Some(&state));
-            add_lines(&self.root(collection), &[line]);
-        }
+        record(&self.root(collection), self.name.as_str(), &sidecar);
     }
 
     fn delete(&self, collection: &str, order: &Order<'_>) -> Result<(), RemovalError> {

@@ -28,9 +28,7 @@ use urepo::verify::{
     compare, verify, verify_item,
 };
 
-use crate::support::{
-    Faults, Mode, add_lines, ledger_file, ledger_line, ledger_lines, mounted, on, original,
-};
+use crate::support::{Faults, Mode, mounted, on, original, record};
 
 mod faults;
 mod hostile;
@@ -109,11 +107,7 @@ impl World {
         sidecar.custody = Custody::first(CustodyId::from([1; 8]), &own);
         change(&mut sidecar);
         fs::write(self.path(name).join("item.toml"), sidecar.to_text()).unwrap();
-        let (root, state) = (self.root(), sidecar.state.to_string());
-        let line = ledger_line("ingestion", name, Some(&state));
-        if ledger_file(&root).exists() && !ledger_lines(&root).contains(&line) {
-            add_lines(&root, &[line]);
-        }
+        record(&self.root(), name, &sidecar);
     }
 
     /// Rewrites the sidecar's text, and seals it anew.

@@ -15,7 +15,7 @@ use urepo::identity::{Instant, RepositoryName, SECOND};
 use urepo::item::{Content, Entry, PayloadPath, State};
 use urepo::sidecar::Sidecar;
 
-use crate::support::{add_lines, init, ledger_file, ledger_line, original, scratch};
+use crate::support::{init, original, record, scratch};
 
 const NAME: &str = "example.org/archive/2026/11.21.02.13";
 
@@ -87,9 +87,7 @@ fn write_item(root: &Path, name: &str, content: &str, change: impl FnOnce(&mut S
         std::fs::remove_dir_all(dir.join("doc")).unwrap();
     }
     std::fs::write(dir.join("item.toml"), sidecar.to_text()).unwrap();
-    if ledger_file(root).exists() {
-        add_lines(root, &[ledger_line("ingestion", name, Some(&sidecar.state.to_string()))]);
-    }
+    record(root, name, &sidecar);
 }
 
 /// The custody of an Original in `root`, or of a Copy of the Original in another root beside it.

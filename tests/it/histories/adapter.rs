@@ -26,7 +26,7 @@ use urepo::transfer::{
 use urepo::verify::{self, Depth, Report, Scope, Severity};
 
 use super::script::{Leaves, Part};
-use super::world::cure::Named;
+use super::world::Named;
 use crate::support::{self, TestClock, caller, waiter};
 
 /// Done, or refused with a reason.

@@ -1,7 +1,9 @@
 //! Three collections, what people and machines do to them, and what each step must leave true.
 
-pub(super) mod cure;
+mod cure;
 mod judge;
+
+pub(super) use cure::Named;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -3,7 +3,7 @@
 use std::fs::{File, Metadata as FileMetadata};
 use std::path::Path;
 
-use crate::support::{add_lines, line_with};
+use crate::support::{add_lines, ledger_file, ledger_lines, line_with};
 use urepo::custody::{Custody, CustodyId};
 use urepo::identity::RepositoryName;
 use urepo::item::{Entry, State, Totals};
@@ -87,6 +87,40 @@ pub(crate) fn change_item(root: &Path, name: &str, change: impl FnOnce(&mut Side
         sidecar.payload = Totals::of(&sidecar.files);
     }
     std::fs::write(path, sidecar.to_text()).unwrap();
+    record(root, name, &sidecar);
+}
+
+/// Adds the line of an item with this sidecar to the ledger, if there is one and no line is as high: a command would have
+/// written it.
+pub(crate) fn record(root: &Path, name: &str, sidecar: &Sidecar) {
+    if !ledger_file(root).exists() {
+        return;
+    }
+    let custody = &sidecar.custody;
+    let rank =
+        (custody.epoch(), sidecar.changed(), custody.holder().to_owned(), custody.id().to_string());
+    let is_as_high = |line: &String| {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+        let Some(holding) = line.get("holding").filter(|_| line["id"] == name) else {
+            return false;
+        };
+        let text = |key: &str| holding[key].as_str().unwrap_or_default().to_owned();
+        let Ok(changed) = text("changed").parse() else { return false };
+        (holding["epoch"].as_u64().unwrap_or(0), changed, text("holder"), text("id")) >= rank
+    };
+    if !ledger_lines(root).iter().any(is_as_high) {
+        add_lines(root, &[line_of("ingestion", name, sidecar)]);
+    }
+}
+
+/// The line of an item with this sidecar.
+pub(crate) fn line_of(event: &str, name: &str, sidecar: &Sidecar) -> String {
+    let custody = &sidecar.custody;
+    let holding = serde_json::json!({
+        "state": sidecar.state.to_string(), "epoch": custody.epoch(), "id": custody.id().to_string(),
+        "changed": sidecar.changed().to_string(), "holder": custody.holder(),
+    });
+    line_with(event, name, Some(holding))
 }
 
 /// Leaves a stub of an item, as a migration does.

@@ -31,7 +31,7 @@ use urepo::progress::NoProgress;
 use urepo::sidecar::Metadata;
 use urepo::wait::Waiter;
 
-pub(crate) use copies::{append, change_item, copy_item, copy_tree, original, send_away};
+pub(crate) use copies::{append, change_item, copy_item, copy_tree, original, record, send_away};
 pub(crate) use ledger::{
     add_lines, forget, forget_head, ledger_file, ledger_line, ledger_lines, line_with, write_ledger,
 };

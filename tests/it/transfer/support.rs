@@ -360,4 +360,5 @@ pub(super) fn rewrite(
     let (mut sidecar, _) = item.sidecar().unwrap();
     change(&mut sidecar);
     std::fs::write(item.path_of("item.toml"), sidecar.to_text()).unwrap();
+    crate::support::record(collection.path(), name.as_str(), &sidecar);
 }
