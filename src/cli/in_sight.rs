@@ -14,10 +14,10 @@ use urepo::identity::RepositoryName;
 
 use super::context::Context;
 use super::failure::Failure;
+use super::human;
 use super::printer::Verbosity;
 use super::records;
 use super::remedy::{self, Advice, CommandLine, Word, is_damage};
-use super::human;
 
 /// Limit on items whose remedies are printed, unless all are wanted.
 const MOST_PRINTED: usize = 10;

@@ -132,8 +132,7 @@ impl Search<'_> {
                 break;
             }
         }
-        let is_well =
-            |it: &Holding| matches!(it.standing, Standing::Original | Standing::Current);
+        let is_well = |it: &Holding| matches!(it.standing, Standing::Original | Standing::Current);
         if !found.all.iter().all(is_well) || found.all.iter().any(|it| it.relies_on.is_some()) {
             self.odd.insert(found.name.clone(), Vec::new());
         }

@@ -21,9 +21,9 @@ impl Explain for ExportError {
                 .hint(format!("`urepo restore {name}` brings it back until it is purged")),
             Self::Elsewhere { name, .. } => Failure::of(Exit::NoItem, self)
                 .hint(format!("`urepo whereis {name}` looks for it in all known collections")),
-            Self::Damaged { name, collection, .. } => {
-                Failure::of(Exit::Damage, self).hint(super::verified_by(name, collection)).about_damage(name, collection)
-            }
+            Self::Damaged { name, collection, .. } => Failure::of(Exit::Damage, self)
+                .hint(super::verified_by(name, collection))
+                .about_damage(name, collection),
             Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
             Self::Exists { .. } => Failure::of(Exit::Conflict, self)
                 .hint("nothing is replaced; remove it, or name another directory with `--to`"),

@@ -12,9 +12,9 @@ impl Explain for PromotionError {
             Self::Refused { name, refusal, .. } => custody::refused(self, refusal, name),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::Damaged { name, path, .. } => {
-                Failure::of(Exit::Damage, self).hint(super::verified_by(name, path)).about_damage(name, path)
-            }
+            Self::Damaged { name, path, .. } => Failure::of(Exit::Damage, self)
+                .hint(super::verified_by(name, path))
+                .about_damage(name, path),
             Self::GroupFailed => Failure::of(Exit::Failure, self).in_common(super::WITH_THE_GROUP),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }

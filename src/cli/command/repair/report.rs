@@ -52,9 +52,8 @@ impl<'a> RepairRun<'a> {
     ) -> Done {
         match done {
             Ok(Outcome::Sound) => {
-                let opened = self.opened.get_or_init(|| {
-                    self.context.opened_in_sight(&self.report.roots)
-                });
+                let opened =
+                    self.opened.get_or_init(|| self.context.opened_in_sight(&self.report.roots));
                 let remedies = opened.in_sight(self.context).in_use_alone(name, &[]);
                 if !remedies.is_empty() {
                     return self.remains(name, remedies);

@@ -192,7 +192,9 @@ impl<'a> Ending<'a> {
             damage().all(|it| *it == code) && damage().next().is_some()
         };
         if is_only(Code::SealBroken) {
-            Some("if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it")
+            Some(
+                "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it",
+            )
         } else if is_only(Code::SidecarMissing) {
             Some("`urepo adopt ROOT` finishes an adoption that was interrupted")
         } else if is_only(Code::Unreadable) && self.total.damaged_items == 0 {
