@@ -59,7 +59,6 @@ fn a_hint_names_the_collection_that_was_typed() {
         (format!("-c archive relate {whole} --unlink"), "-c archive relate"),
         (format!("-c archive cat {whole} no.txt"), "-c archive show --all-files"),
         (format!("-c archive verify {damaged}"), "-c archive recover --accept-loss"),
-        ("-c archive verify --json".to_owned(), "-c archive repair"),
         (format!("verify archive/. {damaged}"), "-c [WORLD]/archive recover --accept-loss"),
         (format!("-c archive repair {edited}"), "-c archive meta accept"),
         ("-c archive restore".to_owned(), "-c archive restore"),
