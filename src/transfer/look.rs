@@ -7,7 +7,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Leaves, Recovery, RunMode, Step, Tombstones, TransferError, Verb};
 use crate::collection::{ChangeLocks, CollectionError, ReadSidecar, StoredItem};
-use crate::custody::{LineUp, Refusal, decide, line_up};
+use crate::custody::{Holding, LineUp, Refusal, decide, line_up};
 use crate::disk::Version;
 use crate::holdings::{Seen, Sight, line_of, with_line};
 use crate::identity::RepositoryName;
@@ -161,8 +161,10 @@ impl Shared<'_> {
         } else if self.options.leaves == Leaves::Copy && own.has_payload() {
             verb = Verb::Copy;
         }
-        // Deletions travel only where all items are copied.
-        let is_asked = own.is_deletion() && self.options.tombstones == Tombstones::Refuse;
+        // Deletions travel where all items are copied, or onto a Copy of an item that was named.
+        let has_copy = there.as_ref().is_some_and(Holding::has_payload);
+        let is_asked =
+            own.is_deletion() && !has_copy && self.options.tombstones == Tombstones::Refuse;
         let step = if is_asked {
             Err(Refusal::Deleted)
         } else {

@@ -15,7 +15,7 @@ impl Explain for PromotionError {
             Self::Damaged { name, path, .. } => Failure::of(Exit::Damage, self)
                 .hint(super::verified_by(name, path))
                 .about_damage(name, path),
-            Self::NotLost { .. } => Failure::of(Exit::Conflict, self),
+            Self::NotLost { name } => Failure::of(Exit::Conflict, self).about(name),
             Self::Open(error) => error.explain(),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }

@@ -5,12 +5,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{leaf, records};
-use crate::support::{Ran, World, make_collection};
+use crate::support::{Ran, World};
 
 /// A world whose settings name `archive`, with one item, and `mirror`, with nothing; and the item's name.
 fn world() -> (World, String) {
     let world = World::with_collection();
-    make_collection(&world.path("mirror"));
+    world.run("-q init mirror --host mirror.example.org").succeeded();
     world.write("a.txt", "alpha");
     let name = world.run("-c archive new a.txt").line();
     let [archive, mirror] =
@@ -170,13 +170,16 @@ fn a_fork() {
 fn an_original_that_is_not_mounted() {
     let (world, name) = world();
     world.run("-c archive copy --all --to mirror").succeeded();
+    keep(&world, "mirror", &name);
+    world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    put_back(&world, "mirror", &name);
     std::fs::rename(world.path("archive"), world.path("away")).unwrap();
     let ran = world.run(&format!("-c mirror whereis {name}"));
     assert!(ran.stderr.contains("mount `archive`"), "{}", ran.stderr);
     let (_, command) = ran.stderr.split_once("if `archive` is lost: `urepo ").unwrap();
-    let command = command.split('`').next().unwrap().to_owned();
-    world.run(&format!("{command} -y")).succeeded();
-    world.run("-c mirror verify").succeeded();
+    let command = command.split('`').next().unwrap();
+    assert!(command.starts_with(&format!("-c mirror promote {name} --lost archive")), "{command}");
 }
 
 #[test]

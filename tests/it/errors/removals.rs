@@ -67,7 +67,7 @@ hint: `urepo -c archive restore example.org/archive/2026/11.21.02.13` brings it 
     });
     refuses(&world, "-c archive restore --with other 11.21.02.13", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: collection [..] has another line of the item
-hint: the item was changed in two collections: compare them with `urepo -c archive show example.org/archive/2026/11.21.02.13`, and `urepo -c archive promote example.org/archive/2026/11.21.02.13` in the one whose line goes on
+hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows where it is
 
 "#]]);
     refuses(&world, "-c archive purge -q", 2).tells(str![[r#"

@@ -142,7 +142,7 @@ hint: `urepo -c archive whereis example.org/x/2026/01.01.00.04` shows its Copies
     resolve(&world, &["--original", &name(5)], 23).tells(str![[r#"
 error: `example.org/x/2026/01.01.00.05` has two Originals
 caused by: `[WORLD]/archive` and `[WORLD]/mirror` both say that they hold it
-hint: compare them: `urepo -c [WORLD]/archive show example.org/x/2026/01.01.00.05`, `urepo -c [WORLD]/mirror show example.org/x/2026/01.01.00.05`
+hint: the ledger lacks the line of the last change: `urepo -c archive recover`
 
 "#]]);
 }

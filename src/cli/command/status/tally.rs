@@ -32,6 +32,8 @@ pub(super) struct Tally {
     pub(super) concerned: BTreeMap<RepositoryName, Vec<String>>,
     /// A collection with an Original that has too few Copies.
     too_few: Option<usize>,
+    /// A collection with a Copy without an Original, and the item.
+    orphan: Option<(usize, RepositoryName)>,
 }
 
 /// The counts of one collection.
@@ -137,6 +139,7 @@ impl Tally {
             lacking: BTreeMap::new(),
             concerned: BTreeMap::new(),
             too_few: None,
+            orphan: None,
         }
     }
 
@@ -161,6 +164,10 @@ impl Tally {
             self.concerns[rank].1 += 1;
             match concern {
                 Concern::FewCopies { original, .. } => self.too_few = Some(*original),
+                Concern::Orphan(at) => {
+                    self.orphan.get_or_insert_with(|| (*at, holdings.name.clone()));
+                    self.concern(&holdings.name);
+                }
                 _ => self.concern(&holdings.name),
             }
         }
@@ -237,16 +244,23 @@ impl Tally {
         }
         let exit = if self.concerns[CONFLICT].1 > 0 { Exit::Conflict } else { Exit::Partial };
         let failure = Failure::new(exit, parts.join(", "));
-        Err(match self.too_few {
+        let root = |at: usize| shell::word(known.collections[at].path());
+        Err(match (self.too_few, &self.orphan) {
             _ if has_remedy => failure,
-            Some(at) => failure.hint(format!(
+            (Some(at), _) => failure.hint(format!(
                 "`urepo -c {} copy --all --to COLLECTION` makes those that are missing",
-                shell::word(known.collections[at].path())
+                root(at)
             )),
-            None if self.unseen.is_empty() => {
+            // What speaks is whole here: only a person knows that the rest is lost.
+            (None, Some((at, name))) => failure.hint(format!(
+                "`--with COLLECTION` names the collection that holds it; `urepo -c {} promote {name} --lost COLLECTION` \
+                 makes a Copy the Original when that is lost",
+                root(*at)
+            )),
+            (None, None) if self.unseen.is_empty() => {
                 failure.hint("`urepo verify` in that collection says what is wrong")
             }
-            None => failure.hint("`urepo config` shows where the collections should be"),
+            (None, None) => failure.hint("`urepo config` shows where the collections should be"),
         })
     }
 }

@@ -20,12 +20,14 @@ fn of_two_lines() {
 error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has another line of the item
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
-hint: the item was changed in two collections: compare them with `urepo -c archive show example.org/archive/2026/11.21.02.13`, and `urepo -c archive promote example.org/archive/2026/11.21.02.13` in the one whose line goes on
+hint: the item was changed in two collections, and neither follows the other: `urepo -c archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror`
+hint: or `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
 
 "#]]);
     refuses(&world, "-c archive migrate --all --to mirror", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has another line of the item
-hint: the item was changed in two collections: compare them with `urepo -c archive show example.org/archive/2026/11.21.02.13`, and `urepo -c archive promote example.org/archive/2026/11.21.02.13` in the one whose line goes on
+hint: the item was changed in two collections, and neither follows the other: `urepo -c archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror`
+hint: or `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
 error: 1 of 1 item could not be migrated
 hint: each is named above, with its reason
 
@@ -39,7 +41,7 @@ fn of_what_is_newer_there() {
 error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has a newer state of the item
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows it; `urepo -c [WORLD]/archive recover --with COLLECTION` brings this one into line with it
+hint: the Original is behind, as after a backup was put back: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror`
 
 "#]]);
     change(&world, "archive", |sidecar| sidecar.state = State::Copy);
@@ -47,7 +49,7 @@ hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows it; 
 error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has the Original, which is behind
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
-hint: `urepo -c HOLDER repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror` brings it up, if its collection was put back from a backup; if that is lost, `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --lost HOLDER`
+hint: the ledger lacks the line of the last change: `urepo -c mirror recover`
 
 "#]]);
 }
@@ -84,14 +86,14 @@ fn of_what_is_deleted_or_elsewhere() {
 error: `example.org/archive/2026/11.21.02.13`: the item is deleted
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
-hint: `urepo -c [WORLD]/mirror show example.org/archive/2026/11.21.02.13` says when and why
+hint: `urepo -c archive show example.org/archive/2026/11.21.02.13` says when and why
 
 "#]]);
     refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has a newer state of the item
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
-hint: `urepo -c mirror whereis example.org/archive/2026/11.21.02.13` shows it; `urepo -c [WORLD]/mirror recover --with COLLECTION` brings this one into line with it
+hint: a Copy of an item that was deleted: `urepo -c mirror copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
 
 "#]]);
     world.run("-c archive restore 11.21.02.13").succeeded();
@@ -119,27 +121,33 @@ fn of_what_is_ceded() {
 error: `example.org/archive/2026/11.21.02.13`: a migration from collection `[WORLD]/archive` is under way
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
-hint: `urepo -c archive recover` there finishes or withdraws it
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
+hint: if `60cb` is lost: `urepo -c archive recover --withdraw --with [WORLD]/mirror`
 
 "#]]);
     refuses(&world, MIGRATE, 23).tells(str![[r#"
 error: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
-hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive recover --withdraw` keeps the Original here
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
+hint: if `60cb` is lost: `urepo -c archive recover --withdraw --with [WORLD]/mirror`
 
 "#]]);
     refuses(&world, "-c archive meta set 11.21.02.13 title=New", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: a migration from collection [..] is under way
-hint: `urepo -c archive recover` there finishes or withdraws it
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
+hint: if `60cb` is lost: `urepo -c archive recover --withdraw`
 
 "#]]);
     refuses(&world, "-c archive delete 11.21.02.13 --force last", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: a migration from collection [..] is under way
-hint: `urepo -c archive recover` there finishes or withdraws it
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
+hint: if `60cb` is lost: `urepo -c archive recover --withdraw`
 
 "#]]);
     refuses(&world, "-c archive recover", 3).tells(str![[r#"
 warning: the migration of example.org/archive/2026/11.21.02.13 is not finished: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
-hint: mount it, and repeat; if it is lost permanently, `urepo -c [WORLD]/archive recover --withdraw` keeps the Original here
+hint: example.org/archive/2026/11.21.02.13: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
+hint: if `60cb` is lost: `urepo -c archive recover --withdraw`
+left 1 item as it is
 error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable
 
