@@ -213,7 +213,7 @@ impl Context {
     /// The right to write in `collection`.
     pub(crate) fn writer(&self, collection: &Collection) -> Result<Writer, Failure> {
         self.check_twins(collection)?;
-        if collection.is_ledger_put_back()? {
+        if collection.has_ledger()? && collection.is_ledger_put_back()? {
             self.printer.warning(&put_back(collection));
         }
         Ok(collection.writer(&self.agent, &self.waiter())?)
@@ -228,7 +228,7 @@ impl Context {
 
     /// Makes sure that the ledger of `collection` is the one that this machine wrote.
     pub(crate) fn check_ledger(&self, collection: &Collection) -> Result<(), Failure> {
-        if collection.is_ledger_put_back()? {
+        if collection.has_ledger()? && collection.is_ledger_put_back()? {
             return Err(Failure::new(Exit::Conflict, put_back(collection)).hint(format!(
                 "`urepo -c {} recover --restored` accepts a backup that was put back",
                 shell::word(collection.path())

@@ -157,7 +157,7 @@ pub(crate) fn lines(remedies: &[Advice]) -> Vec<String> {
             *line += &format!(", {way}");
         } else {
             lines.append(&mut choices);
-            let first = command.as_ref().and_then(|it| it.before_giving_up());
+            let first = command.as_ref().and_then(CommandLine::before_giving_up);
             let first =
                 first.map_or(String::new(), |it| format!("{it} from one that has it; else "));
             lines.push(format!("{}: {first}{way}", row.sentence()));

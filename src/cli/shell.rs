@@ -154,7 +154,12 @@ mod tests {
         let mut wrong = Vec::new();
         for place in ["src/cli", "tests/it/errors", "docs"] {
             let entries = walkdir::WalkDir::new(root.join(place)).into_iter().map(Result::unwrap);
-            let files = entries.filter(|entry| entry.file_type().is_file());
+            // A picture of a terminal breaks its lines anywhere; a test of its own types its commands.
+            let is_text = |entry: &walkdir::DirEntry| {
+                let is_picture = entry.path().extension().is_some_and(|it| it == "svg");
+                entry.file_type().is_file() && !is_picture
+            };
+            let files = entries.filter(is_text);
             let mut count = 0;
             for file in files {
                 let text = text_of(file.path());

@@ -2,7 +2,7 @@
 //!
 //! The first row that fits wins. `top` is what speaks: the highest custody in sight, lines of the ledgers included, without
 //! what is damaged or given up. A *donor* is another holding whose payload covers it. The rows are in the order of the
-//! functions in [`ROWS`]; [`Row`] has their numbers and sentences.
+//! functions in `rows`; [`Row`] has their numbers and sentences.
 //!
 //! - What is in place speaks before a line of the same rank, and all that has one id speaks together.
 //! - A fork is between payloads and tombstones in place. What a line or a stub names and nobody has is a loss.

@@ -26,8 +26,13 @@ pub fn places(
 }
 
 fn place(name: &RepositoryName, collection: &Collection) -> Result<Place, CollectionError> {
-    let (here, damage) = directory(name, collection)?;
     let recorded = collection.last_record(name)?;
+    let (here, damage) = match directory(name, collection) {
+        // It never was an item here: `adopt` may make it one.
+        Err(CollectionError::NoSidecar { .. }) if recorded.is_none() => (None, None),
+        Err(CollectionError::NoSidecar { .. }) => (None, Some(without_sidecar(name, collection)?)),
+        found => found?,
+    };
     let line = match &recorded {
         Some(event) if event.is_loss() => Some(Line::Loss),
         Some(event) => {
@@ -53,6 +58,7 @@ fn directory(
         Err(CollectionError::NoSidecar { .. }) if item.is_no_item(collection)? => {
             return Ok((None, None));
         }
+        Err(error @ CollectionError::NoSidecar { .. }) => return Err(error),
         // The payload of another item is none of this one.
         Err(CollectionError::OtherSidecar { .. }) => return Ok((None, Some(Damage::Stranger))),
         Err(_) if item.has_payload()? => return Ok((None, Some(Damage::Sidecar))),
@@ -65,4 +71,14 @@ fn directory(
         (Has::Damaged, _) => (None, Some(Damage::Stranger)),
         _ => (Some(holding), None),
     })
+}
+
+/// The damage of a directory without a sidecar.
+fn without_sidecar(
+    name: &RepositoryName,
+    collection: &Collection,
+) -> Result<Damage, CollectionError> {
+    let item = Lookup::new(collection).item(name)?;
+    let has_payload = item.map_or(Ok(false), |item| item.has_payload())?;
+    Ok(if has_payload { Damage::Sidecar } else { Damage::Stranger })
 }

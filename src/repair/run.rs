@@ -245,7 +245,8 @@ impl Repairer<'_> {
         matches!(act, Some(Act::Repair | Act::RepairFrom(_)))
     }
 
-    /// The item in those donors that have it, or in all others in sight if `is_bare`: a stub takes no files. One whose sidecar cannot be read is no error if the item's own `is_sealed`.
+    /// The item in those donors that have it, or in all others in sight if `is_bare`: a stub takes no files. One whose
+    /// sidecar cannot be read is no error if the item's own `is_sealed`.
     fn find_donors(
         &self,
         name: &RepositoryName,
@@ -389,7 +390,11 @@ impl Repairer<'_> {
             Err(RepairError::Changed { name: name.clone(), path })
         };
         let now = match self.collection.named_item(name) {
-            Err(CollectionError::Vanished { .. } | CollectionError::NoSuchItem { .. }) => None,
+            Err(
+                CollectionError::Vanished { .. }
+                | CollectionError::GivenUp { .. }
+                | CollectionError::NoSuchItem { .. },
+            ) => None,
             item => Some(seen(&item?)?),
         };
         if now != examined.seen {

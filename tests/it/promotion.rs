@@ -94,7 +94,7 @@ fn a_copy_is_promoted_only_if_no_other_is_better() {
         sidecar.metadata.add("creator", "A. Archivist").unwrap();
         sidecar.custody = Custody::first(CustodyId::from(*b"another!"), "elsewhere");
     });
-    sites.refuses(&promote(""), 23, "repeat with `--discard`");
+    sites.refuses(&promote(""), 23, "--discard");
     let file = sites.world.path("mirror").join(&sites.name).join("doc/letter.txt");
     let whole = std::fs::read(&file).unwrap();
     std::fs::write(&file, "Dear alk").unwrap();

@@ -55,10 +55,9 @@ Examples:
   urepo recover
   urepo recover --dry-run
   urepo recover --accept-loss --dry-run
-  urepo recover --accept-loss --yes
   urepo recover --accept-loss --yes example.org/archive/2026/11.21.02.13
   urepo recover --with mirror
-  urepo -c copied recover --new-id
+  urepo -c copied recover --new-id --yes
   urepo recover --index")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Recover {

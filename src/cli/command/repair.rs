@@ -163,6 +163,8 @@ impl Repair {
             // The writer puts it back before it is repaired.
             Err(CollectionError::Displaced { name, .. }) => Ok(name),
             Err(CollectionError::NoSuchItem { .. }) if let Some(name) = of_donor(text) => Ok(name),
+            // A donor may have it nevertheless.
+            Err(CollectionError::GivenUp { line, .. }) => Ok(line.id),
             found => found.map_err(|error| absent(&error, repairer)),
         };
         run.report.look_up(selection, find)

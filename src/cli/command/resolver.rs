@@ -33,10 +33,10 @@ use crate::cli::records;
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_long_help = "\
 Examples:
-  urepo resolver --registry registry.toml --service example.org/resolver/2026/11.21.02.13 --listen 127.0.0.1:8081
-  urepo resolver register 8JMKD3MGP8W/3C9EP6P --registry registry.toml --key-file archive.key
-  urepo resolver list --registry registry.toml
-  urepo resolver remove 8JMKD3MGP8W/3C9EP6P --registry registry.toml")]
+  urepo resolver --registry r.toml --service example.org/r/2026/11.21.02.13 --listen 127.0.0.1:8081
+  urepo resolver register 8JMKD3MGP8W/3C9EP6P --registry r.toml --key-file archive.key
+  urepo resolver list --registry r.toml
+  urepo resolver remove 8JMKD3MGP8W/3C9EP6P --registry r.toml")]
 pub(crate) struct ResolverCommand {
     #[command(subcommand)]
     action: Option<Action>,

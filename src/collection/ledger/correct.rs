@@ -159,8 +159,10 @@ impl Collection {
         if let Some(item) = locks.item(&Lookup::new(self), name)? {
             item.take_out()?;
         }
+        let was = self.last_record(name)?.and_then(|line| line.state());
+        let correction = Correction { name: name.clone(), was, is: Actual::Lost };
         let event = Event::new(EventKind::Loss, name, waiter.clock.now(), agent);
-        let note = Some("given up as lost".to_owned());
+        let note = Some(correction.to_string());
         Ok(self.record(&locks, &[Event { note, ..event }])?)
     }
 

@@ -119,6 +119,11 @@ impl Collection {
         }
     }
 
+    /// Whether there is a ledger. A lost one is rebuilt from the items by the next writer.
+    pub fn has_ledger(&self) -> Result<bool, PathError> {
+        Ok(self.ledger()?.is_some())
+    }
+
     /// Whether the ledger was shortened or put back since this machine wrote it.
     pub fn is_ledger_put_back(&self) -> Result<bool, PathError> {
         let Some(note) = &self.head_note else { return Ok(false) };

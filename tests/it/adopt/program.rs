@@ -63,7 +63,7 @@ fn what_an_interrupted_run_left_is_taken_in_by_the_next() {
     std::fs::rename(world.path("later"), &item).unwrap();
     let ran = world.run("verify col");
     assert_eq!(ran.code, 20, "{}", ran.stderr);
-    let hint = "hint: `urepo adopt ROOT` finishes an adoption that was interrupted; ";
+    let hint = "hint: `urepo adopt ROOT` finishes an adoption that was interrupted";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
     world.run("adopt col").succeeded();
     world.run("verify col").succeeded();

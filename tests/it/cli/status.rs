@@ -134,8 +134,8 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
 error: 2 items with too few Copies, 1 item behind a newer state
-hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are missing
 
 "#]],
     );
@@ -149,8 +149,8 @@ Copy in `backup` is behind: example.org/archive/2026/11.21.02.13
 
 "#]],
         str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
 error: 2 items with too few Copies, 1 item behind a newer state
-hint: `urepo -c [WORLD]/archive copy --all --to COLLECTION` makes those that are missing
 
 "#]],
     );
@@ -166,8 +166,8 @@ backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
 error: 1 item behind a newer state
-hint: `urepo -c [WORLD]/archive copy example.org/archive/2026/11.21.02.13 --to [WORLD]/backup` brings a Copy up to date; an Original that was put back needs `urepo -c [WORLD]/backup recover --with [WORLD]/archive`
 
 "#]],
     );
@@ -179,7 +179,10 @@ Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
 Copy	behind	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 
 "#]],
-        str![[""]],
+        str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
+
+"#]],
     );
 }
 
@@ -200,8 +203,8 @@ backup   [WORLD]/backup   1 Original  0 Copy  0 Deleted        5 B
 
 "#]],
         str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 error: 1 item with two Originals, 1 item with too few Copies, 1 item behind a newer state
-hint: `urepo whereis example.org/archive/2026/11.21.02.13` shows where they are
 
 "#]],
     );
@@ -214,9 +217,10 @@ Original	original	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
 
 "#]],
         str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 error: `example.org/archive/2026/11.21.02.13` has two Originals
 caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
-hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13`, `urepo -c [WORLD]/backup show example.org/archive/2026/11.21.02.13`
+hint: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 
 "#]],
     );
@@ -234,9 +238,10 @@ Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
         str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has two Originals
 caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
-hint: compare them: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13`, `urepo -c [WORLD]/backup show example.org/archive/2026/11.21.02.13`
+hint: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 error: no item `01.01.00.00` in 2 known collections
 hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+hint: example.org/archive/2026/11.21.02.13: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 error: 2 of 3 items have problems
 
 "#]],
@@ -274,8 +279,8 @@ backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
 
 "#]],
         str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/backup`
 error: 1 item lost by its holder, 1 item vanished
-hint: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/backup` brings it back there; if it cannot be, `urepo -c [WORLD]/backup promote example.org/archive/2026/11.21.02.13`
 
 "#]],
     );
@@ -290,7 +295,11 @@ Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
 Copy	behind	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
 
 "#]],
-        str![[""]],
+        str![[r#"
+hint: example.org/archive/2026/11.21.02.13: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/backup`
+hint: example.org/archive/2026/11.21.02.14: a Copy of an item that was deleted: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.14 --from [WORLD]/archive`
+
+"#]],
     );
     // Deleted everywhere is an answer too.
     std::fs::remove_dir_all(world.path("backup").join(OTHER)).unwrap();
@@ -301,7 +310,10 @@ Copy	behind	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
 Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
 
 "#]],
-        str![[""]],
+        str![[r#"
+hint: example.org/archive/2026/11.21.02.14: the tombstone is missing, damaged or behind: `urepo -c [WORLD]/backup repair example.org/archive/2026/11.21.02.14`
+
+"#]],
     );
 }
 

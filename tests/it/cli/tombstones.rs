@@ -31,7 +31,14 @@ fn a_deletion_that_was_undone_removes_no_copy() {
     for line in ["delete {} --with b --yes", "copy --all --to b", "restore {}"] {
         world.run(&format!("-c archive {}", line.replace("{}", &name))).succeeded();
     }
-    let state_in_c = || world.run(&format!("-c c show {name} --json")).stdout;
+    // Its record, and not the remedies that follow.
+    let state_in_c = || {
+        let ran = world.run(&format!("-c c show {name} --json"));
+        let mut record: serde_json::Value =
+            serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+        record.as_object_mut().unwrap().remove("remedies");
+        record.to_string()
+    };
     let know = |root: &str| {
         let text = format!("[collections]\nknown = \"{}\"\n", world.path(root).display());
         world.write(".config/urepo/config.toml", text);
@@ -79,6 +86,7 @@ fn one_beside_its_original_is_told() {
 
     let hint = told_command(&world.run("-c archive status --with mirror").stderr);
     world.run(hint.trim_start_matches("urepo ")).succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
     world.run("-c archive status --with mirror").succeeded();
     world.run(&format!("-c archive delete {name} --with mirror")).succeeded();
     std::fs::rename(world.path("archive"), world.path("away")).unwrap();
@@ -95,6 +103,7 @@ fn one_beside_its_original_is_told() {
 
 /// The first command that a hint names.
 fn told_command(stderr: &str) -> String {
-    let (_, hint) = stderr.split_once("hint: `").unwrap();
-    hint.split_once('`').unwrap().0.replace("[WORLD]/", "")
+    let (_, hint) = stderr.split_once("hint: ").unwrap();
+    let (_, command) = hint.split_once('`').unwrap();
+    command.split_once('`').unwrap().0.replace("[WORLD]/", "")
 }

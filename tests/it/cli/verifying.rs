@@ -86,8 +86,8 @@ fn collections_that_contradict_each_other() {
         &ran.stderr,
         &name,
         str![[r#"
+hint: [NAME]: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/mirror`
 error: 2 contradictions between the collections
-hint: `urepo -c COLLECTION whereis ITEM` shows which collection has the newer state; `urepo -c COLLECTION recover --with COLLECTION` brings this one into line with it
 
 "#]],
     );
@@ -128,8 +128,8 @@ fn damage_is_told_with_its_collection_where_there_are_several() {
         &ran.stderr,
         &name,
         str![[r#"
+hint: [NAME]: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/mirror repair [NAME] --from [WORLD]/archive`
 error: 1 of 2 items damaged
-hint: `urepo -c COLLECTION repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]],
     );
@@ -149,7 +149,7 @@ fn records_name_the_collection() {
     assert_eq!(ran.code, 20);
     let told = records(&ran);
     let kinds: Vec<_> = told.iter().map(|record| record["type"].as_str().unwrap()).collect();
-    let summaries = ["collection", "collection", "summary"];
+    let summaries = ["collection", "collection", "remedy", "summary"];
     assert_eq!(kinds[..4], ["item", "item", "finding", "finding"]);
     assert_eq!(kinds[4..], summaries);
     let roots = ["archive", "mirror", "archive", "mirror", "archive", "mirror"];
@@ -164,7 +164,7 @@ fn records_name_the_collection() {
         assert_eq!(&told[at]["collection_id"], &json!(id), "{}", told[at]);
     }
     assert_eq!((&told[3]["finding"], &told[3]["id"]), (&json!("U401"), &json!(name)));
-    let end = &told[6];
+    let end = &told[7];
     for (what, count) in [
         ("collections", 2),
         ("compared", 1),
@@ -249,11 +249,11 @@ fn damage_ends_a_run_that_is_out_of_time_with_20() {
     let ran = world.run("-c archive verify -j 1 --time-limit 0");
     assert_eq!(ran.code, 20);
     snapbox::assert_data_eq!(
-        ran.stderr,
+        ran.stderr.replace(&name, "[NAME]"),
         str![[r#"
+hint: [NAME]: nothing in sight has the item whole: `urepo -c archive repair [NAME] --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss [NAME]`
 time is up; the next run continues from here
 error: 1 of 1 item damaged
-hint: `urepo -c archive repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed
 
 "#]]
     );
@@ -346,7 +346,7 @@ fn an_original_from_a_backup_that_has_moved_on_becomes_what_it_is_by_now() {
     backup.runs("-c archive migrate ITEM --leave-copy --to mirror");
     let ran = backup.put_back();
     assert_eq!(ran.code, 20, "{}", ran.stderr);
-    let hint = "`urepo -c COLLECTION recover --with COLLECTION` brings this one into line with it";
+    let hint = "`urepo -c [WORLD]/archive recover --with [WORLD]/mirror`";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
     backup.runs("-c archive recover --with mirror -y");
     assert_eq!(backup.world.run("verify archive mirror").succeeded(), "");

@@ -11,13 +11,13 @@ fn with_a_damaged_sidecar() {
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
@@ -30,7 +30,7 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: it has format 2; this urepo reads up to format 1
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
@@ -43,27 +43,27 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `state`: `Lost` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     world.write(&path, b"\xff\xfe");
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: byte 0 is not UTF-8
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     world.write(&path, whole.replace("\"a.txt\"", "\"../a.txt\""));
     refuses(&world, "-c archive manifest 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `path`: `../a.txt` is not a path below the payload
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     std::fs::remove_file(world.path(&path)).unwrap();
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
@@ -74,17 +74,17 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive manifest --root 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 
 "#]]);
     refuses(&world, "-c archive manifest --root --all", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
 error: 1 of 1 item could not be read
 hint: each is named above, with its reason
 
@@ -108,7 +108,7 @@ fn with_the_sidecar_of_another() {
         &ran.stderr,
         str![[r#"
 error: the sidecar of `example.org/archive/2026/11.21.02.13` is that of `example.org/archive/2026/11.21.02.14`
-hint: the item is lost: nothing in sight has it; if no other collection has it: `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
+hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
 
 "#]],
     );

@@ -4,11 +4,10 @@ use urepo::collection::{Actual, Collection, Corrected, Deviation, Event, EventKi
 use urepo::custody::{Custody, CustodyId};
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
+use urepo::sidecar::Sidecar;
 use urepo::verify::Code;
 
-use crate::support::{
-    TestClock, World, agent, change_item, forget_head, ledger_lines, waiter, write_ledger,
-};
+use crate::support::{TestClock, World, agent, forget_head, ledger_lines, waiter, write_ledger};
 
 /// An archive whose item was entitled, and whose ledger does not know.
 fn unlogged() -> (World, RepositoryName) {
@@ -83,10 +82,11 @@ fn what_was_copied_in_by_hand_is_recorded_by_a_person() {
     let name = world.run("-c archive new a.txt --no-title").line();
     let root = world.path("archive");
     let own = open(&world).id().to_owned();
-    change_item(&root, &name, |sidecar| {
-        let id = CustodyId::from(*b"stranger");
-        sidecar.custody = Custody::read(7, id, Vec::new(), own.clone(), None).unwrap();
-    });
+    let path = root.join(&name).join("item.toml");
+    let (mut sidecar, _) = Sidecar::read(&std::fs::read(&path).unwrap()).unwrap();
+    let id = CustodyId::from(*b"stranger");
+    sidecar.custody = Custody::read(7, id, Vec::new(), own, None).unwrap();
+    std::fs::write(&path, sidecar.to_text()).unwrap();
     let ran = world.run("-c archive verify");
     assert!(ran.stdout.starts_with("U109  warning "), "{}", ran.stdout);
     let (collection, clock) = (open(&world), TestClock::at("2027-01-01T00:00:00Z"));

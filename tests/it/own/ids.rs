@@ -177,5 +177,8 @@ fn roots_of_one_id_that_went_apart_are_refused_both() {
         assert!(world.run(&format!("-c {root} show {kept}")).code == 0);
     }
     world.run("-c copied recover --new-id --yes").succeeded();
+    // Each was changed, so a person says which line goes on.
+    assert_eq!(world.run(&format!("-c archive meta set {kept} title=x")).code, 23);
+    world.run(&format!("-c archive promote {kept} --discard --yes")).succeeded();
     is_original(&world, &kept);
 }

@@ -122,6 +122,8 @@ timestamp    [..]
 path         [WORLD]/mount/archive/example.org/archive/[..]
 holder       [..]
 exit 0
+warning: the ledger of `[WORLD]/mount/archive` was shortened or put back, so that changes of its items may be missing
+hint: the ledger is not the one that this machine wrote last: `urepo -c mount/archive recover --restored`
 
 "#]]
     );

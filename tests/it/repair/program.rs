@@ -166,6 +166,7 @@ fn named_collections_are_donors_unless_others_are_given() {
         str![[r#"
 repaired [NAME]: 1 file from [WORLD]/.config/urepo/../../backup
 left out gone: `[WORLD]/.config/urepo/../../gone` is not a collection
+`[WORLD]/.config/urepo/../../backup` is a backup of `[WORLD]/.config/urepo/../../archive`
 
 "#]],
     );

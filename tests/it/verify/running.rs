@@ -90,7 +90,11 @@ fn an_item_deleted_meanwhile_is_looked_at_again() {
     let world = World::with_item();
     let tombstone = {
         let other = World::with_item();
-        other.seal(NAME, |sidecar| sidecar.state = State::Deleted);
+        let own = world.open(&Watcher::default()).id().to_owned();
+        other.seal(NAME, |sidecar| {
+            sidecar.state = State::Deleted;
+            sidecar.custody = Custody::first(CustodyId::from([1; 8]), &own);
+        });
         fs::read(other.in_item("item.toml")).unwrap()
     };
     let (doc, staged) = (world.in_item("doc"), world.in_item("item.toml.new"));

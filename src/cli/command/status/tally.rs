@@ -187,7 +187,7 @@ impl Tally {
         if lacking > 0 && !is_reported {
             let name = escape::one_line(&known.collections[at].settings().name);
             self.unseen.push(format!(
-                "`{name}` lacks {}, which `urepo copy --all` brings",
+                "`{name}` lacks {}, which `urepo copy --all --to COLLECTION` brings",
                 human::count(lacking, "item")
             ));
         }
@@ -252,11 +252,17 @@ impl Tally {
                 root(at)
             )),
             // What speaks is whole here: only a person knows that the rest is lost.
-            (None, Some((at, name))) => failure.hint(format!(
-                "`--with COLLECTION` names the collection that holds it; `urepo -c {} promote {name} --lost COLLECTION` \
-                 makes a Copy the Original when that is lost",
-                root(*at)
-            )),
+            (None, Some((at, name))) => {
+                let is_one =
+                    |(kind, count): &(ConcernKind, u64)| kind.name == "orphan" && *count == 1;
+                let is_one = self.concerns.iter().any(is_one);
+                let which = if is_one { name.to_string() } else { "--all".to_owned() };
+                failure.hint(format!(
+                    "`--with COLLECTION` names the collection that holds it; `urepo -c {} promote {which} --lost \
+                     COLLECTION` makes a Copy the Original when that is lost",
+                    root(*at)
+                ))
+            }
             (None, None) if self.unseen.is_empty() => {
                 failure.hint("`urepo verify` in that collection says what is wrong")
             }

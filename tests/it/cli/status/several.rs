@@ -159,7 +159,8 @@ fn records_say_the_same() {
     let told = records(&ran);
     assert_eq!(ran.code, 3);
     let kinds: Vec<_> = told.iter().map(|record| record["type"].as_str().unwrap()).collect();
-    let expected = ["concern", "concern", "concern", "collection", "collection", "summary"];
+    let expected =
+        ["concern", "concern", "concern", "collection", "collection", "remedy", "summary"];
     assert_eq!(kinds, expected);
     assert!(told.iter().all(|record| record["version"] == 1));
     assert_eq!((&told[0]["id"], &told[0]["kind"]), (&json!(NAME), &json!("few-copies")));
@@ -172,7 +173,8 @@ fn records_say_the_same() {
         (&json!(2), &json!(1))
     );
     assert_eq!((&told[3]["path"], &told[3]["complete"]), (&json!("[WORLD]/archive"), &json!(true)));
-    let summary = &told[5];
+    assert_eq!((&told[5]["row"], &told[5]["id"]), (&json!("7g"), &json!(NAME)));
+    let summary = &told[6];
     assert_eq!((&summary["counts"]["items"], &summary["exit_code"]), (&json!(2), &json!(3)));
     assert_eq!(
         (&summary["counts"]["few_copies"], &summary["counts"]["behind"]),
@@ -182,13 +184,13 @@ fn records_say_the_same() {
 
     let told = records(&world.run(&format!("whereis --json {NAME}")));
     let standings: Vec<_> = told.iter().map(|record| &record["standing"]).collect();
-    assert_eq!(standings, [&json!("original"), &json!("behind"), &json!(null)]);
+    assert_eq!(standings, [&json!("original"), &json!("behind"), &json!("behind"), &json!(null)]);
     let holding = &told[1];
     assert_eq!((&holding["type"], &holding["id"]), (&json!("holding"), &json!(NAME)));
     assert_eq!((&holding["state"], &holding["collection"]), (&json!("Copy"), &json!("backup")));
     assert_eq!(holding["path"], format!("[WORLD]/backup/{NAME}"));
     assert_eq!((&holding["bytes"], &holding["sealed"]), (&json!(5), &json!(true)));
-    assert_eq!((&told[2]["counts"]["holdings"], &told[2]["exit_code"]), (&json!(2), &json!(0)));
+    assert_eq!((&told[3]["counts"]["holdings"], &told[3]["exit_code"]), (&json!(2), &json!(0)));
     let ran = world.run("whereis --json example.org/archive/1999/01.01.00.00");
     let told = records(&ran);
     assert_eq!((ran.code, &told[1]["exit_code"]), (21, &json!(21)));
@@ -250,6 +252,6 @@ fn collections_of_one_name_are_told_by_their_paths() {
     let told = world.run("status");
     let line = format!("Copy in `[WORLD]/backup` is behind: {NAME}\n");
     assert!(told.stdout.contains(&line), "{}", told.stdout);
-    let hint = format!("hint: `urepo -c [WORLD]/archive copy {NAME} --to [WORLD]/backup`");
+    let hint = format!("`urepo -c [WORLD]/backup copy {NAME} --from [WORLD]/archive`");
     assert!(told.stderr.contains(&hint), "{}", told.stderr);
 }

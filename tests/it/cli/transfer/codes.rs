@@ -11,7 +11,7 @@ use urepo::sidecar::Sidecar;
 
 use super::super::records;
 use super::{archive_and_mirror, is_clean, states, update};
-use crate::support::{World, agent, change_item, copy_item, tree, waiter};
+use crate::support::{World, agent, change_item, copy_item, forget, tree, waiter};
 
 /// Runs a line that has to end with `code`, in words and with records, and to change no item.
 #[track_caller]
@@ -50,6 +50,7 @@ fn of_states_that_do_not_go_together() {
     change_item(&mirror, name, |sidecar| sidecar.state = State::Deleted);
     both(&world, 23);
     std::fs::remove_dir_all(mirror.join("example.org")).unwrap();
+    forget(&mirror, name);
     // An Original that stays where it is.
     change_item(&archive, name, |sidecar| {
         sidecar.state = State::Original;

@@ -173,7 +173,7 @@ fn what_recovery_would_do() {
     let told = records(&world.run("-c archive recover -n --json"));
     let expected = json!({
         "type": "summary", "version": 1, "dry_run": true, "exit_code": 0,
-        "counts": { "items": 1, "failed": 0, "removed": 1 },
+        "counts": { "items": 1, "failed": 0, "left": 0, "removed": 1 },
     });
     assert_eq!(told, [expected]);
     assert_eq!(bytes_below(&world.path("")), before);

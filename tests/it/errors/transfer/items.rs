@@ -9,13 +9,13 @@ fn that_are_damaged() {
     std::fs::write(&file, "b").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: sha256 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d, in the sidecar ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
-hint: the item is lost: nothing in sight has it; if no other collection has it: `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
 
 "#]]);
     std::fs::write(&file, "longer").unwrap();
     refuses(&world, "-c archive copy --all --to mirror", 3).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: 6 B, in the sidecar 1 B
-hint: the item is lost: nothing in sight has it; if no other collection has it: `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
 error: 1 of 1 item could not be copied
 hint: each is named above, with its reason
 
@@ -23,20 +23,20 @@ hint: each is named above, with its reason
     std::fs::remove_file(&file).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is missing
-hint: the item is lost: nothing in sight has it; if no other collection has it: `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
 
 "#]]);
     symlink("/etc/passwd", &file).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: a link stands for it
-hint: the item is lost: nothing in sight has it; if no other collection has it: `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
 
 "#]]);
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is not a file
-hint: the item is lost: nothing in sight has it; if no other collection has it: `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
 
 "#]]);
 }
@@ -62,13 +62,13 @@ hint: only payload without its sidecar is left: `urepo -c archive repair example
     std::fs::write(&sidecar, "format = ?").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: line 1, column 10: string values must be quoted, expected literal string
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal --from [WORLD]/mirror`
+hint: `urepo -c [WORLD]/archive verify example.org/archive/2026/11.21.02.13` says what is wrong, and what to do
 
 "#]]);
     std::fs::remove_file(&sidecar).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it is missing
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal --from [WORLD]/mirror`
+hint: `urepo -c [WORLD]/archive verify example.org/archive/2026/11.21.02.13` says what is wrong, and what to do
 
 "#]]);
 }

@@ -49,7 +49,8 @@ hint: the Original is behind, as after a backup was put back: `urepo -c archive 
 error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has the Original, which is behind
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
-hint: the ledger lacks the line of the last change: `urepo -c mirror recover`
+hint: the item was changed in two collections, and neither follows the other: `urepo -c [WORLD]/archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror`
+hint: or `urepo -c mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
 
 "#]]);
 }
