@@ -115,7 +115,7 @@ impl Failure {
         self.about.as_ref().and_then(|about| about.remedies.as_deref()).unwrap_or_default()
     }
 
-    /// What to do: the remedies of its item, or else the hint.
+    /// Its remedies: those of the item, or else the hint.
     pub(crate) fn hints(&self) -> Vec<String> {
         match self.remedies() {
             [] => self.hint.iter().cloned().collect(),

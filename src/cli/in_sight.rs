@@ -171,7 +171,7 @@ impl<'a> InSight<'a> {
     }
 
     fn places(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Place> {
-        // What cannot be read is not in sight.
+        // Unreadable collections are out of sight.
         let mut places = places(name, &self.collections, &mut Vec::new());
         for place in places.iter_mut().filter(|place| damaged.contains(&place.at)) {
             place.damage.get_or_insert(Damage::Payload);

@@ -211,17 +211,6 @@ pub fn remedy<'a>(places: &'a [Place], at: &str) -> Option<Remedy<'a>> {
     found.filter(|found| found.way != Way::Others)
 }
 
-/// The remedies of the item in all `places`, each once, in the order of the table.
-pub fn remedies(places: &[Place]) -> Vec<Remedy<'_>> {
-    let mut found: Vec<Remedy<'_>> = Vec::new();
-    for place in places {
-        let next = remedy(places, &place.at);
-        found.extend(next.filter(|next| !found.iter().any(|known| known.way == next.way)));
-    }
-    found.sort_by_key(|remedy| remedy.row);
-    found
-}
-
 /// The holding or line that speaks in `places`.
 pub fn speaks(places: &[Place]) -> Option<&Holding> {
     View::of(places).top.map(|top| top.highest)

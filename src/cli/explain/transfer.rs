@@ -59,7 +59,7 @@ impl Explain for TransferError {
     }
 }
 
-/// What an interrupted migration waits for that is still open, where no row of the table says it.
+/// The condition that an open migration waits for, where no row of the table has it.
 fn way_out(giver: &Path, why: &StillOpen) -> String {
     match why {
         StillOpen::OutOfSight { .. } => "mount it, and repeat".to_owned(),

@@ -41,7 +41,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
         ],
     ),
     ("sidecar", 3_154, &["src/sidecar"]),
-    ("custody", 1_814, &["src/custody"]),
+    ("custody", 1_805, &["src/custody"]),
     (
         "describe",
         2_645,

@@ -35,7 +35,7 @@ pub(super) fn correct(
             "give up {items} that should be here? `urepo verify` then stops reporting {them}"
         );
         if yes {
-            // What a cron job gives up may lie on a disk that is not mounted.
+            // A cron job would give up items on a disk that is only unmounted.
             let name = &planned
                 .added
                 .iter()

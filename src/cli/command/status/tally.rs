@@ -251,7 +251,7 @@ impl Tally {
                 "`urepo -c {} copy --all --to COLLECTION` makes those that are missing",
                 root(at)
             )),
-            // What speaks is whole here: only a person knows that the rest is lost.
+            // The newest state is whole here: only a person knows that its Original is lost.
             (None, Some((at, name))) => {
                 let is_one =
                     |(kind, count): &(ConcernKind, u64)| kind.name == "orphan" && *count == 1;

@@ -185,7 +185,7 @@ impl<'a> Ending<'a> {
         }
     }
 
-    /// What the table of remedies cannot know: what a person did by hand, and what this user may not read.
+    /// Hints outside the table of remedies: for edits by hand, and for paths that this user may not read.
     fn hint(&self) -> Option<&'static str> {
         let is_only = |code: Code| {
             let damage = || self.seen.iter().filter(|it| it.severity() == Severity::Damage);
