@@ -6,7 +6,7 @@ use super::look::sidecar_of;
 use super::{AdoptError, Outcome, Plan};
 use crate::agent::Agent;
 use crate::collection::{Collection, Event, EventKind, Here, StoredItem, Writer, lock_changes};
-use crate::custody::{Custody, CustodyId};
+use crate::custody::Permit;
 use crate::disk::{Dir, PathError};
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::{Entry, State, Totals};
@@ -108,7 +108,10 @@ fn write(
     collection: &Collection,
     now: Instant,
 ) -> Result<(PathBuf, Here), AdoptError> {
-    let sidecar = sidecar(ready, collection.custody_id()?, collection.id(), now);
+    // Which archive has the Original of a Copy is unknown.
+    let holder = if ready.plan.state == State::Original { collection.id() } else { "" };
+    let permit = Permit::issue(collection.custody_id()?, holder);
+    let sidecar = sidecar(ready, &permit, now);
     let (staged, mut file) = writer.create_staged_file()?;
     let mut bytes = 0;
     sidecar.write_with(&ready.entries, |piece| {
@@ -118,7 +121,7 @@ fn write(
     if bytes > MAX_BYTES {
         return Err(AdoptError::TooManyFiles { name: ready.plan.name.to_string() });
     }
-    Ok((staged, Here::of(&sidecar)))
+    Ok((staged, Here::under(&permit, sidecar.state, sidecar.changed())))
 }
 
 enum Put {
@@ -139,10 +142,8 @@ fn put(writer: &Writer, staged: &Path, root: &Dir, ready: &Ready) -> Result<Put,
     }
 }
 
-fn sidecar(ready: &Ready, id: CustodyId, own: &str, now: Instant) -> Sidecar {
+fn sidecar(ready: &Ready, permit: &Permit, now: Instant) -> Sidecar {
     let Ready { plan, entries, .. } = ready;
-    // Which archive has the Original of a Copy is unknown.
-    let holder = if plan.state == State::Original { own } else { "" };
     let created = plan.name.instant();
     let mut origin = toml::Table::new();
     let adopted = toml::Value::String(now.floor(SECOND).to_string());
@@ -157,7 +158,7 @@ fn sidecar(ready: &Ready, id: CustodyId, own: &str, now: Instant) -> Sidecar {
         target: plan.target.clone(),
         transferable: true,
         access: Access::default(),
-        custody: Custody::first(id, holder),
+        custody: permit.custody().clone(),
         metadata: plan.metadata.clone(),
         relations: plan.relations.clone(),
         origin,

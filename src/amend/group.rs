@@ -5,21 +5,25 @@ use std::ops::ControlFlow;
 use super::{AmendError, Amender, Amendment, Plan, plan};
 use crate::agent::Caller;
 use crate::collection::{
-    self, ChangeLocks, CollectionError, Event, EventKind, Here, Line, Lookup, Outcomes,
-    ReadSidecar, Rewrite, StoredItem, Writer, carry_out, lock_changes,
+    self, ChangeLocks, CollectionError, Event, EventKind, Lookup, Outcomes, ReadSidecar, Rewrite,
+    StoredItem, Writer, carry_out, lock_changes,
 };
-use crate::custody::{self, Holding};
-use crate::holdings::with_line;
+use crate::custody::{Holding, Permit};
+use crate::holdings::with_line_read;
 use crate::identity::RepositoryName;
 use crate::sidecar::Amended;
 
 /// Receives the result of each item, in order, and says whether to go on.
 pub type Report<'r> = dyn FnMut(&RepositoryName, Result<Plan, AmendError>) -> ControlFlow<()> + 'r;
 
-/// A planned change, and what the neighbours have of the item: under the lock they are not asked again.
+/// A planned change, and what it was made from: under the lock, neither the neighbours nor an unchanged sidecar are asked
+/// again.
 pub(crate) struct Planned {
     plan: Plan,
+    read: ReadSidecar,
+    own: Holding,
     neighbours: Vec<Holding>,
+    permit: Permit,
 }
 
 impl Amender<'_> {
@@ -49,26 +53,35 @@ impl Amender<'_> {
         item: &StoredItem,
         amendment: &Amendment<'_>,
         look: impl FnOnce(&Holding) -> Vec<Holding>,
-    ) -> Result<(ReadSidecar, Planned), AmendError> {
+    ) -> Result<Planned, AmendError> {
         let read = item.read_sidecar()?;
         let mut plan = plan(&read.sidecar, read.seal, &*amendment.change)?;
+        let own = item.holding(&read, self.collection.id())?;
+        let neighbours = look(&own);
+        let permit = self.permit(&plan.name, &own, &neighbours)?;
         if !plan.changes.is_empty() {
-            let (id, now) = (self.collection.custody_id()?, self.caller.clock.now());
-            let amended = plan.sidecar.amended(id, Amended::Description, now, []);
+            let now = self.caller.clock.now();
+            let amended = plan.sidecar.amended(&permit, Amended::Description, now, []);
             plan.sidecar = amended.map_err(|cause| CollectionError::Unchangeable {
                 name: item.name().clone(),
                 cause,
             })?;
         }
-        let own = item.holding(&read, self.collection.id())?;
-        let neighbours = look(&own);
-        let mut seen = with_line(self.collection, item.name(), &own)?;
+        Ok(Planned { plan, read, own, neighbours, permit })
+    }
+
+    /// The permit for the holding `own`, by the last line of the ledger and by what the neighbours have.
+    fn permit(
+        &self,
+        name: &RepositoryName,
+        own: &Holding,
+        neighbours: &[Holding],
+    ) -> Result<Permit, AmendError> {
+        let mut seen = with_line_read(self.collection, name, own)?;
         seen.extend(neighbours.iter().cloned());
-        custody::may_change(&own, &seen).map_err(|refusal| {
-            let (name, refusal) = (item.name().clone(), Box::new(refusal));
-            AmendError::Refused { name, refusal }
-        })?;
-        Ok((read, Planned { plan, neighbours }))
+        Permit::amend(own, &seen, self.collection.custody_id()?).map_err(|refusal| {
+            AmendError::Refused { name: name.clone(), refusal: Box::new(refusal) }
+        })
     }
 
     /// Changes locked items. `outcomes` has their plans, at the places in `changing`.
@@ -110,14 +123,22 @@ impl Amender<'_> {
     ) -> Result<(Option<Rewrite<'l>>, Plan), AmendError> {
         let item = locks.item(lookup, &amendment.name)?;
         let item = item.ok_or_else(|| self.collection.absent(&amendment.name))?;
-        let neighbours = |_: &Holding| planned.neighbours.clone();
-        let (read, Planned { plan, .. }) = self.planned(&item, amendment, neighbours)?;
+        let again;
+        let Planned { plan, read, permit, .. } = if item.has_version(planned.read.version)? {
+            // The line may have been written since.
+            self.permit(&planned.plan.name, &planned.own, &planned.neighbours)?;
+            planned
+        } else {
+            let neighbours = |_: &Holding| planned.neighbours.clone();
+            again = self.planned(&item, amendment, neighbours)?;
+            &again
+        };
         if plan.changes.is_empty() {
-            return Ok((None, plan));
+            return Ok((None, plan.clone()));
         }
-        let text = read.rewritten(&plan.name, &plan.sidecar)?;
-        let line = Line { event: self.event(&plan), after: Here::of(&plan.sidecar) };
-        Ok((Some(Rewrite { item, version: read.version, text, line }), plan))
+        let after = (permit, plan.sidecar.clone());
+        let rewrite = Rewrite::new(item, read, after, self.event(plan))?;
+        Ok((Some(rewrite), plan.clone()))
     }
 
     fn event(&self, plan: &Plan) -> Event {
@@ -143,11 +164,11 @@ impl<'c> collection::Change<Amendment<'c>> for Amender<'_> {
     fn plan(&self, amendment: &Amendment<'c>) -> Result<Planned, AmendError> {
         let item = self.collection.named_item(&amendment.name)?;
         let look = |own: &Holding| self.sight.look(item.name(), own);
-        let (read, planned) = self.planned(&item, amendment, look)?;
+        let planned = self.planned(&item, amendment, look)?;
         let plan = &planned.plan;
         if self.writer.is_none() && !plan.changes.is_empty() {
             // A plan refuses what the change would refuse.
-            read.rewritten(&plan.name, &plan.sidecar)?;
+            planned.read.rewritten(&plan.name, &plan.sidecar)?;
         }
         Ok(planned)
     }
@@ -165,6 +186,7 @@ impl<'c> collection::Change<Amendment<'c>> for Amender<'_> {
         if changing.is_empty() {
             return Ok(outcomes);
         }
+        self.sight.follow();
         let changing: Vec<_> =
             changing.into_iter().map(|(at, (it, planned))| (at, *it, *planned)).collect();
         if let Some(locks) = self.locks.filter(|locks| locks.cover(self.collection)) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::kept_sidecars::{KeptSidecar, SidecarCache};
-use super::{Collection, CollectionError};
+use super::{Collection, CollectionError, Here};
 use crate::custody::{Has, Holding};
 use crate::disk::{Dir, FileStat, Kind, PathError, StoredFile, Version};
 use crate::identity::{Identifier, RepositoryName};
@@ -40,6 +40,11 @@ impl ReadSidecar {
     /// The entries of the payload that belongs beside this sidecar: tombstones and stubs have none.
     pub(crate) fn listed(&self) -> &[Entry] {
         if self.sidecar.state.has_payload() { &self.sidecar.files } else { &[] }
+    }
+
+    /// The holding with this sidecar, for the ledger.
+    pub(crate) fn here(&self) -> Here {
+        Here::of(&self.sidecar)
     }
 
     /// The text that the sidecar of `name` gets as `after`.

@@ -25,10 +25,17 @@ pub enum Step {
     MoveCopy,
     /// The deletion replaces the Copy of the receiver.
     Bury,
-    /// The Original becomes a tombstone.
-    Delete,
-    /// The Copy becomes a stub.
+}
+
+/// What a deletion leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// A new tombstone, of the Original.
+    Bury,
+    /// A stub, of a Copy. The caller makes sure that its contents are elsewhere.
     Drop,
+    /// The same tombstone again: the payload had come back from this deletion, of this date.
+    Repeat(Instant),
 }
 
 /// Why a change is refused. `at` is the id of the collection whose holding stands against it.
@@ -124,7 +131,7 @@ impl Refusal {
 
 /// Makes sure that the collection with `own` may change the item: it is the Original, nothing is ceded, and no holding or
 /// line in sight is newer.
-pub fn may_change(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
+pub(super) fn may_change(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
     let holder = || own.custody.holder().to_owned();
     match own.has {
         Has::Payload => {}
@@ -250,22 +257,22 @@ fn travel(gone: &Holding, there: Option<&Holding>) -> Result<Step, Refusal> {
 
 /// Decides about the deletion of the holding `own`: an Original leaves a tombstone, a Copy a stub. The caller makes sure
 /// that the contents of a Copy are elsewhere.
-pub fn delete(own: &Holding, seen: &[Holding]) -> Result<Step, Refusal> {
+pub(super) fn delete(own: &Holding, seen: &[Holding]) -> Result<Deletion, Refusal> {
     if !own.has_payload() || own.is_own() || own.custody.ceded().is_some() {
-        return may_change(own, seen).map(|()| Step::Delete);
+        return may_change(own, seen).map(|()| Deletion::Bury);
     }
     match highest(seen) {
         // This is the place of the Original: without the Copy, nothing shows that the Original is lost.
         Some(top) if top.rank() > own.rank() && top.custody.holder() == own.at => {
             Err(Refusal::Newer { at: own.at.clone() })
         }
-        _ => Ok(Step::Drop),
+        _ => Ok(Deletion::Drop),
     }
 }
 
 /// The custody of the deletion that the payload of `own` has come back from, as by a backup: its own collection's, or one that
 /// had travelled there. `None` if nothing in sight speaks for that. The tombstone is written again, with this custody.
-pub fn deleted_before(own: &Holding, seen: &[Holding]) -> Option<(Custody, Instant)> {
+pub(super) fn deleted_before(own: &Holding, seen: &[Holding]) -> Option<(Custody, Instant)> {
     let top =
         speaking(seen).filter(|top| own.has_payload() && top.is_deletion() && top.covers(own))?;
     let is_line = |it: &Holding| {
@@ -278,7 +285,7 @@ pub fn deleted_before(own: &Holding, seen: &[Holding]) -> Option<(Custody, Insta
 
 /// Makes sure that the tombstone `own` may become the Original again: it is this collection's own deletion, and nothing in
 /// sight is higher.
-pub fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
+pub(super) fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
     if own.has != Has::Tombstone || !own.is_own() {
         return Err(Refusal::DeletedThere { at: own.custody.holder().to_owned() });
     }
@@ -291,7 +298,7 @@ pub fn restore(own: &Holding, seen: &[Holding]) -> Result<(), Refusal> {
 /// Decides whether the holding `own` becomes the Original, by a person's word that the collections `lost` are lost, or to
 /// end a fork. `seen` are the holdings and lines of the others in sight, with its own line. Returns the custodies that the
 /// new one takes over. Other lines are given up only if `discard` says so.
-pub fn promote<'a>(
+pub(super) fn promote<'a>(
     own: &Holding,
     seen: &'a [Holding],
     lost: &[&str],
@@ -497,8 +504,8 @@ mod tests {
         assert_eq!(may_change(&ceded, &[]), Err(Refusal::Ceded { at: "A".to_owned() }));
         let copy = holding("B", Has::Payload, one);
         assert_eq!(may_change(&copy, &[]), Err(Refusal::Copy { holder: "A".to_owned() }));
-        assert_eq!(delete(&own, std::slice::from_ref(&own)), Ok(Step::Delete));
-        assert_eq!(delete(&copy, std::slice::from_ref(&own)), Ok(Step::Drop));
+        assert_eq!(delete(&own, std::slice::from_ref(&own)), Ok(Deletion::Bury));
+        assert_eq!(delete(&copy, std::slice::from_ref(&own)), Ok(Deletion::Drop));
         let back = holding("A", Has::Line, at_b);
         let newer = Err(Refusal::Newer { at: "B".to_owned() });
         assert_eq!(delete(&copy, &[copy.clone(), back]), newer, "the Original was put back");

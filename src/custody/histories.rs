@@ -152,12 +152,12 @@ impl World {
 
     fn amend(&mut self, c: usize, sight: &[usize]) {
         let Some(Item { holding, edits }) = self.items[c].clone() else { return };
-        if may_change(&holding, &self.with(c, sight)).is_err() {
-            return;
-        }
+        let id = self.id();
+        let Ok(permit) = Permit::amend(&holding, &self.with(c, sight), id) else { return };
         self.edits += 1;
-        let (id, changed) = (self.id(), self.later(holding.changed));
-        self.place(c, Has::Payload, holding.custody.amended(id), changed, edits | 1 << self.edits);
+        let changed = self.later(holding.changed);
+        let custody = permit.custody().clone();
+        self.place(c, Has::Payload, custody, changed, edits | 1 << self.edits);
     }
 
     fn copy(&mut self, a: usize, b: usize) {
@@ -214,28 +214,30 @@ impl World {
             let there = self.items[*other].as_ref().filter(|_| *other != c);
             there.is_some_and(|it| it.holding.has_payload() && it.edits & edits == edits)
         });
-        match delete(&holding, &self.with(c, sight)) {
-            Ok(Step::Drop) if !is_elsewhere => {}
-            Ok(Step::Drop) => self.place(c, Has::Stub, holding.custody, holding.changed, edits),
-            Ok(_) => {
-                let (id, changed) = (self.id(), self.later(holding.changed));
-                self.place(
-                    c,
-                    Has::Tombstone,
-                    holding.custody.passed_to(NAMES[c], id),
-                    changed,
-                    edits,
-                );
+        let id = self.id();
+        let Ok((deletion, permit)) = Permit::delete(&holding, &self.with(c, sight), id) else {
+            return;
+        };
+        let custody = permit.custody().clone();
+        match deletion {
+            Deletion::Drop if !is_elsewhere => {}
+            Deletion::Drop => self.place(c, Has::Stub, custody, holding.changed, edits),
+            Deletion::Repeat(date) => self.place(c, Has::Tombstone, custody, date, edits),
+            Deletion::Bury => {
+                let changed = self.later(holding.changed);
+                self.place(c, Has::Tombstone, custody, changed, edits);
             }
-            Err(_) => {}
         }
     }
 
     fn restore(&mut self, c: usize, sight: &[usize]) {
         let Some(Item { holding, edits }) = self.items[c].clone() else { return };
-        if restore(&holding, &self.with(c, sight)).is_ok() && !self.trash[c].is_empty() {
-            let custody = holding.custody.passed_to(NAMES[c], self.id());
-            self.place(c, Has::Payload, custody, holding.changed, edits);
+        let id = self.id();
+        let permit = Permit::restore(&holding, &self.with(c, sight), id);
+        if let Ok(permit) = permit.as_ref()
+            && !self.trash[c].is_empty()
+        {
+            self.place(c, Has::Payload, permit.custody().clone(), holding.changed, edits);
         }
     }
 
@@ -246,7 +248,7 @@ impl World {
         }
         let seen = self.with(c, sight);
         let discard = if self.below(8) == 0 { Discard::Accept } else { Discard::Refuse };
-        let Ok(taken) = promote(&holding, &seen, &[NAMES[lost]], discard) else { return };
+        let Ok(taken) = decide::promote(&holding, &seen, &[NAMES[lost]], discard) else { return };
         let top = highest(seen.iter().filter(|it| it.at != NAMES[lost])).unwrap_or(&holding);
         if top.custody.id() == holding.custody.id() && holding.is_original() && taken.is_empty() {
             return;
@@ -314,8 +316,10 @@ impl World {
                     leaves,
                 );
             }
-            Interrupted::KeepAbove(there) => {
-                let custody = holding.custody.kept_above(&there.custody, self.id());
+            end @ Interrupted::KeepAbove(_) => {
+                let id = self.id();
+                let permit = Permit::end(&end, &holding.custody, &seen, id).unwrap();
+                let custody = permit.custody().clone();
                 self.place(c, Has::Payload, custody, holding.changed, edits);
             }
             Interrupted::ComeUp(_) => {

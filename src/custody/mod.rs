@@ -11,6 +11,7 @@
 //! | `mod` | the custody, and how each change continues it |
 //! | `judge` | the standing of each holding in sight |
 //! | `decide` | what a copy, a migration, a deletion may do |
+//! | `permit` | the custody that a change writes, which only a decision gives |
 //! | `recovery` | how an interrupted migration ends, and how a holding that is behind comes up |
 //! | `remedy` | the one command that ends what is wrong |
 //!
@@ -24,6 +25,7 @@ mod decide;
 #[cfg(test)]
 mod histories;
 mod judge;
+mod permit;
 mod recovery;
 pub mod remedy;
 
@@ -32,10 +34,9 @@ use std::str::FromStr;
 
 use crate::identity::Instant;
 
-pub use decide::{
-    Discard, Refusal, Step, Verb, decide, delete, deleted_before, may_change, promote, restore,
-};
+pub use decide::{Deletion, Discard, Refusal, Step, Verb, decide};
 pub use judge::{Speaking, Standing, Verdict, highest, judge, speaking};
+pub use permit::Permit;
 pub use recovery::{Authority, Interrupted, LineUp, interrupted, line_up, rebuild};
 
 /// The largest number of ids that a custody follows. What has more changes between two contacts is a fork.

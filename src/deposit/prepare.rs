@@ -10,7 +10,7 @@ use super::sidecars::SidecarWriter;
 use super::{DepositError, DuplicateIndex, Outcome, duplicates};
 use crate::clock::Clock;
 use crate::collection::{Collection, CollectionError, Here, Issuer, Label, Writer};
-use crate::custody::Custody;
+use crate::custody::Permit;
 use crate::flow::{Flow, Reservation};
 use crate::identity::SECOND;
 use crate::interrupt::Interrupt;
@@ -131,9 +131,8 @@ impl Preparer<'_, '_> {
         for (staged, label) in labelled {
             match self.collection.custody_id() {
                 Ok(id) => {
-                    let custody = Custody::first(id, self.collection.id());
-                    let changed = now.max(label.date);
-                    let here = Here { state: State::Original, custody, changed };
+                    let permit = Permit::issue(id, self.collection.id());
+                    let here = Here::under(&permit, State::Original, now.max(label.date));
                     named.push(LabeledItem { staged, label, here });
                 }
                 Err(error) => group.ended.push(staged.fails(DepositError::from(error))),

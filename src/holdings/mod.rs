@@ -49,7 +49,7 @@ pub use places::places;
 pub use reading::holdings;
 pub(crate) use reading::{holdings_with, read};
 pub use sight::Sight;
-pub(crate) use sight::{Seen, line_of, with_line};
+pub(crate) use sight::{Seen, line_of, with_line, with_line_read};
 pub use survey::{Report, Survey};
 pub(crate) use unused::Arrival;
 pub use unused::{Peers, UnseenRule};

@@ -95,7 +95,8 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
     for (at, collection) in collections.iter().enumerate() {
         let own = all.iter_mut().find(|it| it.collection == at);
         let rule = own.as_ref().map(|own| own.seen(id(at)));
-        match (line_below(name, collection, rule.as_ref()), own) {
+        let line = collection.follow_ledger();
+        match (line.and_then(|()| line_below(name, collection, rule.as_ref())), own) {
             (Ok(line), _) => lines.extend(line),
             // An error is never an absence.
             (Err(error), Some(own)) => own.record = Err(error.into()),

@@ -37,6 +37,14 @@ impl<'a> Sight<'a> {
         Sight { neighbours: &[], looks_first: LooksFirst::AtLines }
     }
 
+    /// Reads the ledgers of the neighbours on to their ends, as far as they can be read: once a group of items.
+    pub(crate) fn follow(&self) {
+        for neighbour in self.neighbours {
+            // One that can no longer be read speaks by what was read.
+            let _ = neighbour.follow_ledger();
+        }
+    }
+
     /// The neighbours' holdings of the item `name` that may stand against `own`. It needs no lock: a neighbour that changes
     /// later does so by its own look, and the end is a fork or a holding that is behind, both of which are reported.
     ///
@@ -77,7 +85,8 @@ impl Seen {
                 seen.unread.push((at, error));
                 None
             });
-            match line_below(name, collection, own.as_ref()) {
+            let line = collection.follow_ledger();
+            match line.and_then(|()| line_below(name, collection, own.as_ref())) {
                 Ok(line) => seen.holdings.extend(own.into_iter().chain(line)),
                 Err(error) => seen.unread.push((at, error.into())),
             }
@@ -112,17 +121,18 @@ pub(crate) fn line_of(
     collection: &Collection,
     name: &RepositoryName,
 ) -> Result<Option<Holding>, PathError> {
+    collection.follow_ledger()?;
     line_below(name, collection, None)
 }
 
-/// The same, with what it follows of `own`, which lies in the directory of the item. A line lists no ids, but a change follows
+/// The same by the ledger as far as it was read, with what it follows of `own`, which lies in the directory of the item. A line lists no ids, but a change follows
 /// the contents that it replaces: those that have a line of their own here. What was put into the directory by hand has none.
 pub(super) fn line_below(
     name: &RepositoryName,
     collection: &Collection,
     own: Option<&Holding>,
 ) -> Result<Option<Holding>, PathError> {
-    let recorded = collection.last_record(name)?;
+    let recorded = collection.last_record_read(name)?;
     let Some(mut line) = recorded.and_then(|line| line.as_holding(collection.id())) else {
         return Ok(None);
     };
@@ -141,6 +151,16 @@ pub(super) fn line_below(
 
 /// The holding `own` with the line of its collection: what a change of it alone has in sight.
 pub(crate) fn with_line(
+    collection: &Collection,
+    name: &RepositoryName,
+    own: &Holding,
+) -> Result<Vec<Holding>, PathError> {
+    collection.follow_ledger()?;
+    with_line_read(collection, name, own)
+}
+
+/// The same by the ledger as far as it was read, for a change that looks again under the lock.
+pub(crate) fn with_line_read(
     collection: &Collection,
     name: &RepositoryName,
     own: &Holding,

@@ -6,10 +6,10 @@ use super::Change::{Nothing, Promoted};
 use super::{Loss, PromotionError, Registrar};
 use crate::agent::Caller;
 use crate::collection::{
-    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, Lookup,
-    Outcomes, ReadSidecar, Rewrite, StoredItem, carry_out, lock_changes_with,
+    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Lookup, Outcomes,
+    ReadSidecar, Rewrite, StoredItem, carry_out, lock_changes_with,
 };
-use crate::custody::{self, Custody, Has};
+use crate::custody::{self, Has, Permit};
 use crate::holdings::{Seen, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -24,8 +24,8 @@ pub type Report<'r> =
 struct Decision<'c> {
     item: StoredItem,
     read: ReadSidecar,
-    /// The new custody; `None` if nothing in sight disagrees with the Original here.
-    custody: Option<Custody>,
+    /// `None` if nothing in sight disagrees with the Original here.
+    permit: Option<Permit>,
     /// The other collections that hold the item.
     holders: Vec<&'c Collection>,
 }
@@ -61,8 +61,8 @@ impl Registrar<'_> {
         loss: &Loss<'l>,
     ) -> Result<Option<Proven<'l>>, PromotionError> {
         let Caller { progress, interrupt, .. } = &self.caller;
-        let Decision { item, read, custody, holders } = self.decide(name, loss)?;
-        if custody.is_none() {
+        let Decision { item, read, permit, holders } = self.decide(name, loss)?;
+        if permit.is_none() {
             return Ok(None);
         }
         let proof = verify::prove(&item, Depth::FromDisk, *progress, interrupt);
@@ -98,17 +98,16 @@ impl Registrar<'_> {
                 .iter()
                 .all(|it| !(it.has_payload() || it.has == Has::Tombstone) || own.covers(it));
         if is_settled {
-            return Ok(Decision { item, read, custody: None, holders });
+            return Ok(Decision { item, read, permit: None, holders });
         }
         let lost: Vec<_> = loss.collections.iter().map(String::as_str).collect();
-        let taken = custody::promote(&own, &seen, &lost, loss.discard).map_err(|refusal| {
+        let id = self.collection.custody_id()?;
+        let permit = Permit::promote(&own, &seen, (&lost, loss.discard), id);
+        let permit = permit.map_err(|refusal| {
             let (name, path) = (item.name().clone(), self.collection.path().to_path_buf());
             PromotionError::Refused { name, refusal: Box::new(refusal), path }
         })?;
-        let highest = seen.iter().map(|it| it.custody.epoch()).max().unwrap_or_default();
-        let id = self.collection.custody_id()?;
-        let custody = own.custody.promoted(self.collection.id(), id, highest, &taken);
-        Ok(Decision { item, read, custody: Some(custody), holders })
+        Ok(Decision { item, read, permit: Some(permit), holders })
     }
 
     fn event(
@@ -183,18 +182,16 @@ impl Promoting<'_, '_> {
         Proven { name, text, .. }: &Proven<'_>,
     ) -> Result<Rewrite<'k>, PromotionError> {
         let Promoting { registrar, loss } = self;
-        let Decision { read, custody, .. } = registrar.decide(name, loss)?;
+        let Decision { read, permit, .. } = registrar.decide(name, loss)?;
         let item = locks.item(lookup, name)?;
         let item = item.ok_or_else(|| registrar.collection.absent(name))?;
-        let Some(custody) = custody.filter(|_| read.text == *text) else {
+        let Some(permit) = permit.filter(|_| read.text == *text) else {
             let path = registrar.collection.path().to_path_buf();
             return Err(CollectionError::Changed { name: name.clone(), path }.into());
         };
         let before = read.sidecar.custody.holder().to_owned();
-        let after = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
-        let text = read.rewritten(name, &after)?;
+        let after = Sidecar { state: State::Original, ..read.sidecar.clone() };
         let event = registrar.event(name, &after, before, loss);
-        let line = Line { event, after: Here::of(&after) };
-        Ok(Rewrite { item, version: read.version, text, line })
+        Ok(Rewrite::new(item, &read, (&permit, after), event)?)
     }
 }

@@ -1,7 +1,7 @@
 //! Promotion: a Copy becomes the Original, because the collection that held it is lost, or because a person says which line
 //! of an item goes on that was changed in two collections.
 //!
-//! [`custody::promote`] decides; nothing of the other collections is written. What they hold is covered by the new custody,
+//! [`Permit::promote`] decides; nothing of the other collections is written. What they hold is covered by the new custody,
 //! so their Copies follow it, and an Original among them is behind until a person brings it into line.
 //!
 //! # The order of writes
@@ -11,7 +11,7 @@
 //! sidecar; several items share its syncs. So a run may be killed anywhere and repeated, and of two runs in two mirrors that
 //! know each other one is refused.
 //!
-//! [`custody::promote`]: crate::custody::promote
+//! [`Permit::promote`]: crate::custody::Permit::promote
 
 mod error;
 mod group;

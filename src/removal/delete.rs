@@ -7,8 +7,8 @@ use super::proof::Proof;
 use super::{Note, Order, Plan, RemovalError, Remover, Step};
 use crate::agent::Caller;
 use crate::collection::{
-    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, LockedItem,
-    Lookup, Outcomes, Swap, Trashed, carry_out, lock_changes_with,
+    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Line, LockedItem, Lookup,
+    Outcomes, Swap, Trashed, carry_out, lock_changes_with,
 };
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -67,13 +67,14 @@ impl<'o> Change<&RepositoryName> for Deletion<'_, 'o> {
         let (mut outcomes, mut unused) = (Vec::new(), Vec::new());
         let (mut at_of, mut swaps) = (Vec::new(), Vec::new());
         let now = caller.clock.now();
-        for (at, (planned, (entry, here))) in group.iter().zip(&drafts).enumerate() {
+        for (at, (planned, (entry, after))) in group.iter().zip(&drafts).enumerate() {
             outcomes.push(match as_planned(collection, &locks, planned) {
                 Ok(item) => {
                     let event = Event::new(EventKind::Deletion, item.name(), now, caller.agent);
                     let event = event.with_digest_before(planned.record.sidecar.payload.digest);
                     let event = Event { note: self.order.reason.clone(), ..event };
-                    let line = Line { event, after: here.clone() };
+                    let before = &planned.record.sidecar;
+                    let line = Line::new(&planned.permit, before, after, event);
                     swaps.push(Swap { item, entry, line });
                     at_of.push(at);
                     Ok(planned.plan.clone())
@@ -99,14 +100,14 @@ impl<'o> Change<&RepositoryName> for Deletion<'_, 'o> {
 }
 
 impl Deletion<'_, '_> {
-    /// Stages what remains of each item in the trash, with its line for the ledger.
-    fn stage(&self, group: &[&Planned<'_>]) -> Result<Vec<(Trashed, Here)>, CollectionError> {
+    /// Stages what remains of each item in the trash, with its sidecar.
+    fn stage(&self, group: &[&Planned<'_>]) -> Result<Vec<(Trashed, Sidecar)>, CollectionError> {
         let Remover { collection, writer, .. } = self.remover;
-        let (mut staged, mut lines) = (Vec::new(), Vec::new());
+        let (mut staged, mut left) = (Vec::new(), Vec::new());
         let made = group.iter().try_for_each(|planned| {
-            let (text, here) = self.remaining(planned)?;
+            let (text, after) = self.remaining(planned)?;
             staged.push(writer.stage_tombstone(&text)?);
-            lines.push(here);
+            left.push(after);
             Ok::<_, CollectionError>(())
         });
         let names = group.iter().map(|planned| &planned.plan.name);
@@ -117,7 +118,7 @@ impl Deletion<'_, '_> {
                 writer.discard(tombstone);
             }
         })?;
-        Ok(entries.into_iter().zip(lines).collect())
+        Ok(entries.into_iter().zip(left).collect())
     }
 
     /// Locks the collection, and those whose holdings prove the bytes of its items.
@@ -128,29 +129,25 @@ impl Deletion<'_, '_> {
         lock_changes_with([*collection], others, caller.agent, &caller.waiter())
     }
 
-    /// The sidecar of what remains of an item, and its line in the ledger.
-    fn remaining(&self, planned: &Planned<'_>) -> Result<(NewText, Here), CollectionError> {
-        let Remover { collection, caller, .. } = self.remover;
-        let (order, record) = (self.order, &planned.record);
+    /// The sidecar of what remains of an item, and its text.
+    fn remaining(&self, planned: &Planned<'_>) -> Result<(NewText, Sidecar), CollectionError> {
+        let (order, record, permit) = (self.order, &planned.record, &planned.permit);
         let before = &record.sidecar;
         if planned.plan.step == Step::Drop {
-            let stub = before.stub(before.custody.clone());
+            let stub = before.stub(permit.custody().clone());
             let text = NewText::Held(stub.to_text().into_bytes());
-            return Ok((text, Here::of(&stub)));
+            return Ok((text, stub));
         }
         let by = || (order.by.clone(), reason(order.reason.as_deref(), record.seal));
-        let after = if let Some((custody, deleted)) = &planned.again {
+        let after = if let Some(deleted) = planned.deleted {
             // The date is part of the rank.
-            let tombstone = before.deleted(custody.clone(), *deleted, by());
-            Sidecar { timestamp: *deleted, ..tombstone }
+            Sidecar { timestamp: deleted, ..before.deleted(permit, deleted, by()) }
         } else if planned.plan.step == Step::Bury {
-            let custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
-            before.deleted(custody, caller.clock.now(), by())
+            before.deleted(permit, self.remover.caller.clock.now(), by())
         } else {
             before.clone()
         };
-        let text = record.rewritten(&planned.plan.name, &after)?;
-        Ok((text, Here::of(&after)))
+        Ok((record.rewritten(&planned.plan.name, &after)?, after))
     }
 }
 

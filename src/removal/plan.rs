@@ -3,7 +3,7 @@
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
-use crate::custody::{self, Custody, Has, Refusal};
+use crate::custody::{Deletion, Has, Permit, Refusal};
 use crate::holdings::{Seen, with_line};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
@@ -115,8 +115,9 @@ pub(super) struct Planned<'a> {
     pub(super) plan: Plan<'a>,
     pub(super) record: ReadSidecar,
     pub(super) proof: Option<Proof<'a>>,
-    /// The custody and the date of the deletion that is repeated.
-    pub(super) again: Option<(Custody, Instant)>,
+    pub(super) permit: Permit,
+    /// The date of the deletion that is repeated.
+    pub(super) deleted: Option<Instant>,
 }
 
 impl<'a> Planned<'a> {
@@ -128,7 +129,7 @@ impl<'a> Planned<'a> {
         interrupt: &Interrupt,
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
-        let (step, again) = step(collection, item, &record, order.others)?;
+        let (step, permit, deleted) = step(collection, item, &record, order.others)?;
         let is_permanent = step == Step::Bury && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {
             return Err(RemovalError::NotTransferable { name: item.name().clone() });
@@ -151,21 +152,23 @@ impl<'a> Planned<'a> {
             files: record.sidecar.payload.files,
             bytes: record.sidecar.payload.bytes,
         };
-        Ok(Planned { plan, record, proof, again })
+        Ok(Planned { plan, record, proof, permit, deleted })
     }
 }
 
-/// The step for an item [resolution standard 5.2], if the rule of custody allows its deletion. Whether its bytes are
-/// elsewhere, and whether they are damaged here, is checked apart.
+/// The step for an item [resolution standard 5.2], if the rule of custody allows its deletion, with the date of a deletion
+/// that is repeated. Whether its bytes are elsewhere, and whether they are damaged here, is checked apart.
 fn step(
     collection: &Collection,
     item: &StoredItem,
     record: &ReadSidecar,
     others: &[Collection],
-) -> Result<(Step, Option<(Custody, Instant)>), RemovalError> {
+) -> Result<(Step, Permit, Option<Instant>), RemovalError> {
     let name = item.name();
     match (record.sidecar.state, item.has_payload()?) {
-        (State::Deleted, true) => return Ok((Step::Clear, None)),
+        (State::Deleted, true) => {
+            return Ok((Step::Clear, Permit::keep(&record.sidecar.custody), None));
+        }
         (State::Deleted, false) => {
             return Err(RemovalError::AlreadyDeleted { name: name.clone() });
         }
@@ -187,12 +190,10 @@ fn step(
             }
         }
     }
-    if let Some(again) = custody::deleted_before(&own, &seen) {
-        return Ok((Step::Repeat, Some(again)));
-    }
-    match custody::delete(&own, &seen) {
-        Ok(custody::Step::Drop) => Ok((Step::Drop, None)),
-        Ok(_) => Ok((Step::Bury, None)),
+    match Permit::delete(&own, &seen, collection.custody_id()?) {
+        Ok((Deletion::Bury, permit)) => Ok((Step::Bury, permit, None)),
+        Ok((Deletion::Drop, permit)) => Ok((Step::Drop, permit, None)),
+        Ok((Deletion::Repeat(date), permit)) => Ok((Step::Repeat, permit, Some(date))),
         Err(refusal) => Err(RemovalError::refused(name, refusal)),
     }
 }

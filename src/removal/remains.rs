@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::plan::BROKEN_SEAL;
 use super::{DamageRule, RemovalError, Restoration, proof};
 use crate::collection::{Collection, CollectionError, Names, ReadSidecar, StoredItem, Trashed};
-use crate::custody::{self, Refusal};
+use crate::custody::{self, Permit, Refusal};
 use crate::disk::{Dir, PathError};
 use crate::holdings::{Seen, with_line};
 use crate::identity::RepositoryName;
@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
             let detail = BROKEN_SEAL.to_owned();
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
-        self.check_custody(&item, &record)?;
+        self.permit(&item, &record)?;
         let chosen = self.choose(name, &record)?;
         let mut kept = self.collection.kept_in_trash(name)?;
         if let Some(trashed) = &chosen {
@@ -115,24 +115,24 @@ impl<'a> Search<'a> {
     /// Whether the item in `trashed` would be restored now, under the change lock.
     pub(super) fn is_unchanged(
         &self,
-        name: &RepositoryName,
+        item: &StoredItem,
         record: &ReadSidecar,
         trashed: &Trashed,
     ) -> Result<bool, RemovalError> {
-        let item = self.collection.item(name)?;
-        let is_same = item.sidecar_text()? == record.text
+        Ok(item.sidecar_text()? == record.text
             && self.collection.trashed_item(trashed)?.is_some()
-            && !item.has_payload()?;
-        if is_same {
-            self.check_custody(&item, record)?;
-        }
-        Ok(is_same)
+            && !item.has_payload()?)
     }
 
-    /// Makes sure that nothing in sight is newer than the tombstone. A Copy may come back at any time.
-    fn check_custody(&self, item: &StoredItem, record: &ReadSidecar) -> Result<(), RemovalError> {
+    /// The permit of a deleted Original to come back: nothing in sight is newer than its tombstone. A Copy needs none, and may
+    /// come back at any time.
+    pub(super) fn permit(
+        &self,
+        item: &StoredItem,
+        record: &ReadSidecar,
+    ) -> Result<Option<Permit>, RemovalError> {
         if record.sidecar.state != State::Deleted {
-            return Ok(());
+            return Ok(None);
         }
         let mut own = item.holding(record, self.collection.id())?;
         own.has = custody::Has::Tombstone;
@@ -142,8 +142,8 @@ impl<'a> Search<'a> {
                 seen.extend(Seen::of(item.name(), &[other]).whole()?);
             }
         }
-        let refused = |refusal| RemovalError::refused(item.name(), refusal);
-        custody::restore(&own, &seen).map_err(refused)
+        let permit = Permit::restore(&own, &seen, self.collection.custody_id()?);
+        permit.map(Some).map_err(|refusal| RemovalError::refused(item.name(), refusal))
     }
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {

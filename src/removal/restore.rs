@@ -6,9 +6,10 @@ use super::remains::{RestoreSource, Search};
 use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
-    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, LockedItem,
-    Lookup, Outcomes, Swap, Trashed, carry_out, lock_changes,
+    Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Line, LockedItem, Lookup,
+    Outcomes, Swap, Trashed, carry_out, lock_changes,
 };
+use crate::custody::Permit;
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -141,22 +142,24 @@ impl<'r> Change<&RepositoryName> for Restoring<'r> {
         for (at, (name, source)) in group.iter().enumerate() {
             let checked = self.check(name, source, &locks).and_then(|found| {
                 let restored = Restored::of(collection, source)?;
-                let (Some(item), Some(entry)) = (found, &source.trashed) else {
+                let (Some((item, permit)), Some(entry)) = (found, &source.trashed) else {
                     return Ok(restored);
                 };
                 let record = &source.record;
-                let here = if record.sidecar.state == State::Deleted {
-                    let after = self.restored(&record.sidecar)?;
+                let (permit, after) = if let Some(permit) = permit {
+                    let after = record.sidecar.restored(&permit, clock.now());
                     let copy = collection.trashed_item(entry)?;
                     let copy = copy.ok_or_else(|| collection.absent(name))?;
                     texts.push((copy, record.rewritten(name, &after)?));
-                    Here::of(&after)
+                    (permit, after)
                 } else {
-                    Here::of(&copy_in(collection, entry)?)
+                    let copy = copy_in(collection, entry)?;
+                    (Permit::keep(&copy.custody), copy)
                 };
                 let event = Event::new(EventKind::Recovery, item.name(), clock.now(), caller.agent);
                 let event = Event { note: Some("restored".to_owned()), ..event };
-                swaps.push(Swap { item, entry, line: Line { event, after: here } });
+                let line = Line::new(&permit, &record.sidecar, &after, event);
+                swaps.push(Swap { item, entry, line });
                 at_of.push(at);
                 Ok(restored)
             });
@@ -223,31 +226,27 @@ impl Restoring<'_> {
         self.act(&[(&name, &self.plan(&name)?)])?.remove(0)
     }
 
-    /// The item that is to be restored, if its plan is still right; `None` if nothing is to be done.
+    /// The item that is to be restored, if its plan is still right, and the permit of an Original; `None` if nothing is to be
+    /// done.
     fn check<'l>(
         &'l self,
         name: &RepositoryName,
         RestoreSource { record, trashed, .. }: &RestoreSource<'_>,
         locks: &'l ChangeLocks,
-    ) -> Result<Option<LockedItem<'l>>, RemovalError> {
+    ) -> Result<Option<(LockedItem<'l>, Option<Permit>)>, RemovalError> {
         let collection = self.remover.collection;
         let Some(trashed) = trashed else {
             // A killed run may have moved it there without a sync.
             collection.confirm_names([name.as_str()])?;
             return Ok(None);
         };
-        if !self.search.is_unchanged(name, record, trashed)? {
+        let item = locks.item(&Lookup::new(collection), name)?;
+        let item = item.ok_or_else(|| collection.absent(name))?;
+        if !self.search.is_unchanged(&item, record, trashed)? {
             let path = collection.path().to_path_buf();
             return Err(CollectionError::Changed { name: name.clone(), path }.into());
         }
-        let item = locks.item(&Lookup::new(collection), name)?;
-        Ok(Some(item.ok_or_else(|| collection.absent(name))?))
-    }
-
-    /// The sidecar of the Original whose tombstone is `before`.
-    fn restored(&self, before: &Sidecar) -> Result<Sidecar, RemovalError> {
-        let Remover { collection, caller: Caller { clock, .. }, .. } = self.remover;
-        let custody = before.custody.passed_to(collection.id(), collection.custody_id()?);
-        Ok(before.restored(custody, clock.now()))
+        let permit = self.search.permit(&item, record)?;
+        Ok(Some((item, permit)))
     }
 }

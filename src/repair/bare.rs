@@ -3,7 +3,7 @@
 use super::RepairError;
 use super::facts::{DonorFacts, Facts, Written};
 use super::plan::{Decision, SidecarAction};
-use crate::custody::{self, Custody, Holding, Speaking};
+use crate::custody::{self, Custody, Holding, Permit, Speaking};
 use crate::identity::Instant;
 use crate::item::{State, Totals};
 use crate::sidecar::{Files, NewText, Removal, Sidecar};
@@ -23,17 +23,19 @@ pub(super) fn decide(
     let same = known().find(|(_, record)| is_it(record));
     let any = || known().max_by_key(|(_, record)| record.sidecar.changed());
     let from = same.or_else(|| any().filter(|_| own.is_none()));
-    let custody = top.custody().following_all(facts.recorded.iter().copied());
+    let permit = Permit::bare(&top, &facts.recorded);
+    let custody = permit.custody().clone();
     if let Some((from, record)) = from.map(|(at, record)| (Some(at), record)).or(own) {
         let sidecar = Sidecar { repository: name(), ..bare(&record.sidecar, &top, custody) };
         let (state, changes) = (sidecar.state, Vec::new());
         let action = SidecarAction::Rebuild { from, state, changes };
-        return Decision::written(facts, sidecar, record, action);
+        return Decision::written(facts, (permit, sidecar), record, action);
     }
     let sidecar = bare(&nameless(facts, &custody), &top, custody);
     let (state, changes) = (sidecar.state, Vec::new());
     let text = NewText::Held(sidecar.to_text().into_bytes());
-    Ok(Decision { sidecar, text, action: SidecarAction::Rebuild { from: None, state, changes } })
+    let action = SidecarAction::Rebuild { from: None, state, changes };
+    Ok(Decision { sidecar, permit, text, action })
 }
 
 /// The stub or tombstone of the item with the sidecar `known`, and the rank of what speaks.

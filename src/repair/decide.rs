@@ -6,7 +6,7 @@ use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
 use super::{Options, RepairError, Unsealed};
 use crate::custody::remedy::Act;
-use crate::custody::{self, Authority, Custody, CustodyId, Has, Holding, LineUp};
+use crate::custody::{self, Authority, Custody, CustodyId, Has, Holding, LineUp, Permit};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{Amended, Sidecar};
@@ -40,8 +40,7 @@ pub(super) fn decide(
             if let Some((from, record)) =
                 from.and_then(|at| Some((at, donors[at].record.as_ref()?)))
             {
-                let custody = donors[from].rule.custody_among(seen);
-                return built(facts, (from, record), custody);
+                return built(facts, (from, record), Permit::follow(&donors[from].rule, seen));
             }
         }
         _ => {}
@@ -54,17 +53,24 @@ pub(super) fn decide(
                 && let Some(from) = donors.iter().position(|donor| donor.rule == seen[at])
                 && let Some(record) = &donors[from].record
             {
-                return built(facts, (from, record), donors[from].rule.custody.elsewhere());
+                return built(facts, (from, record), Permit::keep(&donors[from].rule.custody));
             }
             let state = own.sidecar.state_in(&facts.collection);
             if own.sidecar.state != state {
                 let sidecar = Sidecar { state, ..own.sidecar.clone() };
-                return Decision::written(facts, sidecar, own, SidecarAction::State(state));
+                let permit = Permit::keep(&sidecar.custody);
+                return Decision::written(
+                    facts,
+                    (permit, sidecar),
+                    own,
+                    SidecarAction::State(state),
+                );
             }
             let text = own.sidecar.unchanged(&own.text);
             let text =
                 text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
-            Ok(Decision { sidecar: own.sidecar.clone(), text, action: SidecarAction::Keep })
+            let (sidecar, permit) = (own.sidecar.clone(), Permit::keep(&own.sidecar.custody));
+            Ok(Decision { sidecar, permit, text, action: SidecarAction::Keep })
         }
         SidecarStatus::Doubtful(own) => {
             // What a person wants sealed is sealed or left as it is: nothing else takes its place.
@@ -130,16 +136,18 @@ fn sealed_again(
     if sidecar.state == State::Copy && !agreeing.is_some_and(|_| differs.is_empty()) {
         return Err(RepairError::CopyEdited { name: name() });
     }
+    let mut permit = Permit::keep(&sidecar.custody);
     if sidecar.state == State::Original {
+        permit = Permit::seal(&sidecar.custody, id);
         let others = donors.iter().filter_map(|donor| donor.record.as_ref());
         let others = others.map(|record| record.sidecar.changed());
         let part = if is_same_payload { Amended::Description } else { Amended::Payload };
         sidecar = sidecar
-            .amended(id, part, now, others)
+            .amended(&permit, part, now, others)
             .map_err(|cause| RepairError::Sidecar { name: name(), cause })?;
     }
     let action = SidecarAction::Reseal { confirmed_by: agreeing.map(|(at, _)| at), differs };
-    Decision::written(facts, sidecar, own, action)
+    Decision::written(facts, (permit, sidecar), own, action)
 }
 
 /// The sidecar of the donor with the highest custody that fits the payload, never below the line of the ledger.
@@ -163,7 +171,7 @@ fn rebuilt(
         let (Some(from), Some(record)) = (from, grave) else {
             return Err(RepairError::Deleted { name: name() });
         };
-        return built(facts, (from, record), record.sidecar.custody.elsewhere());
+        return built(facts, (from, record), Permit::keep(&record.sidecar.custody));
     }
     let sealed = || donors.iter().filter(|it| it.record.is_some() && it.rule.has_payload());
     let fits = |donor: &&DonorFacts| {
@@ -190,14 +198,15 @@ fn rebuilt(
     let from = donors.iter().position(|donor| std::ptr::eq(&raw const donor.rule, chosen));
     let found = from.and_then(|at| Some((at, donors[at].record.as_ref()?)));
     let Some((from, record)) = found else { return Err(RepairError::Outdated { name: name() }) };
-    let custody = donors[from].rule.custody.elsewhere();
+    let permit = Permit::keep(&donors[from].rule.custody);
+    let custody = permit.custody();
     if facts.was_elsewhere && custody.holder() != facts.collection {
-        let sidecar = Sidecar { repository: name(), ..record.sidecar.stub(custody) };
+        let sidecar = Sidecar { repository: name(), ..record.sidecar.stub(custody.clone()) };
         let (from, changes) = (Some(from), Vec::new());
         let action = SidecarAction::Rebuild { from, state: State::Elsewhere, changes };
-        return Decision::written(facts, sidecar, record, action);
+        return Decision::written(facts, (permit, sidecar), record, action);
     }
-    built(facts, (from, record), custody)
+    built(facts, (from, record), permit)
 }
 
 /// Whether a deletion concerns this collection: it is its own, or that of the holder of the Copy here.
@@ -205,20 +214,21 @@ fn is_here(deletion: &Holding, facts: &Facts) -> bool {
     deletion.at == facts.collection || facts.own.as_ref().is_none_or(|own| deletion.covers(own))
 }
 
-/// The sidecar of the donor `from` under `custody`.
+/// The sidecar of the donor `from`, as `permit` says.
 fn built(
     facts: &Facts,
     (from, record): (usize, &Written),
-    custody: Custody,
+    permit: Permit,
 ) -> Result<Decision, RepairError> {
-    let mut sidecar = Sidecar { repository: facts.name.clone(), custody, ..record.sidecar.clone() };
+    let (repository, custody) = (facts.name.clone(), permit.custody().clone());
+    let mut sidecar = Sidecar { repository, custody, ..record.sidecar.clone() };
     if sidecar.state != State::Deleted {
         sidecar.state = state_of(&sidecar.custody, facts);
     }
     let own = facts.record.written();
     let changes = own.map(|own| own.sidecar.differences(&sidecar)).unwrap_or_default();
     let action = SidecarAction::Rebuild { from: Some(from), state: sidecar.state, changes };
-    Decision::written(facts, sidecar, record, action)
+    Decision::written(facts, (permit, sidecar), record, action)
 }
 
 fn state_of(custody: &Custody, facts: &Facts) -> State {

@@ -7,6 +7,7 @@ use super::RepairError;
 use super::accepted::Accepted;
 use super::facts::{Facts, Written};
 use super::scan::EntryStatus;
+use crate::custody::Permit;
 use crate::identity::RepositoryName;
 use crate::item::{Content, PayloadPath, State};
 use crate::layout;
@@ -31,6 +32,7 @@ pub struct Plan {
     pub donors: Vec<PathBuf>,
     /// The new sidecar, and its text.
     pub(super) sidecar: Sidecar,
+    pub(super) permit: Permit,
     pub(super) text: NewText,
 }
 
@@ -72,6 +74,7 @@ pub enum SidecarAction {
 #[derive(Debug)]
 pub(super) struct Decision {
     pub sidecar: Sidecar,
+    pub permit: Permit,
     pub text: NewText,
     pub action: SidecarAction,
 }
@@ -102,14 +105,14 @@ impl Decision {
     /// The decision for the item of `facts`: `sidecar`, in the text of the one `before`.
     pub(super) fn written(
         facts: &Facts,
-        sidecar: Sidecar,
+        (permit, sidecar): (Permit, Sidecar),
         before: &Written,
         action: SidecarAction,
     ) -> Result<Decision, RepairError> {
         let text = sidecar.rewritten(&before.text, &before.sidecar);
         let text =
             text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
-        Ok(Decision { sidecar, text, action })
+        Ok(Decision { sidecar, permit, text, action })
     }
 }
 
@@ -123,7 +126,7 @@ impl Plan {
         donors: Vec<PathBuf>,
         sources: &[Option<usize>],
     ) -> Plan {
-        let Decision { sidecar, text, action } = decision;
+        let Decision { sidecar, permit, text, action } = decision;
         let wanted = wanted(&sidecar);
         let step = |(entry, donor): (&crate::item::Entry, &Option<usize>)| {
             let is_file = matches!(entry.content, Content::File { .. });
@@ -149,7 +152,7 @@ impl Plan {
         let name = facts.name.clone();
         let accepted = None;
         let mut plan =
-            Plan { name, damage, action, steps, dropped, accepted, donors, sidecar, text };
+            Plan { name, damage, action, steps, dropped, accepted, donors, sidecar, permit, text };
         if !plan.changes_nothing() {
             // The directory that contains them is replaced.
             plan.dropped.extend(left);

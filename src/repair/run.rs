@@ -366,7 +366,7 @@ impl Repairer<'_> {
         }
         // One that stays below its line was put back: verification reports it until it is brought into line.
         let is_below = self.collection.contradicting_line(&plan.name)?.is_some();
-        let here = Here::of(&plan.sidecar);
+        let here = Here::under(&plan.permit, plan.sidecar.state, plan.sidecar.changed());
         let events = self.events(plan, Some(&here).filter(|_| !is_below));
         self.collection.record(&locks, &events)?;
         announced.settle();

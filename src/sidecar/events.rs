@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Value;
 
 use super::{Sidecar, SidecarError, datetime};
-use crate::custody::{Custody, CustodyId};
+use crate::custody::Permit;
 use crate::identity::{Instant, MILLISECOND, SECOND};
 use crate::item::State;
 
@@ -55,10 +55,11 @@ impl Sidecar {
         self.described.map_or(self.timestamp, |described| described.max(self.timestamp))
     }
 
-    /// This sidecar, whose `part` was changed `now`: a new custody id, and a date later than the one before and `others`.
+    /// This sidecar, whose `part` was changed `now`: with the custody of `permit`, and a date later than the one before and
+    /// `others`.
     pub(crate) fn amended(
         self,
-        id: CustodyId,
+        permit: &Permit,
         part: Amended,
         now: Instant,
         others: impl IntoIterator<Item = Instant>,
@@ -66,30 +67,31 @@ impl Sidecar {
         let before = others.into_iter().fold(self.changed(), Instant::max);
         let date = later(before, now)?;
         let timestamp = if part == Amended::Payload { date } else { self.timestamp };
-        let custody = self.custody.amended(id);
+        let custody = permit.custody().clone();
         Ok(Sidecar { custody, timestamp, described: Some(date), ..self })
     }
 
     /// The tombstone of this Original, deleted `now`. Its epoch ranks it, so the date need not rise.
     pub(crate) fn deleted(
         &self,
-        custody: Custody,
+        permit: &Permit,
         now: Instant,
         (by, reason): (String, Option<String>),
     ) -> Sidecar {
         let timestamp = now.floor(SECOND).max(self.changed());
         let updated = Some(self.timestamp);
         let removal = Some(Removal { by, reason, was: State::Original, updated });
+        let custody = permit.custody().clone();
         Sidecar { state: State::Deleted, custody, timestamp, removal, ..self.clone() }
     }
 
     /// The Original of this tombstone, restored `now`, with the date that its files had before.
-    pub(crate) fn restored(&self, custody: Custody, now: Instant) -> Sidecar {
+    pub(crate) fn restored(&self, permit: &Permit, now: Instant) -> Sidecar {
         let updated = self.removal.as_ref().and_then(|removal| removal.updated);
         let timestamp = updated.unwrap_or(self.timestamp);
         let mut origin = self.origin.clone();
         origin.insert("restored".to_owned(), date_value(now));
-        let state = State::Original;
+        let (state, custody) = (State::Original, permit.custody().clone());
         Sidecar { state, custody, timestamp, origin, removal: None, ..self.clone() }
     }
 }

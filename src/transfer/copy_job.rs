@@ -8,6 +8,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Step, TransferError};
 use crate::collection::{Draft, Partial, ReadSidecar, StoredItem};
+use crate::custody::Permit;
 use crate::flow::{Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -65,7 +66,7 @@ impl<'a> Shared<'a> {
         let custody = source.sidecar.custody.id();
         let is_same = there.is_some_and(|there| there.custody.id() == custody);
         let ready = match staged.step {
-            Step::Nothing | Step::Delete | Step::Drop => Some(Prepared::Planned(staged.clone())),
+            Step::Nothing => Some(Prepared::Planned(staged.clone())),
             Step::Bury => {
                 let tombstone = elsewhere(&source.sidecar, State::Deleted);
                 let text = text_of(&staged, &source, &tombstone)?;
@@ -84,8 +85,8 @@ impl<'a> Shared<'a> {
             return Ok(StageStart::Prepared(ready));
         }
         if staged.step == Step::HandOver {
-            let id = self.to.custody_id()?;
-            staged.receives(source.sidecar.custody.passed_to(self.to.id(), id));
+            let (step, own, id) = (staged.step, &source.sidecar.custody, self.to.custody_id()?);
+            staged.receives(Permit::transfer(step, own, self.to.id(), id));
         }
         let entries = source.sidecar.files.len();
         let reserved = self.reserve(&staged, entries)?;
@@ -220,8 +221,8 @@ impl CopyJob<'_> {
         let entries = &self.source.sidecar.files;
         self.draft.finish_directories(entries, |directory| copy.attributes(directory))?;
         let sidecar = match &self.staged.received {
-            Some(custody) => {
-                let custody = custody.clone();
+            Some(permit) => {
+                let custody = permit.custody().clone();
                 Sidecar { state: State::Original, custody, ..self.source.sidecar.clone() }
             }
             None => elsewhere(&self.source.sidecar, self.staged.there.state),

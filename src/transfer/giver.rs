@@ -8,7 +8,7 @@ use super::{Leaves, TransferError};
 use crate::collection::{
     ChangeLocks, Collection, Event, Here, LockedItem, ReadSidecar, StagedItem, Writer,
 };
-use crate::custody::Custody;
+use crate::custody::Permit;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -42,16 +42,16 @@ enum StagedLeft {
 }
 
 impl Left {
-    /// Stages what the item with the sidecar `read` leaves with its new `custody`.
+    /// Stages what the item with the sidecar `read` leaves, as `permit` says.
     pub(super) fn stage(
         writer: &Writer,
         name: &RepositoryName,
         read: &ReadSidecar,
-        custody: Custody,
+        permit: Permit,
         leaves: Leaves,
     ) -> Result<Left, TransferError> {
-        let state = State::from(leaves);
-        let here = Here { state, custody: custody.bare(), ..Here::of(&read.sidecar) };
+        let (state, custody) = (State::from(leaves), permit.custody().clone());
+        let here = Here::under(&permit, state, read.sidecar.changed());
         let staged = match leaves {
             Leaves::Stub => {
                 let stub = read.sidecar.stub(custody).to_text().into_bytes();
@@ -66,16 +66,19 @@ impl Left {
         Ok(Left { staged, here })
     }
 
-    /// Stages `tombstone`, which the item with the sidecar `read` becomes.
+    /// Stages `tombstone`, which the item with the sidecar `read` becomes, as `permit` says.
     pub(super) fn bury(
         writer: &Writer,
         read: &ReadSidecar,
-        tombstone: &Sidecar,
+        tombstone: Sidecar,
+        permit: &Permit,
     ) -> Result<Left, TransferError> {
+        let tombstone = Sidecar { custody: permit.custody().clone(), ..tombstone };
         let text = NewText::Held(tombstone.to_text().into_bytes());
         let staged = writer.stage_tombstone(&text)?;
         let staged = StagedLeft::Stub(staged, read.sidecar.files.clone());
-        Ok(Left { staged, here: Here::of(tombstone) })
+        let here = Here::under(permit, tombstone.state, tombstone.changed());
+        Ok(Left { staged, here })
     }
 
     /// Its place in the stage.

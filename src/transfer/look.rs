@@ -60,11 +60,10 @@ impl Shared<'_> {
         if let Some(item) = &to
             && let Some(version) = self.copy_there(&source, item)
         {
-            let staged = Staged {
-                replaced: Some((State::Copy, version)),
-                ..Staged::of(&from, &source, Step::Nothing, layout::item_place(item.name()))
-                    .to(self.to.id())
-            };
+            let mut staged =
+                Staged::of(&from, &source, Step::Nothing, layout::item_place(item.name()))
+                    .to(self.to.id());
+            staged.replaced = Some((staged.there.clone(), version));
             return Ok(Decision::Prepared(Prepared::Planned(staged)));
         }
         let to = match to {
@@ -101,7 +100,7 @@ impl Shared<'_> {
             }
         }
         let staged = Staged {
-            replaced: to.as_ref().map(|(_, read)| (read.sidecar.state, read.version)),
+            replaced: to.as_ref().map(|(_, read)| (read.here(), read.version)),
             unlisted: self.unlisted(step, (&from, &source), to.as_ref())?,
             import: self.to.imported_source(&source.sidecar),
             ..Staged::of(&from, &source, step, place).to(self.to.id())

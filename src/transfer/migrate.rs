@@ -21,9 +21,10 @@ use super::reading::sealed;
 use super::shared::Shared;
 use super::staged::Staged;
 use crate::collection::{
-    ChangeLocks, Collection, Event, EventKind, Here, Line, LockedItem, ReadSidecar, Rewrite,
-    Writer, items_at_a_time,
+    ChangeLocks, Collection, Event, EventKind, LockedItem, ReadSidecar, Rewrite, Writer,
+    items_at_a_time,
 };
+use crate::custody::Permit;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::Sidecar;
@@ -197,13 +198,13 @@ impl Shared<'_> {
         let ceded = match &staged.received {
             None => None,
             Some(offered) => {
-                let custody = own.ceded_to(offered, leaves);
+                let custody = Permit::cede(own, offered, leaves).custody().clone();
                 let ceded = Sidecar { state: State::Copy, custody, ..before.sidecar.clone() };
                 Some(giver.stage_sidecar(&text_of(staged, before, &ceded)?)?)
             }
         };
-        let custody = staged.received.as_ref().unwrap_or(own).elsewhere();
-        let left = Left::stage(giver, &staged.name, before, custody, leaves);
+        let permit = Permit::keep(staged.received.as_ref().map_or(own, Permit::custody));
+        let left = Left::stage(giver, &staged.name, before, permit, leaves);
         let left = left.inspect_err(|_| ceded.iter().for_each(|it| giver.discard_sidecar(it)))?;
         Ok(Offer { ceded, left })
     }
@@ -239,14 +240,12 @@ impl Shared<'_> {
             let item = locks.item(&self.source_items, &staged.name)?;
             let item = item.ok_or_else(|| staged.changed())?;
             let before = item.read_sidecar()?;
-            let custody = before.sidecar.custody.withdrawn(self.from.custody_id()?, 0);
-            let kept = Sidecar { state: State::Original, custody, ..before.sidecar.clone() };
-            let text = text_of(staged, &before, &kept)?;
+            let permit = Permit::withdraw(&before.sidecar.custody, self.from.custody_id()?);
+            let kept = Sidecar { state: State::Original, ..before.sidecar.clone() };
             let (name, now) = (item.name(), self.caller.clock.now());
             let event = Event::new(EventKind::Recovery, name, now, giver.agent());
             let event = Event { note: Some(WITHDRAWN.to_owned()), ..event };
-            let line = Line { event, after: Here::of(&kept) };
-            rewrites.push(Rewrite { version: before.version, item, text, line });
+            rewrites.push(Rewrite::new(item, &before, (&permit, kept), event)?);
         }
         for end in giver.rewrite(locks, &rewrites)? {
             end?;

@@ -9,7 +9,7 @@ use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Outcome, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
-    Arriving, ChangeLocks, Collection, CollectionError, Event, EventKind, GroupFailure, Line,
+    Arriving, ChangeLocks, Collection, CollectionError, Event, EventKind, GroupFailure, Here,
     Rewrite, StagedItem, Stopped, Year, items_at_a_time,
 };
 use crate::disk::PathError;
@@ -204,7 +204,7 @@ impl Shared<'_> {
         let (kind, note) = match staged.step {
             Step::Bury => (EventKind::Deletion, Some("its Original was deleted".to_owned())),
             Step::HandOver | Step::MoveCopy => (EventKind::Transfer, None),
-            _ if matches!(staged.replaced, Some((State::Copy, _))) => {
+            _ if matches!(&staged.replaced, Some((Here { state: State::Copy, .. }, _))) => {
                 (EventKind::Modification, None)
             }
             _ => (EventKind::Replication, None),
@@ -282,11 +282,10 @@ impl Shared<'_> {
         let source = self.at_source(staged)?;
         let source = sealed(&source, source.read_sidecar(), self.from.path())?;
         let item = self.at_destination(locks, staged)?;
-        let (_, version) = staged.replaced.ok_or_else(|| staged.changed())?;
-        let after = elsewhere(&source.sidecar, staged.there.state);
-        let text = text_of(staged, &source, &after)?;
-        let line = Line { event: self.event(staged), after: staged.there.clone() };
-        Ok(Rewrite { item, version, text, line })
+        let replaced = staged.replaced.clone().ok_or_else(|| staged.changed())?;
+        let text = text_of(staged, &source, &elsewhere(&source.sidecar, staged.there.state))?;
+        let after = (text, staged.there.clone());
+        Ok(Rewrite::refresh(item, replaced, after, self.event(staged)))
     }
 
     /// Calls `act` with the locks of `collections`, in which `items` change.

@@ -7,10 +7,10 @@ use super::giver::{Giver, Left, WITHDRAWN};
 use super::reading::sealed;
 use crate::agent::Agent;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Event, EventKind, Here, Line, Listed, LockedItem,
-    Lookup, Names, ReadSidecar, Rewrite, StoredItem, Writer, lock_changes,
+    ChangeLocks, Collection, CollectionError, Event, EventKind, Listed, LockedItem, Lookup, Names,
+    ReadSidecar, Rewrite, StoredItem, Writer, lock_changes,
 };
-use crate::custody::{self, Ceded, Custody, Has, Holding, Leaves};
+use crate::custody::{self, Ceded, Has, Holding, Leaves, Permit};
 use crate::disk::PathError;
 use crate::holdings::{Seen, with_line};
 use crate::identity::RepositoryName;
@@ -136,37 +136,29 @@ impl Recovery<'_> {
             else {
                 return Ok(Ending::Nothing);
             };
+            let id = self.giver.custody_id()?;
+            let permit = || {
+                let permit = Permit::end(&decision, &view.own.custody, &view.seen, id);
+                permit.ok_or_else(|| TransferError::Changed { name: name.clone() })
+            };
             match decision {
                 custody::Interrupted::Finish(there, _) if Some(there) != proven => {
                     Err(TransferError::Changed { name: name.clone() })
                 }
-                custody::Interrupted::Finish(there, leaves) => {
-                    let custody = match leaves {
-                        Leaves::Stub => there.custody_among(&view.seen),
-                        // Its contents are those that were offered.
-                        Leaves::Copy => view.own.custody.elsewhere().passed_to(&ceded.to, ceded.id),
-                    };
-                    let left = Left::stage(self.writer, name, &read, custody, leaves)?;
+                custody::Interrupted::Finish(_, leaves) => {
+                    let left = Left::stage(self.writer, name, &read, permit()?, leaves)?;
                     self.leave(locks, (&item, &left), Last::Elsewhere)?;
                     Ok(Ending::HandedOver)
                 }
                 custody::Interrupted::Bury(grave) => {
                     let tombstone = self.tombstone(name, grave)?;
-                    let custody = grave.custody_among(&view.seen);
-                    let tombstone = Sidecar { custody, ..tombstone };
-                    let left = Left::bury(self.writer, &read, &tombstone)?;
+                    let left = Left::bury(self.writer, &read, tombstone, &permit()?)?;
                     self.leave(locks, (&item, &left), Last::Here)?;
                     Ok(Ending::Buried)
                 }
-                custody::Interrupted::KeepAbove(there) => {
-                    let id = self.giver.custody_id()?;
-                    self.keep(locks, item, &read, view.own.custody.kept_above(&there.custody, id))
-                }
-                // Behind, as an Original that was put back: repair brings it up.
-                custody::Interrupted::ComeUp(_) => {
-                    self.keep(locks, item, &read, view.own.custody.elsewhere())
-                }
-                custody::Interrupted::Withdraw => self.withdraw(locks, item, &read, 0),
+                custody::Interrupted::KeepAbove(_)
+                | custody::Interrupted::ComeUp(_)
+                | custody::Interrupted::Withdraw => self.keep(locks, item, &read, &permit()?),
                 custody::Interrupted::Arrived(line) => {
                     Err(self.open(name, self.mended_there(ceded, line, &view.seen)))
                 }
@@ -183,7 +175,10 @@ impl Recovery<'_> {
     /// Withdraws the migration of `name` by a person's word, without a look at the receiver.
     pub fn withdraw_unseen(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
         self.change(name, |locks, item, read| match read.sidecar.custody.ceded() {
-            Some(_) => self.withdraw(locks, item, &read, 0),
+            Some(_) => {
+                let permit = Permit::withdraw(&read.sidecar.custody, self.giver.custody_id()?);
+                self.keep(locks, item, &read, &permit)
+            }
             None => Ok(Ending::Nothing),
         })
     }
@@ -216,8 +211,9 @@ impl Recovery<'_> {
             if !why.is_loss() {
                 return Err(self.open(name, why));
             }
-            let highest = view.seen.iter().map(|it| it.custody.epoch()).max().unwrap_or_default();
-            self.withdraw(locks, item, &read, highest + custody::PROMOTION).map(|_| Ending::GaveUp)
+            let (own, id) = (&view.own.custody, self.giver.custody_id()?);
+            let permit = Permit::accept_loss(own, &view.seen, id);
+            self.keep(locks, item, &read, &permit).map(|_| Ending::GaveUp)
         })
     }
 
@@ -348,28 +344,16 @@ impl Recovery<'_> {
         })
     }
 
-    fn withdraw(
-        &self,
-        locks: &ChangeLocks,
-        item: LockedItem<'_>,
-        read: &ReadSidecar,
-        lowest_epoch: u64,
-    ) -> Result<Ending, TransferError> {
-        let id = self.giver.custody_id()?;
-        self.keep(locks, item, read, read.sidecar.custody.withdrawn(id, lowest_epoch))
-    }
-
     fn keep(
         &self,
         locks: &ChangeLocks,
         item: LockedItem<'_>,
         read: &ReadSidecar,
-        custody: Custody,
+        permit: &Permit,
     ) -> Result<Ending, TransferError> {
-        let kept = Sidecar { state: State::Original, custody, ..read.sidecar.clone() };
-        let text = read.rewritten(item.name(), &kept)?;
-        let line = Line { event: self.event(item.name(), WITHDRAWN), after: Here::of(&kept) };
-        let rewrite = Rewrite { item, version: read.version, text, line };
+        let kept = Sidecar { state: State::Original, ..read.sidecar.clone() };
+        let event = self.event(item.name(), WITHDRAWN);
+        let rewrite = Rewrite::new(item, read, (permit, kept), event)?;
         for end in self.writer.rewrite(locks, &[rewrite])? {
             end?;
         }

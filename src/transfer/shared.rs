@@ -89,8 +89,8 @@ impl<'a> Shared<'a> {
     ) -> Result<LockedItem<'l>, TransferError> {
         let item =
             locks.item(&self.destination_items, &staged.name)?.ok_or_else(|| staged.changed())?;
-        match staged.replaced {
-            Some((_, version)) if !item.has_version(version)? => Err(staged.changed()),
+        match &staged.replaced {
+            Some((_, version)) if !item.has_version(*version)? => Err(staged.changed()),
             _ => Ok(item),
         }
     }

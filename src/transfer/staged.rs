@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::giver::Offer;
 use super::{Step, TransferError, Transferred};
 use crate::collection::{Here, ImportedSource, ReadSidecar, StagedItem, StoredItem};
-use crate::custody::Custody;
+use crate::custody::Permit;
 use crate::digest::Digest;
 use crate::disk::Version;
 use crate::identity::RepositoryName;
@@ -19,8 +19,8 @@ pub(super) struct Staged {
     pub step: Step,
     /// The item in the stage, once it is staged.
     pub item: Option<StagedItem>,
-    /// The custody that the receiver of the Original gets.
-    pub received: Option<Custody>,
+    /// The permit of the receiver of the Original.
+    pub received: Option<Permit>,
     /// The offer at the giver, once it is staged.
     pub offer: Option<Offer>,
     /// The line of the ledger of the destination once the item is there.
@@ -29,10 +29,10 @@ pub(super) struct Staged {
     pub import: Option<ImportedSource>,
     /// Its place: the year, relative to the root of the destination, and the name in it.
     pub place: (PathBuf, PathBuf),
-    /// The versions of the sidecars on which the decision is based: at the source, and at the destination if
-    /// there is one.
+    /// The versions of the sidecars on which the decision is based: at the source, and at the destination with its holding,
+    /// if there is one.
     pub source: Version,
-    pub replaced: Option<(State, Version)>,
+    pub replaced: Option<(Here, Version)>,
     pub files: u64,
     pub bytes: u64,
     pub digest: Digest,
@@ -55,7 +55,11 @@ impl Staged {
             item: None,
             received: None,
             offer: None,
-            there: Here::of(&source.sidecar),
+            there: Here::under(
+                &Permit::keep(&source.sidecar.custody),
+                source.sidecar.state,
+                source.sidecar.changed(),
+            ),
             import: None,
             place,
             source: source.version,
@@ -93,16 +97,16 @@ impl Staged {
         self
     }
 
-    /// The receiver gets the Original with this custody.
-    pub(super) fn receives(&mut self, custody: Custody) {
-        self.there = Here { state: State::Original, custody: custody.bare(), ..self.there.clone() };
-        self.received = Some(custody);
+    /// The receiver gets the Original, as `permit` says.
+    pub(super) fn receives(&mut self, permit: Permit) {
+        self.there = Here::under(&permit, State::Original, self.there.changed);
+        self.received = Some(permit);
     }
 
     /// The report of the published item.
     pub(super) fn transferred(&self, root: &Path) -> Transferred {
         let place = root.join(self.at());
-        let replaced = self.replaced.map(|(state, _)| state);
+        let replaced = self.replaced.as_ref().map(|(here, _)| here.state);
         let Staged { step, files, bytes, .. } = *self;
         Transferred {
             step,

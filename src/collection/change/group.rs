@@ -15,12 +15,13 @@ use std::path::{Path, PathBuf};
 use super::change_note::ChangeNote;
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Event, Here, LockedItem, Stopped, Trashed, Writer,
-    items_at_a_time,
+    ChangeLocks, Collection, CollectionError, Event, Here, LockedItem, ReadSidecar, Stopped,
+    Trashed, Writer, items_at_a_time,
 };
+use crate::custody::Permit;
 use crate::disk::{PathError, Version};
 use crate::identity::RepositoryName;
-use crate::sidecar::NewText;
+use crate::sidecar::{NewText, Sidecar};
 
 /// Limit on the files of the items of one group: the lists of their files may be in memory.
 const MOST_FILES: u64 = 1 << 16;
@@ -66,12 +67,20 @@ pub(crate) trait Change<W> {
 /// A line of the ledger about a changed item.
 #[derive(Debug)]
 pub(crate) struct Line {
-    pub event: Event,
+    event: Event,
+    /// The holding before the change, as the change saw it under the lock.
+    before: Here,
     /// The holding after the change.
-    pub after: Here,
+    after: Here,
 }
 
 impl Line {
+    /// The line about an item whose sidecar was `before` and becomes `after`, with the custody of `permit`.
+    pub(crate) fn new(permit: &Permit, before: &Sidecar, after: &Sidecar, event: Event) -> Line {
+        let after = Here::under(permit, after.state, after.changed());
+        Line { event, before: Here::of(before), after }
+    }
+
     fn event(&self) -> Event {
         self.event.clone().leaving(self.after.clone())
     }
@@ -80,11 +89,36 @@ impl Line {
 /// An item under its lock that gets another sidecar.
 #[derive(Debug)]
 pub(crate) struct Rewrite<'l> {
-    pub item: LockedItem<'l>,
+    item: LockedItem<'l>,
     /// The version of the sidecar that `text` was made of. A person who edits it takes no lock.
-    pub version: Version,
-    pub text: NewText,
-    pub line: Line,
+    version: Version,
+    text: NewText,
+    line: Line,
+}
+
+impl<'l> Rewrite<'l> {
+    /// The sidecar that was `read` becomes `after`, with the custody of `permit`.
+    pub(crate) fn new(
+        item: LockedItem<'l>,
+        read: &ReadSidecar,
+        (permit, after): (&Permit, Sidecar),
+        event: Event,
+    ) -> Result<Rewrite<'l>, CollectionError> {
+        let after = Sidecar { custody: permit.custody().clone(), ..after };
+        let text = read.rewritten(item.name(), &after)?;
+        let line = Line::new(permit, &read.sidecar, &after, event);
+        Ok(Rewrite { item, version: read.version, text, line })
+    }
+
+    /// The Copy that was `before`, with a sidecar of this version, gets the text of the sidecar that its source has.
+    pub(crate) fn refresh(
+        item: LockedItem<'l>,
+        (before, version): (Here, Version),
+        (text, after): (NewText, Here),
+        event: Event,
+    ) -> Rewrite<'l> {
+        Rewrite { item, version, text, line: Line { event, before, after } }
+    }
 }
 
 /// An item under its lock, and the entry of the trash that is to be in its place.
@@ -254,7 +288,7 @@ impl Writer {
         items: &[(&RepositoryName, &Line)],
     ) -> Result<Vec<Option<Event>>, PathError> {
         let missing = |(name, line): &(&RepositoryName, &Line)| {
-            collection.missing_line(name, line.event.date, self.agent())
+            collection.missing_line((name, &line.before), line.event.date, self.agent())
         };
         items.iter().map(missing).collect()
     }

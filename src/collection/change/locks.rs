@@ -53,7 +53,10 @@ pub fn lock_changes_with<'c>(
     wanted.retain(|(collection, is_ours)| *is_ours || !matches!(collection.own(), Ok(None)));
     for (collection, is_ours) in wanted {
         match collection.take_change_lock(&holder, waiter) {
-            Ok(lock) => locks.push((collection.id().to_owned(), lock)),
+            Ok(lock) => {
+                locks.push((collection.id().to_owned(), lock));
+                collection.follow_ledger()?;
+            }
             Err(LockError::Disk(error)) if !is_ours && (error.is_refusal() || error.is_full()) => {}
             Err(error) => {
                 return Err(CollectionError::locked(&collection.settings().name, error));

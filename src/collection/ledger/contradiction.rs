@@ -103,14 +103,28 @@ impl Collection {
         Ok(Some(Deviation::Above(Box::new(Unlogged { line, is, is_continued, found }))))
     }
 
-    /// The line that the ledger lacks about the item `name`, which is about to be changed: its state before, if it follows the
-    /// last line.
-    pub(crate) fn missing_line(
+    /// Whether the last line about the item `name` says what `here` says, as far as this process has read the ledger. `false`
+    /// also where there is no line.
+    pub(crate) fn is_recorded_as(
         &self,
         name: &RepositoryName,
+        here: &Here,
+    ) -> Result<bool, PathError> {
+        let recorded = self.last_record_read(name)?;
+        Ok(recorded.is_some_and(|line| line.holding.as_ref() == Some(here)))
+    }
+
+    /// The line that the ledger lacks about the item `name`, which is `before` and about to be changed: that state, if it
+    /// follows the last line.
+    pub(crate) fn missing_line(
+        &self,
+        (name, before): (&RepositoryName, &Here),
         date: Instant,
         agent: &Agent,
     ) -> Result<Option<Event>, PathError> {
+        if self.is_recorded_as(name, before)? {
+            return Ok(None);
+        }
         match self.deviation_at_rest(name)? {
             Some(Deviation::Above(unlogged)) if unlogged.is_continued => {
                 Ok(Some(unlogged.missing_line(date, agent)))

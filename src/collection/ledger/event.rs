@@ -17,7 +17,7 @@ use super::changed::{LoggedChange, logged};
 use super::imported::ImportedSource;
 use crate::agent::Agent;
 use crate::collection::Collection;
-use crate::custody::{Custody, Has, Holding};
+use crate::custody::{Custody, Has, Holding, Permit};
 use crate::digest::Digest;
 use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::State;
@@ -54,7 +54,12 @@ struct HereText {
 }
 
 impl Here {
-    /// The holding with this sidecar.
+    /// The holding that a change leaves, as its permit says.
+    pub(crate) fn under(permit: &Permit, state: State, changed: Instant) -> Here {
+        Here { state, custody: permit.custody().bare(), changed }
+    }
+
+    /// The holding with this sidecar, as it was read.
     pub(crate) fn of(sidecar: &Sidecar) -> Here {
         Here { state: sidecar.state, custody: sidecar.custody.bare(), changed: sidecar.changed() }
     }

@@ -15,13 +15,30 @@ use crate::layout;
 impl Collection {
     /// The last line of the ledger about what this collection has of the item `name`.
     pub fn last_record(&self, name: &RepositoryName) -> Result<Option<Event>, PathError> {
+        self.last_record_in(name, self.replay()?)
+    }
+
+    /// The same by the ledger as far as this process has read it, which asks the disk for the line alone. Each change reads to
+    /// the end of the ledger when it locks the collection.
+    pub(crate) fn last_record_read(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Option<Event>, PathError> {
+        self.last_record_in(name, self.replay_read()?)
+    }
+
+    fn last_record_in(
+        &self,
+        name: &RepositoryName,
+        mut replay: MutexGuard<'_, Option<Replay>>,
+    ) -> Result<Option<Event>, PathError> {
         let folded = name.folded();
         let found = {
-            let mut replay = self.replay()?;
             let Some(replay) = replay.as_mut() else { return Ok(None) };
             let Some(known) = replay.find(&folded) else { return Ok(None) };
             replay.file_of(known).map(|file| (file, known.position().offset))
         };
+        drop(replay);
         // Several threads call this at a time: none waits for the disk because of another.
         let Some((file, offset)) = found else { return Ok(None) };
         let line = chain::line_at(&file, offset)?.unwrap_or_default();
@@ -59,6 +76,22 @@ impl Collection {
             *cached = self.ledger()?.map(Replay::of).transpose()?;
         }
         Ok(cached)
+    }
+
+    /// The replay as far as this process has read it; the first time, up to the present end of the ledger.
+    fn replay_read(&self) -> Result<MutexGuard<'_, Option<Replay>>, PathError> {
+        let cached = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.is_some() {
+            return Ok(cached);
+        }
+        drop(cached);
+        self.replay()
+    }
+
+    /// Reads to the present end of the ledger, if the ledger was read before.
+    pub(crate) fn follow_ledger(&self) -> Result<(), PathError> {
+        let is_read = self.replay.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_read { self.replay().map(drop) } else { Ok(()) }
     }
 
     /// The last line about the item `name`, if by that line the item was given up as lost: its Original may be in another

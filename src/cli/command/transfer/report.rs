@@ -185,8 +185,6 @@ fn words_of(done: &Transferred) -> (&'static str, &'static str, &'static str) {
         (Step::Copy, _) => ("would copy", "copied", "copied"),
         (Step::Bury, _) => ("would record the deletion of", "recorded the deletion of", "deleted"),
         (Step::MoveCopy, _) => ("would move the Copy", "moved the Copy", "moved"),
-        (Step::HandOver | Step::Delete | Step::Drop, _) => {
-            ("would migrate", "migrated", "migrated")
-        }
+        (Step::HandOver, _) => ("would migrate", "migrated", "migrated"),
     }
 }
