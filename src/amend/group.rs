@@ -80,7 +80,8 @@ impl Amender<'_> {
         let mut seen = with_line_read(self.collection, name, own)?;
         seen.extend(neighbours.iter().cloned());
         Permit::amend(own, &seen, self.collection.custody_id()?).map_err(|refusal| {
-            AmendError::Refused { name: name.clone(), refusal: Box::new(refusal) }
+            let refusal = Box::new(self.sight.named(&[self.collection], refusal));
+            AmendError::Refused { name: name.clone(), refusal }
         })
     }
 

@@ -53,7 +53,7 @@ pub struct Amender<'a> {
     /// The collection.
     pub collection: &'a Collection,
     /// The other collections in sight: an Original that is behind one of them is not changed.
-    pub sight: Sight<'a>,
+    pub sight: &'a Sight<'a>,
     /// The right to change it; without it, changes are only planned.
     pub writer: Option<&'a Writer>,
     /// The change lock of the collection, if the caller holds it since before its plan.

@@ -1,7 +1,6 @@
 //! Plans of changes to a sidecar. Pure.
 
 use super::{AmendError, Description};
-use crate::custody::Refusal;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{KeyChange, Seal, Sidecar};
@@ -20,12 +19,10 @@ pub struct Plan {
 /// Plans `change` for the item of `before`, whose seal is `seal`.
 pub fn plan(before: &Sidecar, seal: Seal, change: &super::Change<'_>) -> Result<Plan, AmendError> {
     let name = || before.repository.clone();
-    if let Some(ceded) = before.custody.ceded() {
-        let refusal = Box::new(Refusal::Ceded { at: ceded.to.clone() });
-        return Err(AmendError::Refused { name: name(), refusal });
-    }
     match before.state {
         State::Original => {}
+        // The rule of custody refuses it, by the name of the giver.
+        _ if before.custody.ceded().is_some() => {}
         State::Copy | State::Elsewhere => {
             let holder = Some(before.custody.holder().to_owned());
             return Err(AmendError::Copy { name: name(), holder });

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use urepo::collection::{Collection, CollectionError, discover};
 use urepo::disk::{PathError, Watcher};
-use urepo::holdings::{Peers, UnseenRule};
+use urepo::holdings::{Peers, Sight, Unseen, UnseenRule};
 use urepo::identity::{Identifier, RepositoryName};
 
 use super::config::Origin;
@@ -116,6 +116,22 @@ impl Context {
             }
         }
         known
+    }
+
+    /// Says which items could not be read at a neighbour, whose ledger spoke for them alone.
+    pub(crate) fn tell_unseen(&self, sight: &Sight<'_>) {
+        for Unseen { at, first: (name, error), items, .. } in sight.unseen() {
+            let at = at.display();
+            let what = match items {
+                1 => format!("{name} cannot be read in `{at}`, whose ledger spoke for it"),
+                items => format!(
+                    "{items} items cannot be read in `{at}`, whose ledger spoke for them; the first is \
+                     {name}"
+                ),
+            };
+            let cause = error.map(|error| format!(": {}", Failure::from(error).in_one_line()));
+            self.printer.warning(&format!("{what}{}", cause.unwrap_or_default()));
+        }
     }
 
     /// Opens collections side by side. One that does not answer in time is out of sight: a disk on a network must not stop the

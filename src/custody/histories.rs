@@ -318,7 +318,8 @@ impl World {
             }
             end @ Interrupted::KeepAbove(_) => {
                 let id = self.id();
-                let permit = Permit::end(&end, &holding.custody, &seen, id).unwrap();
+                let permit =
+                    Permit::end(&end, &holding.custody, &seen, id).expect("because it ends");
                 let custody = permit.custody().clone();
                 self.place(c, Has::Payload, custody, holding.changed, edits);
             }
@@ -348,7 +349,7 @@ impl World {
         let Some(donor) = highest(seen.iter().filter(has_it)) else { return };
         let edits = edits_at(self, &donor.at).unwrap_or(0);
         let custody = if line.custody.id() == ceded.id {
-            holding.custody.elsewhere().passed_to(&ceded.to, ceded.id)
+            holding.custody.offered().expect("because it is ceded")
         } else {
             line.custody_among(&seen)
         };

@@ -239,6 +239,13 @@ impl Custody {
         Custody { ceded: Some(ceded), ..self.clone() }
     }
 
+    /// The custody that the receiver gets by the offer of this giver, which has the contents already.
+    #[must_use]
+    pub fn offered(&self) -> Option<Custody> {
+        let ceded = self.ceded.as_ref()?;
+        Some(self.elsewhere().passed_to(&ceded.to, ceded.id))
+    }
+
     /// The same without the ids that it follows: enough to rank a holding.
     #[must_use]
     pub fn bare(&self) -> Custody {

@@ -119,10 +119,7 @@ impl Permit {
                 there.custody_among(seen)
             }
             // Its contents are those that were offered.
-            Interrupted::Finish(_, Leaves::Copy) => {
-                let ceded = own.ceded()?;
-                own.elsewhere().passed_to(&ceded.to, ceded.id)
-            }
+            Interrupted::Finish(_, Leaves::Copy) => own.offered()?,
             Interrupted::KeepAbove(there) => own.kept_above(&there.custody, id),
             // Behind, as an Original that was put back: repair brings it up.
             Interrupted::ComeUp(_) => own.elsewhere(),

@@ -1,15 +1,31 @@
 //! The holdings of one item in the collections in sight, as the rule of custody judges them.
 
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
 use crate::collection::{Collection, CollectionError, Lookup};
-use crate::custody::{Has, Holding};
+use crate::custody::{Has, Holding, Refusal};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
 
 /// The neighbours of a collection: the other collections that a command opened, once, before its first change.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Sight<'a> {
-    neighbours: &'a [&'a Collection],
+    neighbours: Vec<&'a Collection>,
     looks_first: LooksFirst,
+    unseen: Mutex<Vec<Unseen>>,
+}
+
+/// Items that could not be read at a neighbour. Its ledger spoke for them alone.
+#[derive(Debug)]
+pub struct Unseen {
+    /// The neighbour.
+    pub at: PathBuf,
+    /// The first of the items, and why it could not be read; `None` for one that is damaged.
+    pub first: (RepositoryName, Option<CollectionError>),
+    /// The number of the items.
+    pub items: usize,
+    last: RepositoryName,
 }
 
 /// The first look at a neighbour.
@@ -23,23 +39,39 @@ enum LooksFirst {
 
 impl<'a> Sight<'a> {
     /// A command that changes many items.
-    pub fn of_many(neighbours: &'a [&'a Collection]) -> Sight<'a> {
-        Sight { neighbours, looks_first: LooksFirst::AtLines }
+    pub fn of_many(neighbours: impl IntoIterator<Item = &'a Collection>) -> Sight<'a> {
+        let neighbours = neighbours.into_iter().collect();
+        Sight { neighbours, looks_first: LooksFirst::AtLines, unseen: Mutex::default() }
     }
 
     /// A command that changes one item.
-    pub fn of_one(neighbours: &'a [&'a Collection]) -> Sight<'a> {
-        Sight { neighbours, looks_first: LooksFirst::AtDirectory }
+    pub fn of_one(neighbours: impl IntoIterator<Item = &'a Collection>) -> Sight<'a> {
+        Sight { looks_first: LooksFirst::AtDirectory, ..Sight::of_many(neighbours) }
     }
 
     /// No neighbour is known.
-    pub const fn alone() -> Sight<'static> {
-        Sight { neighbours: &[], looks_first: LooksFirst::AtLines }
+    pub fn alone() -> &'static Sight<'static> {
+        static ALONE: Sight<'static> = Sight {
+            neighbours: Vec::new(),
+            looks_first: LooksFirst::AtLines,
+            unseen: Mutex::new(Vec::new()),
+        };
+        &ALONE
+    }
+
+    /// The neighbours.
+    pub fn neighbours(&self) -> &[&'a Collection] {
+        &self.neighbours
+    }
+
+    /// What could not be read so far, by neighbours.
+    pub fn unseen(&self) -> Vec<Unseen> {
+        std::mem::take(&mut self.unseen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reads the ledgers of the neighbours on to their ends, as far as they can be read: once a group of items.
     pub(crate) fn follow(&self) {
-        for neighbour in self.neighbours {
+        for neighbour in &self.neighbours {
             // One that can no longer be read speaks by what was read.
             let _ = neighbour.follow_ledger();
         }
@@ -52,9 +84,17 @@ impl<'a> Sight<'a> {
     /// nothing against it, and its directory is not read.
     pub(crate) fn look(&self, name: &RepositoryName, own: &Holding) -> Vec<Holding> {
         let mut seen = Vec::new();
-        for neighbour in self.neighbours {
-            let line = || line_below(name, neighbour, None).ok().flatten();
-            let directory = || own_holding(name, neighbour).ok().flatten();
+        for neighbour in self.beside(&own.at) {
+            let line = || self.read(name, neighbour, line_below(name, neighbour, None));
+            let directory = || {
+                let found = self.read(name, neighbour, own_holding(name, neighbour))?;
+                // What is damaged does not speak.
+                if found.has == Has::Damaged {
+                    self.note(name, neighbour, None);
+                    return None;
+                }
+                Some(found)
+            };
             match self.looks_first {
                 LooksFirst::AtLines => match line() {
                     Some(line) if own.covers(&line) => {}
@@ -64,6 +104,67 @@ impl<'a> Sight<'a> {
             }
         }
         seen
+    }
+
+    /// All that the neighbours of the collection with the id `own` have of the item `name`, and their lines: for a change that
+    /// takes over, or gives up, what they have.
+    pub(crate) fn see(&self, name: &RepositoryName, own: &str) -> Vec<Holding> {
+        let mut seen = Vec::new();
+        for neighbour in self.beside(own) {
+            let found = Seen::of(name, &[neighbour]);
+            if found.holdings.iter().any(|it| it.has == Has::Damaged) {
+                self.note(name, neighbour, None);
+            }
+            seen.extend(found.holdings);
+            for (_, error) in found.unread {
+                self.note(name, neighbour, Some(error));
+            }
+        }
+        seen
+    }
+
+    /// The refusal with the paths of the collections in sight, `own` included, in place of their ids.
+    pub(crate) fn named(&self, own: &[&Collection], refusal: Refusal) -> Refusal {
+        refusal.with_names(|id| {
+            let known = own.iter().chain(&self.neighbours).find(|it| it.id() == id)?;
+            Some(format!("`{}`", known.path().display()))
+        })
+    }
+
+    /// The neighbours without the collection with the id `own`.
+    fn beside(&self, own: &str) -> impl Iterator<Item = &'a Collection> {
+        self.neighbours.iter().copied().filter(move |neighbour| neighbour.id() != own)
+    }
+
+    /// The holding that was read; an error is noted.
+    fn read(
+        &self,
+        name: &RepositoryName,
+        neighbour: &Collection,
+        holding: Result<Option<Holding>, impl Into<CollectionError>>,
+    ) -> Option<Holding> {
+        holding.unwrap_or_else(|error| {
+            self.note(name, neighbour, Some(error.into()));
+            None
+        })
+    }
+
+    /// Notes that the item `name` could not be read at `neighbour`, once for each item.
+    fn note(&self, name: &RepositoryName, neighbour: &Collection, error: Option<CollectionError>) {
+        let mut unseen = self.unseen.lock().unwrap_or_else(PoisonError::into_inner);
+        match unseen.iter_mut().find(|it| it.at == neighbour.path()) {
+            Some(known) if known.last == *name => {}
+            Some(known) => {
+                known.items += 1;
+                known.last = name.clone();
+            }
+            None => unseen.push(Unseen {
+                at: neighbour.path().to_path_buf(),
+                first: (name.clone(), error),
+                items: 1,
+                last: name.clone(),
+            }),
+        }
     }
 }
 
@@ -92,14 +193,6 @@ impl Seen {
             }
         }
         seen
-    }
-
-    /// The holdings, or the first error: an error is never an absence.
-    pub(crate) fn whole(self) -> Result<Vec<Holding>, CollectionError> {
-        match self.unread.into_iter().next() {
-            Some((_, error)) => Err(error),
-            None => Ok(self.holdings),
-        }
     }
 }
 

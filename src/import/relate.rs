@@ -32,7 +32,7 @@ pub struct Related {
 /// Sets the relations between rows, if `update` allows it; `rows` are those of the whole manifest. Refused
 /// rows have been reported before, and are skipped. Reports each counted row.
 pub fn relate(
-    (known, sight): (&KnownSources<'_>, Sight<'_>),
+    (known, sight): (&KnownSources<'_>, &Sight<'_>),
     rows: impl Iterator<Item = FoundCandidate>,
     update: Update,
     (agent, waiter): (&Agent, &Waiter<'_>),

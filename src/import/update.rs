@@ -39,7 +39,7 @@ const ROWS: usize = 256;
 
 /// Compares the rows of a manifest with their items, and corrects these as `update` allows.
 pub fn update(
-    (known, sight): (&KnownSources<'_>, Sight<'_>),
+    (known, sight): (&KnownSources<'_>, &Sight<'_>),
     rows: impl Iterator<Item = FoundCandidate>,
     update: Update,
     (agent, waiter): (&Agent, &Waiter<'_>),
@@ -146,7 +146,10 @@ impl UpdateRun<'_, '_, '_> {
         let (sidecar, _) = self.known.collection().named_item(name)?.sidecar()?;
         let wanted = self.new_values(candidate)?;
         self.related.note(&self.amender, name, &wanted)?;
-        Ok((sidecar.state, self.amender.compare(&sidecar, &wanted)?))
+        // A giver whose migration is under way is the holder, though nothing says Original: the change is refused by name.
+        let is_ceded = sidecar.custody.ceded().is_some();
+        let state = if is_ceded { State::Original } else { sidecar.state };
+        Ok((state, self.amender.compare(&sidecar, &wanted)?))
     }
 
     /// The contents of the columns of a row.

@@ -10,7 +10,7 @@ use crate::collection::{
     ReadSidecar, Rewrite, StoredItem, carry_out, lock_changes_with,
 };
 use crate::custody::{self, Has, Permit};
-use crate::holdings::{Seen, with_line};
+use crate::holdings::with_line;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Sidecar, SidecarText};
@@ -86,12 +86,12 @@ impl Registrar<'_> {
         let read = item.read_sidecar()?;
         let own = item.holding(&read, self.collection.id())?;
         let mut seen = with_line(self.collection, item.name(), &own)?;
-        let mut holders = Vec::new();
-        for other in loss.others {
-            let found = Seen::of(name, &[other]).whole()?;
-            holders.extend(found.iter().any(custody::Holding::is_in_place).then_some(other));
-            seen.extend(found);
-        }
+        let elsewhere = loss.sight.see(name, &own.at);
+        let is_holder = |other: &&Collection| {
+            elsewhere.iter().any(|it| it.is_in_place() && it.at == other.id())
+        };
+        let holders = loss.sight.neighbours().iter().copied().filter(is_holder).collect();
+        seen.extend(elsewhere);
         let is_settled = own.is_original()
             && custody::highest(&seen).is_some_and(|top| own.covers(top))
             && seen
@@ -105,7 +105,8 @@ impl Registrar<'_> {
         let permit = Permit::promote(&own, &seen, (&lost, loss.discard), id);
         let permit = permit.map_err(|refusal| {
             let (name, path) = (item.name().clone(), self.collection.path().to_path_buf());
-            PromotionError::Refused { name, refusal: Box::new(refusal), path }
+            let refusal = Box::new(loss.sight.named(&[self.collection], refusal));
+            PromotionError::Refused { name, refusal, path }
         })?;
         Ok(Decision { item, read, permit: Some(permit), holders })
     }

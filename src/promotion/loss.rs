@@ -7,7 +7,7 @@ use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
 use crate::custody::Discard;
 use crate::custody::remedy::{Act, Damage, Place, Row, remedy, speaks};
-use crate::holdings::places;
+use crate::holdings::{Sight, places};
 use crate::identity::RepositoryName;
 use crate::transfer::Recovery;
 use crate::verify::{self, Depth, ProofError};
@@ -104,10 +104,11 @@ impl Registrar<'_> {
         let holder = speaks(places).map(|top| top.custody.holder().to_owned());
         let lost = others_seen.chain(holder).filter(|id| *id != self.collection.id());
         let lost: Vec<_> = lost.collect();
+        let sight = &Sight::of_many(others);
         let loss = Loss {
             collections: &lost,
             reason: "the newest state is lost",
-            others,
+            sight,
             discard: Discard::Refuse,
         };
         let mut outcome = Err(PromotionError::Interrupted);

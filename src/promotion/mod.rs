@@ -20,6 +20,7 @@ mod loss;
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
 use crate::custody::Discard;
+use crate::holdings::Sight;
 
 pub use error::PromotionError;
 pub use group::Report;
@@ -42,7 +43,7 @@ pub struct Loss<'a> {
     /// Why, for the log.
     pub reason: &'a str,
     /// All other collections in sight.
-    pub others: &'a [Collection],
+    pub sight: &'a Sight<'a>,
     /// Whether contents of other lines may be given up.
     pub discard: Discard,
 }

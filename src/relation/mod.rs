@@ -120,9 +120,8 @@ impl RelationPlan {
         for end in &self.ends {
             let collection = collections[end.collection].borrow();
             let others = collections.iter().enumerate().filter(|(at, _)| *at != end.collection);
-            let others: Vec<&Collection> = others.map(|(_, it)| it.borrow()).collect();
-            let sight = Sight::of_one(&others);
-            let amender = Amender { collection, sight, writer: None, locks: None, caller };
+            let sight = Sight::of_one(others.map(|(_, it)| it.borrow()));
+            let amender = Amender { collection, sight: &sight, writer: None, locks: None, caller };
             amender.amend(end.amendment(self.action))?;
         }
         Ok(())

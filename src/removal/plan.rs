@@ -4,7 +4,7 @@ use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::custody::{Deletion, Has, Permit, Refusal};
-use crate::holdings::{Seen, with_line};
+use crate::holdings::{Sight, with_line};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -19,8 +19,8 @@ pub struct Order<'a> {
     pub by: String,
     /// The reason, if given.
     pub reason: Option<String>,
-    /// Other collections, which may hold the items too.
-    pub others: &'a [Collection],
+    /// The other collections in sight, which may hold the items, too.
+    pub sight: &'a Sight<'a>,
     /// The depth of the check of the other holding.
     pub depth: Depth,
     /// Whether the last holding may be deleted.
@@ -65,7 +65,7 @@ pub enum DamageRule {
 #[derive(Clone, Copy, Debug)]
 pub struct Restoration<'a> {
     /// The other collections in sight: none of them may have a newer state.
-    pub others: &'a [Collection],
+    pub sight: &'a Sight<'a>,
     /// Whether a damaged item is restored.
     pub damage: DamageRule,
 }
@@ -129,7 +129,7 @@ impl<'a> Planned<'a> {
         interrupt: &Interrupt,
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
-        let (step, permit, deleted) = step(collection, item, &record, order.others)?;
+        let (step, permit, deleted) = step(collection, item, &record, order.sight)?;
         let is_permanent = step == Step::Bury && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {
             return Err(RemovalError::NotTransferable { name: item.name().clone() });
@@ -140,7 +140,7 @@ impl<'a> Planned<'a> {
         let proof = match (step, order.last) {
             (Step::Clear | Step::Repeat, _) | (_, LastRule::Remove) => None,
             (Step::Bury | Step::Drop, LastRule::Keep) => {
-                let (others, depth) = (order.others, order.depth);
+                let (others, depth) = (order.sight.neighbours(), order.depth);
                 let own = (item, &record.sidecar);
                 Some(proof::find(collection, own, others, depth, progress, interrupt)?)
             }
@@ -162,7 +162,7 @@ fn step(
     collection: &Collection,
     item: &StoredItem,
     record: &ReadSidecar,
-    others: &[Collection],
+    sight: &Sight<'_>,
 ) -> Result<(Step, Permit, Option<Instant>), RemovalError> {
     let name = item.name();
     match (record.sidecar.state, item.has_payload()?) {
@@ -184,17 +184,13 @@ fn step(
     }
     let mut seen = with_line(collection, name, &own)?;
     if own.is_own() {
-        for other in others {
-            if !collection.is_same(other)? {
-                seen.extend(Seen::of(name, &[other]).whole()?);
-            }
-        }
+        seen.extend(sight.look(name, &own));
     }
     match Permit::delete(&own, &seen, collection.custody_id()?) {
         Ok((Deletion::Bury, permit)) => Ok((Step::Bury, permit, None)),
         Ok((Deletion::Drop, permit)) => Ok((Step::Drop, permit, None)),
         Ok((Deletion::Repeat(date), permit)) => Ok((Step::Repeat, permit, Some(date))),
-        Err(refusal) => Err(RemovalError::refused(name, refusal)),
+        Err(refusal) => Err(RemovalError::refused(name, sight.named(&[collection], refusal))),
     }
 }
 

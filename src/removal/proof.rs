@@ -31,7 +31,7 @@ pub(super) struct Proof<'a> {
 pub(super) fn find<'a>(
     collection: &Collection,
     (item, sidecar): (&StoredItem, &Sidecar),
-    others: &'a [Collection],
+    others: &[&'a Collection],
     depth: Depth,
     progress: &dyn Progress,
     interrupt: &Interrupt,

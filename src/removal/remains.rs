@@ -10,7 +10,7 @@ use super::{DamageRule, RemovalError, Restoration, proof};
 use crate::collection::{Collection, CollectionError, Names, ReadSidecar, StoredItem, Trashed};
 use crate::custody::{self, Permit, Refusal};
 use crate::disk::{Dir, PathError};
-use crate::holdings::{Seen, with_line};
+use crate::holdings::with_line;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
             let holder = record.sidecar.custody.holder().to_owned();
             return Err(RemovalError::refused(name, Refusal::Elsewhere { holder }));
         }
-        let (own, others) = ((&item, &record.sidecar), self.restoration.others);
+        let (own, others) = ((&item, &record.sidecar), self.restoration.sight.neighbours());
         let (progress, interrupt) = (self.progress, self.interrupt);
         match proof::find(self.collection, own, others, Depth::Full, progress, interrupt) {
             Ok(proof) => {
@@ -137,13 +137,12 @@ impl<'a> Search<'a> {
         let mut own = item.holding(record, self.collection.id())?;
         own.has = custody::Has::Tombstone;
         let mut seen = with_line(self.collection, item.name(), &own)?;
-        for other in self.restoration.others {
-            if !self.collection.is_same(other)? {
-                seen.extend(Seen::of(item.name(), &[other]).whole()?);
-            }
-        }
+        seen.extend(self.restoration.sight.see(item.name(), &own.at));
         let permit = Permit::restore(&own, &seen, self.collection.custody_id()?);
-        permit.map(Some).map_err(|refusal| RemovalError::refused(item.name(), refusal))
+        permit.map(Some).map_err(|refusal| {
+            let refusal = self.restoration.sight.named(&[self.collection], refusal);
+            RemovalError::refused(item.name(), refusal)
+        })
     }
 
     fn damage_of(&self, doc: Dir, sidecar: &Sidecar) -> Result<Option<String>, RemovalError> {

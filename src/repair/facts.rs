@@ -69,9 +69,11 @@ impl DonorFacts {
     /// Takes the giver of an interrupted migration for what it offered, where the `line` of the receiver says that this
     /// arrived: then the giver has these very bytes.
     pub(super) fn as_received(&mut self, line: Option<&Holding>) {
-        let Some(ceded) = self.rule.custody.ceded() else { return };
-        if line.is_some_and(|line| line.at == ceded.to && line.custody.id() == ceded.id) {
-            self.rule.custody = self.rule.custody.elsewhere().passed_to(&ceded.to, ceded.id);
+        let Some(offered) = self.rule.custody.offered() else { return };
+        let is_it =
+            |line: &Holding| line.at == offered.holder() && line.custody.id() == offered.id();
+        if line.is_some_and(is_it) {
+            self.rule.custody = offered;
         }
     }
 }

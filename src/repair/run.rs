@@ -278,8 +278,8 @@ impl Repairer<'_> {
         seen.extend(donors.iter().map(|donor| donor.rule.clone()));
         let others: Vec<_> = self.witnesses.iter().collect();
         let sight = Seen::of(name, &others);
-        // A holding that cannot be read has a say only where the item's own sidecar has none.
-        seen.extend(if own.is_some() { sight.holdings } else { sight.whole()? });
+        // A holding that cannot be read is not seen; its line still speaks.
+        seen.extend(sight.holdings);
         Ok(seen)
     }
 

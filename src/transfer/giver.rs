@@ -47,11 +47,11 @@ impl Left {
         writer: &Writer,
         name: &RepositoryName,
         read: &ReadSidecar,
-        permit: Permit,
+        permit: &Permit,
         leaves: Leaves,
     ) -> Result<Left, TransferError> {
         let (state, custody) = (State::from(leaves), permit.custody().clone());
-        let here = Here::under(&permit, state, read.sidecar.changed());
+        let here = Here::under(permit, state, read.sidecar.changed());
         let staged = match leaves {
             Leaves::Stub => {
                 let stub = read.sidecar.stub(custody).to_text().into_bytes();

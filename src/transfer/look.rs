@@ -9,7 +9,7 @@ use super::{Leaves, Recovery, RunMode, Step, Tombstones, TransferError, Verb};
 use crate::collection::{ChangeLocks, CollectionError, ReadSidecar, StoredItem};
 use crate::custody::{Holding, LineUp, Refusal, decide, line_up};
 use crate::disk::Version;
-use crate::holdings::{Seen, Sight, line_of, with_line};
+use crate::holdings::{line_of, with_line};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -146,12 +146,10 @@ impl Shared<'_> {
         let mut verb = self.options.verb;
         let hands_over = verb == Verb::Migrate && own.is_own();
         if hands_over || own.is_deletion() {
-            let others: Vec<_> = self.others.iter().collect();
-            seen.extend(Seen::of(from.name(), &others).whole()?);
+            seen.extend(self.sight.see(from.name(), &own.at));
         } else if own.is_own() {
             // An Original that is behind would spread its old state.
-            let others: Vec<_> = self.others.iter().collect();
-            seen.extend(Sight::of_many(&others).look(from.name(), &own));
+            seen.extend(self.sight.look(from.name(), &own));
         }
         if hands_over {
             if !source.sidecar.transferable {
@@ -169,13 +167,9 @@ impl Shared<'_> {
         } else {
             arrived(decide(verb, &own, self.to.id(), &seen))
         };
-        let path = |id: &str| {
-            let mut seen = [self.from, self.to].into_iter().chain(self.others);
-            Some(format!("`{}`", seen.find(|it| it.id() == id)?.path().display()))
-        };
         step.map_err(|refusal| TransferError::Refused {
             name: from.name().clone(),
-            refusal: Box::new(refusal.with_names(path)),
+            refusal: Box::new(self.sight.named(&[self.from, self.to], refusal)),
             from: self.from.path().to_path_buf(),
             to: self.to.path().to_path_buf(),
         })
@@ -260,7 +254,7 @@ impl Shared<'_> {
             && matches!(**refusal, Refusal::Ceded { .. })
         {
             // A killed run has left it: it ends by one look, before anything else is done.
-            let others: Vec<_> = self.others.iter().chain([self.to]).collect();
+            let others: Vec<_> = self.sight.neighbours().iter().copied().chain([self.to]).collect();
             let (agent, waiter) = (self.caller.agent, &self.caller.waiter());
             Recovery { giver: self.from, writer, others: &others, agent, waiter }.end(name)?;
         }

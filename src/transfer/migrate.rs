@@ -204,7 +204,7 @@ impl Shared<'_> {
             }
         };
         let permit = Permit::keep(staged.received.as_ref().map_or(own, Permit::custody));
-        let left = Left::stage(giver, &staged.name, before, permit, leaves);
+        let left = Left::stage(giver, &staged.name, before, &permit, leaves);
         let left = left.inspect_err(|_| ceded.iter().for_each(|it| giver.discard_sidecar(it)))?;
         Ok(Offer { ceded, left })
     }

@@ -46,6 +46,7 @@ use std::path::PathBuf;
 
 use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
+use crate::holdings::Sight;
 use crate::identity::{Instant, RepositoryName};
 use crate::item::State;
 
@@ -91,7 +92,7 @@ pub struct Transfer<'a> {
     /// Options of a transfer.
     pub options: Options,
     /// Other collections in sight: no Original is handed over that one of them shows to be behind.
-    pub others: &'a [Collection],
+    pub sight: &'a Sight<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
 }

@@ -146,7 +146,7 @@ impl Recovery<'_> {
                     Err(TransferError::Changed { name: name.clone() })
                 }
                 custody::Interrupted::Finish(_, leaves) => {
-                    let left = Left::stage(self.writer, name, &read, permit()?, leaves)?;
+                    let left = Left::stage(self.writer, name, &read, &permit()?, leaves)?;
                     self.leave(locks, (&item, &left), Last::Elsewhere)?;
                     Ok(Ending::HandedOver)
                 }

@@ -97,7 +97,7 @@ impl Transfer<'_> {
             writer: self.writer.as_ref(),
             source_writer: self.source_writer.as_ref(),
             options: self.options,
-            others: self.others,
+            sight: self.sight,
             caller: self.caller,
             flow: Flow::new(UNDER_WAY),
             pending: Arc::default(),

@@ -9,6 +9,7 @@ use crate::collection::{
     ChangeLocks, Collection, CollectionError, LockedItem, Lookup, StoredItem, Writer, lock_changes,
 };
 use crate::flow::{Flow, Reservation, Reservations, Size};
+use crate::holdings::Sight;
 use crate::identity::RepositoryName;
 use crate::progress::NoProgress;
 use crate::verify::{self, ProofError};
@@ -39,7 +40,7 @@ pub(super) struct Shared<'a> {
     pub(super) writer: Option<&'a Writer>,
     pub source_writer: Option<&'a Writer>,
     pub options: Options,
-    pub others: &'a [Collection],
+    pub sight: &'a Sight<'a>,
     /// Who calls.
     pub caller: Caller<'a>,
     pub flow: Flow<Prepared>,

@@ -3,7 +3,17 @@
 
 use std::fs;
 
-use crate::support::{World, copy_tree, make_collection};
+use std::sync::Arc;
+
+use urepo::collection::Collection;
+use urepo::disk::Watcher;
+use urepo::holdings::Sight;
+use urepo::interrupt::Interrupt;
+use urepo::transfer::{Leaves, OnError, Options, RunMode, Tombstones, Transfer, Verb};
+
+use crate::support::{
+    Faults, Mode, TestClock, World, agent, caller, copy_tree, make_collection, waiter,
+};
 
 /// The commands, run in `a`. `ITEM` and `OTHER` are items there; `c` is an empty collection, and no neighbour.
 const COMMANDS: [&str; 10] = [
@@ -65,6 +75,17 @@ const STANDINGS: &[(&str, &[&str], [i32; 10])] = &[
         &["a copy ITEM --to b", "lose"],
         [21, 1, 21, 3, 21, 21, 21, 21, 21, 0],
     ),
+    ("ceded to `b`, which has nothing yet", &["cede"], [23, 1, 23, 3, 23, 0, 23, 0, 23, 0]),
+    (
+        "damaged: somebody has edited its sidecar",
+        &["garble a"],
+        [20, 1, 20, 3, 20, 20, 20, 0, 20, 20],
+    ),
+    (
+        "the Original, and a Copy in `b` that cannot be read",
+        &["a copy ITEM --to b", "garble b"],
+        [0; 10],
+    ),
 ];
 
 fn settings(world: &World, names: &[&str]) {
@@ -99,6 +120,13 @@ fn stand(how: &[&str]) -> (World, String) {
             "unknown" => settings(&world, &["a"]),
             "known" => settings(&world, &["a", "b"]),
             "lose" => fs::remove_dir_all(world.path("a").join(&item)).unwrap(),
+            "cede" => cede(&world, &item),
+            "garble a" | "garble b" => {
+                let root = step.strip_prefix("garble ").unwrap();
+                let sidecar = world.path(root).join(&item).join("item.toml");
+                let text = fs::read_to_string(&sidecar).unwrap();
+                fs::write(&sidecar, text.replacen("transferable", "transferrable", 1)).unwrap();
+            }
             line => {
                 let line = line.replace("ITEM", &item);
                 world.run(&format!("-c {line}")).succeeded();
@@ -106,6 +134,50 @@ fn stand(how: &[&str]) -> (World, String) {
         }
     }
     (world, item)
+}
+
+/// Begins to migrate the item to `b`, and is killed between the fence and the commit point.
+fn cede(world: &World, item: &str) {
+    let (agent, clock, interrupt) =
+        (agent(), TestClock::at("2027-01-01T00:00:00Z"), Interrupt::default());
+    let sidecar = world.path("a").join(item).join("item.toml");
+    for at in 1..200 {
+        let faults = Faults::new(&world.path(""), at, Mode::Killed).of_changes();
+        let watcher = Watcher::new(Arc::new(faults));
+        let open = |root| Collection::open(&world.path(root), &watcher).unwrap();
+        let (from, to, waiter) = (open("a"), open("b"), waiter(&clock));
+        let writers = (to.writer(&agent, &waiter), from.writer_to_delete(&agent, &waiter));
+        let (Ok(writer), Ok(source_writer)) = writers else { continue };
+        let transfer = Transfer {
+            from: &from,
+            to: &to,
+            writer: Some(writer),
+            source_writer: Some(source_writer),
+            options: Options {
+                verb: Verb::Migrate,
+                leaves: Leaves::Stub,
+                line_up: None,
+                mode: RunMode::Act,
+                state: None,
+                tombstones: Tombstones::Refuse,
+                jobs: 1,
+                on_error: OnError::Continue,
+                resume_bytes: u64::MAX,
+            },
+            sight: Sight::alone(),
+            caller: caller(&agent, &clock, &interrupt),
+        };
+        let name = item.parse().unwrap();
+        let feed = Box::new(move |take: &mut dyn FnMut(_) -> _| {
+            let _ = take(name);
+            Ok(())
+        });
+        transfer.run(feed, |_| Ok(()));
+        if fs::read_to_string(&sidecar).unwrap().contains("ceded") {
+            return;
+        }
+    }
+    panic!("no kill falls between the fence and the commit point");
 }
 
 #[test]

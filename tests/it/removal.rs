@@ -18,6 +18,7 @@ use std::sync::Arc;
 use urepo::collection::{Collection, CollectionError, TrashContents, recover};
 use urepo::custody::Custody;
 use urepo::disk::{Operation, Watch, Watcher};
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
@@ -103,7 +104,11 @@ impl World {
     fn restore(&self, others: &[Collection], rule: DamageRule) -> Result<Restored, RemovalError> {
         let collection = self.open("archive");
         remover(&collection, &later(), |remover| {
-            restore(remover, &self.name, &Restoration { others, damage: rule })
+            restore(
+                remover,
+                &self.name,
+                &Restoration { sight: &Sight::of_many(others), damage: rule },
+            )
         })
     }
 
@@ -206,7 +211,7 @@ fn purge_entries(
 /// Knows no other collection.
 fn alone() -> Restoration<'static> {
     let damage = DamageRule::Refuse;
-    Restoration { others: &[], damage }
+    Restoration { sight: Sight::alone(), damage }
 }
 
 /// Asks nobody.
@@ -214,7 +219,7 @@ fn forced() -> Order<'static> {
     Order {
         by: "ann@vault".into(),
         reason: Some("deposited \"twice\"".into()),
-        others: &[],
+        sight: Sight::alone(),
         depth: Depth::Full,
         last: LastRule::Remove,
         damage: DamageRule::Refuse,
@@ -222,8 +227,8 @@ fn forced() -> Order<'static> {
     }
 }
 
-fn relying_on(others: &[Collection]) -> Order<'_> {
-    Order { others, last: LastRule::Keep, ..forced() }
+fn relying_on<'a>(sight: &'a Sight<'a>) -> Order<'a> {
+    Order { sight, last: LastRule::Keep, ..forced() }
 }
 
 fn is_whole(collection: &Collection, name: &RepositoryName) -> bool {
@@ -248,7 +253,7 @@ mod a_copy {
         let files = tree(&world.item("archive"));
         let before = world.sidecar("archive");
         let others = [world.open("original")];
-        world.delete("archive", &relying_on(&others)).unwrap();
+        world.delete("archive", &relying_on(&Sight::of_many(&others))).unwrap();
         assert!(!world.item("archive").join("doc").exists());
         let stub = world.sidecar("archive");
         assert_eq!((stub.state, &stub.custody), (State::Elsewhere, &before.custody));
@@ -270,7 +275,7 @@ mod a_copy {
         let world = world();
         std::fs::write(world.item("original").join("doc/a.txt"), "Alpha").unwrap();
         let others = [world.open("original")];
-        let error = world.delete("archive", &relying_on(&others)).unwrap_err();
+        let error = world.delete("archive", &relying_on(&Sight::of_many(&others))).unwrap_err();
         assert!(matches!(error, RemovalError::LastHolding { .. }), "{error}");
         assert!(is_whole(&world.open("archive"), &world.name));
     }
@@ -283,7 +288,8 @@ mod plans {
     fn are_what_is_done() {
         let world = World::with_copy();
         let others = [world.open("other")];
-        let (order, collection) = (relying_on(&others), world.open("archive"));
+        let sight = Sight::of_many(&others);
+        let (order, collection) = (relying_on(&sight), world.open("archive"));
         let before = tree(&world.root(""));
         let planned =
             plan(&collection, &world.name, &order, &NoProgress, &Interrupt::default()).unwrap();
@@ -297,7 +303,7 @@ mod plans {
         assert_eq!(told(&planned), told(&done.unwrap()));
         assert_eq!(planned.proven_by.unwrap().state, State::Copy);
         let (rule, interrupt) = (DamageRule::Refuse, Interrupt::default());
-        let restoration = Restoration { others: &others, ..alone() };
+        let restoration = Restoration { sight: &Sight::of_many(&others), ..alone() };
         let planned =
             plan_restoration(&collection, &world.name, &restoration, &NoProgress, &interrupt)
                 .unwrap();

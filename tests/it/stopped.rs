@@ -11,6 +11,7 @@ use urepo::amend::{Amender, Amendment};
 use urepo::collection::Collection;
 use urepo::custody::Discard;
 use urepo::disk::{Operation, Watch, Watcher};
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::promotion::{Loss, Registrar};
@@ -90,7 +91,12 @@ fn promote(collection: &Collection, names: &[RepositoryName], lost: &str) -> Wor
     let caller = caller(&agent, &clock, &interrupt);
     let registrar = Registrar { collection, writer: Some(&writer), caller };
     let lost = [lost.to_owned()];
-    let loss = Loss { collections: &lost, reason: "fire", others: &[], discard: Discard::Refuse };
+    let loss = Loss {
+        collections: &lost,
+        reason: "fire",
+        sight: Sight::alone(),
+        discard: Discard::Refuse,
+    };
     let mut words = Words::new();
     let _ = registrar.promote_all(names, &loss, &mut |name, result| {
         words.push((name.clone(), result.err().map(|error| error.to_string())));
@@ -107,13 +113,13 @@ fn remove(collection: &Collection, names: &[RepositoryName], is_deletion: bool) 
     let order = Order {
         by: "ann@vault".into(),
         reason: None,
-        others: &[],
+        sight: Sight::alone(),
         depth: Depth::Full,
         last: LastRule::Remove,
         damage: DamageRule::Refuse,
         permanent: PermanentRule::Refuse,
     };
-    let restoration = Restoration { others: &[], damage: DamageRule::Refuse };
+    let restoration = Restoration { sight: Sight::alone(), damage: DamageRule::Refuse };
     let mut words = Words::new();
     if is_deletion {
         remover.delete(names, &order, &mut |name, result| {

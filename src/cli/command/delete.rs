@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use urepo::collection::Collection;
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
@@ -66,7 +66,8 @@ impl Delete {
         self.selection.check("delete ITEM…")?;
         let collection = context.collection()?;
         let others = context.known_besides(&collection, &self.others)?.collections;
-        let order = self.order(context, &others);
+        let sight = Sight::of_many(&others);
+        let order = self.order(context, &sight);
         let mut report = Report::new(context, "deleted", self.selection.is_single());
         report.roots = others.iter().map(|other| other.path().to_path_buf()).collect();
         let names = context.selected_names(&self.selection, &collection, &mut report)?;
@@ -75,18 +76,20 @@ impl Delete {
             let plan = plan(&collection, name, &order, progress, &context.interrupt);
             plan.map(|plan| ItemReport::of_plan(&plan))
         };
-        run.carry_out(&names, report, plan, |remover, note| {
+        let done = run.carry_out(&names, report, plan, |remover, note| {
             remover.delete(&names, &order, &mut |name, outcome| {
                 note(name, outcome.map(|plan| ItemReport::of_plan(&plan)))
             });
-        })
+        });
+        context.tell_unseen(&sight);
+        done
     }
 
-    fn order<'a>(&self, context: &Context, others: &'a [Collection]) -> Order<'a> {
+    fn order<'a>(&self, context: &Context, sight: &'a Sight<'a>) -> Order<'a> {
         Order {
             by: agent::user_at_machine(&context.agent),
             reason: self.reason.clone(),
-            others,
+            sight,
             depth: if self.quick { Depth::Quick } else { Depth::FromDisk },
             last: Force::Last.rule(&self.force, LastRule::Remove),
             damage: Force::Damaged.rule(&self.force, DamageRule::Accept),

@@ -7,6 +7,7 @@ use std::path::Path;
 use urepo::collection::{Collection, CollectionError, Writer};
 use urepo::custody::Discard;
 use urepo::disk::Watcher;
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::promotion::{Change, Loss, Registrar};
@@ -83,10 +84,11 @@ impl Promote {
         };
         let chosen: Vec<_> = chosen.into_iter().filter(is_meant).collect();
         self.confirm(context, chosen.len())?;
+        let sight = Sight::of_many(&known.collections);
         let loss = Loss {
             collections: &lost,
             reason: self.reason.as_deref().unwrap_or_default().trim(),
-            others: &known.collections,
+            sight: &sight,
             discard: if self.discard { Discard::Accept } else { Discard::Refuse },
         };
         let is_dry = context.global.dry_run;
@@ -114,6 +116,7 @@ impl Promote {
         }
         writer.map_or(Ok(()), Writer::finish)?;
         drop(progress);
+        context.tell_unseen(&sight);
         let closing = report.changed_items("promote");
         report.finish(End { closing, ..End::default() })
     }

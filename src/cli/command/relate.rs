@@ -256,14 +256,15 @@ impl At {
             let writer = writers.iter().find(|(of, _)| *of == at).map(|(_, writer)| writer);
             let collection = &self.collections()[at];
             let others = self.collections().iter().filter(|other| other.id() != collection.id());
-            let others: Vec<_> = others.collect();
-            let sight = Sight::of_one(&others);
-            let amender = Amender { collection, sight, writer, locks: locks.as_ref(), caller };
+            let sight = Sight::of_one(others);
+            let locks = locks.as_ref();
+            let amender = Amender { collection, sight: &sight, writer, locks, caller };
             let before = done.len();
             let _ = amender.amend_all(plan.amendments(at), &mut |name, result| {
                 done.push((name.clone(), result));
                 ControlFlow::Continue(())
             });
+            context.tell_unseen(&sight);
             if done[before..].iter().any(|(_, result)| result.is_err()) {
                 break;
             }

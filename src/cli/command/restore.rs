@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{DamageRule, Restoration, plan_restoration, restorable};
@@ -11,7 +12,6 @@ use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::force::Force;
-use crate::cli::known::Known;
 use crate::cli::report::Report;
 use crate::cli::select::{NameFlags, Selection};
 
@@ -61,7 +61,11 @@ impl Restore {
         selection.check("restore ITEM…")?;
         let collection = context.collection()?;
         let others = context.known_besides(&collection, &self.others)?;
-        let restoration = self.restoration(&others);
+        let sight = Sight::of_many(&others.collections);
+        let restoration = Restoration {
+            sight: &sight,
+            damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
+        };
         let mut report = Report::new(context, "restored", selection.is_single());
         let names = if let Some(names) = named(&collection, &selection, &mut report)? {
             names
@@ -80,17 +84,12 @@ impl Restore {
             let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);
             plan.map(|it| ItemReport::of_restored(&it))
         };
-        run.carry_out(&names, report, plan, |remover, note| {
+        let done = run.carry_out(&names, report, plan, |remover, note| {
             remover.restore(&names, &restoration, &mut |name, outcome| {
                 note(name, outcome.map(|it| ItemReport::of_restored(&it)))
             });
-        })
-    }
-
-    fn restoration<'a>(&self, others: &'a Known) -> Restoration<'a> {
-        Restoration {
-            others: &others.collections,
-            damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
-        }
+        });
+        context.tell_unseen(&sight);
+        done
     }
 }

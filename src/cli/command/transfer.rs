@@ -1,6 +1,7 @@
 //! The common parts of `copy`, `migrate` and `recover --with`.
 
 use urepo::collection::Collection;
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 use urepo::transfer::{
@@ -55,6 +56,7 @@ impl TransferRun<'_> {
         // Other collections may show that an Original is behind.
         let mut others = context.neighbours(self.from);
         others.retain(|other| other.id() != self.to.id());
+        let sight = Sight::of_many(&others);
         let transfer = Transfer {
             from: self.from,
             to: self.to,
@@ -74,7 +76,7 @@ impl TransferRun<'_> {
                 on_error: self.args.on_error,
                 resume_bytes: RESUME_BYTES,
             },
-            others: &others,
+            sight: &sight,
             caller: context.caller(&*progress),
         };
         let mut reporter = report::Reporter::new(self, mode);
@@ -92,6 +94,7 @@ impl TransferRun<'_> {
             }
         };
         drop(progress);
+        context.tell_unseen(&sight);
         let selection = &self.args.selection;
         let is_whole = selection.listing(context).is_some_and(|names| names.is_all())
             && selection.flags.state.is_none()

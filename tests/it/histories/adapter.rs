@@ -91,8 +91,7 @@ impl Command<'_> {
             Ok(())
         });
         let known = self.known()?;
-        let neighbours: Vec<_> = known[1..].iter().collect();
-        let sight = Sight::of_one(&neighbours);
+        let sight = &Sight::of_one(known[1..].iter());
         let amender =
             Amender { collection: &own, sight, writer: Some(&writer), locks: None, caller };
         amender.amend(Amendment { name: name.clone(), change }).map_err(told)?;
@@ -135,7 +134,7 @@ impl Command<'_> {
             writer: Some(to.writer(self.agent, &waiter).map_err(told)?),
             source_writer: source_writer.map_err(told)?,
             options,
-            others,
+            sight: &Sight::of_many(others),
             caller: caller(self.agent, self.clock, &interrupt),
         };
         let names = Names::default();
@@ -163,10 +162,11 @@ impl Command<'_> {
         let others: Vec<_> =
             self.others.iter().map(|root| self.open(root)).collect::<Ended<_>>()?;
         let state = own.named_item(name).and_then(|item| item.sidecar()).map_err(told)?.0.state;
+        let sight = Sight::of_many(&others);
         let order = Order {
             by: "ann@vault".into(),
             reason: None,
-            others: &others,
+            sight: &sight,
             depth: Depth::FromDisk,
             last: if state == State::Original { LastRule::Remove } else { LastRule::Keep },
             damage: DamageRule::Refuse,
@@ -185,7 +185,8 @@ impl Command<'_> {
     pub(super) fn restore(&self, name: &RepositoryName) -> Ended {
         let own = self.open(self.own)?;
         let known = self.known()?;
-        let restoration = Restoration { others: &known, damage: DamageRule::Refuse };
+        let restoration =
+            Restoration { sight: &Sight::of_many(&known), damage: DamageRule::Refuse };
         self.remove(&own, |remover| {
             let mut outcome = Ok(());
             remover.restore(std::slice::from_ref(name), &restoration, &mut |_, restored| {
@@ -348,8 +349,12 @@ impl Command<'_> {
             Named::Delete => self.delete(name),
             Named::Promote(discard, lost) => self.registrar(|registrar, others| {
                 let collections: Vec<_> = lost.iter().cloned().collect();
-                let loss =
-                    Loss { collections: &collections, reason: "", others, discard: *discard };
+                let loss = Loss {
+                    collections: &collections,
+                    reason: "",
+                    sight: &Sight::of_many(others),
+                    discard: *discard,
+                };
                 let mut ended = Err("nothing was promoted".to_owned());
                 let _ =
                     registrar.promote_all(std::slice::from_ref(name), &loss, &mut |_, result| {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use urepo::collection::Collection;
 use urepo::custody::Discard;
 use urepo::disk::{Operation, Watcher};
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
@@ -44,8 +45,12 @@ impl Mirrors {
         let other = if root == "a" { "b" } else { "a" };
         let others = [Collection::open(&self.world.path(other), &Watcher::default())?];
         let lost = [self.lost.clone()];
-        let loss =
-            Loss { collections: &lost, reason: "fire", others: &others, discard: Discard::Refuse };
+        let loss = Loss {
+            collections: &lost,
+            reason: "fire",
+            sight: &Sight::of_many(&others),
+            discard: Discard::Refuse,
+        };
         self.with_registrar(&collection, |registrar, report| {
             registrar.promote_all(&[self.name.parse().unwrap()], &loss, report)
         })
@@ -127,8 +132,12 @@ fn every_lock_that_can_be_had_is_kept() {
     });
     let others = [open("b", Watcher::new(Arc::new(ReadOnly))), open("c", Watcher::default())];
     let lost = [mirrors.lost.clone()];
-    let loss =
-        Loss { collections: &lost, reason: "fire", others: &others, discard: Discard::Refuse };
+    let loss = Loss {
+        collections: &lost,
+        reason: "fire",
+        sight: &Sight::of_many(&others),
+        discard: Discard::Refuse,
+    };
     let collection = open("a", Watcher::new(Arc::clone(&locked_at) as _));
     let promote = |registrar: &Registrar<'_>, report: &mut Report<'_>| {
         registrar.promote_all(std::slice::from_ref(&name), &loss, report)
@@ -163,7 +172,12 @@ fn many_items_take_few_syncs() {
         caller: caller(&agent, &clock, &interrupt),
     };
     let lost = [archive.id().to_owned()];
-    let loss = Loss { collections: &lost, reason: "fire", others: &[], discard: Discard::Refuse };
+    let loss = Loss {
+        collections: &lost,
+        reason: "fire",
+        sight: Sight::alone(),
+        discard: Discard::Refuse,
+    };
     trace.0.lock().unwrap().clear();
     let mut promoted = Vec::new();
     let flow = registrar.promote_all(&names, &loss, &mut |name, result| {

@@ -120,7 +120,7 @@ fn is_put_away_to_the_end_when_its_files_were_left() {
     let world = World::new();
     world.rewrite("archive", |sidecar| sidecar.state = State::Deleted);
     // Nobody is asked: it is deleted already.
-    let step = delete(&world.open("archive"), &world.name, &relying_on(&[])).unwrap();
+    let step = delete(&world.open("archive"), &world.name, &relying_on(Sight::alone())).unwrap();
     assert_eq!(step, Step::Clear);
     assert_eq!(world.trash(), [TrashContents::Item]);
     world.restore(&[], DamageRule::Refuse).unwrap();

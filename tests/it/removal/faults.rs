@@ -271,6 +271,6 @@ fn between_two_users() {
 fn a_refused_run_writes_nothing() {
     let world = World::new();
     let before = tree(&world.root("archive"));
-    world.delete("archive", &relying_on(&[])).unwrap_err();
+    world.delete("archive", &relying_on(Sight::alone())).unwrap_err();
     assert_eq!(tree(&world.root("archive")), before);
 }

@@ -11,7 +11,7 @@ use crate::support::{Trace, on};
 fn is_not_the_last_where_a_copy_is_whole() {
     let world = World::with_copy();
     let others = [world.open("other")];
-    world.delete("archive", &relying_on(&others)).unwrap();
+    world.delete("archive", &relying_on(&Sight::of_many(&others))).unwrap();
     assert_eq!(world.sidecar("archive").state, State::Deleted);
     assert_eq!(world.sidecar("other").state, State::Copy);
 }
@@ -19,7 +19,7 @@ fn is_not_the_last_where_a_copy_is_whole() {
 #[test]
 fn stays_unless_told() {
     let world = World::new();
-    let error = world.delete("archive", &relying_on(&[])).unwrap_err();
+    let error = world.delete("archive", &relying_on(Sight::alone())).unwrap_err();
     let RemovalError::LastHolding { looked_at, .. } = error else { panic!("{error}") };
     assert_eq!(looked_at, []);
     world.delete("archive", &forced()).unwrap();
@@ -30,7 +30,7 @@ fn is_not_proven_by_a_clone_or_itself() {
     let world = World::new();
     copy_tree(&world.root("archive"), &world.root("clone"));
     let others = [world.open("archive"), world.open("clone")];
-    let error = world.delete("archive", &relying_on(&others)).unwrap_err();
+    let error = world.delete("archive", &relying_on(&Sight::of_many(&others))).unwrap_err();
     let RemovalError::LastHolding { looked_at, .. } = error else { panic!("{error}") };
     assert!(looked_at.iter().all(|place| place.lack == Lack::SameCollection), "{looked_at:?}");
     assert_eq!(looked_at.len(), 2);
@@ -57,7 +57,8 @@ fn is_not_proven_by_what_can_not_be_compared_with_it() {
                 Collection::open(&world.root(root), &watcher).unwrap()
             });
             let others = [other];
-            let order = relying_on(&others);
+            let sight = Sight::of_many(&others);
+            let order = relying_on(&sight);
             let planned = plan(&archive, &world.name, &order, &NoProgress, &Interrupt::default());
             if !struck.load(Ordering::Relaxed) {
                 planned.unwrap();
@@ -74,7 +75,8 @@ fn is_proven_by_sizes_alone_only_if_told() {
     let world = World::with_copy();
     std::fs::write(world.item("other").join("doc/a.txt"), "Alpha").unwrap();
     let others = [world.open("other")];
-    let order = Order { depth: Depth::Quick, ..relying_on(&others) };
+    let sight = Sight::of_many(&others);
+    let order = Order { depth: Depth::Quick, ..relying_on(&sight) };
     world.delete("archive", &order).unwrap();
 }
 
@@ -98,7 +100,7 @@ fn may_be_proven_by_a_collection_that_can_not_be_written() {
     let watcher = Watcher::new(Arc::new(ReadOnly));
     let others = [Collection::open(&world.root("other"), &watcher).unwrap()];
     let before = tree(&world.root("other"));
-    world.delete("archive", &relying_on(&others)).unwrap();
+    world.delete("archive", &relying_on(&Sight::of_many(&others))).unwrap();
     assert_eq!(tree(&world.root("other")), before);
     // One's own that can not be written is an error.
     let collection = Collection::open(&world.root("other"), &watcher).unwrap();
@@ -114,7 +116,8 @@ fn may_not_go_between_the_proof_and_the_lock() {
         let collection =
             Collection::open(&world.root("archive"), &Watcher::new(rival as _)).unwrap();
         let others = [world.open("other")];
-        let error = delete(&collection, &world.name, &relying_on(&others)).unwrap_err();
+        let error =
+            delete(&collection, &world.name, &relying_on(&Sight::of_many(&others))).unwrap_err();
         let RemovalError::Collection(CollectionError::Changed { path, .. }) = &error else {
             panic!("{error}")
         };
@@ -131,7 +134,7 @@ fn its_sidecar_is_read_four_times_at_most() {
     let trace = Arc::new(Trace::default());
     let watcher = Watcher::new(Arc::clone(&trace) as _);
     let others = [Collection::open(&world.root("other"), &watcher).unwrap()];
-    world.delete("archive", &relying_on(&others)).unwrap();
+    world.delete("archive", &relying_on(&Sight::of_many(&others))).unwrap();
     let trace = trace.0.lock().unwrap();
     let sidecar = world.item("other").join("item.toml");
     let opened = trace.iter().filter(|it| **it == (Operation::Open, sidecar.clone())).count();

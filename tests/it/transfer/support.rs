@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use urepo::collection::{Collection, Names, Subsystem};
 use urepo::custody::CustodyId;
 use urepo::disk::{Watch, Watcher};
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 pub(super) use urepo::item::State;
@@ -240,7 +241,7 @@ impl Pair {
                 },
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
-            others: &[],
+            sight: Sight::alone(),
             caller: caller(&agent, &self.clock, &interrupt),
         };
         Ok(transfer.run(feed, |outcomes| {

@@ -37,8 +37,8 @@ impl Import {
             (true, false) => &[Compare, Relate],
         };
         let neighbours = context.neighbours(known.collection());
-        let neighbours: Vec<_> = neighbours.iter().collect();
-        let seen = (known, Sight::of_many(&neighbours));
+        let sight = Sight::of_many(&neighbours);
+        let seen = (known, &sight);
         for step in steps {
             let goes_on = summary.fatal.is_none() && !context.interrupt.requested();
             if summary.there == 0 && (is_dry || *step == Compare) || !is_dry && !goes_on {

@@ -104,8 +104,7 @@ fn check_changeable(context: &Context, collection: &Collection, name: &Repositor
     let progress = context.progress();
     let caller = context.caller(&*progress);
     let neighbours = context.neighbours(collection);
-    let neighbours: Vec<_> = neighbours.iter().collect();
-    let sight = Sight::of_one(&neighbours);
+    let sight = &Sight::of_one(&neighbours);
     let amender = urepo::amend::Amender { collection, sight, writer: None, locks: None, caller };
     let amendment = Amendment { name: name.clone(), change: Box::new(|_| Ok(())) };
     let reporter = AmendReporter::new(context, collection, true);

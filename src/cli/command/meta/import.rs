@@ -91,8 +91,7 @@ impl Import {
         let progress = context.progress();
         let caller = context.caller(&*progress);
         let neighbours = context.neighbours(&collection);
-        let neighbours: Vec<_> = neighbours.iter().collect();
-        let sight = Sight::of_many(&neighbours);
+        let sight = &Sight::of_many(&neighbours);
         let amender = Amender { collection: &collection, sight, writer: None, locks: None, caller };
         let checking = DescriptionImport { finder: &finder, amender, clears: self.clear_empty };
         let checked = checking.check(found, &context.interrupt, &mut |outcome| match outcome {

@@ -81,9 +81,9 @@ pub(in crate::cli::command) fn with_amender(
     let progress = context.progress();
     let caller = context.caller(&*progress);
     let neighbours = context.neighbours(collection);
-    let neighbours: Vec<_> = neighbours.iter().collect();
-    let sight = if is_one { Sight::of_one(&neighbours) } else { Sight::of_many(&neighbours) };
+    let sight = &if is_one { Sight::of_one(&neighbours) } else { Sight::of_many(&neighbours) };
     let done = work(&Amender { collection, sight, writer: writer.as_ref(), locks: None, caller });
+    context.tell_unseen(sight);
     let finished = writer.map_or(Ok(()), Writer::finish);
     done.and_then(|()| Ok(finished?))
 }

@@ -1,6 +1,7 @@
 //! `urepo recover`: interrupted migrations, and holdings that a person brings into line with another collection.
 
 use urepo::collection::{Collection, Names};
+use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{
     Authority, Ending, Interrupted, Leaves, OnError, Options, Outcome, Recovery, RunMode,
@@ -149,7 +150,8 @@ fn lined_up(
     };
     let writer = (mode == RunMode::Act).then(|| context.writer(to)).transpose()?;
     let caller = context.caller(&*progress);
-    let transfer = Transfer { from, to, writer, source_writer: None, options, others: &[], caller };
+    let sight = Sight::alone();
+    let transfer = Transfer { from, to, writer, source_writer: None, options, sight, caller };
     let all = Names::default();
     let feed = match mode {
         RunMode::Plan => all.feed(from),
