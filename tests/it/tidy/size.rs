@@ -40,8 +40,8 @@ const PARTS: &[(&str, usize, &[&str])] = &[
             "src/agent",
         ],
     ),
-    ("sidecar", 3_154, &["src/sidecar"]),
-    ("custody", 1_805, &["src/custody"]),
+    ("sidecar", 3_155, &["src/sidecar"]),
+    ("custody", 1_912, &["src/custody"]),
     (
         "describe",
         2_645,
