@@ -64,7 +64,7 @@ impl<'a> Sight<'a> {
         &self.neighbours
     }
 
-    /// What could not be read so far, by neighbours.
+    /// The items that could not be read since the last call, by neighbours.
     pub fn unseen(&self) -> Vec<Unseen> {
         std::mem::take(&mut self.unseen.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -88,7 +88,7 @@ impl<'a> Sight<'a> {
             let line = || self.read(name, neighbour, line_below(name, neighbour, None));
             let directory = || {
                 let found = self.read(name, neighbour, own_holding(name, neighbour))?;
-                // What is damaged does not speak.
+                // A damaged holding does not speak.
                 if found.has == Has::Damaged {
                     self.note(name, neighbour, None);
                     return None;

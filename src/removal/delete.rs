@@ -160,10 +160,10 @@ fn as_planned<'l>(
     let name = &planned.plan.name;
     let changed =
         |path: &Path| CollectionError::Changed { name: name.clone(), path: path.to_path_buf() };
-    if let Some(Proof { holding, text }) = &planned.proof {
-        let now = holding.collection.item(name).and_then(|item| item.sidecar_text());
+    if let Some(Proof { holding, version }) = &planned.proof {
+        let now = holding.collection.item(name).and_then(|item| Ok(item.has_version(*version)?));
         match now {
-            Ok(now) if now == *text => {}
+            Ok(true) => {}
             Err(CollectionError::Disk(error)) => return Err(error.into()),
             _ => return Err(changed(holding.collection.path()).into()),
         }
@@ -171,7 +171,7 @@ fn as_planned<'l>(
     let Some(item) = locks.item(&Lookup::new(collection), name)? else {
         return Err(collection.absent(name).into());
     };
-    if item.sidecar_text()? == planned.record.text {
+    if item.has_version(planned.record.version)? {
         return Ok(item);
     }
     let (now, _) = item.sidecar()?;

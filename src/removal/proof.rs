@@ -2,14 +2,14 @@
 
 use super::{Lack, LookedAt, RemovalError};
 use crate::collection::{Collection, CollectionError, ReadSidecar, StoredItem};
-use crate::disk::PathError;
+use crate::disk::{PathError, Version};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::item::manifest::content_digest;
 use crate::layout;
 use crate::progress::Progress;
-use crate::sidecar::{Sidecar, SidecarText};
+use crate::sidecar::Sidecar;
 use crate::verify::{Depth, ProofError, prove};
 
 /// Another collection that holds the same bytes.
@@ -24,7 +24,7 @@ pub struct SecondHolding<'a> {
 /// A holding, with the sidecar of the proof.
 pub(super) struct Proof<'a> {
     pub(super) holding: SecondHolding<'a>,
-    pub(super) text: SidecarText,
+    pub(super) version: Version,
 }
 
 /// Finds a collection among `others` that holds the whole payload of `item`, with this `sidecar`.
@@ -45,7 +45,7 @@ pub(super) fn find<'a>(
             match look(other, (item, sidecar), depth, progress, interrupt) {
                 Some(Ok(record)) => {
                     let holding = SecondHolding { collection: other, state: record.sidecar.state };
-                    return Ok(Proof { holding, text: record.text });
+                    return Ok(Proof { holding, version: record.version });
                 }
                 Some(Err(lack)) => lack,
                 None => return Err(RemovalError::Interrupted),

@@ -35,8 +35,9 @@ use crate::web::page::Reader;
 use crate::web::private_file::PrivateFileError;
 use crate::web::target::{Refusal, Target, with_question};
 
-/// How long a change of the registry waits for another one.
-const WAIT: Duration = Duration::from_secs(10);
+/// How long a change of the registry waits for another one. Of many archives that announce themselves at a time each has to count, and a
+/// busy disk takes a second for each.
+const WAIT: Duration = Duration::from_secs(60);
 
 /// How a resolver is exposed.
 #[derive(Clone, Debug)]

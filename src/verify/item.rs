@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::finding::{Finding, Findings, Place, describe};
 use super::reading::DigestRun;
 use super::{Code, Context, Depth, ItemReport, payload, record};
-use crate::collection::{Collection, StoredItem, strays_in};
+use crate::collection::{Collection, Here, StoredItem, strays_in};
 use crate::disk::{Dir, DirEntry, FileStat, Kind, PathError, ShownModes};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -90,6 +90,8 @@ pub(super) struct Inspection {
     dir: Dir,
     /// The sidecar.
     sidecar: Option<FileStat>,
+    /// The holding that it describes.
+    pub here: Option<Here>,
     /// The files that remain to be read.
     pub reading: Option<Arc<DigestRun>>,
 }
@@ -114,6 +116,7 @@ impl Inspection {
             report: ItemReport::new(name, findings),
             dir,
             sidecar: known,
+            here: sidecar.as_ref().map(Here::of),
             reading: None,
         };
         if let Some(sidecar) = sidecar {

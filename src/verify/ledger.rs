@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Place};
 use super::{Code, ItemReport, Report};
-use crate::collection::{Collection, Deviation, Discrepancy, Event, Names};
+use crate::collection::{Collection, Deviation, Discrepancy, Event, Here, Names};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -86,8 +86,16 @@ pub(super) fn returned(collection: &Collection, name: &RepositoryName) -> Option
     }
 }
 
-/// The finding for an item that is older than the last line of the ledger about it, or newer.
-pub(super) fn deviation(collection: &Collection, name: &RepositoryName) -> Option<Finding> {
+/// The finding for an item that is older than the last line of the ledger about it, or newer. Its sidecar said `here` a moment
+/// ago; only where the ledger says otherwise, both are read again.
+pub(super) fn deviation(
+    collection: &Collection,
+    name: &RepositoryName,
+    here: Option<&Here>,
+) -> Option<Finding> {
+    if here.is_some_and(|here| collection.is_recorded_as(name, here).is_ok_and(|it| it)) {
+        return None;
+    }
     match collection.deviation(name) {
         Ok(Some(Deviation::Below(line))) => {
             let state = line.state().map(|state| format!("{state} by the ledger: "));

@@ -160,7 +160,8 @@ impl Work<'_> {
                 ticket.origin == NameOrigin::Asked
                     || [Code::ItemPutBack, Code::Unrecorded].contains(&it.code)
             };
-            inspection.extend(deviation(self.collection, &ticket.name).filter(is_told));
+            let found = deviation(self.collection, &ticket.name, inspection.here.as_ref());
+            inspection.extend(found.filter(is_told));
         }
         let bytes = inspection.reading.as_ref().map_or(0, |reading| reading.bytes());
         self.context.progress.expect(u64::from(ticket.attempt == 0), bytes);

@@ -254,9 +254,10 @@ fn only_the_group_of_the_root_directory_shares() {
 }
 
 /// Suites that another user does not go on with, and why.
-const OF_ONE_USER: [(&str, &str); 12] = [
+const OF_ONE_USER: [(&str, &str); 13] = [
     ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
     ("disk.rs", "nothing fails"),
+    ("door.rs", "of one user's collections"),
     ("export.rs", "an export is its maker's"),
     ("histories/world.rs", "of one user's collections"),
     ("holdings.rs", "only reads"),

@@ -270,8 +270,9 @@ impl Writer {
         let collection = first.item.collection();
         let items: Vec<_> = swaps.iter().map(|it| (it.item.name(), &it.line)).collect();
         let missing = self.missing_lines(collection, &items)?;
+        let trash = collection.ensure_trash()?;
         let announced = self.announce(swaps.iter().map(|it| it.item.name()))?;
-        let swap = |it: &Swap<'_>| it.item.swap(&collection.ensure_trash()?, it.entry.path());
+        let swap = |it: &Swap<'_>| it.item.swap(&trash, it.entry.path());
         let mut ends: Ends = swaps.iter().map(|it| swap(it).map_err(Into::into)).collect();
         let synced = collection.sync_swapped(swaps.iter().map(|it| it.item.name()));
         end((announced, missing), &items, &mut ends, synced, |events| {

@@ -117,9 +117,12 @@ impl Collection {
         self.ensure_own()?.open_dir(layout::TRASH)
     }
 
-    /// The entry for an item that goes to the trash, which has nothing yet.
-    pub(super) fn new_entry(&self, name: &RepositoryName) -> Result<Trashed, PathError> {
-        let trash = self.ensure_trash()?;
+    /// The entry of `trash` for an item that goes there, which has nothing yet.
+    pub(super) fn new_entry(
+        &self,
+        trash: &Dir,
+        name: &RepositoryName,
+    ) -> Result<Trashed, PathError> {
         let random = random_hex::<4>().on("make the directory", trash.path())?;
         let since = self.clock().now().floor(MILLISECOND);
         // `+` occurs in no name, and `~` neither.

@@ -15,7 +15,8 @@ impl LockedItem<'_> {
     /// Moves the whole item to the trash, synced, and leaves its place empty.
     pub(in crate::collection) fn take_out(&self) -> Result<(), PathError> {
         let (collection, (year, leaf)) = (self.collection(), self.place()?);
-        let (trash, entry) = (collection.ensure_trash()?, collection.new_entry(self.name())?);
+        let trash = collection.ensure_trash()?;
+        let entry = collection.new_entry(&trash, self.name())?;
         year.move_tree(&leaf, &trash, entry.path())?;
         trash.sync()?;
         year.sync()
@@ -31,7 +32,8 @@ impl Collection {
         year: &Dir,
         leaf: &Path,
     ) -> Result<Trashed, PathError> {
-        let (trash, mut aside) = (self.ensure_trash()?, self.new_entry(name)?);
+        let trash = self.ensure_trash()?;
+        let mut aside = self.new_entry(&trash, name)?;
         aside.entry += ASIDE;
         year.move_tree(leaf, &trash, aside.path())?;
         if let Err(error) = trash.sync().and_then(|()| year.sync()) {

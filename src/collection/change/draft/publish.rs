@@ -182,7 +182,7 @@ impl Writer {
     ) -> Result<Vec<Trashed>, PathError> {
         let (trash, mut entries) = (collection.ensure_trash()?, Vec::new());
         let mut moved = items.into_iter().try_for_each(|(staged, name)| {
-            let entry = collection.new_entry(name)?;
+            let entry = collection.new_entry(&trash, name)?;
             let moved = self.stage().rename_new(&staged.at, &trash, entry.path());
             entries.push(entry);
             moved
