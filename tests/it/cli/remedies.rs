@@ -99,6 +99,12 @@ fn an_item_that_was_put_back_while_a_copy_is_newer() {
     world.run("-c archive copy --all --to mirror").succeeded();
     put_back(&world, "archive", &name);
     all_name(&world, &name, "7d", "-c archive repair ITEM --from mirror");
+    // One fault is one finding, of the holding that is behind.
+    let ran = world.run("verify archive mirror");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (20, 1), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("U113  damage   [WORLD]/archive/"), "{}", ran.stdout);
+    let ran = world.run("-q status");
+    assert_eq!(ran.stdout, format!("Original in `archive` is behind: {name}\n"), "{}", ran.stderr);
     world.run(&format!("-c archive repair {name} --from mirror")).succeeded();
     world.run("verify archive mirror").succeeded();
 }
