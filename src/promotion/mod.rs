@@ -23,7 +23,7 @@ use crate::custody::Discard;
 
 pub use error::PromotionError;
 pub use group::Report;
-pub use loss::GivenUp;
+pub use loss::{GivenUp, LostPart};
 
 /// Makes Copies of a collection Originals.
 pub struct Registrar<'a> {
