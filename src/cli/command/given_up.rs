@@ -28,11 +28,13 @@ pub(super) fn of_line(event: &Event) -> String {
 
 /// The state `lost`, in place of which `kept` goes on, with its values that `kept` lacks.
 pub(super) fn of_sidecar(lost: &Sidecar, kept: &Sidecar) -> String {
-    let values = [format!("{} of {}, id {}", lost.state, lost.changed(), lost.custody.id())];
-    let values = values.into_iter().chain(lost.differences(kept).iter().map(line));
-    let is_other = lost.payload.digest != kept.payload.digest;
-    let digest = is_other.then(|| format!("sha256:{}", lost.payload.digest));
-    values.chain(digest).collect::<Vec<_>>().join(", ")
+    let (date, id) = (lost.changed(), lost.custody.id());
+    let mut values = vec![format!("{} of {date}, id {id}", lost.state)];
+    values.extend(lost.differences(kept).iter().map(line));
+    if lost.payload.digest != kept.payload.digest {
+        values.push(format!("sha256:{}", lost.payload.digest));
+    }
+    values.join(", ")
 }
 
 /// Whether `lost` has values that `kept` lacks.

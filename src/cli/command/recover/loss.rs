@@ -70,7 +70,7 @@ impl Recover {
     }
 
     /// Asks whether what is lost is to be given up.
-    pub(super) fn agree(&self, context: &Context, losses: &Losses) -> Done {
+    pub(super) fn agree(&self, context: &Context, losses: &[(RepositoryName, GivenUp)]) -> Done {
         if context.global.dry_run || losses.is_empty() {
             return Ok(());
         }
