@@ -186,15 +186,6 @@ impl<'a> InSight<'a> {
             let Some((next, standing)) = remedy_at(places, at).zip(condition(places, at)) else {
                 continue;
             };
-            // Only a sidecar that can be read is sealed again.
-            let is_unreadable = |at: &str| {
-                let known = self.collections.iter().find(|known| known.id() == at);
-                known.is_none_or(|it| it.item(name).and_then(|item| item.sidecar()).is_err())
-            };
-            if matches!(&next.way, Way::Run(Command { at, act: Act::Reseal }) if is_unreadable(at))
-            {
-                continue;
-            }
             if !ways.contains(&next.way) {
                 let is_damage = is_damage(standing, next.row);
                 let standing = standing.to_string();

@@ -168,6 +168,12 @@ impl Holdings {
                 _ => None,
             });
         }
+        // One fault is one concern: an older state that lies at the holder is behind, and not lost.
+        let behind: Vec<_> =
+            concerns.iter().filter(|it| matches!(it, Concern::Behind(_))).cloned().collect();
+        concerns.retain(|it| {
+            !matches!(it, Concern::Lost { holder, .. } if behind.contains(&Concern::Behind(*holder)))
+        });
         concerns
     }
 

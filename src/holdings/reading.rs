@@ -114,10 +114,15 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
     let is_copy = |it: &Holding| it.record.as_ref().is_ok_and(|it| it.state == State::Copy);
     let at_of = |place: Option<usize>| place.map(|at| all[at].collection);
     let (against, against_original) = (at_of(highest), at_of(first));
+    let is_of_original =
+        |at: usize| first.is_some_and(|it| seen[it].custody.id() == seen[at].custody.id());
     for (at, holding) in all.iter_mut().enumerate() {
         (holding.standing, holding.against) = match verdict.standings[at] {
-            // One custody has one contents: somebody has changed them, and sealed them again.
-            Standing::Current if original.is_some() && contents(holding) != original => {
+            // One custody has one contents: somebody has changed them, and sealed them again. An Original with another custody
+            // is behind, and has other contents rightly.
+            Standing::Current
+                if is_of_original(at) && original.is_some() && contents(holding) != original =>
+            {
                 (Standing::Fork, against_original)
             }
             // It was copied before the Original moved on, and says the same.

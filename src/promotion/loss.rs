@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{Loss, PromotionError, Registrar};
 use crate::agent::Caller;
-use crate::collection::{Collection, Writer};
+use crate::collection::{Collection, Event, Writer};
 use crate::custody::Discard;
 use crate::custody::remedy::{Act, Damage, Place, Row, remedy, speaks};
 use crate::holdings::{Sight, places};
@@ -12,9 +12,18 @@ use crate::identity::RepositoryName;
 use crate::transfer::Recovery;
 use crate::verify::{self, Depth, ProofError};
 
-/// The part of an item that was given up.
+/// What is given up of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    /// The part of the item.
+    pub part: LostPart,
+    /// The line that a ledger in sight has of what is lost: its date, id and digest, and the description that changed then.
+    pub line: Option<Event>,
+}
+
+/// The part of an item that is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GivenUp {
+pub enum LostPart {
     /// What was changed after the item had left this collection.
     Changes,
     /// The newest state: the item goes on with an older one.
@@ -50,20 +59,25 @@ impl Registrar<'_> {
         let Some(found) = found else {
             return Err(PromotionError::NotLost { name: name.clone() });
         };
-        match (found.row, self.writer) {
-            (Row::CameBackLost | Row::ReceiverLost, None) => Ok(GivenUp::Changes),
-            (Row::CameBackLost | Row::ReceiverLost, Some(writer)) => {
+        let line = lost_line(name, &places, &all)?;
+        let part = match found.row {
+            Row::CameBackLost | Row::ReceiverLost => LostPart::Changes,
+            Row::NewestLost => LostPart::Newest,
+            _ => LostPart::Item,
+        };
+        match (part, self.writer) {
+            (LostPart::Changes, Some(writer)) => {
                 let damaged = places.iter().filter(|it| it.damage == Some(Damage::Payload));
                 let damaged: Vec<_> = damaged.map(|it| &*it.at).collect();
-                self.keep(name, writer, (&all[1..], &damaged))
+                self.keep(name, writer, (&all[1..], &damaged))?;
             }
-            (Row::NewestLost, _) => self.go_on(name, &places, others),
-            (_, None) => Ok(GivenUp::Item),
-            (_, Some(_)) => {
+            (LostPart::Newest, _) => self.go_on(name, &places, others)?,
+            (LostPart::Item, Some(_)) => {
                 self.collection.give_up(name, self.caller.agent, &self.caller.waiter())?;
-                Ok(GivenUp::Item)
             }
+            (LostPart::Changes | LostPart::Item, None) => {}
         }
+        Ok(GivenUp { part, line })
     }
 
     /// Whether the payload is whole, to the last byte: what has rotted everywhere is lost.
@@ -83,11 +97,11 @@ impl Registrar<'_> {
         name: &RepositoryName,
         writer: &Writer,
         (others, damaged): (&[&Collection], &[&str]),
-    ) -> Result<GivenUp, PromotionError> {
+    ) -> Result<(), PromotionError> {
         let (giver, agent, waiter) = (self.collection, self.caller.agent, &self.caller.waiter());
         let recovery = Recovery { giver, writer, others, agent, waiter };
         match recovery.accept_loss(name, damaged) {
-            Ok(_) => Ok(GivenUp::Changes),
+            Ok(_) => Ok(()),
             Err(error) => Err(PromotionError::Open(Box::new(error))),
         }
     }
@@ -98,7 +112,7 @@ impl Registrar<'_> {
         name: &RepositoryName,
         places: &[Place],
         others: &[Collection],
-    ) -> Result<GivenUp, PromotionError> {
+    ) -> Result<(), PromotionError> {
         // All others are covered by what is here, or the table would show a fork.
         let others_seen = places.iter().map(|place| place.at.clone());
         let holder = speaks(places).map(|top| top.custody.holder().to_owned());
@@ -116,6 +130,25 @@ impl Registrar<'_> {
             outcome = result;
             ControlFlow::Continue(())
         });
-        outcome.map(|_| GivenUp::Newest)
+        outcome.map(drop)
     }
+}
+
+/// The line of what speaks of the item `name`, which is lost.
+fn lost_line(
+    name: &RepositoryName,
+    places: &[Place],
+    all: &[&Collection],
+) -> Result<Option<Event>, PromotionError> {
+    let Some(top) = speaks(places) else { return Ok(None) };
+    for collection in all {
+        let line = collection.last_record(name)?;
+        let is_it = |line: &Event| {
+            line.holding.as_ref().is_some_and(|here| here.custody.id() == top.custody.id())
+        };
+        if let Some(line) = line.filter(is_it) {
+            return Ok(Some(line));
+        }
+    }
+    Ok(None)
 }

@@ -24,7 +24,7 @@ use crate::holdings::Sight;
 
 pub use error::PromotionError;
 pub use group::Report;
-pub use loss::GivenUp;
+pub use loss::{GivenUp, LostPart};
 
 /// Makes Copies of a collection Originals.
 pub struct Registrar<'a> {

@@ -1,12 +1,13 @@
-//! Stubs and tombstones, written without bytes from what speaks: the highest custody in sight, lines included. Pure.
+//! Sidecars of what no sidecar describes, written from what speaks: the highest custody in sight, lines included. Stubs and
+//! tombstones need no bytes; a payload without a sidecar is listed as it lies there. Pure.
 
 use super::RepairError;
 use super::facts::{DonorFacts, Facts, Written};
 use super::plan::{Decision, SidecarAction};
-use crate::custody::{self, Custody, Holding, Permit, Speaking};
+use crate::custody::{self, Custody, CustodyId, Holding, Permit, Speaking};
 use crate::identity::Instant;
 use crate::item::{State, Totals};
-use crate::sidecar::{Files, NewText, Removal, Sidecar};
+use crate::sidecar::{Amended, Files, NewText, Removal, Sidecar};
 
 /// The stub or tombstone of the item of `facts`, with the custody that speaks among `seen`. Its description is that of the
 /// holding with this custody, or else of any other that can be read: a ledger has none.
@@ -62,6 +63,36 @@ fn dated(sidecar: Sidecar, changed: Instant) -> Sidecar {
     }
     let timestamp = sidecar.timestamp.min(changed);
     Sidecar { timestamp, described: Some(changed), ..sidecar }
+}
+
+/// The sidecar of a payload that has lost its own, and that nothing in sight describes: it lists what lies there. The item goes
+/// on as the Original, above all that is in sight, for nobody knows whether these are the bytes that it had. Its description
+/// is lost; the ledger has the changes of it.
+pub(super) fn sealed_as_found(
+    facts: &Facts,
+    reason: &str,
+    seen: &[Holding],
+    (id, now): (CustodyId, Instant),
+) -> Result<Decision, RepairError> {
+    let name = || facts.name.clone();
+    let Some(top) = custody::speaking(seen).filter(|_| facts.payload.exists) else {
+        return Err(RepairError::NoRecord { name: name(), reason: reason.to_owned() });
+    };
+    let known = Permit::bare(&top, &facts.recorded);
+    let permit = Permit::seal_as_found(&known, &facts.collection, seen, id);
+    let entries = facts.payload.entries();
+    let (payload, files) = (Totals::of(&entries), Files::from(entries));
+    let timestamp = top.highest.changed;
+    let nameless = nameless(facts, permit.custody());
+    let sidecar = Sidecar { state: State::Original, timestamp, payload, files, ..nameless };
+    let sidecar = sidecar
+        .amended(&permit, Amended::Payload, now, [])
+        .map_err(|cause| RepairError::Sidecar { name: name(), cause })?;
+    let sidecar = Sidecar { described: None, ..sidecar };
+    let (state, changes) = (sidecar.state, Vec::new());
+    let text = NewText::Held(sidecar.to_text().into_bytes());
+    let action = SidecarAction::Rebuild { from: None, state, changes };
+    Ok(Decision { sidecar, permit, text, action })
 }
 
 /// A sidecar with all that an identifier alone says.

@@ -30,6 +30,11 @@ pub(super) fn decide(
         {
             return bare::decide(facts, donors, seen);
         }
+        Some(Act::Reseal) if options.unsealed == Unsealed::Seal => {
+            if let SidecarStatus::Lost(reason) = &facts.record {
+                return bare::sealed_as_found(facts, reason, seen, (id, now));
+            }
+        }
         Some(Act::RepairFrom(at)) => {
             let is_other = |donor: &DonorFacts| {
                 let own = facts.own.as_ref();

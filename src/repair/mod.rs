@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `facts`, `scan` | the present sidecars, and the present files, read |
 //! | `decide` | the sidecar of the repaired item; pure |
-//! | `bare` | stubs and tombstones, which need no bytes; pure |
+//! | `bare` | stubs and tombstones, which need no bytes, and payload that no sidecar describes; pure |
 //! | `accepted` | what an accepted sidecar says differently from what was known |
 //! | `fixed` | what of it is no description, and whether anything vouches for that; pure |
 //! | `plan` | where each of its files comes from; pure |

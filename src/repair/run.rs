@@ -44,6 +44,15 @@ struct LocatedItem {
     record: SidecarStatus,
 }
 
+/// The part of a payload that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reads {
+    /// What a sidecar lists.
+    Listed,
+    /// All, to make a sidecar of it.
+    All,
+}
+
 impl Repairer<'_> {
     /// The plan for the item `name`; `None` if it is intact.
     pub fn examine(&self, name: &RepositoryName) -> Result<Option<Plan>, RepairError> {
@@ -109,7 +118,8 @@ impl Repairer<'_> {
         let LocatedItem { name, item, seen, record } = self.find(name, &places)?;
         let own_id = self.collection.id();
         let found = remedy(&places, own_id);
-        let is_bare = found.as_ref().and_then(|it| it.act_at(own_id)) == Some(Act::Repair);
+        let found_here = found.as_ref().and_then(|it| it.act_at(own_id));
+        let is_bare = found_here == Some(Act::Repair);
         if let SidecarStatus::Sealed(own) = &record
             && own.sidecar.state == State::Deleted
             && found.is_none()
@@ -122,7 +132,11 @@ impl Repairer<'_> {
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (payload, strays, damage) = match &item {
             Some(item) => {
-                let mut payload = self.scan_payload(item, &record, &records)?;
+                let is_sealed_as_found = found_here == Some(Act::Reseal)
+                    && matches!(record, SidecarStatus::Lost(_))
+                    && self.options.unsealed == Unsealed::Seal;
+                let reads = if is_sealed_as_found { Reads::All } else { Reads::Listed };
+                let mut payload = self.scan_payload(item, &record, &records, reads)?;
                 // A file that cannot be read says nothing about a sidecar that was edited.
                 if self.options.unsealed == Unsealed::Seal
                     && let Some(error) = payload.error.take()
@@ -300,12 +314,13 @@ impl Repairer<'_> {
         self.others().map(seen).collect()
     }
 
-    /// Reads the part of the payload that any sidecar lists.
+    /// Reads the part of the payload that any sidecar lists, or all of it.
     fn scan_payload(
         &self,
         item: &StoredItem,
         record: &SidecarStatus,
         donors: &[DonorFacts],
+        reads: Reads,
     ) -> Result<PayloadScan, RepairError> {
         let doc = match open_payload(item.dir()) {
             Ok(Some(doc)) => doc,
@@ -313,7 +328,10 @@ impl Repairer<'_> {
             Err(error) if is_of_the_item(&error) => return Ok(PayloadScan::unreadable(error)),
             Err(error) => return Err(error.into()),
         };
-        let mut known = KnownPaths::default();
+        let mut known = match reads {
+            Reads::Listed => KnownPaths::default(),
+            Reads::All => KnownPaths::all(),
+        };
         if let Some(own) = record.written() {
             self.caller.progress.expect(0, own.sidecar.payload.bytes);
             known.add(&own.sidecar.files);

@@ -1,6 +1,6 @@
 //! Scanning the files below `doc/`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -68,9 +68,14 @@ impl FoundEntry {
     }
 }
 
-/// The paths that sidecars list.
+/// The paths that are read.
 #[derive(Debug, Default)]
-pub(super) struct KnownPaths<'a>(BTreeMap<&'a [u8], KnownEntry<'a>>);
+pub(super) struct KnownPaths<'a> {
+    /// Those that sidecars list.
+    listed: BTreeMap<&'a [u8], KnownEntry<'a>>,
+    /// Whether all others are read as well, because no sidecar is left.
+    has_others: bool,
+}
 
 /// The entries of sidecars at a path.
 #[derive(Clone, Copy, Debug)]
@@ -91,11 +96,16 @@ impl KnownEntry<'_> {
 }
 
 impl<'a> KnownPaths<'a> {
+    /// Every path of the payload.
+    pub(super) fn all() -> KnownPaths<'a> {
+        KnownPaths { has_others: true, ..KnownPaths::default() }
+    }
+
     /// Adds the paths of `entries`.
     pub(super) fn add(&mut self, entries: &'a [Entry]) {
         for entry in entries {
             let content = KnownEntry::Same(&entry.content);
-            let known = self.0.entry(entry.path.as_bytes()).or_insert(content);
+            let known = self.listed.entry(entry.path.as_bytes()).or_insert(content);
             if !matches!(known, KnownEntry::Same(known) if **known == entry.content) {
                 *known = KnownEntry::Various(known.bytes().max(content.bytes()));
             }
@@ -105,7 +115,7 @@ impl<'a> KnownPaths<'a> {
     fn is_implied(&self, path: &[u8]) -> bool {
         let below = [path, b"/"].concat();
         let range = (Bound::Included(&below[..]), Bound::Unbounded);
-        self.0.range::<[u8], _>(range).next().is_some_and(|first| first.0.starts_with(&below))
+        self.listed.range::<[u8], _>(range).next().is_some_and(|first| first.0.starts_with(&below))
     }
 }
 
@@ -138,12 +148,14 @@ impl PayloadScan {
                 Met::Unlisted(_, error) => return Err(CopyError::Disk(error)),
             };
             let bytes = path.as_os_str().as_bytes();
-            let content = known.0.get(bytes).copied();
-            if content.is_none() && !known.is_implied(bytes) {
+            let content = known.listed.get(bytes).copied();
+            if content.is_none() && !known.has_others && !known.is_implied(bytes) {
                 scan.unknown.push(path.to_path_buf());
                 return Ok(false);
             }
-            scan.look_at((dir, entry), (path, content), progress, interrupt)?;
+            let size =
+                if known.has_others { u64::MAX } else { content.map_or(0, KnownEntry::bytes) };
+            scan.look_at((dir, entry), (path, content), size, (progress, interrupt))?;
             Ok(entry.kind == Kind::Directory)
         })?;
         scan.unknown.sort();
@@ -155,10 +167,9 @@ impl PayloadScan {
         &mut self,
         (dir, entry): (&Dir, &DirEntry),
         (path, known): (&Path, Option<KnownEntry<'_>>),
-        progress: &dyn Progress,
-        interrupt: &Interrupt,
+        size: u64,
+        (progress, interrupt): (&dyn Progress, &Interrupt),
     ) -> Result<(), CopyError> {
-        let size = known.map_or(0, KnownEntry::bytes);
         let Ok(path) = PayloadPath::new(path) else { return Ok(()) };
         let found = match measure(dir, entry, size, progress, interrupt) {
             Ok(FoundEntry::Content(found)) => {
@@ -215,6 +226,20 @@ impl PayloadScan {
         }
     }
 
+    /// The files, links and empty directories that were read, as entries of a sidecar.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        let above: BTreeSet<&Path> = self.found.keys().flat_map(PayloadPath::parents).collect();
+        let mut entries = Vec::new();
+        for (path, found) in &self.found {
+            let FoundEntry::Content(found) = found else { continue };
+            // Sidecars list empty directories only.
+            if !above.contains(path.as_path()) {
+                entries.push(Entry { path: path.clone(), content: found.content.clone() });
+            }
+        }
+        entries
+    }
+
     /// Whether all `entries` exist with the right bytes.
     pub(super) fn matches_all(&self, entries: &[Entry]) -> bool {
         let is_there =
@@ -227,7 +252,7 @@ impl PayloadScan {
         let mut known = KnownPaths::default();
         known.add(entries);
         let is_placed = |path: &PayloadPath| {
-            known.0.contains_key(path.as_bytes()) || known.is_implied(path.as_bytes())
+            known.listed.contains_key(path.as_bytes()) || known.is_implied(path.as_bytes())
         };
         let others = self.found.keys().filter(|path| !is_placed(path)).cloned().map(PathBuf::from);
         let mut added: Vec<_> = self.unknown.iter().cloned().chain(others).collect();

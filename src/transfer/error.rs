@@ -42,13 +42,6 @@ pub enum StillOpen {
     },
 }
 
-impl StillOpen {
-    /// Whether what is missing is in no collection in sight, so that a person may give it up.
-    pub fn is_loss(&self) -> bool {
-        matches!(self, StillOpen::Arrived { donor: None, .. } | StillOpen::Lost { .. })
-    }
-}
-
 /// Why an item was not transferred. Unless stated otherwise, both sides are unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
@@ -79,12 +72,6 @@ pub enum TransferError {
         giver: PathBuf,
         /// Why.
         why: Box<StillOpen>,
-    },
-    /// Nothing of the item is lost, as far as it is in sight.
-    #[error("`{name}`: no change of it is lost")]
-    NotLost {
-        /// The item.
-        name: RepositoryName,
     },
     /// The item at the source, or at the destination, differs from its sidecar.
     #[error("`{}` is damaged: {detail}", path.display())]

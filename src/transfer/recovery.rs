@@ -47,8 +47,6 @@ pub enum Ending {
     Buried,
     /// The giver has it.
     Withdrawn,
-    /// The giver has it, and what was changed of it since is given up.
-    GaveUp,
     /// Nothing was under way.
     Nothing,
 }
@@ -184,8 +182,8 @@ impl Recovery<'_> {
     }
 
     /// Keeps the Original here by a person's word, above all that is in sight: what the receiver, or this collection after
-    /// the item had come back, made of it is in no directory in sight. The payload is damaged in the collections with the ids
-    /// `damaged`.
+    /// the item had come back, made of it is in no directory in sight, by the table of remedies. The payload is damaged in the
+    /// collections with the ids `damaged`.
     pub fn accept_loss(
         &self,
         name: &RepositoryName,
@@ -198,22 +196,13 @@ impl Recovery<'_> {
                     holding.has = Has::Damaged;
                 }
             }
-            let Some(ceded) = view.own.custody.ceded() else { return Ok(Ending::Nothing) };
-            let why = match self.decide(&view) {
-                Some(custody::Interrupted::Lost(there)) => {
-                    StillOpen::Lost { changed: there.changed }
-                }
-                Some(custody::Interrupted::Arrived(line)) => {
-                    self.mended_there(ceded, line, &view.seen)
-                }
-                _ => return Err(TransferError::NotLost { name: name.clone() }),
-            };
-            if !why.is_loss() {
-                return Err(self.open(name, why));
+            match self.decide(&view) {
+                Some(custody::Interrupted::Lost(_) | custody::Interrupted::Arrived(_)) => {}
+                _ => return Err(TransferError::Changed { name: name.clone() }),
             }
             let (own, id) = (&view.own.custody, self.giver.custody_id()?);
             let permit = Permit::accept_loss(own, &view.seen, id);
-            self.keep(locks, item, &read, &permit).map(|_| Ending::GaveUp)
+            self.keep(locks, item, &read, &permit)
         })
     }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::finding::{Finding, Place};
 use super::{Code, Severity};
-use crate::collection::{Collection, CollectionError, Names};
+use crate::collection::{Collection, CollectionError, Deviation, Names};
 use crate::disk::PathError;
 use crate::holdings::{Holding, HoldingRecord, Report, Standing, Survey, holdings};
 use crate::identity::RepositoryName;
@@ -167,14 +167,22 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         let other = other.and_then(|it| Some((self.path(it.collection), it.record.as_ref().ok()?)));
         let this = self.path(holding.collection);
         let mut found = Vec::new();
-        if let Some(holder) = holding.relies_on {
+        if let Some(holder) =
+            holding.relies_on.filter(|holder| !self.is_told_by_ledger(*holder, all))
+        {
             let detail = format!(
                 "{this} has what it got from {0} or handed over to it, and {0} has it no more",
                 self.path(holder)
             );
             found.push((Code::HolderLacks, detail));
         }
+        let is_told = all.iter().any(|it| it.relies_on == Some(holding.collection))
+            || self.is_told_by_ledger(holding.collection, all);
         match (holding.standing, &other) {
+            // One fault is one finding: it is said of what relies on this, or by the ledger here.
+            (Standing::Behind, Some((_, it)))
+                if is_told && it.rule.custody.holder() == own.rule.at && !it.rule.is_deletion() => {
+            }
             (Standing::Behind, Some((path, it)))
                 if own.rule.is_original() && it.rule.is_deletion() =>
             {
@@ -215,6 +223,15 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         }
         let finding = |(code, detail)| Finding::new(code, Place::Item, detail);
         found.into_iter().map(finding).collect()
+    }
+
+    /// Whether the holding in `root` is below the last line of the ledger there: the verification of that root reports so.
+    fn is_told_by_ledger(&self, root: usize, all: &[Holding]) -> bool {
+        let holding =
+            all.iter().find(|it| it.collection == root && it.standing == Standing::Behind);
+        holding.is_some_and(|it| {
+            matches!(self.roots[root].deviation(&it.name), Ok(Some(Deviation::Below(_))))
+        })
     }
 
     /// The detail about the Original of `copy`, which none of `all` is.

@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod generate;
+mod given_up;
 pub(crate) mod id;
 pub(crate) mod import;
 pub(crate) mod init;

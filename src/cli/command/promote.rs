@@ -11,8 +11,10 @@ use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::promotion::{Change, Loss, Registrar};
+use urepo::sidecar::Sidecar;
 
-use crate::cli::confirm::confirm;
+use super::given_up;
+use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -83,7 +85,8 @@ impl Promote {
                 })
         };
         let chosen: Vec<_> = chosen.into_iter().filter(is_meant).collect();
-        self.confirm(context, chosen.len())?;
+        let given_up = self.given_up(&collection, &known.collections, &chosen);
+        self.confirm(context, chosen.len(), given_up)?;
         let sight = Sight::of_many(&known.collections);
         let loss = Loss {
             collections: &lost,
@@ -218,7 +221,36 @@ impl Promote {
         }
     }
 
-    fn confirm(&self, context: &Context, count: usize) -> Done {
+    /// What other collections have of the items, and nobody has when the lines here go on.
+    fn given_up(
+        &self,
+        own: &Collection,
+        others: &[Collection],
+        chosen: &[RepositoryName],
+    ) -> Vec<String> {
+        let mut lines = Vec::new();
+        for name in chosen.iter().filter(|_| self.discard) {
+            let read = |it: &Collection| Some(it.item(name).ok()?.sidecar().ok()?.0);
+            let Some(kept) = read(own) else { continue };
+            for other in others {
+                let is_given_up = |lost: &Sidecar| {
+                    let is_there = lost.state.has_payload() || lost.state == State::Deleted;
+                    is_there && !kept.custody.covers(&lost.custody)
+                };
+                if let Some(lost) = read(other).filter(is_given_up) {
+                    let (root, values) =
+                        (shell::word(other.path()), given_up::of_sidecar(&lost, &kept));
+                    lines.push(format!("to be given up: {name} in {root}: {values}"));
+                }
+            }
+        }
+        lines
+    }
+
+    fn confirm(&self, context: &Context, count: usize, given_up: Vec<String>) -> Done {
+        if context.global.dry_run || self.yes {
+            given_up.iter().for_each(|line| context.printer.note(line));
+        }
         if context.global.dry_run || count == 0 {
             return Ok(());
         }
@@ -232,7 +264,8 @@ impl Promote {
             1 => format!(" from the lost collection {}", lost[0]),
             _ => format!(" from the lost collections {}", lost.join(", ")),
         };
-        confirm(context, self.yes, &format!("make {copies} here{from} {originals}?"))
+        let question = format!("make {copies} here{from} {originals}?");
+        confirm_listed(context, self.yes, given_up, &question)
     }
 }
 

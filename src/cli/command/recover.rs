@@ -36,11 +36,14 @@ use crate::cli::{Done, human, indexed};
 /// by hand: it gets its line after you agreed.
 ///
 /// After a backup was restored in place, the ledger may be older or newer than the items. `--accept-loss`
-/// makes it agree with them: missing items are given up, so that `urepo verify` no longer reports them as damage; changed
-/// states are recorded; and lines of the ledger that are damaged or missing are accepted, so that they are a warning from
-/// then on. Each change is a line of output and an event of the log. With ITEM, it is about these items alone. It then also
-/// ends an interrupted migration whose item was changed later, where no collection in sight has that change any more: the
-/// Original stays here, as it is.
+/// makes it agree with them: what nothing in sight has is listed, and given up after you agreed, so that `urepo verify` no
+/// longer reports it as damage; changed states are recorded; and lines of the ledger that are damaged or missing are
+/// accepted, so that they are a warning from then on. Each change is a line of output and an event of the log. With ITEM, it
+/// is about what is lost of these items alone: the item, its newest state where an older one is left, or what was changed after
+/// an interrupted migration. `--yes` needs each item by name.
+///
+/// `--restored` records the items that came after the ledger that was put back. What does not follow its line is left, and the
+/// exit code is 3, unless `--yes` records it as well.
 ///
 /// A lost `urepo.toml` is written again, with the id of the ledger, or of the collection that the Originals name; so is an `id`
 /// in it that is not that of the ledger. A copy of a whole collection has the id of its original: `--new-id` gives it one of its
@@ -65,7 +68,7 @@ pub(crate) struct Recover {
     /// issue identifiers here
     #[arg(long)]
     restored: bool,
-    /// Give up items that are missing, and accept damage to the ledger
+    /// Give up what nothing in sight has, and accept damage to the ledger
     #[arg(long)]
     accept_loss: bool,
     /// What is lost of these items alone is given up
@@ -98,34 +101,58 @@ impl Recover {
         if !self.items.is_empty() {
             return self.accept_losses(context, &collection);
         }
+        let mut report = Report::new(context, "finished", false);
+        let mut given_up = 0;
+        if self.accept_loss {
+            let others = context.known_besides(&collection, &self.others)?.collections;
+            if !context.global.dry_run {
+                collection.rebuild(&context.agent, &context.waiter())?;
+            }
+            let losses = self.all_losses(context, &collection, &others)?;
+            self.agree(context, &losses)?;
+            given_up = self.give_up(context, (&collection, &others), losses, &mut report)?;
+        }
         if context.global.dry_run {
+            let mut unproven = 0;
             if self.accept_loss {
                 ledger::tell_plan(context, &collection)?;
+            } else if self.restored && !self.yes {
+                unproven = ledger::leave(context, &ledger::foreign(&collection)?);
             } else {
                 ledger::tell_foreign(context, &collection)?;
             }
             if self.restored {
-                ledger::tell_restored(context, &collection, mirrors.is_empty())?;
+                let accepted = ledger::restored(&collection)?;
+                ledger::tell_restored(context, &collection, &accepted, mirrors.is_empty())?;
             }
             let (planned, _) = self.line_up(context, &collection, &mirrors)?;
-            return tell_plan(context, &collection, (&mirrors, self.index), planned);
+            tell_plan(context, &collection, (&mirrors, self.index), planned)?;
+            return self.unproven(unproven).map_or(Ok(()), Err);
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
         let (lined_up, failed) = self.line_up(context, &collection, &mirrors)?;
         (finished, pending) = (finished + lined_up.len() as u64, pending + failed);
-        let corrected = self.accept_loss.then(|| ledger::correct(context, &collection, self.yes));
+        let corrected = self.accept_loss.then(|| ledger::correct(context, &collection));
         let corrected = corrected.transpose()?;
+        let accepted = self.restored.then(|| ledger::restored(&collection)).transpose()?;
         let Recovered { removed, failed, foreign } = recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
         }
-        if self.restored {
+        if let Some(accepted) = accepted {
             collection.accept_ledger(&context.agent, &context.clock)?;
+            ledger::tell_restored(context, &collection, &accepted, mirrors.is_empty())?;
         }
         let (notices, is_behind) = self.raise_memories(context, &collection, &mirrors)?;
-        ledger::take_in(context, &collection, foreign, self.yes)?;
+        // Of a backup that was put back, what nothing proves is left to a person.
+        let unproven = if self.restored && !self.yes {
+            ledger::leave(context, &foreign)
+        } else {
+            ledger::take_in(context, &collection, foreign, self.yes)?;
+            0
+        };
         for found in &removed {
             context.printer.detail(&match &found.holder {
                 Some(holder) => format!("removed the stage of {holder}"),
@@ -134,6 +161,11 @@ impl Recover {
         }
         let left = left::report(context, &collection, &mirrors, &[])?;
         let mut closing = Vec::new();
+        if given_up > 0 {
+            let items = human::count(given_up, "item");
+            closing.push(format!("gave up what is lost of {items}"));
+            report.count("given_up", given_up);
+        }
         if finished > lined_up.len() as u64 {
             let ended = human::count(finished - lined_up.len() as u64, "migration");
             closing.push(format!("ended {ended}"));
@@ -148,9 +180,8 @@ impl Recover {
             count => closing.push(format!("removed {}", human::count(count, "temporary file"))),
         }
         closing.extend(left_over(left));
-        let mut report = Report::new(context, "finished", false);
         report.summary.counts.items = finished;
-        report.summary.counts.failed = pending;
+        report.summary.counts.failed += pending;
         report.count("removed", removed.len() as u64);
         report.count("kept", kept);
         report.summary.messages = Some(notices.iter().map(ToString::to_string).collect());
@@ -179,7 +210,10 @@ impl Recover {
             closing.push(NOTHING.to_owned());
         }
         report.finish(End {
-            partial: still_pending(pending, kept).or_else(|| is_behind.then(behind)).or(unread),
+            partial: still_pending(pending, kept)
+                .or_else(|| is_behind.then(behind))
+                .or_else(|| self.unproven(unproven))
+                .or(unread),
             closing: Some(closing.join("\n")),
             ..End::default()
         })
@@ -187,6 +221,16 @@ impl Recover {
 }
 
 impl Recover {
+    /// The failure of a run that left `count` items without their lines.
+    fn unproven(&self, count: u64) -> Option<Failure> {
+        let message =
+            format!("{} without a line that anything proves", human::count(count, "item"));
+        let failure = Failure::new(Exit::Partial, message);
+        (count > 0).then(|| {
+            failure.hint("if they belong here, `urepo recover --restored -y` records them")
+        })
+    }
+
     /// Raises the memories, so that new names are later than all that are known. Returns the notices, and whether a memory is out
     /// of reach and was not raised.
     fn raise_memories(

@@ -56,7 +56,7 @@ pub(crate) struct Repair {
     #[arg(long)]
     partial: bool,
     /// Seal the present sidecar: its description is kept, even if it was damaged or differs from that of a copy; the payload
-    /// has to agree with it
+    /// has to agree with it. Where only payload is left, a new sidecar lists what lies there
     #[arg(long)]
     reseal: bool,
 }

@@ -215,6 +215,7 @@ impl Serve {
             ..context.issue_options(ClockTrust::default())
         };
         let collection = context.open_named(own.path().as_os_str())?;
+        context.check_twins(&collection)?;
         let issuing = (context.agent.clone(), Arc::new(SystemClock) as _);
         let tokens = token::tokens_of(context, own)?;
         Ok(Some(LabelServer::start(collection, tokens, issuing, options)?))
@@ -346,6 +347,7 @@ impl Serve {
                 Ok(None)
             }
             None => {
+                context.check_twins(collection)?;
                 let issue = context.issue_options(ClockTrust::default());
                 Ok(Some(ensure_service(collection, &context.caller(&NoProgress), &issue)?))
             }

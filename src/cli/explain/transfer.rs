@@ -29,7 +29,6 @@ impl Explain for TransferError {
                 let failure = Failure::of(Exit::Conflict, self);
                 failure.hint(way_out(giver, why)).about(name)
             }
-            Self::NotLost { .. } => Failure::of(Exit::Conflict, self),
             Self::NoRoom(error) => error.explain(),
             Self::Damaged { name, collection, .. } => Failure::of(Exit::Damage, self)
                 .hint(super::verified_by(name, collection))

@@ -99,6 +99,12 @@ fn an_item_that_was_put_back_while_a_copy_is_newer() {
     world.run("-c archive copy --all --to mirror").succeeded();
     put_back(&world, "archive", &name);
     all_name(&world, &name, "7d", "-c archive repair ITEM --from mirror");
+    // One fault is one finding, of the holding that is behind.
+    let ran = world.run("verify archive mirror");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (20, 1), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("U113  damage   [WORLD]/archive/"), "{}", ran.stdout);
+    let ran = world.run("-q status");
+    assert_eq!(ran.stdout, format!("Original in `archive` is behind: {name}\n"), "{}", ran.stderr);
     world.run(&format!("-c archive repair {name} --from mirror")).succeeded();
     world.run("verify archive mirror").succeeded();
 }
@@ -145,6 +151,66 @@ fn bytes_that_rot() {
     assert!(ran.stderr.contains("nothing in sight has the item whole"), "{}", ran.stderr);
 }
 
+/// Where nothing else is left, what lies there is sealed, whatever became of the sidecar.
+#[test]
+fn only_payload_is_left() {
+    for text in [None, Some("rot\n")] {
+        let (world, name) = world();
+        let sidecar = world.path("archive").join(&name).join("item.toml");
+        match text {
+            None => std::fs::remove_file(sidecar).unwrap(),
+            Some(text) => std::fs::write(sidecar, text).unwrap(),
+        }
+        let command = format!("-c archive repair {name} --reseal");
+        let ran = world.run("verify archive mirror --json");
+        assert_eq!(remedies(&ran), [("9b".to_owned(), command)], "{}", ran.stdout);
+        let ran = world.run("-c archive verify");
+        let (_, typed) = ran.stderr.split_once("`urepo ").expect(&ran.stderr);
+        world.run(typed.split('`').next().unwrap()).succeeded();
+        let ran = world.run("verify archive mirror");
+        assert_eq!((ran.code, &*ran.stdout), (0, ""), "{}", ran.stderr);
+        assert_eq!(world.run(&format!("-c archive cat {name}/a.txt")).succeeded(), "alpha");
+        world.run(&format!("-c archive meta set {name} title=Again")).succeeded();
+    }
+}
+
+/// Without ITEM, the rows of the table with a loss are listed, and nothing is given up unless a person has seen them.
+#[test]
+fn every_loss_is_listed_and_none_is_given_up_unseen() {
+    let (world, older) = world();
+    world.write("b.txt", "beta");
+    let gone = world.run("-c archive new b.txt").line();
+    world.write("c.txt", "gamma");
+    let copied = world.run("-c archive new c.txt").line();
+    world.run(&format!("-c archive copy {copied} --to mirror")).succeeded();
+    keep(&world, "archive", &older);
+    world.run(&format!("-c archive meta set {older} title=Corrected")).succeeded();
+    put_back(&world, "archive", &older);
+    for name in [&gone, &copied] {
+        std::fs::remove_dir_all(world.path("archive").join(name)).unwrap();
+    }
+    let ran = world.run("-c archive recover --accept-loss --dry-run");
+    let listed: Vec<_> =
+        ran.stdout.lines().filter_map(|line| line.strip_prefix("would give up: ")).collect();
+    assert_eq!(listed.len(), 2, "{}{}", ran.stdout, ran.stderr);
+    assert!(listed[0].starts_with(&format!("{older}: its newest state")), "{}", ran.stdout);
+    assert!(listed[0].contains("title \"Corrected\""), "{}", ran.stdout);
+    assert!(listed[1].starts_with(&format!("{gone}: the item")), "{}", ran.stdout);
+    for option in ["", " --yes"] {
+        let ran = world.run(&format!("-c archive recover --accept-loss{option}"));
+        assert_eq!((ran.code, &*ran.stdout), (2, ""), "{}", ran.stderr);
+    }
+    // What a mirror has is no loss.
+    let ran = world.run("-c archive recover");
+    let repair = format!("`urepo -c archive repair {copied} --from [WORLD]/mirror`");
+    assert!(ran.stderr.contains(&repair), "{}", ran.stderr);
+    for name in [&older, &gone] {
+        world.run(&format!("-c archive recover --accept-loss --yes {name}")).succeeded();
+    }
+    world.run(&format!("-c archive repair {copied} --from mirror")).succeeded();
+    world.run("verify archive mirror").succeeded();
+}
+
 /// A fork is ended by `promote`. No command that is named buries a line of it.
 #[test]
 fn a_fork() {
@@ -169,7 +235,15 @@ fn a_fork() {
             assert!(ran.stderr.contains(&command), "{line}: {}", ran.stderr);
         }
     }
-    world.run(&format!("-c mirror promote {name} --discard -y")).succeeded();
+    // What is given up is named by its values.
+    let ran = world.run(&format!("-c mirror promote {name} --discard -y"));
+    let _ = ran.succeeded();
+    let values = format!("to be given up: {name} in [WORLD]/archive: Original of ");
+    assert!(ran.stderr.contains(&values), "{}", ran.stderr);
+    assert!(ran.stderr.contains("title: \"InArchive\" -> \"InMirror\""), "{}", ran.stderr);
+    let ran = world.run("-c archive recover --with mirror");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("title: \"InArchive\" -> \"InMirror\""), "{}", ran.stderr);
     let ran = world.run("-c archive recover --with mirror -y");
     assert!(ran.stderr.contains("brought 1 item into line"), "{}", ran.stderr);
     assert!(ran.stderr.contains(leaf(&name)), "{}", ran.stderr);

@@ -145,6 +145,8 @@ fn a_backup_in_the_settings_goes_on_for_nobody() {
         format!("meta set {kept} title=x"),
         format!("delete {kept} --force last --yes"),
         "mint".to_owned(),
+        #[cfg(feature = "serve")]
+        "serve backup --issue --listen 127.0.0.1:0".to_owned(),
         format!("copy {kept} --to mirror"),
     ] {
         let ran = world.run(&format!("-c backup {refused}"));

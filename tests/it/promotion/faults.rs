@@ -12,7 +12,7 @@ use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
-use urepo::promotion::{Change, Loss, PromotionError, Registrar, Report};
+use urepo::promotion::{Change, GivenUp, Loss, PromotionError, Registrar, Report};
 
 use crate::support::{
     Faults, LockedAt, Mode, ReadOnly, System, TestClock, Trace, World, agent, between_users,
@@ -74,6 +74,17 @@ impl Mirrors {
         outcome
     }
 
+    /// Gives the item of the archive up, with no mirror in sight.
+    fn accept_loss(&self, watcher: &Watcher) -> Result<GivenUp, PromotionError> {
+        let collection = Collection::open(&self.world.path("archive"), watcher)?;
+        let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
+        let writer = collection.writer(&agent, &crate::support::waiter(&clock))?;
+        let (writer, interrupt) = (Some(&writer), Interrupt::default());
+        let caller = caller(&agent, &clock, &interrupt);
+        let registrar = Registrar { collection: &collection, writer, caller };
+        registrar.accept_loss(&self.name.parse().unwrap(), &[])
+    }
+
     fn state(&self, root: &str) -> State {
         let collection = Collection::open(&self.world.path(root), &Watcher::default()).unwrap();
         let item = collection.item(&self.name.parse().unwrap()).unwrap();
@@ -103,6 +114,38 @@ fn a_promotion_that_fails_anywhere_is_completed_by_the_next() {
             assert_eq!((mirrors.state("a"), mirrors.state("b")), (State::Original, State::Copy));
             assert_eq!(mirrors.recorded("a"), Some(State::Original), "{mode:?} at {at}");
             recovered_whole(&mirrors.world.path("a"), &format!("{mode:?} at {at}"));
+            if faults.struck().is_none() {
+                assert!(at > 5, "only {at} operations were made to fail");
+                break;
+            }
+        }
+    }
+}
+
+/// What lies in the place of a lost item goes to the trash once, and the ledger says that it was given up.
+#[test]
+fn a_loss_that_is_accepted_at_any_operation() {
+    for mode in [Mode::Killed, Mode::DISK, Mode::Once(rustix::io::Errno::NOSPC)] {
+        for at in System::Own.points() {
+            let mirrors = Mirrors::new();
+            let root = mirrors.world.path("archive");
+            let item = root.join(&mirrors.name);
+            std::fs::remove_file(item.join("item.toml")).unwrap();
+            std::fs::rename(item.join("doc"), item.join("left")).unwrap();
+            let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
+            let watcher = Watcher::new(Arc::clone(&faults) as _);
+            let done = first_user(|| mirrors.accept_loss(&watcher));
+            let told = format!("{mode:?} at {at}, {:?}: {done:?}", faults.struck());
+            let again = mirrors.accept_loss(&Watcher::default());
+            let is_done = matches!(again, Err(PromotionError::NotLost { .. }));
+            assert!(again.is_ok() || is_done, "{again:?} after {told}");
+            assert!(done.is_err() || is_done, "{told}");
+            assert!(!item.exists(), "{told}");
+            let trash = std::fs::read_dir(root.join(".urepo/trash")).unwrap();
+            let kept = trash.filter(|entry| entry.as_ref().unwrap().path().join("left").exists());
+            assert_eq!(kept.count(), 1, "{told}");
+            assert_eq!(mirrors.recorded("archive"), None, "{told}");
+            recovered_whole(&root, &told);
             if faults.struck().is_none() {
                 assert!(at > 5, "only {at} operations were made to fail");
                 break;

@@ -202,6 +202,26 @@ fn deleting_a_copy() {
     .run();
 }
 
+/// A backup undid the deletion, whose line the ledger has: the same tombstone is written again.
+#[test]
+fn deleting_again() {
+    Case {
+        prepare: |world| {
+            let (item, night) = (world.item("archive"), world.root("night"));
+            copy_tree(&item, &night);
+            become_tombstone(world);
+            world.purge().unwrap();
+            std::fs::remove_dir_all(&item).unwrap();
+            std::fs::rename(night, item).unwrap();
+        },
+        act: delete_forced,
+        end: Bytes::InTrash,
+        meanwhile: &[Bytes::InPlace, Bytes::InTrash],
+        operations: 50,
+    }
+    .run();
+}
+
 #[test]
 fn reviving_an_original() {
     Case {

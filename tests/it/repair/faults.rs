@@ -15,7 +15,7 @@ use urepo::custody::CustodyId;
 use urepo::digest::Digest;
 use urepo::disk::{Operation, Watch, Watcher};
 use urepo::item::State;
-use urepo::repair::{Options, Outcome, RepairError, Repairer};
+use urepo::repair::{Options, Outcome, RepairError, Repairer, Unsealed};
 
 use super::{Pair, copy_tree, everything, flip, lose_sidecar, mended};
 use crate::ledger::check_ledger;
@@ -172,6 +172,62 @@ fn on_systems_that_lack_something() {
         every_operation(Mode::Killed, false, system);
         every_operation(Mode::Once(Errno::IO), true, system);
     }
+}
+
+/// An item whose sidecar is written from what speaks: no other collection has it.
+struct WrittenFromLines {
+    prepare: fn(&Pair),
+    donors: &'static [&'static str],
+    unsealed: Unsealed,
+}
+
+impl WrittenFromLines {
+    fn every_operation(&self) {
+        for mode in [Mode::Killed, Mode::DISK, Mode::Once(Errno::NOSPC)] {
+            let pair = Pair::new();
+            (self.prepare)(&pair);
+            copy_tree(&pair.root("a"), &pair.root("template"));
+            let options = Options { unsealed: self.unsealed, ..Options::default() };
+            for at in System::Own.points() {
+                let faults = Arc::new(Faults::new(&pair.root("a"), at, mode).of_changes());
+                let watcher = Watcher::new(Arc::clone(&faults) as _);
+                let outcome = first_user(|| pair.repair_with(self.donors, options, &watcher));
+                let struck = faults.struck();
+                let context = format!("{mode:?} at {at}: {struck:?}: {outcome:?}");
+                assert!(struck.is_some() || outcome.is_ok(), "{context}");
+                let again = pair.repair_with(self.donors, options, &Watcher::default());
+                assert!(again.is_ok(), "{again:?}: {context}");
+                assert_eq!(pair.codes(), [], "{context}");
+                recovered_whole(&pair.root("a"), &context);
+                if struck.is_none() {
+                    assert!(at > 10, "only {at} operations were made to fail");
+                    break;
+                }
+                fs::remove_dir_all(pair.root("a")).unwrap();
+                copy_tree(&pair.root("template"), &pair.root("a"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stub_is_written_at_any_operation() {
+    let prepare = |pair: &Pair| {
+        let holder = pair.open("b").id().to_owned();
+        let passed = pair.sidecar("a").custody.passed_to(&holder, CustodyId::from(*b"migrated"));
+        pair.change("b", |sidecar| {
+            (sidecar.state, sidecar.custody) = (State::Original, passed.clone());
+        });
+        pair.record(State::Elsewhere, &passed, "2026-11-21T02:13:00Z");
+        fs::remove_dir_all(pair.item("a")).unwrap();
+    };
+    WrittenFromLines { prepare, donors: &["b"], unsealed: Unsealed::Refuse }.every_operation();
+}
+
+#[test]
+fn a_payload_is_sealed_as_it_lies_there_at_any_operation() {
+    let prepare = |pair: &Pair| fs::remove_file(pair.item("a").join("item.toml")).unwrap();
+    WrittenFromLines { prepare, donors: &[], unsealed: Unsealed::Seal }.every_operation();
 }
 
 /// Does something once, before the first write into the stage that is for `file`.

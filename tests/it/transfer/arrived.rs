@@ -68,7 +68,7 @@ fn a_change_at_the_receiver_is_not_dropped_in_silence() {
     assert!(told.contains("has lost it") && told.contains("recover --accept-loss"), "{told}");
     assert!(killed.sidecar("e").custody.ceded().is_some());
     // Only for an item that is named, and only after a person agreed.
-    killed.run("-c e recover --accept-loss --yes", 3);
+    killed.run("-c e recover --accept-loss --yes", 2);
     killed.run("-c e recover --accept-loss ITEM", 2);
     assert!(killed.sidecar("e").custody.ceded().is_some());
     let told = killed.run("-c e recover --accept-loss --yes ITEM", 0);

@@ -2,7 +2,7 @@
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Actual, Collection, Corrected, Correction};
-use urepo::identity::SECOND;
+use urepo::identity::{Instant, SECOND};
 
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
@@ -10,50 +10,21 @@ use crate::cli::failure::Failure;
 use crate::cli::records::{Gap, Item};
 use crate::cli::{Done, human};
 
-/// Corrects the ledger, after a person agreed to give up missing items.
-pub(super) fn correct(
-    context: &Context,
-    collection: &Collection,
-    yes: bool,
-) -> Result<Corrected, Failure> {
+/// Corrects the ledger. Of what is lost, and of items that do not follow their lines, a person is asked apart.
+pub(super) fn correct(context: &Context, collection: &Collection) -> Result<Corrected, Failure> {
     let waiter = context.waiter();
-    collection.rebuild(&context.agent, &waiter)?;
-    let planned = collection.ledger_corrections()?;
-    let foreign = |it: &Correction| matches!(it.is, Actual::Foreign { .. });
-    // A person is asked about them apart.
-    let planned = Corrected {
-        added: planned.added.into_iter().filter(|it| !foreign(it)).collect(),
-        ..planned
-    };
-    let gone = planned.added.iter().filter(|it| it.is == Actual::Lost).count() as u64;
-    if gone > 0 {
-        let given_up = planned.added.iter().filter(|it| it.is == Actual::Lost);
-        let lines = given_up.map(|correction| format!("to be {}", line(correction)));
-        let items = human::count(gone, "item");
-        let them = if gone == 1 { "it" } else { "them" };
-        let question = format!(
-            "give up {items} that should be here? `urepo verify` then stops reporting {them}"
-        );
-        if yes {
-            // A cron job would give up items on a disk that is only unmounted.
-            let name = &planned
-                .added
-                .iter()
-                .find(|it| it.is == Actual::Lost)
-                .map(|it| it.name.to_string());
-            let name = name.as_deref().unwrap_or("ITEM");
-            let message = format!(
-                "{items} would be given up, and `--yes` needs {} by name",
-                if gone == 1 { "it" } else { "each" }
-            );
-            return Err(Failure::usage(message)
-                .hint(format!("`urepo recover --accept-loss {name} --yes` gives one up")));
-        }
-        confirm_listed(context, yes, lines, &question)?;
-    }
+    let mut planned = planned(collection)?;
+    planned.added.retain(|it| !matches!(it.is, Actual::Foreign { .. }));
     let corrected = collection.correct_ledger(&planned, &context.agent, &waiter)?;
     report_all(context, collection, &corrected)?;
     Ok(corrected)
+}
+
+/// The corrections without what is missing: whether that is lost is for the table of remedies.
+fn planned(collection: &Collection) -> Result<Corrected, Failure> {
+    let mut planned = collection.ledger_corrections()?;
+    planned.added.retain(|it| it.is != Actual::Lost);
+    Ok(planned)
 }
 
 /// Records items above lines that they do not follow, after a person agreed: they may have been copied in by hand.
@@ -75,26 +46,41 @@ pub(super) fn take_in(
     report_all(context, collection, &corrected)
 }
 
-/// Reports the items about which [`take_in`] would ask.
-pub(super) fn tell_foreign(context: &Context, collection: &Collection) -> Done {
+/// The items about which [`take_in`] asks.
+pub(super) fn foreign(collection: &Collection) -> Result<Vec<Correction>, Failure> {
     let mut added = collection.ledger_corrections()?.added;
     added.retain(|it| matches!(it.is, Actual::Foreign { .. }));
+    Ok(added)
+}
+
+/// Reports them.
+pub(super) fn tell_foreign(context: &Context, collection: &Collection) -> Done {
+    let added = foreign(collection)?;
     report_all(context, collection, &Corrected { added, ..Corrected::default() })
 }
 
 /// Reports the corrections of a dry run.
 pub(super) fn tell_plan(context: &Context, collection: &Collection) -> Done {
-    report_all(context, collection, &collection.ledger_corrections()?)
+    report_all(context, collection, &planned(collection)?)
 }
 
-/// Reports what a dry run would accept of a ledger that was put back.
-pub(super) fn tell_restored(context: &Context, collection: &Collection, is_alone: bool) -> Done {
-    let mut planned = collection.ledger_corrections()?;
-    planned.added.retain(|it| it.was.is_none() && it.is != Actual::Lost);
+/// What `--restored` accepts of a ledger that was put back: the items whose lines the tree proves.
+pub(super) fn restored(collection: &Collection) -> Result<(Corrected, Option<Instant>), Failure> {
+    let mut planned = planned(collection)?;
+    planned.added.retain(|it| it.was.is_none() && !matches!(it.is, Actual::Foreign { .. }));
     planned.damaged = 0;
-    report_all(context, collection, &planned)?;
-    if planned.is_put_back && is_alone {
-        let since = collection.last_event_date()?;
+    Ok((planned, collection.last_event_date()?))
+}
+
+/// Reports that, done or planned.
+pub(super) fn tell_restored(
+    context: &Context,
+    collection: &Collection,
+    (accepted, since): &(Corrected, Option<Instant>),
+    is_alone: bool,
+) -> Done {
+    report_all(context, collection, accepted)?;
+    if accepted.is_put_back && is_alone {
         let since = since.map_or("its beginning".to_owned(), |date| date.to_string());
         let now = context.clock.now().floor(SECOND);
         context.printer.note(&format!(
@@ -103,6 +89,15 @@ pub(super) fn tell_restored(context: &Context, collection: &Collection, is_alone
         ));
     }
     Ok(())
+}
+
+/// Reports the items above lines that they do not follow, which stay as they are. Nobody was asked.
+pub(super) fn leave(context: &Context, foreign: &[Correction]) -> u64 {
+    for correction in foreign {
+        let line = line(correction);
+        context.printer.warning(&format!("not recorded, because nothing proves it: {line}"));
+    }
+    foreign.len() as u64
 }
 
 /// The last line of a run.

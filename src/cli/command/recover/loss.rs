@@ -1,54 +1,110 @@
-//! `urepo recover --accept-loss ITEM`: what is lost of these items is given up.
+//! `urepo recover --accept-loss`: what is lost is given up, by the table of remedies.
+
+use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, Writer};
-use urepo::promotion::{GivenUp, Registrar};
+use urepo::identity::RepositoryName;
+use urepo::promotion::{GivenUp, LostPart, PromotionError, Registrar};
 
-use super::Recover;
-use crate::cli::Done;
+use super::{Recover, left};
+use crate::cli::command::given_up;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
-use crate::cli::human;
+use crate::cli::failure::Failure;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
+use crate::cli::{Done, human};
+
+/// The items of which something is lost, and what.
+type Losses = Vec<(RepositoryName, GivenUp)>;
 
 impl Recover {
     /// Gives up what is lost of the named items, after a person has seen what.
     pub(super) fn accept_losses(&self, context: &Context, collection: &Collection) -> Done {
         let names = self.named(collection)?;
+        let mut report = Report::new(context, "given up", names.len() == 1);
         let others = context.known_besides(collection, &self.others)?.collections;
+        let losses = judged(context, (collection, &others), names, |name, error| {
+            report.failed(name.as_str(), error.into())
+        });
+        self.agree(context, &losses)?;
+        self.give_up(context, (collection, &others), losses, &mut report)?;
+        report.finish(End::default())
+    }
+
+    /// The items of the whole collection of which something is lost. Nothing of them is given up but by a person who has seen
+    /// them: a cron job would give up what lies on a disk that is only unmounted.
+    pub(super) fn all_losses(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        others: &[Collection],
+    ) -> Result<Losses, Failure> {
+        let all: Vec<_> = std::iter::once(collection).chain(others).collect();
+        let mut names = left::items_at_odds(context, &all)?;
+        // What is in no directory is known by the ledgers alone.
+        for other in others {
+            left::missing(other, &mut names)?;
+        }
+        let mut errors = Vec::new();
+        let losses = judged(context, (collection, others), names, |name, error| {
+            let is_lost = !matches!(error, PromotionError::NotLost { .. });
+            errors.extend(is_lost.then(|| (name.clone(), error)));
+            ControlFlow::Continue(())
+        });
+        for (name, error) in errors {
+            let reason = Failure::from(error).in_one_line();
+            context.printer.warning(&format!("{name} stays as it is: {reason}"));
+        }
+        match &losses[..] {
+            [(name, _), ..] if self.yes && !context.global.dry_run => {
+                let items = human::count(losses.len() as u64, "item");
+                let each = if losses.len() == 1 { "it" } else { "each" };
+                let message =
+                    format!("{items} would be given up, and `--yes` needs {each} by name");
+                Err(Failure::usage(message)
+                    .hint(format!("`urepo recover --accept-loss {name} --yes` gives one up")))
+            }
+            _ => Ok(losses),
+        }
+    }
+
+    /// Asks whether what is lost is to be given up.
+    pub(super) fn agree(&self, context: &Context, losses: &[(RepositoryName, GivenUp)]) -> Done {
+        if context.global.dry_run || losses.is_empty() {
+            return Ok(());
+        }
+        let lines =
+            losses.iter().map(|(name, what)| format!("to be given up: {name}: {}", words(what)));
+        let items = human::count(losses.len() as u64, "item");
+        confirm_listed(context, self.yes, lines, &format!("give up what is lost of {items}?"))
+    }
+
+    /// Gives up what is lost, or says in a dry run what would be. Returns the number of items.
+    pub(super) fn give_up(
+        &self,
+        context: &Context,
+        (collection, others): (&Collection, &[Collection]),
+        losses: Losses,
+        report: &mut Report<'_>,
+    ) -> Result<u64, Failure> {
+        let is_dry = context.global.dry_run;
+        let is_idle = is_dry || losses.is_empty();
+        let writer = if is_idle { None } else { Some(context.writer(collection)?) };
         let progress = context.progress();
         let caller = context.caller(&*progress);
-        let looking = Registrar { collection, writer: None, caller };
-        let mut report = Report::new(context, "given up", names.len() == 1);
-        let mut lost = Vec::new();
-        for name in names {
-            match looking.accept_loss(&name, &others) {
-                Ok(what) => lost.push((name, what)),
-                Err(error) => {
-                    if report.failed(name.as_str(), error.into()).is_break() {
-                        break;
-                    }
-                }
-            }
-        }
-        let is_dry = context.global.dry_run;
-        if !is_dry && !lost.is_empty() {
-            let lines =
-                lost.iter().map(|(name, what)| format!("to be given up: {name}: {}", words(*what)));
-            let question =
-                format!("give up what is lost of {}?", human::count(lost.len() as u64, "item"));
-            confirm_listed(context, self.yes, lines, &question)?;
-        }
-        let writer = if is_dry { None } else { Some(context.writer(collection)?) };
-        let registrar = Registrar { writer: writer.as_ref(), ..looking };
-        for (name, _) in lost {
-            let given_up = registrar.accept_loss(&name, &others);
+        let registrar = Registrar { collection, writer: writer.as_ref(), caller };
+        let mut count = 0;
+        for (name, planned) in losses {
+            let given_up = if is_dry { Ok(planned) } else { registrar.accept_loss(&name, others) };
             let flow = match given_up {
                 Ok(what) => {
-                    let text = format!("{name}: {}", words(what));
-                    let record = Item::became(&name, "given_up");
+                    count += 1;
+                    let text = format!("{name}: {}", words(&what));
+                    let was = what.line.as_ref().and_then(|line| line.state());
+                    let was = was.as_ref().map(ToString::to_string);
                     report.outcome(
-                        record,
+                        Item { was, ..Item::became(&name, "given_up") },
                         &format!("would give up: {text}"),
                         &format!("given up: {text}"),
                     )
@@ -60,17 +116,43 @@ impl Recover {
             }
         }
         writer.map_or(Ok(()), Writer::finish)?;
-        drop(progress);
-        report.finish(End::default())
+        Ok(count)
     }
 }
 
-fn words(what: GivenUp) -> &'static str {
-    match what {
-        GivenUp::Changes => {
+/// What is lost of the items `names`, by the table of remedies. `refused` gets the others, and says whether to go on.
+fn judged(
+    context: &Context,
+    (collection, others): (&Collection, &[Collection]),
+    names: impl IntoIterator<Item = RepositoryName>,
+    mut refused: impl FnMut(&RepositoryName, PromotionError) -> ControlFlow<()>,
+) -> Losses {
+    let progress = context.progress();
+    let caller = context.caller(&*progress);
+    let looking = Registrar { collection, writer: None, caller };
+    let mut losses = Vec::new();
+    for name in names {
+        match looking.accept_loss(&name, others) {
+            Ok(what) => losses.push((name, what)),
+            Err(error) => {
+                if refused(&name, error).is_break() {
+                    break;
+                }
+            }
+        }
+    }
+    losses
+}
+
+/// What is given up, with the values that a ledger has of it.
+fn words(what: &GivenUp) -> String {
+    let part = match what.part {
+        LostPart::Changes => {
             "what was changed after the item had left; the Original stays here as it is"
         }
-        GivenUp::Newest => "its newest state; the older one here goes on as the Original",
-        GivenUp::Item => "the item; nothing in sight has it",
-    }
+        LostPart::Newest => "its newest state; the older one here goes on as the Original",
+        LostPart::Item => "the item; nothing in sight has it",
+    };
+    let values = what.line.as_ref().map(|line| format!("; {}", given_up::of_line(line)));
+    format!("{part}{}", values.unwrap_or_default())
 }

@@ -9,6 +9,7 @@ use urepo::transfer::{
 };
 
 use super::Recover;
+use crate::cli::command::given_up;
 use crate::cli::command::transfer::RESUME_BYTES;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
@@ -50,7 +51,7 @@ impl Recover {
             };
             let printer = &context.printer;
             match ending {
-                Ok(Ending::Nothing | Ending::GaveUp) => {}
+                Ok(Ending::Nothing) => {}
                 Ok(Ending::HandedOver) => {
                     ended += 1;
                     printer.note(&format!("finished the migration of {name} to {receiver}"));
@@ -85,7 +86,15 @@ impl Recover {
     ) -> Result<(Vec<RepositoryName>, u64), Failure> {
         let (mut done, mut failed) = (Vec::new(), 0);
         for other in others {
-            let (behind, errors) = lined_up(context, (other, collection), RunMode::Plan, &[])?;
+            let (mut behind, errors) = lined_up(context, (other, collection), RunMode::Plan, &[])?;
+            for (name, what) in &mut behind {
+                let read = |it: &Collection| Some(it.item(name).ok()?.sidecar().ok()?.0);
+                if let (Some(lost), Some(kept)) = (read(collection), read(other))
+                    && given_up::has_more(&lost, &kept)
+                {
+                    *what += &format!("; given up: {}", given_up::of_sidecar(&lost, &kept));
+                }
+            }
             failed += tell(context, errors);
             if behind.is_empty() {
                 continue;
