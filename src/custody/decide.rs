@@ -329,6 +329,16 @@ pub(super) fn promote<'a>(
             Refusal::HolderUnseen { holder }
         });
     }
+    // A newest state that is nowhere in sight is lost, and not one of two lines: a person accepts the loss by its name.
+    if given_up.is_empty()
+        && let Some(speaks) = speaking(seen)
+        && !speaks.is_in_place()
+        && speaks.highest.rank() > own.rank()
+        && !own.covers(speaks.highest)
+        && !lost.contains(&speaks.highest.custody.holder())
+    {
+        return Err(Refusal::Newer { at: speaks.highest.at.clone() });
+    }
     if !given_up.is_empty() && discard == Discard::Refuse {
         return Err(Refusal::GivesUp { at: given_up });
     }
@@ -546,5 +556,10 @@ mod tests {
         // A newer line is in a stub, whose payload is lost: nothing is taken over from it.
         let seen = [copy.clone(), holding("C", Has::Stub, at_b)];
         assert_eq!(promote(&copy, &seen, &["A", "B"], Discard::Refuse), Ok(vec![]));
+        // The newest state of the Original itself is lost.
+        let (own, line) = (at("A", one), holding("A", Has::Line, two));
+        let newer = Err(Refusal::Newer { at: "A".to_owned() });
+        assert_eq!(promote(&own, &[own.clone(), line.clone()], &[], Discard::Refuse), newer);
+        assert_eq!(promote(&own, &[own.clone(), line], &["A"], Discard::Refuse), Ok(vec![]));
     }
 }

@@ -116,8 +116,7 @@ impl Registrar<'_> {
         // All others are covered by what is here, or the table would show a fork.
         let others_seen = places.iter().map(|place| place.at.clone());
         let holder = speaks(places).map(|top| top.custody.holder().to_owned());
-        let lost = others_seen.chain(holder).filter(|id| *id != self.collection.id());
-        let lost: Vec<_> = lost.collect();
+        let lost: Vec<_> = others_seen.chain(holder).collect();
         let sight = &Sight::of_many(others);
         let loss = Loss {
             collections: &lost,

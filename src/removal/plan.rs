@@ -174,7 +174,8 @@ fn step(
         }
         (State::Elsewhere, _) => {
             let holder = record.sidecar.custody.holder().to_owned();
-            return Err(RemovalError::refused(name, Refusal::Elsewhere { holder }));
+            let refusal = sight.named(&[collection], Refusal::Elsewhere { holder });
+            return Err(RemovalError::refused(name, refusal));
         }
         (State::Original | State::Copy, _) => {}
     }

@@ -86,7 +86,9 @@ impl<'a> Search<'a> {
         }
         if record.sidecar.state == State::Elsewhere {
             let holder = record.sidecar.custody.holder().to_owned();
-            return Err(RemovalError::refused(name, Refusal::Elsewhere { holder }));
+            let refusal = Refusal::Elsewhere { holder };
+            let refusal = self.restoration.sight.named(&[self.collection], refusal);
+            return Err(RemovalError::refused(name, refusal));
         }
         let (own, others) = ((&item, &record.sidecar), self.restoration.sight.neighbours());
         let (progress, interrupt) = (self.progress, self.interrupt);
