@@ -251,8 +251,13 @@ impl Dir {
 
     /// Kind, size and times of this directory itself.
     pub fn own_stat(&self) -> Result<FileStat, PathError> {
+        self.own_stat_with_blocks().map(|(stat, _)| stat)
+    }
+
+    /// The same, with its usage of the disk.
+    pub(super) fn own_stat_with_blocks(&self) -> Result<(FileStat, Blocks), PathError> {
         let stat = retry_on_intr(|| rustix::fs::fstat(&self.fd)).on("inspect", &self.path)?;
-        Ok(FileStat::of(&stat))
+        Ok((FileStat::of(&stat), Blocks::of(&stat)))
     }
 
     /// Sets mode bits and modification time of this directory itself.

@@ -1,7 +1,7 @@
 //! The entries of a directory.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::OwnedFd;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -24,15 +24,19 @@ pub struct DirEntry {
 const LISTED_BYTES: usize = 32 * 1024;
 
 /// A directory that is being listed.
-struct Listing {
+struct Listing<F> {
     /// `None` at its end, and after an error.
-    fd: Option<OwnedFd>,
+    fd: Option<F>,
     buffer: Vec<u8>,
     /// Entries that were listed and not yet returned, in reverse order.
     listed: Vec<(OsString, FileType)>,
 }
 
-impl Listing {
+impl<F: AsFd> Listing<F> {
+    fn of(fd: F) -> Listing<F> {
+        Listing { fd: Some(fd), buffer: Vec::with_capacity(LISTED_BYTES), listed: Vec::new() }
+    }
+
     /// Lists some more entries, unless the end is reached.
     fn read(&mut self) -> rustix::io::Result<()> {
         let Some(fd) = &self.fd else { return Ok(()) };
@@ -58,7 +62,7 @@ impl Listing {
     }
 }
 
-impl Iterator for Listing {
+impl<F: AsFd> Iterator for Listing<F> {
     type Item = rustix::io::Result<(OsString, FileType)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -82,15 +86,29 @@ impl Dir {
         let open = |()| {
             let fd =
                 retry_on_intr(|| rustix::fs::openat(self.descriptor(), ".", flags, Mode::empty()))?;
-            let buffer = Vec::with_capacity(LISTED_BYTES);
-            Ok(Listing { fd: Some(fd), buffer, listed: Vec::new() })
+            Ok(Listing::of(fd))
         };
         let listing =
             self.step(Operation::List, Path::new("")).and_then(open).on("list", self.path())?;
-        Ok(listing.map(|entry| match entry {
+        Ok(listing.map(|entry| self.listed(entry)))
+    }
+
+    /// The same of a directory that was opened for this one listing.
+    pub(super) fn only_entries(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
+        self.step(Operation::List, Path::new("")).on("list", self.path())?;
+        Ok(Listing::of(self.descriptor()).map(|entry| self.listed(entry)))
+    }
+
+    fn listed(
+        &self,
+        entry: rustix::io::Result<(OsString, FileType)>,
+    ) -> Result<DirEntry, PathError> {
+        match entry {
             Err(error) => Err(PathError::new("list", self.path(), error.into())),
             Ok((name, file_type)) => self.entry(name, file_type),
-        }))
+        }
     }
 
     /// The UTF-8 names of the entries of one kind that `wanted` accepts, in no particular order.

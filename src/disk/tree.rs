@@ -22,79 +22,152 @@ pub(crate) struct TreeSize {
     /// The bytes on the disk that are free once the tree is removed, without files that have names outside
     /// it. Blocks shared between files count nevertheless.
     pub freed: u64,
-    /// Whether some of its files have other names, too.
-    pub is_shared: bool,
 }
+
+/// The number of directories that a removal keeps open, at most: the parent of a deeper one is found by `..`.
+const MOST_OPEN: usize = 16;
 
 /// A directory whose files are gone.
 struct EmptiedDir {
     /// Its name in its parent.
     name: OsString,
-    /// Device and inode.
-    identity: (u64, u64),
     /// The remaining entries.
     directories: Vec<OsString>,
+}
+
+/// The way back to a directory while one below it is emptied.
+enum WayBack {
+    /// It is open.
+    Open(Dir),
+    /// By `..`, if its device and inode are these.
+    Above((u64, u64)),
 }
 
 impl Dir {
     /// Removes everything at `relative`: a file, a link, or a directory and all below it.
     ///
     /// Each name is removed from an open directory, so nothing outside is removed, whatever is exchanged
-    /// meanwhile. Neither the stack nor the limit on open files limits the depth: one directory is open at a
-    /// time; its parent is found by `..` and recognized by its inode. A directory that its owner may not
+    /// meanwhile. Neither the stack nor the limit on open files limits the depth: beyond some levels, the parent of a
+    /// directory is found by `..` and recognized by its inode. A directory that its owner may not
     /// change is made writable first.
     pub fn remove_tree(&self, relative: &Path) -> Result<(), PathError> {
+        self.remove_and_measure(relative, None)
+    }
+
+    /// The same, with the size of what was removed.
+    pub(crate) fn remove_measured(&self, relative: &Path) -> Result<TreeSize, PathError> {
+        let mut size = TreeSize::default();
+        self.remove_and_measure(relative, Some(&mut size))?;
+        Ok(size)
+    }
+
+    /// Removes the tree, and adds what it has to `size`.
+    fn remove_and_measure(
+        &self,
+        relative: &Path,
+        mut size: Option<&mut TreeSize>,
+    ) -> Result<(), PathError> {
         let (above, name) = super::split(relative);
-        let Some(mut dir) = self.open_dir_if_there(above)? else { return Ok(()) };
+        let opened;
+        let dir = if above.as_os_str().is_empty() {
+            self
+        } else {
+            let Some(above) = self.open_dir_if_there(above)? else { return Ok(()) };
+            opened = above;
+            &opened
+        };
         match dir.stat(name)? {
             Some(stamp) if stamp.kind == Kind::Directory => {}
-            Some(_) => return dir.remove_file_if_there(name),
+            Some(_) => {
+                return dir.remove_and_count(name, size);
+            }
             None => return Ok(()),
         }
-        let identity = dir.own_stat()?.identity;
-        let directories = vec![name.as_os_str().to_owned()];
-        let mut levels = vec![EmptiedDir { name: OsString::new(), identity, directories }];
-        while let Some(level) = levels.last_mut() {
-            if let Some(name) = level.directories.pop() {
-                if let Some(below) = dir.remove_or_open(&name)? {
-                    levels.push(below.remove_files(name)?);
-                    dir = below;
-                }
-            } else {
-                let emptied = levels.pop();
-                if let (Some(emptied), Some(level)) = (emptied, levels.last()) {
-                    dir = dir.open_above(level.identity)?;
-                    dir.remove_dir_if_there(Path::new(&emptied.name))?;
-                }
-            }
+        if let Some(below) = dir.open_or_remove(name, size.as_deref_mut())? {
+            below.remove_contents(size)?;
+            dir.remove_dir_if_there(Path::new(name))?;
         }
         Ok(())
     }
 
-    /// Removes the directory `name` if it is empty, or opens it.
-    fn remove_or_open(&self, name: &OsString) -> Result<Option<Dir>, PathError> {
-        match self.remove_dir_if_there(Path::new(name)) {
-            Ok(()) => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                self.open_up(Path::new(name)).map(Some)
+    /// Removes all that is in this directory, which was opened for that.
+    fn remove_contents(self, mut size: Option<&mut TreeSize>) -> Result<(), PathError> {
+        let (mut above, mut dir) = (Vec::new(), self);
+        let mut level = dir.remove_files(OsString::new(), size.as_deref_mut())?;
+        loop {
+            if let Some(name) = level.directories.pop() {
+                let below = dir.open_or_remove(Path::new(&name), size.as_deref_mut())?;
+                let Some(below) = below else { continue };
+                let emptied = below.remove_files(name, size.as_deref_mut())?;
+                let parent = std::mem::replace(&mut dir, below);
+                let way_back = if above.len() < MOST_OPEN {
+                    WayBack::Open(parent)
+                } else {
+                    WayBack::Above(parent.own_stat()?.identity)
+                };
+                above.push((std::mem::replace(&mut level, emptied), way_back));
+            } else {
+                let Some((parent, way_back)) = above.pop() else { return Ok(()) };
+                dir = match way_back {
+                    WayBack::Open(parent) => parent,
+                    WayBack::Above(identity) => dir.open_above(identity)?,
+                };
+                dir.remove_dir_if_there(Path::new(&level.name))?;
+                level = parent;
             }
-            Err(error) => Err(error),
         }
     }
 
+    /// Opens the directory `name` for its removal, or removes it where it can only be empty: another user may have closed it.
+    fn open_or_remove(
+        &self,
+        name: &Path,
+        size: Option<&mut TreeSize>,
+    ) -> Result<Option<Dir>, PathError> {
+        match self.open_up_with_blocks(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.remove_dir_if_there(name).map_err(|_| error).map(|()| None)
+            }
+            opened => {
+                let (dir, blocks) = opened?;
+                if let Some(size) = size {
+                    size.freed += blocks.bytes;
+                }
+                Ok(Some(dir))
+            }
+        }
+    }
+
+    /// Removes the file `name`, and adds it to `size`. One that has another name frees nothing.
+    fn remove_and_count(&self, name: &Path, size: Option<&mut TreeSize>) -> Result<(), PathError> {
+        if let Some(size) = size
+            && let Some((stamp, blocks)) = self.stat_with_blocks(name)?
+        {
+            size.files += 1;
+            size.bytes += stamp.bytes;
+            size.freed += if blocks.names == 1 { blocks.bytes } else { 0 };
+        }
+        self.remove_file_if_there(name)
+    }
+
     /// Removes the files of this directory, which is `name` in its parent.
-    fn remove_files(&self, name: OsString) -> Result<EmptiedDir, PathError> {
+    fn remove_files(
+        &self,
+        name: OsString,
+        mut size: Option<&mut TreeSize>,
+    ) -> Result<EmptiedDir, PathError> {
         let mut directories = Vec::new();
         // The list is complete before anything is removed: removing while listing may skip entries.
-        let entries = self.entries()?.collect::<Result<Vec<_>, _>>()?;
+        let entries = self.only_entries()?.collect::<Result<Vec<_>, _>>()?;
         for entry in entries {
             if entry.kind == Kind::Directory {
                 directories.push(entry.name);
             } else {
-                self.remove_file_if_there(Path::new(&entry.name))?;
+                self.remove_and_count(Path::new(&entry.name), size.as_deref_mut())?;
             }
         }
-        Ok(EmptiedDir { name, identity: self.own_stat()?.identity, directories })
+        Ok(EmptiedDir { name, directories })
     }
 
     /// Opens the parent of this directory, which must have this `identity`.
@@ -143,7 +216,6 @@ impl Dir {
                 Met::Unlisted(_, error) => Err(error),
             })?;
         }
-        size.is_shared = !linked.is_empty();
         Ok(size)
     }
 
@@ -165,6 +237,11 @@ impl Dir {
 
     /// Opens the directory at `relative` and gives its owner the right to list and change it.
     pub(crate) fn open_up(&self, relative: &Path) -> Result<Dir, PathError> {
+        self.open_up_with_blocks(relative).map(|(dir, _)| dir)
+    }
+
+    /// The same, with its usage of the disk.
+    fn open_up_with_blocks(&self, relative: &Path) -> Result<(Dir, Blocks), PathError> {
         let dir = match self.open_dir(relative) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.open_closed(relative).on("open up", self.path_of(relative))?;
@@ -172,12 +249,12 @@ impl Dir {
             }
             opened => opened?,
         };
-        let stamp = dir.own_stat()?;
+        let (stamp, blocks) = dir.own_stat_with_blocks()?;
         if stamp.mode & 0o700 != 0o700 {
             let mode = Mode::from_raw_mode(stamp.permission_bits() | 0o700);
             rustix::fs::fchmod(dir.descriptor(), mode).on("open up", dir.path())?;
         }
-        Ok(dir)
+        Ok((dir, blocks))
     }
 
     /// Gives the owner of a directory that cannot be opened the right to do so.

@@ -22,6 +22,8 @@ pub struct Wanted {
     pub among: Names,
     /// Only data that went to the trash before this instant.
     pub before: Option<Instant>,
+    /// Whether the plan says how much is freed. The removal measures what it removes.
+    pub is_measured: bool,
 }
 
 /// An entry of the trash that can be purged.
@@ -31,7 +33,7 @@ pub struct Purgeable {
     pub name: RepositoryName,
     /// Its data.
     pub held: TrashContents,
-    /// Files in the trash.
+    /// Files in the trash: those that were removed, or, if the plan is measured, those that are to be.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -40,8 +42,6 @@ pub struct Purgeable {
     pub freed: u64,
     /// When it went to the trash.
     pub since: Instant,
-    /// Whether other names of its files may be removed before it.
-    is_shared: bool,
     trashed: Trashed,
 }
 
@@ -89,9 +89,11 @@ fn look_at(
     wanted: &Wanted,
     trashed: Trashed,
 ) -> Result<Option<Purgeable>, RemovalError> {
-    let seen = collection
-        .held(&trashed)
-        .and_then(|held| Ok((held, collection.measure_trashed(&trashed)?)));
+    let seen = collection.held(&trashed).and_then(|held| {
+        let is_measured = wanted.is_measured || held == TrashContents::Remains;
+        let size = is_measured.then(|| collection.measure_trashed(&trashed)).transpose()?;
+        Ok((held, size.unwrap_or_default()))
+    });
     let (held, size) = match seen {
         // Another run has just purged or restored it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -105,8 +107,8 @@ fn look_at(
     // The rest of a partly purged entry is purged as well.
     if held == TrashContents::Remains || wanted.before.is_none_or(|before| since < before) {
         let name = trashed.name.clone();
-        let TreeSize { files, bytes, freed, is_shared } = size;
-        return Ok(Some(Purgeable { name, held, files, bytes, freed, since, is_shared, trashed }));
+        let TreeSize { files, bytes, freed } = size;
+        return Ok(Some(Purgeable { name, held, files, bytes, freed, since, trashed }));
     }
     Ok(None)
 }
@@ -149,10 +151,10 @@ impl<'a> Purger<'a> {
     }
 
     /// Removes entries of the trash permanently, in groups that share their locks, and passes each outcome to `note`, in
-    /// order, until that ends the run: how many bytes the removal has freed.
+    /// order, until that ends the run: the entry with what was removed of it, which is nothing if another run was faster.
     ///
     /// May be killed at any point; the remains no longer count as an item, and the next purge removes them.
-    pub fn purge(&mut self, entries: &[Purgeable], note: &mut Note<'_, Purgeable, u64>) {
+    pub fn purge(&mut self, entries: &[Purgeable], note: &mut Note<'_, Purgeable, Purgeable>) {
         for group in entries.chunks(items_at_a_time()) {
             // Nobody waits while trees are removed.
             let condemned = match self.condemn_group(group) {
@@ -201,24 +203,27 @@ impl<'a> Purger<'a> {
         }
     }
 
-    /// Removes an entry that is marked, and returns how many bytes that has freed.
+    /// Removes an entry that is marked.
     fn remove(
         &self,
         entry: &Purgeable,
         condemned: Option<&Trashed>,
         purged: &mut Vec<Event>,
-    ) -> Result<u64, RemovalError> {
-        let Purgeable { name, freed, is_shared, .. } = entry;
-        let (collection, Some(condemned)) = (self.collection, condemned) else { return Ok(0) };
-        let freed = if *is_shared { collection.measure_trashed(condemned)?.freed } else { *freed };
-        collection.remove_trashed(condemned)?;
-        let event = Event::new(EventKind::Purge, name, self.waiter.clock.now(), self.agent);
+    ) -> Result<Purgeable, RemovalError> {
+        let removed = condemned.map(|it| self.collection.remove_trashed(it)).transpose()?;
+        let TreeSize { files, bytes, freed } = removed.unwrap_or_default();
+        let outcome = Purgeable { files, bytes, freed, ..entry.clone() };
+        if removed.is_none() {
+            return Ok(outcome);
+        }
+        let (name, now) = (&entry.name, self.waiter.clock.now());
+        let event = Event::new(EventKind::Purge, name, now, self.agent);
         purged.push(Event {
             freed: Some(freed),
             note: Some("the item as it was before".to_owned()),
             ..event
         });
-        Ok(freed)
+        Ok(outcome)
     }
 
     /// An Original without a payload, perhaps restored by hand: the bytes in the trash may be the only ones.

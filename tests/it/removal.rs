@@ -186,26 +186,28 @@ fn restore(
 fn purge(collection: &Collection, wanted: &Wanted) -> Result<Vec<Purgeable>, RemovalError> {
     let PurgePlan { entries, failed } = purgeable(collection, wanted)?;
     failed.into_iter().try_for_each(Err)?;
-    purge_entries(collection, &entries)?;
-    Ok(entries)
+    Ok(purge_entries(collection, &entries)?.0)
 }
 
 fn purge_entries(
     collection: &Collection,
     entries: &[Purgeable],
-) -> Result<Option<Unlogged>, RemovalError> {
+) -> Result<(Vec<Purgeable>, Option<Unlogged>), RemovalError> {
     let (agent, interrupt, clock) = (agent(), Interrupt::default(), later());
     let mut purger = Purger::new(collection, &agent, waiter(&clock), &interrupt)?;
-    let mut ended = Ok(());
+    let (mut removed, mut ended) = (Vec::new(), Ok(()));
     purger.purge(entries, &mut |_, purged| match purged {
-        Ok(_) => ControlFlow::Continue(()),
+        Ok(purged) => {
+            removed.push(purged);
+            ControlFlow::Continue(())
+        }
         Err(error) => {
             ended = Err(error);
             ControlFlow::Break(())
         }
     });
     let unlogged = purger.finish();
-    ended.map(|()| unlogged)
+    ended.map(|()| (removed, unlogged))
 }
 
 /// Knows no other collection.

@@ -50,7 +50,8 @@ impl Purge {
         let mut report = Report::new(context, "purged", selection.is_single());
         let names = named(&collection, &selection, &mut report)?;
         let among = selection.filter(context);
-        let wanted = Wanted { names, among, before: self.before(context) };
+        let is_measured = context.global.dry_run || !self.yes;
+        let wanted = Wanted { names, among, before: self.before(context), is_measured };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
         if !selection.names_items() {
             report = Report::new(context, "purged", entries.len() + failed.len() == 1);
@@ -78,9 +79,7 @@ impl Purge {
             let (agent, waiter) = (&context.agent, context.waiter());
             let mut purger = Purger::new(&collection, agent, waiter, &context.interrupt)?;
             purger.purge(&entries, &mut |entry, outcome| match outcome.map_err(Failure::from) {
-                Ok(freed) => {
-                    let mut purged = entry.clone();
-                    purged.freed = freed;
+                Ok(purged) => {
                     done.add(&purged);
                     let written = if context.printer.json {
                         context.printer.record(&record(&purged))

@@ -219,14 +219,15 @@ impl Collection {
         Ok(marked)
     }
 
-    /// Removes an entry permanently.
-    pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<(), PathError> {
+    /// Removes an entry permanently, and returns the size that it had.
+    pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<TreeSize, PathError> {
         let trash = self.open_trash()?;
-        trash.remove_tree(trashed.path())?;
-        if trashed.name.as_str().len() <= LONGEST_NAME {
-            return Ok(());
+        let size = trash.remove_measured(trashed.path())?;
+        if trashed.name.as_str().len() > LONGEST_NAME {
+            let name = format!("{}{NAME}", plain_of(&trashed.entry));
+            trash.remove_file_if_there(Path::new(&name))?;
         }
-        trash.remove_file_if_there(Path::new(&format!("{}{NAME}", plain_of(&trashed.entry))))
+        Ok(size)
     }
 }
 

@@ -121,7 +121,9 @@ impl Collection {
         }
         match self.held(trashed)? {
             TrashContents::Item => Ok(()),
-            TrashContents::LeftOver | TrashContents::Remains => self.remove_trashed(trashed),
+            TrashContents::LeftOver | TrashContents::Remains => {
+                self.remove_trashed(trashed).map(drop)
+            }
         }
     }
 }

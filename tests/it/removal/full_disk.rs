@@ -248,7 +248,7 @@ fn an_event_that_is_not_in_the_log_is_counted() {
         Collection::open(&world.root("archive"), &Watcher::new(Full::from(0, usize::MAX) as _))
             .unwrap();
     let entries = purgeable(&full, &Wanted::default()).unwrap().entries;
-    let unlogged = purge_entries(&full, &entries).unwrap().unwrap();
+    let unlogged = purge_entries(&full, &entries).unwrap().1.unwrap();
     let is_full = matches!(&unlogged.cause, CollectionError::Disk(error) if error.is_full());
     assert!(unlogged.events == 1 && is_full, "{unlogged:?}");
 }

@@ -62,7 +62,7 @@ hint: only payload without its sidecar is left: `urepo -c archive repair example
     std::fs::write(&sidecar, "format = ?").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: line 1, column 10: string values must be quoted, expected literal string
-hint: `urepo -c [WORLD]/archive verify example.org/archive/2026/11.21.02.13` says what is wrong, and what to do
+hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal --from [WORLD]/mirror`
 
 "#]]);
     std::fs::remove_file(&sidecar).unwrap();
