@@ -81,8 +81,12 @@ impl CommandLine {
             }
         };
         let flag = match act {
-            Act::AcceptLedger | Act::RecoverWith(_) | Act::RepairFrom(_) | Act::CopyFrom(_) => None,
-            Act::Repair | Act::Reseal => Some("--from"),
+            Act::AcceptLedger
+            | Act::RecoverWith(_)
+            | Act::RepairFrom(_)
+            | Act::CopyFrom(_)
+            | Act::Reseal => None,
+            Act::Repair => Some("--from"),
             Act::Recover | Act::Withdraw | Act::AcceptLoss | Act::Delete | Act::Promote(..) => {
                 Some("--with")
             }
@@ -105,7 +109,9 @@ impl CommandLine {
     /// Of a command that gives something up: the repair from a collection that is not in sight, and may have it.
     fn before_giving_up(&self) -> Option<String> {
         use Word::{Own, Value};
-        let [Own("recover"), Own("--accept-loss"), Value(item), ..] = &self.words[..] else {
+        let ([Own("recover"), Own("--accept-loss"), Value(item), ..]
+        | [Own("repair"), Value(item), Own("--reseal"), ..]) = &self.words[..]
+        else {
             return None;
         };
         let words = [Own("repair"), Value(item.clone()), Own("--from"), Own("COLLECTION")];
