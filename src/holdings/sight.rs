@@ -220,7 +220,7 @@ pub(crate) fn line_of(
 
 /// The same by the ledger as far as it was read, with what it follows of `own`, which lies in the directory of the item. A line lists no ids, but a change follows
 /// the contents that it replaces: those that have a line of their own here. What was put into the directory by hand has none.
-pub(super) fn line_below(
+pub(crate) fn line_below(
     name: &RepositoryName,
     collection: &Collection,
     own: Option<&Holding>,

@@ -10,7 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::progress::Progress;
 use crate::sidecar::Seal;
-use crate::verify::{Depth, ProofError, prove};
+use crate::verify::{Depth, ProofError, prove_as_read};
 
 /// Options of a deletion.
 #[derive(Clone, Debug)]
@@ -208,7 +208,7 @@ fn check_whole(
         let is_sealed = record.seal == Seal::Intact;
         return if is_sealed { Ok(()) } else { Err(damaged(BROKEN_SEAL.to_owned())) };
     }
-    prove(item, Depth::Quick, progress, interrupt).map_err(|error| match error {
+    prove_as_read(item, record, Depth::Quick, progress, interrupt).map_err(|error| match error {
         ProofError::Damaged { summary, .. } => damaged(summary),
         ProofError::Disk(error) => error.into(),
         ProofError::Interrupted => RemovalError::Interrupted,

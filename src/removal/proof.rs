@@ -10,7 +10,7 @@ use crate::item::manifest::content_digest;
 use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::Sidecar;
-use crate::verify::{Depth, ProofError, prove};
+use crate::verify::{Depth, ProofError, prove_as_read};
 
 /// Another collection that holds the same bytes.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,7 @@ fn look(
     } else if !is_same_content(&record.sidecar, sidecar) || !follows(&record.sidecar, sidecar) {
         Lack::OtherContents
     } else {
-        match prove(&item, depth, progress, interrupt) {
+        match prove_as_read(&item, &record, depth, progress, interrupt) {
             Ok(()) => return Some(Ok(record)),
             Err(ProofError::Damaged { summary, .. }) => Lack::Damaged(summary),
             Err(ProofError::Disk(error)) => Lack::Unreadable(in_one_line(&error)),

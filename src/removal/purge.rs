@@ -8,7 +8,7 @@ use crate::collection::{
     Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, items_at_a_time,
     lock_changes,
 };
-use crate::disk::{Lock, TreeSize};
+use crate::disk::{Dir, Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::wait::Waiter;
@@ -64,14 +64,14 @@ pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<PurgePlan, 
         names.as_ref().is_none_or(|names| names.contains(name)) && wanted.among.contains(name)
     };
     let is_all = names.is_none() && wanted.among.is_all();
-    collection.visit_trash(|trashed| {
+    collection.visit_in_trash(|trash, trashed| {
         let found = match trashed {
             Ok(trashed) if !is_wanted(&trashed.name) => return Ok(()),
             // Its item is not known.
             Err(_) if !is_all => return Ok(()),
             trashed => trashed
                 .map_err(RemovalError::from)
-                .and_then(|trashed| look_at(collection, wanted, trashed)),
+                .and_then(|trashed| look_at(trash, wanted, trashed)),
         };
         match found {
             Ok(found) => plan.entries.extend(found),
@@ -83,15 +83,15 @@ pub fn purgeable(collection: &Collection, wanted: &Wanted) -> Result<PurgePlan, 
     Ok(plan)
 }
 
-/// An entry to be purged, if it exists and is wanted.
+/// An entry of `trash` to be purged, if it exists and is wanted.
 fn look_at(
-    collection: &Collection,
+    trash: &Dir,
     wanted: &Wanted,
     trashed: Trashed,
 ) -> Result<Option<Purgeable>, RemovalError> {
-    let seen = collection.held(&trashed).and_then(|held| {
+    let seen = trashed.held(trash).and_then(|held| {
         let is_measured = wanted.is_measured || held == TrashContents::Remains;
-        let size = is_measured.then(|| collection.measure_trashed(&trashed)).transpose()?;
+        let size = is_measured.then(|| trashed.measure(trash)).transpose()?;
         Ok((held, size.unwrap_or_default()))
     });
     let (held, size) = match seen {
@@ -116,6 +116,7 @@ fn look_at(
 /// Empties the trash of one collection. It creates nothing, so it works on a full disk.
 pub struct Purger<'a> {
     collection: &'a Collection,
+    trash: Dir,
     agent: &'a Agent,
     waiter: Waiter<'a>,
     interrupt: &'a Interrupt,
@@ -141,7 +142,8 @@ impl<'a> Purger<'a> {
         interrupt: &'a Interrupt,
     ) -> Result<Purger<'a>, RemovalError> {
         let lock = collection.keep_recovery_away(agent, &waiter)?;
-        Ok(Purger { collection, agent, waiter, interrupt, unlogged: None, _lock: lock })
+        let trash = collection.open_trash()?;
+        Ok(Purger { collection, trash, agent, waiter, interrupt, unlogged: None, _lock: lock })
     }
 
     /// Ends the purge. Part of the freed room is reserved for deleting on a full disk.
@@ -186,7 +188,7 @@ impl<'a> Purger<'a> {
     ) -> Result<Vec<Result<Option<Trashed>, RemovalError>>, RemovalError> {
         let _locks = lock_changes([self.collection], self.agent, &self.waiter)?;
         let condemned = group.iter().map(|entry| self.condemn(entry)).collect();
-        self.collection.open_trash()?.sync()?;
+        self.trash.sync()?;
         Ok(condemned)
     }
 
@@ -196,7 +198,7 @@ impl<'a> Purger<'a> {
             return Err(RemovalError::Interrupted);
         }
         self.refuse_if_needed(entry)?;
-        match self.collection.condemn(&entry.trashed) {
+        match entry.trashed.condemn(&self.trash) {
             // Another run has purged or restored it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             condemned => Ok(Some(condemned?)),
@@ -210,7 +212,7 @@ impl<'a> Purger<'a> {
         condemned: Option<&Trashed>,
         purged: &mut Vec<Event>,
     ) -> Result<Purgeable, RemovalError> {
-        let removed = condemned.map(|it| self.collection.remove_trashed(it)).transpose()?;
+        let removed = condemned.map(|it| it.remove(&self.trash)).transpose()?;
         let TreeSize { files, bytes, freed } = removed.unwrap_or_default();
         let outcome = Purgeable { files, bytes, freed, ..entry.clone() };
         if removed.is_none() {

@@ -113,10 +113,14 @@ pub(super) struct Giver<'a> {
 
 impl Giver<'_> {
     /// Ends the giver's side of migrations, durably: each item becomes the synced stub or Copy. The replaced items are in
-    /// the stage then.
-    pub(super) fn leave(&self, items: &[(&LockedItem<'_>, &Left)]) -> Result<(), TransferError> {
+    /// the stage then. Returns the unlisted paths of each item, which went to the trash with it.
+    pub(super) fn leave(
+        &self,
+        items: &[(&LockedItem<'_>, &Left)],
+    ) -> Result<Vec<Vec<PathBuf>>, TransferError> {
+        let mut unlisted = vec![Vec::new(); items.len()];
         if items.is_empty() {
-            return Ok(());
+            return Ok(unlisted);
         }
         let event = |(item, left): &(&LockedItem<'_>, &Left)| {
             (self.event)(item.name()).leaving(left.here.clone())
@@ -124,11 +128,12 @@ impl Giver<'_> {
         let events: Vec<_> = items.iter().map(event).collect();
         let announced = self.writer.announce(items.iter().map(|(item, _)| item.name()))?;
         let (mut stubs, mut copies) = (Vec::new(), Vec::new());
-        for (item, left) in items {
+        for ((item, left), unlisted) in items.iter().zip(&mut unlisted) {
             match &left.staged {
                 StagedLeft::Stub(stub, entries) => {
                     // It has to be finished: half of it is no better than none.
-                    let unlisted = item.unlisted(entries, &Interrupt::default())?;
+                    let found = item.unlisted(entries, &Interrupt::default())?;
+                    unlisted.extend(found.iter().map(|path| item.path_of(path)));
                     if self.is_last || !unlisted.is_empty() {
                         self.writer.replace_item(stub, item)?;
                     } else {
@@ -145,7 +150,7 @@ impl Giver<'_> {
         }
         self.collection.record(self.locks, &events)?;
         announced.settle();
-        Ok(())
+        Ok(unlisted)
     }
 }
 

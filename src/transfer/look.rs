@@ -9,7 +9,7 @@ use super::{Leaves, Recovery, RunMode, Step, Tombstones, TransferError, Verb};
 use crate::collection::{ChangeLocks, CollectionError, ReadSidecar, StoredItem};
 use crate::custody::{Holding, LineUp, Refusal, decide, line_up};
 use crate::disk::Version;
-use crate::holdings::{line_of, with_line};
+use crate::holdings::{line_below, with_line_read};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -118,11 +118,11 @@ impl Shared<'_> {
         to: Option<&(StoredItem, ReadSidecar)>,
     ) -> Result<Step, TransferError> {
         let own = from.holding(source, self.from.id())?;
-        let mut seen = with_line(self.from, from.name(), &own)?;
+        let mut seen = with_line_read(self.from, from.name(), &own)?;
         let there = to.map(|(item, read)| item.holding(read, self.to.id())).transpose()?;
         match &there {
-            Some(there) => seen.extend(with_line(self.to, from.name(), there)?),
-            None => seen.extend(line_of(self.to, from.name())?),
+            Some(there) => seen.extend(with_line_read(self.to, from.name(), there)?),
+            None => seen.extend(line_below(from.name(), self.to, None)?),
         }
         if let Some(authority) = self.options.line_up {
             let donor = |at: usize| seen[at].at == own.at;
@@ -197,6 +197,9 @@ impl Shared<'_> {
     /// Makes sure that the destination has not lost an Original or a tombstone of this name: the new item
     /// would hide that loss. A lost Copy may be replaced.
     fn check_not_lost(&self, name: &RepositoryName) -> Result<(), TransferError> {
+        if self.to.last_record_read(name)?.is_none() {
+            return Ok(());
+        }
         let absence = self.to.absent(name);
         let is_lost = match &absence {
             CollectionError::Vanished { line, .. } => line.state() != Some(State::Copy),
@@ -205,7 +208,8 @@ impl Shared<'_> {
         if is_lost { Err(absence.into()) } else { Ok(()) }
     }
 
-    /// The unlisted paths that `step` moves to the trash: of the item at the source, and of the replaced item.
+    /// The unlisted paths that `step` moves to the trash: of the replaced item, and, for a plan, of the item at the source, where
+    /// they are looked for when the item leaves.
     fn unlisted(
         &self,
         step: Step,
@@ -213,7 +217,7 @@ impl Shared<'_> {
         to: Option<&(StoredItem, ReadSidecar)>,
     ) -> Result<Vec<std::path::PathBuf>, TransferError> {
         let mut leaving = Vec::new();
-        if self.removes_source(step) {
+        if self.removes_source(step) && self.options.mode == RunMode::Plan {
             leaving.push((from, source));
         }
         if step != Step::Nothing {
@@ -247,6 +251,7 @@ impl Shared<'_> {
             return Err(error);
         }
         if self.options.mode == RunMode::Plan {
+            self.follow_ledgers();
             return self.decide_on(name);
         }
         if let (TransferError::Refused { refusal, .. }, None, Some(writer)) =

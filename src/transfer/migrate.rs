@@ -12,6 +12,7 @@
 //! locks are held, no payload is read.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use super::TransferError;
 use super::copy_job::text_of;
@@ -52,7 +53,7 @@ impl Shared<'_> {
         let proven = self.read_back(items, group, |staged| {
             let item =
                 self.destination_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
-            self.prove(&item)
+            self.prove(&item, &sealed(&item, item.read_sidecar(), self.to.path())?)
         });
         self.give(proven, &[self.from], group);
     }
@@ -160,7 +161,12 @@ impl Shared<'_> {
             .filter_map(|(at, it)| Some((giving.get(at)?, &it.offer.as_ref()?.left)))
             .collect();
         match self.leave(giver, locks, &given, &leaving) {
-            Ok(()) => group.all_done(given, self.to.path()),
+            Ok(unlisted) => {
+                for ((_, staged), unlisted) in given.iter_mut().zip(unlisted) {
+                    staged.unlisted.extend(unlisted);
+                }
+                group.all_done(given, self.to.path());
+            }
             // A Copy that stays is no open migration.
             Err(error) if moving.is_empty() => group.all_failed(&given, error),
             Err(error) => group.all_unfinished(&given, self.from.path(), error),
@@ -260,7 +266,7 @@ impl Shared<'_> {
         locks: &ChangeLocks,
         items: &[(usize, Staged)],
         leaving: &[(&LockedItem<'_>, &Left)],
-    ) -> Result<(), TransferError> {
+    ) -> Result<Vec<Vec<PathBuf>>, TransferError> {
         let (collection, clock) = (self.from, self.caller.clock);
         let digests: HashMap<_, _> = items.iter().map(|(_, it)| (&it.name, it.digest)).collect();
         let event = |name: &RepositoryName| {
@@ -303,19 +309,18 @@ impl Shared<'_> {
         })
     }
 
-    /// Reads a staged item back and compares it with the giver's sidecar.
+    /// Reads a staged item back from the disk: the sealed sidecar that was written for this receiver, by its random id, and the
+    /// payload that it lists. The giver's is the one that it was made of, as long as its version is.
     fn prove_staged(&self, staged: &Staged) -> Result<(), TransferError> {
         let item = self.writer().staged_item(&staged.name, staged.in_stage())?;
-        // Both lists are dropped before the proof reads its own: they may be long.
-        {
-            let giving = self.at_source(staged)?;
-            let giving = sealed(&giving, giving.read_sidecar(), self.from.path())?.sidecar;
-            let made = sealed(&item, item.read_sidecar(), self.to.path())?.sidecar;
-            if made.files != giving.files || made.payload != giving.payload {
-                return Err(staged.changed());
-            }
+        self.at_source(staged)?;
+        let made = sealed(&item, item.read_sidecar(), self.to.path())?;
+        let Sidecar { custody, payload, .. } = &made.sidecar;
+        let is_ours = staged.received.as_ref().is_some_and(|it| it.custody() == custody);
+        if !is_ours || payload.digest != staged.digest {
+            return Err(staged.changed());
         }
-        self.prove(&item)
+        self.prove(&item, &made)
     }
 }
 

@@ -6,7 +6,7 @@ use super::shared::{Prepared, Shared, size};
 use super::{
     NameFeed, OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred, Verb,
 };
-use crate::collection::{Collection, Lookup, Names};
+use crate::collection::{Collection, Lookup, Names, items_at_a_time};
 use crate::disk::{IoContext, PathError};
 use crate::flow::{Flow, GROUP_ITEMS};
 use crate::progress::Scan;
@@ -115,6 +115,10 @@ impl Shared<'_> {
     ) -> Result<(), PathError> {
         let mut number = 0;
         feed(&mut |name| {
+            // Once a group: an item that changes meanwhile has another version under the lock.
+            if number % items_at_a_time() == 0 {
+                self.follow_ledgers();
+            }
             if self.caller.interrupt.requested() || !self.flow.enter() {
                 return ControlFlow::Break(());
             }

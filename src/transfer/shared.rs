@@ -6,7 +6,8 @@ use super::staged::Staged;
 use super::{OnError, Options, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, LockedItem, Lookup, StoredItem, Writer, lock_changes,
+    ChangeLocks, Collection, CollectionError, LockedItem, Lookup, ReadSidecar, StoredItem, Writer,
+    lock_changes,
 };
 use crate::flow::{Flow, Reservation, Reservations, Size};
 use crate::holdings::Sight;
@@ -56,6 +57,12 @@ impl<'a> Shared<'a> {
         self.writer.expect("because `run` refuses to act without a writer")
     }
 
+    /// Reads the ledgers of both sides and of the neighbours on to their ends. An error is met again with an item.
+    pub(super) fn follow_ledgers(&self) {
+        let _ = self.from.follow_ledger().and_then(|()| self.to.follow_ledger());
+        self.sight.follow();
+    }
+
     pub(super) fn deliver(&self, number: usize, ready: Prepared) {
         if let Prepared::Planned(staged) | Prepared::Drop(staged) | Prepared::Describe(staged) =
             &ready
@@ -69,10 +76,10 @@ impl<'a> Shared<'a> {
         self.flow.deliver((number, ready), bytes);
     }
 
-    /// Reads an item back that was written.
-    pub(super) fn prove(&self, item: &StoredItem) -> Result<(), TransferError> {
-        let proof =
-            verify::prove(item, verify::Depth::FromDisk, &NoProgress, self.caller.interrupt);
+    /// Reads an item back that was written, and whose sidecar was `read` back.
+    pub(super) fn prove(&self, item: &StoredItem, read: &ReadSidecar) -> Result<(), TransferError> {
+        let (depth, interrupt) = (verify::Depth::FromDisk, self.caller.interrupt);
+        let proof = verify::prove_as_read(item, read, depth, &NoProgress, interrupt);
         proof.map_err(|error| match error {
             ProofError::Damaged { path, .. } => {
                 TransferError::NotProven { path, collection: self.to.path().to_path_buf() }

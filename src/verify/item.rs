@@ -34,6 +34,28 @@ pub fn verify_item(
     (!context.is_stopped()).then(|| inspection.finish())
 }
 
+/// The same of an item whose `sidecar` was read a moment ago, and was sealed: the payload alone is looked at.
+pub(super) fn verify_as_read(
+    item: &StoredItem,
+    sidecar: Sidecar,
+    depth: Depth,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Option<ItemReport> {
+    let context = Context::new(depth, progress, interrupt);
+    let dir = match item.dir().try_clone() {
+        Ok(dir) => dir,
+        Err(error) => return Some(ItemReport::unopened(item.name().clone(), &error)),
+    };
+    let report = ItemReport::new(item.name().clone(), Findings::default());
+    let mut inspection = Inspection { report, dir, sidecar: None, here: None, reading: None };
+    inspection.look_at_payload(sidecar, &context)?;
+    if let Some(reading) = &inspection.reading {
+        reading.read_share(&context);
+    }
+    (!context.is_stopped()).then(|| inspection.finish())
+}
+
 /// Verifies the payload `doc`, at any place, against the entries of `sidecar`, on this thread. `None` if it
 /// is interrupted.
 pub fn verify_payload(

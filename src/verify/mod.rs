@@ -68,6 +68,7 @@ pub use compare::{Comparison, Disagreement, compare, compare_items};
 pub use finding::{Finding, Findings, Place};
 
 pub use item::{verify_item, verify_payload};
+pub(crate) use proof::prove_as_read;
 pub use proof::{ProofError, prove, summarize_damage};
 pub use relations::RelationCheck;
 pub use rounds::{Round, Rounds, note_damaged};

@@ -3,11 +3,13 @@
 
 use std::path::PathBuf;
 
-use super::{Depth, Finding, Findings, Severity, verify_item};
-use crate::collection::StoredItem;
+use super::item::verify_as_read;
+use super::{Depth, Finding, Findings, ItemReport, Severity, verify_item};
+use crate::collection::{ReadSidecar, StoredItem};
 use crate::disk::PathError;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::sidecar::Seal;
 
 /// Why an item proves nothing.
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +39,25 @@ pub fn prove(
     progress: &dyn Progress,
     interrupt: &Interrupt,
 ) -> Result<(), ProofError> {
-    let report = verify_item(item, depth, progress, interrupt).ok_or(ProofError::Interrupted)?;
+    proven(item, verify_item(item, depth, progress, interrupt))
+}
+
+/// The same for an item whose sidecar the caller has just `read`. It is read once more only if its seal is broken.
+pub(crate) fn prove_as_read(
+    item: &StoredItem,
+    read: &ReadSidecar,
+    depth: Depth,
+    progress: &dyn Progress,
+    interrupt: &Interrupt,
+) -> Result<(), ProofError> {
+    if read.seal != Seal::Intact {
+        return prove(item, depth, progress, interrupt);
+    }
+    proven(item, verify_as_read(item, read.sidecar.clone(), depth, progress, interrupt))
+}
+
+fn proven(item: &StoredItem, report: Option<ItemReport>) -> Result<(), ProofError> {
+    let report = report.ok_or(ProofError::Interrupted)?;
     report.findings.check_shortage()?;
     let Some(first) = first_damage(&report.findings) else { return Ok(()) };
     let path = item.path_of(first.place.to_path());

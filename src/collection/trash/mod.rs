@@ -68,12 +68,20 @@ impl Collection {
         &self,
         mut visit: impl FnMut(Result<Trashed, PathError>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.visit_in_trash(|_, trashed| visit(trashed))
+    }
+
+    /// The same, with the open trash.
+    pub(crate) fn visit_in_trash<E: From<PathError>>(
+        &self,
+        mut visit: impl FnMut(&Dir, Result<Trashed, PathError>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(trash) = self.own_dir(layout::TRASH)? else { return Ok(()) };
         for entry in trash.entries()?.collect::<Result<Vec<_>, _>>()? {
             if entry.kind == Kind::Directory
                 && let Some(trashed) = Trashed::of(&trash, &entry.name).transpose()
             {
-                visit(trashed)?;
+                visit(&trash, trashed)?;
             }
         }
         Ok(())
@@ -152,22 +160,7 @@ impl Collection {
 
     /// The contents of an entry.
     pub fn held(&self, trashed: &Trashed) -> Result<TrashContents, PathError> {
-        let item = StoredItem::at(trashed.name.clone(), self.trashed_dir(trashed)?);
-        if trashed.is_aside() {
-            return Ok(TrashContents::LeftOver);
-        }
-        if trashed.is_purged() {
-            return Ok(TrashContents::Remains);
-        }
-        if item.has_payload()? || !item.strays()?.is_empty() {
-            return Ok(TrashContents::Item);
-        }
-        Ok(match item.sidecar() {
-            Ok((sidecar, Seal::Intact)) if !sidecar.state.has_payload() => TrashContents::LeftOver,
-            Err(CollectionError::NoSidecar { .. }) => TrashContents::LeftOver,
-            Err(CollectionError::Disk(error)) => return Err(error),
-            _ => TrashContents::Item,
-        })
+        trashed.held(&self.open_trash()?)
     }
 
     /// The entries of the trash with the item `name`, as it was before a deletion or a replacement.
@@ -191,44 +184,6 @@ impl Collection {
         let trash = Path::new(layout::OWN).join(layout::TRASH);
         self.root().path_of(trash.join(trashed.path()))
     }
-
-    /// The size of an entry.
-    pub(crate) fn measure_trashed(&self, trashed: &Trashed) -> Result<TreeSize, PathError> {
-        self.trashed_dir(trashed)?.measure_tree(Path::new("."))
-    }
-
-    fn trashed_dir(&self, trashed: &Trashed) -> Result<Dir, PathError> {
-        self.open_trash()?.open_dir(trashed.path())
-    }
-
-    /// Marks an entry as being removed, and returns it: a partial item must not be taken for a whole one. After a power cut
-    /// it may be, until a restoration compares every byte.
-    pub(crate) fn condemn(&self, trashed: &Trashed) -> Result<Trashed, PathError> {
-        if trashed.is_purged() {
-            return Ok(trashed.clone());
-        }
-        self.mark(trashed, PURGED)
-    }
-
-    /// Gives an entry the name that ends with `mark`.
-    fn mark(&self, trashed: &Trashed, mark: &str) -> Result<Trashed, PathError> {
-        let entry = format!("{}{mark}", plain_of(&trashed.entry));
-        let marked = Trashed { entry, ..trashed.clone() };
-        let trash = self.open_trash()?;
-        trash.rename_new(trashed.path(), &trash, marked.path())?;
-        Ok(marked)
-    }
-
-    /// Removes an entry permanently, and returns the size that it had.
-    pub(crate) fn remove_trashed(&self, trashed: &Trashed) -> Result<TreeSize, PathError> {
-        let trash = self.open_trash()?;
-        let size = trash.remove_measured(trashed.path())?;
-        if trashed.name.as_str().len() > LONGEST_NAME {
-            let name = format!("{}{NAME}", plain_of(&trashed.entry));
-            trash.remove_file_if_there(Path::new(&name))?;
-        }
-        Ok(size)
-    }
 }
 
 impl Trashed {
@@ -243,6 +198,58 @@ impl Trashed {
 
     fn is_purged(&self) -> bool {
         self.entry.ends_with(PURGED)
+    }
+
+    /// Its contents in the open `trash`.
+    pub(crate) fn held(&self, trash: &Dir) -> Result<TrashContents, PathError> {
+        let item = StoredItem::at(self.name.clone(), trash.open_dir(self.path())?);
+        if self.is_aside() {
+            return Ok(TrashContents::LeftOver);
+        }
+        if self.is_purged() {
+            return Ok(TrashContents::Remains);
+        }
+        if item.has_payload()? || !item.strays()?.is_empty() {
+            return Ok(TrashContents::Item);
+        }
+        Ok(match item.sidecar() {
+            Ok((sidecar, Seal::Intact)) if !sidecar.state.has_payload() => TrashContents::LeftOver,
+            Err(CollectionError::NoSidecar { .. }) => TrashContents::LeftOver,
+            Err(CollectionError::Disk(error)) => return Err(error),
+            _ => TrashContents::Item,
+        })
+    }
+
+    /// Its size in `trash`.
+    pub(crate) fn measure(&self, trash: &Dir) -> Result<TreeSize, PathError> {
+        trash.measure_tree(self.path())
+    }
+
+    /// Marks the entry of `trash` as being removed, and returns it: a partial item must not be taken for a whole one. After a
+    /// power cut it may be, until a restoration compares every byte.
+    pub(crate) fn condemn(&self, trash: &Dir) -> Result<Trashed, PathError> {
+        if self.is_purged() {
+            return Ok(self.clone());
+        }
+        self.mark(trash, PURGED)
+    }
+
+    /// Gives the entry of `trash` the name that ends with `mark`.
+    pub(super) fn mark(&self, trash: &Dir, mark: &str) -> Result<Trashed, PathError> {
+        let entry = format!("{}{mark}", plain_of(&self.entry));
+        let marked = Trashed { entry, ..self.clone() };
+        trash.rename_new(self.path(), trash, marked.path())?;
+        Ok(marked)
+    }
+
+    /// Removes the entry from `trash` permanently, and returns the size that it had.
+    pub(crate) fn remove(&self, trash: &Dir) -> Result<TreeSize, PathError> {
+        let size = trash.remove_measured(self.path())?;
+        if self.name.as_str().len() > LONGEST_NAME {
+            let name = format!("{}{NAME}", plain_of(&self.entry));
+            trash.remove_file_if_there(Path::new(&name))?;
+        }
+        Ok(size)
     }
 
     fn of(trash: &Dir, entry: &std::ffi::OsStr) -> Result<Option<Trashed>, PathError> {

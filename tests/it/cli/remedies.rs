@@ -165,7 +165,8 @@ fn only_payload_is_left() {
         let ran = world.run("verify archive mirror --json");
         assert_eq!(remedies(&ran), [("9b".to_owned(), command)], "{}", ran.stdout);
         let ran = world.run("-c archive verify");
-        let (_, typed) = ran.stderr.split_once("`urepo ").expect(&ran.stderr);
+        // The last of the two commands: nothing else has the item.
+        let (_, typed) = ran.stderr.rsplit_once("`urepo ").expect(&ran.stderr);
         world.run(typed.split('`').next().unwrap()).succeeded();
         let ran = world.run("verify archive mirror");
         assert_eq!((ran.code, &*ran.stdout), (0, ""), "{}", ran.stderr);

@@ -17,7 +17,7 @@ hint: only payload without its sidecar is left: `urepo -c archive repair example
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"

@@ -218,8 +218,9 @@ impl Writer {
 impl Collection {
     /// Removes staged items from the trash that replace nothing. Recovery removes them as well.
     pub(crate) fn remove_drafts<'t>(&self, entries: impl IntoIterator<Item = &'t Trashed>) {
+        let Ok(trash) = self.open_trash() else { return };
         for entry in entries {
-            let _ = self.remove_trashed(entry);
+            let _ = entry.remove(&trash);
         }
     }
 

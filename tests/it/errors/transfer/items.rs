@@ -68,7 +68,7 @@ hint: only payload without its sidecar is left: `urepo -c archive repair example
     std::fs::remove_file(&sidecar).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it is missing
-hint: `urepo -c [WORLD]/archive verify example.org/archive/2026/11.21.02.13` says what is wrong, and what to do
+hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
 }
