@@ -196,7 +196,7 @@ rows! {
     StubAway = "8a", "the stub is missing, damaged or behind";
     HolderAway = "8b", "the collection that has the Original is not in sight";
     NewestLost = "9a", "the newest state is nowhere in sight, and an older one is there";
-    OnlyPayload = "9b", "only payload without its sidecar is left";
+    OnlyPayload = "9b", "only payload without a sealed sidecar is left";
     Lost = "9c", "nothing in sight has the item whole";
     StubOfLost = "9d", "the stub of a lost item is damaged or behind";
     Unknown = "9e", "something that cannot be read lies here, and nothing knows the item";

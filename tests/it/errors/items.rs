@@ -11,13 +11,13 @@ fn with_a_damaged_sidecar() {
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"

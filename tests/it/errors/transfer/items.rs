@@ -49,26 +49,26 @@ fn whose_sidecar_is_not_as_it_was() {
     std::fs::write(&sidecar, format!("# by hand\n{text}")).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it was changed after it was sealed
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     let unsealed = text.split("[seal]").next().unwrap();
     std::fs::write(&sidecar, unsealed).unwrap();
     refuses(&world, "-c archive migrate 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it has no seal
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     std::fs::write(&sidecar, "format = ?").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: line 1, column 10: string values must be quoted, expected literal string
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     std::fs::remove_file(&sidecar).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it is missing
-hint: only payload without its sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
 }
