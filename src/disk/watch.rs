@@ -74,6 +74,12 @@ pub trait Watch: Send + Sync {
     fn file_system(&self) -> Option<i128> {
         None
     }
+
+    /// Limit on files and directories that are synced one by one where one call could sync everything; `None` uses the real
+    /// one.
+    fn few(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The watcher of operations, if there is one. Without a watcher, operations cost nothing extra.
@@ -112,6 +118,11 @@ impl Watcher {
     /// The simulated file system.
     pub(super) fn file_system(&self) -> Option<i128> {
         self.watch.as_ref().and_then(|watch| watch.file_system())
+    }
+
+    /// The simulated limit on files and directories that are synced one by one.
+    pub(super) fn few(&self) -> Option<usize> {
+        self.watch.as_ref().and_then(|watch| watch.few())
     }
 
     /// Whether operations have to be announced.
