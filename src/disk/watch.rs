@@ -6,6 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rustix::io::Errno;
 
@@ -84,11 +85,13 @@ pub trait Watch: Send + Sync {
 
 /// The watcher of operations, if there is one. Without a watcher, operations cost nothing extra.
 ///
-/// Every handle carries it, and with it which directories are known to be durable.
+/// Every handle carries it, and with it what the process has learned of the file system: which directories are known to be
+/// durable, and whether files can share blocks.
 #[derive(Clone, Default)]
 pub struct Watcher {
     watch: Option<Arc<dyn Watch>>,
     synced_names: SyncedNames,
+    shares_none: Arc<AtomicBool>,
 }
 
 impl Watcher {
@@ -105,6 +108,11 @@ impl Watcher {
 
     pub(super) fn synced_names(&self) -> &SyncedNames {
         &self.synced_names
+    }
+
+    /// Whether no file there has been able to share the blocks of another.
+    pub(super) fn shares_none(&self) -> &AtomicBool {
+        &self.shares_none
     }
 
     /// Fails if the watcher simulates the lack of `feature`.
