@@ -16,11 +16,11 @@ use super::{Done, command};
 #[command(
     after_help = "`urepo help COMMAND` says more, and urepo(7) has exit codes, finding codes and settings."
 )]
-pub(crate) struct Args {
+pub(crate) struct Args<C: Subcommand = Command> {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: C,
     /// The name of the command; of several, the one in the help.
     #[arg(skip)]
     pub(crate) name: String,
@@ -28,63 +28,87 @@ pub(crate) struct Args {
 
 impl Args {
     /// Reads the command line `words`.
+    ///
+    /// Defining all commands takes longer than running most of them, so only the typed command is defined. A line that is
+    /// wrong or asks for help is read again with all of them: what is said of one may depend on the others.
     pub(crate) fn read(words: &[OsString]) -> Result<Args, clap::Error> {
-        let matches = Args::command().try_get_matches_from(words)?;
+        let read = <Args>::command().try_get_matches_from(words);
+        let matches = read.or_else(|_| definitions().try_get_matches_from(words))?;
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
         Ok(Args { name, ..Args::from_arg_matches(&matches)? })
     }
 }
 
-/// The commands, in the order of a first day.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Init(command::init::Init),
-    Adopt(command::adopt::Adopt),
-    #[command(visible_aliases = ["add", "deposit"])]
-    New(Box<command::new::New>),
-    Import(Box<command::import::Import>),
-    #[command(visible_aliases = ["ls"])]
-    List(command::list::List),
-    #[command(visible_aliases = ["info"])]
-    Show(command::show::Show),
-    #[command(visible_aliases = ["search"])]
-    Find(Box<command::find::Find>),
-    Meta(command::meta::Meta),
-    Relate(command::relate::Relate),
-    Path(command::path::Path),
-    Cat(command::cat::Cat),
-    Open(command::open::Open),
-    Resolve(Box<command::resolve::Resolve>),
-    Manifest(command::manifest::Manifest),
-    Links(command::links::Links),
-    #[command(visible_aliases = ["check", "fsck"])]
-    Verify(command::verify::Verify),
-    Status(command::status::Status),
-    Whereis(command::whereis::Whereis),
-    #[command(visible_aliases = ["cp"])]
-    Copy(Box<command::copy::Copy>),
-    #[command(visible_aliases = ["move", "mv"])]
-    Migrate(Box<command::migrate::Migrate>),
-    Promote(Box<command::promote::Promote>),
-    Export(Box<command::export::Export>),
-    #[command(visible_aliases = ["rm"])]
-    Delete(command::delete::Delete),
-    Restore(command::restore::Restore),
-    Purge(command::purge::Purge),
-    Repair(command::repair::Repair),
-    Stats(command::stats::Stats),
-    Log(command::log::Log),
-    Id(command::id::Id),
-    Mint(command::mint::Mint),
-    #[cfg(feature = "serve")]
-    Serve(command::serve::Serve),
-    #[cfg(feature = "resolver")]
-    Resolver(Box<command::resolver::ResolverCommand>),
-    Recover(command::recover::Recover),
-    Doctor(command::doctor::Doctor),
-    Config(command::config::Config),
-    #[command(hide = true)]
-    Generate(command::generate::Generate),
+/// The command line for clap, with the definitions of all commands: for help, completions and man pages.
+pub(crate) fn definitions() -> clap::Command {
+    Args::<Defined>::command()
+}
+
+macro_rules! commands {
+    ($(#[$doc:meta])* $name:ident, defer = $defer:tt) => {
+        $(#[$doc])*
+        #[derive(Debug, Subcommand)]
+        #[command(defer = $defer)]
+        pub(crate) enum $name {
+            Init(command::init::Init),
+            Adopt(command::adopt::Adopt),
+            #[command(visible_aliases = ["add", "deposit"])]
+            New(Box<command::new::New>),
+            Import(Box<command::import::Import>),
+            #[command(visible_aliases = ["ls"])]
+            List(command::list::List),
+            #[command(visible_aliases = ["info"])]
+            Show(command::show::Show),
+            #[command(visible_aliases = ["search"])]
+            Find(Box<command::find::Find>),
+            Meta(command::meta::Meta),
+            Relate(command::relate::Relate),
+            Path(command::path::Path),
+            Cat(command::cat::Cat),
+            Open(command::open::Open),
+            Resolve(Box<command::resolve::Resolve>),
+            Manifest(command::manifest::Manifest),
+            Links(command::links::Links),
+            #[command(visible_aliases = ["check", "fsck"])]
+            Verify(command::verify::Verify),
+            Status(command::status::Status),
+            Whereis(command::whereis::Whereis),
+            #[command(visible_aliases = ["cp"])]
+            Copy(Box<command::copy::Copy>),
+            #[command(visible_aliases = ["move", "mv"])]
+            Migrate(Box<command::migrate::Migrate>),
+            Promote(Box<command::promote::Promote>),
+            Export(Box<command::export::Export>),
+            #[command(visible_aliases = ["rm"])]
+            Delete(command::delete::Delete),
+            Restore(command::restore::Restore),
+            Purge(command::purge::Purge),
+            Repair(command::repair::Repair),
+            Stats(command::stats::Stats),
+            Log(command::log::Log),
+            Id(command::id::Id),
+            Mint(command::mint::Mint),
+            #[cfg(feature = "serve")]
+            Serve(command::serve::Serve),
+            #[cfg(feature = "resolver")]
+            Resolver(Box<command::resolver::ResolverCommand>),
+            Recover(command::recover::Recover),
+            Doctor(command::doctor::Doctor),
+            Config(command::config::Config),
+            #[command(hide = true)]
+            Generate(command::generate::Generate),
+        }
+    };
+}
+
+commands! {
+    /// The commands, in the order of a first day. Each is defined when it is typed.
+    Command, defer = true
+}
+
+commands! {
+    /// The same, all defined.
+    Defined, defer = false
 }
 
 impl Command {

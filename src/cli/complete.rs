@@ -16,6 +16,7 @@ use urepo::collection::{Collection, Names, discover};
 use urepo::disk::{Dir, Kind, PathError, Watcher};
 use urepo::identity::RepositoryName;
 
+use super::args::definitions;
 use super::config::{self, Config, Given};
 
 /// The variable that requests completion, with the name of a shell. The script of the shell sets it.
@@ -32,7 +33,7 @@ const LEVELS: usize = 4;
 
 /// Prints candidates if a shell requests them, and returns whether one did.
 pub(super) fn answer() -> bool {
-    let answered = CompleteEnv::with_factory(|| with_candidates(super::definitions()))
+    let answered = CompleteEnv::with_factory(|| with_candidates(definitions()))
         .var(VARIABLE)
         .bin("urepo")
         .completer("urepo")

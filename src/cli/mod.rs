@@ -127,9 +127,3 @@ fn run(command: &Command, name: &str, global: Global, printer: &Printer) -> Done
         failure
     })
 }
-
-/// The command line for clap, for completions and man pages.
-fn definitions() -> clap::Command {
-    use clap::CommandFactory;
-    Args::command()
-}

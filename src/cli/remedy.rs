@@ -240,7 +240,8 @@ mod tests {
         for act in acts() {
             let command = command(act);
             let program = [OsString::from("urepo")];
-            let parsed = Args::try_parse_from(program.into_iter().chain(command.arguments()));
+            let parsed: Result<Args, _> =
+                Args::try_parse_from(program.into_iter().chain(command.arguments()));
             assert!(parsed.is_ok(), "{act:?}: {}", parsed.unwrap_err());
             let typed = command.typed();
             let script =

@@ -180,7 +180,7 @@ impl Selection {
 mod tests {
     use std::collections::BTreeMap;
 
-    use crate::cli::definitions;
+    use crate::cli::args::definitions;
 
     const FLAGS: [&str; 7] =
         ["all", "items-from", "items-from0", "prefix", "since", "state", "until"];

@@ -85,11 +85,10 @@ mod tests {
     use std::path::Path;
     use std::process::Command;
 
-    use clap::CommandFactory;
     use clap::error::{ContextKind, ContextValue, ErrorKind};
 
     use super::*;
-    use crate::cli::args::Args;
+    use crate::cli::args::definitions;
 
     #[test]
     fn a_shell_reads_what_was_meant() {
@@ -140,7 +139,7 @@ mod tests {
             assert_eq!(pasted_in(text, "'a b'"), expected);
             assert_eq!(pasted_in(expected, "'a b'"), expected, "only once");
         }
-        let definitions = crate::cli::definitions();
+        let definitions = definitions();
         let is_command =
             |name: &&str| *name == "help" || definitions.find_subcommand(name).is_some();
         assert!(WITHOUT.iter().all(is_command));
@@ -201,12 +200,12 @@ mod tests {
             words.drain(1..3);
         }
         let named = words.len() - 1;
-        let commands = Args::command();
+        let commands = definitions();
         // A command of a group has a name of two words.
         let group = words.get(1).and_then(|name| commands.find_subcommand(name));
         let part = group.zip(words.get(2)).and_then(|(it, name)| it.find_subcommand(name));
         let is_mention = is_prose || named == 1 || named == 2 && part.is_some();
-        let Err(error) = Args::command().try_get_matches_from(&words) else { return Ok(()) };
+        let Err(error) = definitions().try_get_matches_from(&words) else { return Ok(()) };
         let is_placeholder = |value: &str| value.chars().all(|c| c.is_uppercase() || c == '…');
         let found =
             [ContextKind::InvalidValue, ContextKind::InvalidSubcommand].map(|it| error.get(it));

@@ -40,6 +40,7 @@ pub use change::left_overs::{LeftOver, Life, Recovered, left_overs, recover};
 pub(crate) use change::locked::LockedItem;
 pub use change::locks::{ChangeLocks, lock_changes, lock_changes_with};
 pub use change::stopped::Stopped;
+pub use change::unlisted::LeftAlone;
 pub(crate) use change::unlisted::strays_in;
 pub use change::writer::Writer;
 pub use error::{CollectionError, SettingsError};

@@ -1,4 +1,4 @@
-//! How written data becomes durable: in one call where that is known to work, else file by file.
+//! How written data becomes durable: few files one by one; many in one call where that is known to work, else one by one too.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,14 @@ const AT_A_TIME: usize = 8;
 
 /// Files and directories whose paths are held at a time.
 const PATHS: usize = 4096;
+
+/// Limit on the files and directories that are synced one by one where one call could sync everything: that call also waits
+/// for what other programs write to the file system.
+const FEW: usize = 16;
+
+/// Limit on the bytes of these files. Of more, the kernel may already have failed to write a part, and a file that is opened
+/// only now does not always learn of it.
+const SMALL_BYTES: u64 = 8 * 1024 * 1024;
 
 /// File systems on which one call syncs everything; tmpfs and ramfs are never durable.
 const SYNCED_AT_ONCE: [i128; 6] =
@@ -41,27 +49,21 @@ impl Dir {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Result<(), PathError> {
-        if self.syncs_at_once()? {
-            return Ok(());
-        }
-        let (mut files, mut directories) = (Vec::new(), BTreeSet::new());
+        let mut one_by_one = OneByOne::beneath(self)?;
         for path in paths {
             let path = path.as_ref();
-            directories.extend(path.ancestors().skip(1).map(Path::to_path_buf));
+            one_by_one.directories.extend(path.ancestors().skip(1).map(Path::to_path_buf));
             match self.stat(path)? {
-                Some(stamp) if stamp.kind == Kind::Directory => {
-                    self.sync_files_of(path.to_path_buf(), &mut files, &mut directories)?;
-                }
+                Some(stamp) if stamp.kind == Kind::Directory => one_by_one.add_tree(path)?,
                 // A link has nothing but its name, and a missing path has not even that.
-                Some(stamp) if stamp.kind == Kind::File => files.push(path.to_path_buf()),
+                Some(stamp) if stamp.kind == Kind::File => one_by_one.add_file(path.into())?,
                 _ => {}
             }
-            if files.len() >= PATHS {
-                self.sync_all_files(&mut files)?;
+            if one_by_one.is_too_much() {
+                return self.sync_file_system();
             }
         }
-        self.sync_all_files(&mut files)?;
-        self.sync_directories(&directories)
+        one_by_one.sync()
     }
 
     /// Syncs the directories at `paths`, with the names in them, and the names on the way there, but neither
@@ -70,22 +72,23 @@ impl Dir {
         &self,
         paths: impl IntoIterator<Item = P>,
     ) -> Result<(), PathError> {
-        if self.syncs_at_once()? {
-            return Ok(());
-        }
-        let mut directories = BTreeSet::new();
+        let mut one_by_one = OneByOne::beneath(self)?;
         for path in paths {
-            directories.extend(path.as_ref().ancestors().map(Path::to_path_buf));
+            one_by_one.directories.extend(path.as_ref().ancestors().map(Path::to_path_buf));
+            if one_by_one.is_too_much() {
+                return self.sync_file_system();
+            }
         }
-        self.sync_directories(&directories)
+        one_by_one.sync()
     }
 
     /// Syncs the names in `dirs`, which are on the file system of this directory.
     pub fn sync_dirs<'a>(&self, dirs: impl IntoIterator<Item = &'a Dir>) -> Result<(), PathError> {
-        if self.syncs_at_once()? {
-            return Ok(());
+        let dirs: Vec<_> = dirs.into_iter().collect();
+        if dirs.len() > self.most_one_by_one()? {
+            return self.sync_file_system();
         }
-        dirs.into_iter().try_for_each(Dir::sync)
+        several_at_a_time(&dirs, |dir| dir.sync())
     }
 
     /// Creates the directory if it is missing, and opens it for data that will be reported as durable.
@@ -106,90 +109,122 @@ impl Dir {
         Ok(dir)
     }
 
-    /// Syncs the whole file system if one call is known to do that and to report failures. `false` if every
-    /// file has to be synced by itself.
+    /// Limit on the files and directories that are synced one by one: few, if one call is known to sync the whole file system
+    /// and to report failures.
     ///
-    /// The kernel does not pass the call to servers in user space, and its effect on a network file system is
+    /// The kernel does not pass that call to servers in user space, and its effect on a network file system is
     /// not known.
-    fn syncs_at_once(&self) -> Result<bool, PathError> {
-        if self.supports(Feature::SyncFileSystem).is_err() || !*REPORTS_ERRORS {
-            return Ok(false);
+    fn most_one_by_one(&self) -> Result<usize, PathError> {
+        if self.supports(Feature::SyncFileSystem).is_err()
+            || !*REPORTS_ERRORS
+            || !SYNCED_AT_ONCE.contains(&self.file_system()?)
+        {
+            return Ok(usize::MAX);
         }
-        let keeps_the_promise = SYNCED_AT_ONCE.contains(&self.file_system()?);
-        if keeps_the_promise {
-            let sync = || {
-                self.step(Operation::SyncFileSystem, Path::new(""))
-                    .and_then(|()| Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?))
-                    .on("sync the file system of", self.path())
-            };
-            self.watcher().synced_names().sync_expected(self.descriptor(), sync)?;
-        }
-        Ok(keeps_the_promise)
+        Ok(self.watcher().few().unwrap_or(FEW))
     }
 
-    /// Syncs the files below `tree` and adds its directories to `directories`. Of the files, some may be
-    /// left in `files`, to be synced with others.
-    fn sync_files_of(
-        &self,
-        tree: PathBuf,
-        files: &mut Vec<PathBuf>,
-        directories: &mut BTreeSet<PathBuf>,
-    ) -> Result<(), PathError> {
-        let mut pending = vec![tree];
+    fn sync_file_system(&self) -> Result<(), PathError> {
+        let sync = || {
+            self.step(Operation::SyncFileSystem, Path::new(""))
+                .and_then(|()| Ok(retry_on_intr(|| rustix::fs::syncfs(self.descriptor()))?))
+                .on("sync the file system of", self.path())
+        };
+        self.watcher().synced_names().sync_expected(self.descriptor(), sync)
+    }
+}
+
+/// Files and directories that are synced one by one: the files, then the directories, the deepest first.
+struct OneByOne<'d> {
+    above: &'d Dir,
+    /// Limit on both; [`usize::MAX`] where nothing else syncs them.
+    most: usize,
+    files: Vec<PathBuf>,
+    directories: BTreeSet<PathBuf>,
+    /// The bytes of the files, as far as they matter.
+    bytes: u64,
+}
+
+impl OneByOne<'_> {
+    /// None yet. All paths are relative to `above`.
+    fn beneath(above: &Dir) -> Result<OneByOne<'_>, PathError> {
+        let (most, files, directories) = (above.most_one_by_one()?, Vec::new(), BTreeSet::new());
+        Ok(OneByOne { above, most, files, directories, bytes: 0 })
+    }
+
+    /// Whether one sync of the whole file system is better.
+    fn is_too_much(&self) -> bool {
+        self.files.len() + self.directories.len() > self.most || self.bytes > SMALL_BYTES
+    }
+
+    /// Adds a file. Where there may be many, those before it are synced.
+    fn add_file(&mut self, path: PathBuf) -> Result<(), PathError> {
+        if self.most < usize::MAX {
+            self.bytes += self.above.stat(&path)?.map_or(0, |stat| stat.bytes);
+        } else if self.files.len() >= PATHS {
+            self.sync_files()?;
+        }
+        self.files.push(path);
+        Ok(())
+    }
+
+    /// Adds the directories and files of `tree`, until it is too much.
+    fn add_tree(&mut self, tree: &Path) -> Result<(), PathError> {
+        let mut pending = vec![tree.to_path_buf()];
         while let Some(path) = pending.pop() {
-            for entry in self.open_dir(&path)?.entries()? {
+            for entry in self.above.open_dir(&path)?.entries()? {
                 let entry = entry?;
                 match entry.kind {
                     Kind::Directory => pending.push(path.join(entry.name)),
-                    Kind::File => files.push(path.join(entry.name)),
+                    Kind::File => self.add_file(path.join(entry.name))?,
                     Kind::Link | Kind::Special(_) => {}
                 }
-                if files.len() >= PATHS {
-                    self.sync_all_files(files)?;
+                if self.is_too_much() {
+                    return Ok(());
                 }
             }
-            directories.insert(path);
+            self.directories.insert(path);
         }
         Ok(())
     }
 
-    fn sync_all_files(&self, files: &mut Vec<PathBuf>) -> Result<(), PathError> {
-        let synced = several_at_a_time(files, |path| self.open_file(path)?.sync());
-        files.clear();
-        synced
-    }
-
-    /// Syncs `directories`, the deepest first; each may be missing.
-    fn sync_directories(&self, directories: &BTreeSet<PathBuf>) -> Result<(), PathError> {
+    fn sync(mut self) -> Result<(), PathError> {
+        self.sync_files()?;
         let depth = |path: &PathBuf| path.components().count();
-        let mut deepest_first: Vec<_> = directories.iter().cloned().collect();
+        let mut deepest_first: Vec<_> = std::mem::take(&mut self.directories).into_iter().collect();
         deepest_first.sort_by_key(|path| std::cmp::Reverse(depth(path)));
         for level in deepest_first.chunk_by(|one, other| depth(one) == depth(other)) {
+            // Each may be missing.
             several_at_a_time(level, |path| {
-                self.open_dir_if_there(path)?.map_or(Ok(()), |dir| dir.sync())
+                self.above.open_dir_if_there(path)?.map_or(Ok(()), |dir| dir.sync())
             })?;
         }
         Ok(())
     }
+
+    fn sync_files(&mut self) -> Result<(), PathError> {
+        let files = std::mem::take(&mut self.files);
+        several_at_a_time(&files, |path| self.above.open_file(path)?.sync())
+    }
 }
 
-/// Calls `sync` for each of `paths`, from several threads.
-fn several_at_a_time(
-    paths: &[PathBuf],
-    sync: impl Fn(&Path) -> Result<(), PathError> + Sync,
+/// Calls `sync` for each of `all`, from several threads.
+fn several_at_a_time<T: Sync>(
+    all: &[T],
+    sync: impl Fn(&T) -> Result<(), PathError> + Sync,
 ) -> Result<(), PathError> {
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sync(path)?;
+        while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sync(one)?;
         }
         Ok(())
     };
-    if paths.len() < 2 {
+    if all.len() < 2 {
         return work();
     }
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..paths.len().min(AT_A_TIME)).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..all.len().min(AT_A_TIME)).map(|_| scope.spawn(work)).collect();
         let mut synced = Ok(());
         for thread in threads {
             let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

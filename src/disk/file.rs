@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use rustix::fd::AsFd;
 use rustix::fs::{Advice, Mode};
@@ -162,14 +163,21 @@ impl StoredFile {
     }
 
     /// Makes this empty file share the blocks of `source`, so that no byte is copied. `false` if the file
-    /// system cannot do that.
+    /// system cannot do that; one that never can is not asked again.
     pub fn share_bytes_of(&self, source: &StoredFile) -> Result<bool, PathError> {
         use rustix::io::Errno;
+        let shares_none = self.watcher.shares_none();
+        if shares_none.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
         let shared = self.watcher.before(Operation::Write, &self.path).and_then(|()| {
             match retry_on_intr(|| rustix::fs::ioctl_ficlone(&self.file, &source.file)) {
-                Err(
-                    Errno::OPNOTSUPP | Errno::XDEV | Errno::INVAL | Errno::NOTTY | Errno::NOSYS,
-                ) => Ok(false),
+                Err(Errno::OPNOTSUPP | Errno::XDEV | Errno::NOTTY | Errno::NOSYS) => {
+                    shares_none.store(true, Ordering::Relaxed);
+                    Ok(false)
+                }
+                // Because of this file.
+                Err(Errno::INVAL) => Ok(false),
                 outcome => Ok(outcome.map(|()| true)?),
             }
         });

@@ -6,6 +6,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rustix::io::Errno;
 
@@ -74,15 +75,23 @@ pub trait Watch: Send + Sync {
     fn file_system(&self) -> Option<i128> {
         None
     }
+
+    /// Limit on files and directories that are synced one by one where one call could sync everything; `None` uses the real
+    /// one.
+    fn few(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The watcher of operations, if there is one. Without a watcher, operations cost nothing extra.
 ///
-/// Every handle carries it, and with it which directories are known to be durable.
+/// Every handle carries it, and with it what the process has learned of the file system: which directories are known to be
+/// durable, and whether files can share blocks.
 #[derive(Clone, Default)]
 pub struct Watcher {
     watch: Option<Arc<dyn Watch>>,
     synced_names: SyncedNames,
+    shares_none: Arc<AtomicBool>,
 }
 
 impl Watcher {
@@ -101,6 +110,11 @@ impl Watcher {
         &self.synced_names
     }
 
+    /// Whether no file there has been able to share the blocks of another.
+    pub(super) fn shares_none(&self) -> &AtomicBool {
+        &self.shares_none
+    }
+
     /// Fails if the watcher simulates the lack of `feature`.
     pub(super) fn supports(&self, feature: Feature) -> rustix::io::Result<()> {
         match self.watch.as_ref().and_then(|watch| watch.lacks(feature)) {
@@ -112,6 +126,11 @@ impl Watcher {
     /// The simulated file system.
     pub(super) fn file_system(&self) -> Option<i128> {
         self.watch.as_ref().and_then(|watch| watch.file_system())
+    }
+
+    /// The simulated limit on files and directories that are synced one by one.
+    pub(super) fn few(&self) -> Option<usize> {
+        self.watch.as_ref().and_then(|watch| watch.few())
     }
 
     /// Whether operations have to be announced.

@@ -19,6 +19,12 @@ const BYTES_OF_LINES: u64 = 2048;
 /// Each entry has a few lines in the sidecar.
 const BYTES_OF_AN_ENTRY: u64 = 256;
 
+/// Limit on the items that one answer of the file system is good for: other programs write there as well.
+const ITEMS_OF_AN_ANSWER: u32 = 512;
+
+/// The part of the free room that these items may take together.
+const PART_OF_AN_ANSWER: u64 = 16;
+
 /// The footprint of an item on the disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Footprint {
@@ -30,6 +36,8 @@ pub(crate) struct Footprint {
 #[derive(Debug, Default)]
 pub(crate) struct Reservations {
     kept: Mutex<Footprint>,
+    /// Room for a number of items, before the file system is asked again.
+    allowance: Mutex<(Footprint, u32)>,
 }
 
 /// Room that is kept for an item until this is dropped.
@@ -88,6 +96,12 @@ impl Footprint {
         }
     }
 
+    /// The rest without `part`; `None` if that is more.
+    fn without(self, part: Footprint) -> Option<Footprint> {
+        let bytes = self.bytes.checked_sub(part.bytes)?;
+        Some(Footprint { bytes, inodes: self.inodes.checked_sub(part.inodes)? })
+    }
+
     fn add(&mut self, other: Footprint) {
         self.bytes += other.bytes;
         self.inodes += other.inodes;
@@ -105,7 +119,8 @@ impl Reservations {
         dir: &Dir,
         footprint: Footprint,
     ) -> Result<Option<Lacking>, PathError> {
-        lacking_beside(*self.kept(), dir, footprint)
+        let kept = *self.kept();
+        self.lacking_beside(kept, dir, footprint)
     }
 
     /// Keeps room for an item whose payload has `bytes` and `entries`, and for its `sidecars`, which replace one
@@ -132,13 +147,13 @@ impl Reservations {
         // first, and neither waits for the other.
         let before = self.keep(own);
         let reservation = Reservation { pending: Arc::clone(self), kept: own, later };
-        if lacking_beside(before, dir, item)?.is_none() {
+        if self.lacking_beside(before, dir, item)?.is_none() {
             return Ok(Ok(reservation));
         }
         // Data that another thread has written meanwhile counts twice: as reserved, and as used.
         drop(reservation);
         let mut kept = self.kept();
-        if let Some(lacking) = lacking_beside(*kept, dir, item)? {
+        if let Some(lacking) = self.lacking_beside(*kept, dir, item)? {
             return Ok(Err(lacking));
         }
         kept.add(own);
@@ -152,20 +167,36 @@ impl Reservations {
         kept.add(own);
         before
     }
-}
 
-fn lacking_beside(
-    kept: Footprint,
-    dir: &Dir,
-    footprint: Footprint,
-) -> Result<Option<Lacking>, PathError> {
-    let room = dir.room()?;
-    let lacking = [
-        (footprint.bytes, "bytes", room.bytes.saturating_sub(kept.bytes)),
-        (footprint.inodes, "inodes", room.inodes.saturating_sub(kept.inodes)),
-    ];
-    let lacking = lacking.into_iter().find(|(needed, _, free)| needed > free);
-    Ok(lacking.map(|(needed, unit, free)| Lacking { needed, unit, free }))
+    fn lacking_beside(
+        &self,
+        kept: Footprint,
+        dir: &Dir,
+        footprint: Footprint,
+    ) -> Result<Option<Lacking>, PathError> {
+        let mut allowance = self.allowance.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (allowed, items @ 1..) = *allowance
+            && let Some(left) = allowed.without(footprint)
+        {
+            *allowance = (left, items - 1);
+            return Ok(None);
+        }
+        let room = dir.room()?;
+        let free = Footprint {
+            bytes: room.bytes.saturating_sub(kept.bytes),
+            inodes: room.inodes.saturating_sub(kept.inodes),
+        };
+        if let Some(left) = free.without(footprint) {
+            let part = |free: u64| free / PART_OF_AN_ANSWER;
+            let allowed = Footprint { bytes: part(left.bytes), inodes: part(left.inodes) };
+            *allowance = (allowed, ITEMS_OF_AN_ANSWER - 1);
+            return Ok(None);
+        }
+        let bytes = (footprint.bytes, "bytes", free.bytes);
+        let inodes = (footprint.inodes, "inodes", free.inodes);
+        let (needed, unit, free) = if footprint.bytes > free.bytes { bytes } else { inodes };
+        Ok(Some(Lacking { needed, unit, free }))
+    }
 }
 
 impl Reservation {
@@ -216,14 +247,35 @@ mod tests {
         let mut reserved = pending.reserve(&dir, 1, (1, 1)).unwrap().unwrap();
         let free = dir.room().unwrap().inodes;
         assert!(pending.reserve(&dir, 1, (entries, 1)).unwrap().is_err());
-        pending.kept().inodes += free;
-        assert_eq!(lacking(item).unwrap().unit, "inodes", "others will make as many files");
-        pending.kept().inodes -= free;
+        let others = Reservations::default();
+        others.kept().inodes = free;
+        let lacking_beside_others = others.lacking(&dir, item).unwrap();
+        assert_eq!(lacking_beside_others.unwrap().unit, "inodes", "others will make as many files");
         reserved.has_payload();
         reserved.has_sidecar();
         assert!(lacking(item).is_none());
         drop(reserved);
         let Footprint { bytes, inodes } = *pending.kept();
         assert_eq!((bytes, inodes), (0, 0));
+    }
+
+    #[test]
+    fn one_answer_is_good_for_a_small_part_of_the_room_and_few_items() {
+        let scratch = tempfile::tempdir().unwrap();
+        let dir = Dir::open(scratch.path(), Watcher::default()).unwrap();
+        let pending = Reservations::default();
+        let item = Footprint::new(1, 1);
+        let items_left = || pending.allowance.lock().unwrap().1;
+        for left in (0..ITEMS_OF_AN_ANSWER).rev().chain([ITEMS_OF_AN_ANSWER - 1]) {
+            assert!(pending.lacking(&dir, item).unwrap().is_none());
+            assert_eq!(items_left(), left);
+        }
+        let free = dir.room().unwrap().bytes;
+        assert!(pending.lacking(&dir, Footprint::new(free / 8, 1)).unwrap().is_none());
+        assert_eq!(items_left(), ITEMS_OF_AN_ANSWER - 1, "it was asked again");
+        assert_eq!(
+            pending.lacking(&dir, Footprint::new(u64::MAX, 1)).unwrap().unwrap().unit,
+            "bytes"
+        );
     }
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use urepo::disk::{Dir, Operation, PathError, Watch, Watcher};
 
-use crate::support::{Faults, Mode, System, scratch, tree};
+use crate::support::{Faults, Mode, System, Trace, scratch, tree};
 
 /// The directory at `path` on `system`.
 fn open(path: &Path, system: System) -> Dir {
@@ -19,7 +19,7 @@ fn open(path: &Path, system: System) -> Dir {
     Dir::open(path, Watcher::new(Arc::new(faults))).unwrap()
 }
 
-const SYSTEMS: [System; 3] = [System::Own, System::Network, System::Old];
+const SYSTEMS: [System; 4] = [System::Own, System::Network, System::Old, System::Many];
 
 type Act = fn(&Dir, &Path) -> Result<(), PathError>;
 
@@ -278,6 +278,55 @@ fn a_directory_that_another_process_has_just_made_is_synced() {
 }
 
 /// Other handles on the directory that was locked, such as those beneath it, may stay open for longer.
+/// The syncs of `sync` on ext4, by what is synced below `base`.
+fn syncs(base: &Path, sync: impl Fn(&Dir) -> Result<(), PathError>) -> Vec<(Operation, PathBuf)> {
+    let trace = Arc::new(Trace::on(System::Mounted(0xef53)));
+    let dir = Dir::open(base, Watcher::new(Arc::clone(&trace) as _)).unwrap();
+    sync(&dir).unwrap();
+    let done = std::mem::take(&mut *trace.0.lock().unwrap()).into_iter();
+    let done = done.filter(|(operation, _)| {
+        use Operation::{SyncDirectory, SyncFile, SyncFileSystem};
+        matches!(operation, SyncDirectory | SyncFile | SyncFileSystem)
+    });
+    done.map(|(done, path)| (done, path.strip_prefix(base).unwrap().to_path_buf())).collect()
+}
+
+/// One sync of a file system waits for what all programs write there.
+#[test]
+fn few_small_files_are_synced_one_by_one_and_many_or_large_ones_at_once() {
+    let scratch = scratch();
+    let base = scratch.path();
+    let at_once = [(Operation::SyncFileSystem, PathBuf::new())];
+    // With the directories above them, the second are one too many.
+    for (tree, files) in [("few/tree", 13), ("many/tree", 14)] {
+        fs::create_dir_all(base.join(tree)).unwrap();
+        for number in 0..files {
+            fs::write(base.join(tree).join(number.to_string()), "bytes").unwrap();
+        }
+    }
+    let few = syncs(base, |dir| dir.sync_trees(["few/tree"]));
+    let (files, directories) = few.split_at(13);
+    assert!(files.iter().all(|(done, _)| *done == Operation::SyncFile), "{few:?}");
+    let above = ["few/tree", "few", ""].map(|path| (Operation::SyncDirectory, PathBuf::from(path)));
+    assert_eq!(directories, above);
+    assert_eq!(syncs(base, |dir| dir.sync_trees(["many/tree"])), at_once);
+    assert_eq!(syncs(base, |dir| dir.sync_trees(["few/tree", "many/tree/0"])), at_once);
+
+    let (small, large) = (base.join("small"), base.join("large"));
+    for (file, bytes) in [(&small, 8 << 20), (&large, (8 << 20) + 1)] {
+        fs::File::create(file).unwrap().set_len(bytes).unwrap();
+    }
+    assert_eq!(syncs(base, |dir| dir.sync_trees(["small"])).len(), 2);
+    assert_eq!(syncs(base, |dir| dir.sync_trees(["large"])), at_once);
+
+    let names = |count: usize| (0..count).map(|number| format!("few/none{number}"));
+    assert_eq!(syncs(base, |dir| dir.sync_names(names(3))), above[1..]);
+    assert_eq!(syncs(base, |dir| dir.sync_names(names(15))), at_once);
+    let opened: Vec<_> = (0..17).map(|_| open(base, System::Own)).collect();
+    assert!(syncs(base, |dir| dir.sync_dirs(&opened[..16])).is_empty(), "of other watchers");
+    assert_eq!(syncs(base, |dir| dir.sync_dirs(&opened)), at_once);
+}
+
 #[test]
 fn a_lock_on_a_directory_ends_with_its_guard() {
     let scratch = scratch();

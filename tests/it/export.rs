@@ -186,7 +186,7 @@ fn nothing_is_put_in_place_or_reported_before_it_is_on_the_disk() {
     let collection = open(&world, &Watcher::default());
     let file = deposit_file(&world, &collection);
     let forms = [(&name, PLAIN), (&name, TAR), (&name, BAG), (&file, BARE)];
-    let systems = [System::Own, System::Network];
+    let systems = [System::Own, System::Network, System::Many];
     for ((name, form), system) in forms.into_iter().flat_map(|it| systems.map(|at| (it, at))) {
         let out = world.path("out");
         let trace = Arc::new(Trace::on(system));

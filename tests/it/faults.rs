@@ -137,8 +137,8 @@ fn any_error_at_any_operation() {
 }
 
 #[test]
-fn on_systems_that_lack_something() {
-    for system in System::LACKING {
+fn on_other_systems() {
+    for system in System::OTHERS {
         every_operation(Mode::Killed, system);
         every_operation(Mode::Once(Errno::IO), system);
     }
@@ -222,7 +222,7 @@ fn a_collection_that_others_make_meanwhile_stays() {
 #[test]
 fn recovery_killed_at_any_operation() {
     recovery_killed(System::Own);
-    System::LACKING.into_iter().for_each(recovery_killed);
+    System::OTHERS.into_iter().for_each(recovery_killed);
 }
 
 fn recovery_killed(system: System) {

@@ -4,6 +4,7 @@
 
 mod adopt;
 mod amend;
+mod calls;
 mod cli;
 mod concurrency;
 mod deposit;

@@ -6,11 +6,12 @@ use clap_complete::env::Shells;
 use urepo::collection::discover::check_outside;
 use urepo::disk::{Dir, Watcher};
 
+use crate::cli::Done;
+use crate::cli::args::definitions;
 use crate::cli::complete::VARIABLE;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{Done, definitions};
 
 /// Write the manual or the completion scripts into a directory
 #[derive(Debug, clap::Args)]

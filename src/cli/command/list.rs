@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use urepo::catalog::{CachedLookup, Hit, Lookahead};
-use urepo::collection::{Collection, CollectionError, Listed};
+use urepo::collection::{Collection, CollectionError, LeftAlone, Listed};
 use urepo::disk::PathError;
 use urepo::identity::RepositoryName;
 use urepo::item::State;
@@ -64,6 +64,7 @@ impl List {
                 list: self,
                 context,
                 collection: &collection,
+                left_alone: collection.left_alone(),
                 table,
                 depth,
                 state,
@@ -95,6 +96,7 @@ struct Listing<'a> {
     list: &'a List,
     context: &'a Context,
     collection: &'a Collection,
+    left_alone: LeftAlone<'a>,
     table: Table<'a>,
     depth: Depth,
     state: Option<State>,
@@ -149,8 +151,12 @@ impl Listing<'_> {
             return Err(Failure::told(Exit::Interrupted));
         }
         match self.depth {
-            Depth::Name if self.is_left_alone(&name) => Ok(ControlFlow::Continue(())),
-            Depth::Name => self.table.row(&name),
+            Depth::Name => {
+                if self.is_left_alone(&name) {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                self.table.row(&name)
+            }
             Depth::Sidecar => self.tell_record(&name),
             Depth::Index => {
                 self.page.push(name);
@@ -225,8 +231,8 @@ impl Listing<'_> {
     }
 
     /// Whether nobody asked for this directory, which an adoption left alone.
-    fn is_left_alone(&self, name: &RepositoryName) -> bool {
-        !self.list.selection.names_items() && self.collection.is_left_alone(name)
+    fn is_left_alone(&mut self, name: &RepositoryName) -> bool {
+        !self.list.selection.names_items() && self.left_alone.has(name)
     }
 
     fn is_wanted(&self, state: State) -> bool {

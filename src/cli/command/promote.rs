@@ -249,7 +249,9 @@ impl Promote {
 
     fn confirm(&self, context: &Context, count: usize, given_up: Vec<String>) -> Done {
         if context.global.dry_run || self.yes {
-            given_up.iter().for_each(|line| context.printer.note(line));
+            for line in &given_up {
+                context.printer.note(line);
+            }
         }
         if context.global.dry_run || count == 0 {
             return Ok(());

@@ -102,32 +102,13 @@ impl Recover {
             return self.accept_losses(context, &collection);
         }
         let mut report = Report::new(context, "finished", false);
-        let mut given_up = 0;
-        if self.accept_loss {
-            let others = context.known_besides(&collection, &self.others)?.collections;
-            if !context.global.dry_run {
-                collection.rebuild(&context.agent, &context.waiter())?;
-            }
-            let losses = self.all_losses(context, &collection, &others)?;
-            self.agree(context, &losses)?;
-            given_up = self.give_up(context, (&collection, &others), losses, &mut report)?;
-        }
+        let given_up = if self.accept_loss {
+            self.accept_all_losses(context, &collection, &mut report)?
+        } else {
+            0
+        };
         if context.global.dry_run {
-            let mut unproven = 0;
-            if self.accept_loss {
-                ledger::tell_plan(context, &collection)?;
-            } else if self.restored && !self.yes {
-                unproven = ledger::leave(context, &ledger::foreign(&collection)?);
-            } else {
-                ledger::tell_foreign(context, &collection)?;
-            }
-            if self.restored {
-                let accepted = ledger::restored(&collection)?;
-                ledger::tell_restored(context, &collection, &accepted, mirrors.is_empty())?;
-            }
-            let (planned, _) = self.line_up(context, &collection, &mirrors)?;
-            tell_plan(context, &collection, (&mirrors, self.index), planned)?;
-            return self.unproven(unproven).map_or(Ok(()), Err);
+            return self.plan(context, &collection, &mirrors);
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
@@ -192,15 +173,10 @@ impl Recover {
         }
         let mut unread = None;
         if self.index {
-            let catalog = context.catalog_by(|refresh| Catalog::rebuild(&collection, refresh))?;
-            let built = catalog.report();
-            if built.temporary {
-                return Err(Failure::new(Exit::Failure, "the index cannot be kept")
-                    .hint("`urepo find` answers all the same, and takes longer"));
-            }
-            closing.push(format!("built the index: {}", human::count(built.read, "item")));
-            report.count("indexed", built.read);
-            unread = indexed::judge(built).err();
+            let (read, judged) = build_index(context, &collection)?;
+            closing.push(format!("built the index: {}", human::count(read, "item")));
+            report.count("indexed", read);
+            unread = judged;
         }
         report.count("left", left);
         if self.restored {
@@ -221,6 +197,41 @@ impl Recover {
 }
 
 impl Recover {
+    /// Gives up all that is lost, once a person has seen the list. Returns the number of items.
+    fn accept_all_losses(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        report: &mut Report<'_>,
+    ) -> Result<u64, Failure> {
+        let others = context.known_besides(collection, &self.others)?.collections;
+        if !context.global.dry_run {
+            collection.rebuild(&context.agent, &context.waiter())?;
+        }
+        let losses = self.all_losses(context, collection, &others)?;
+        self.agree(context, &losses)?;
+        self.give_up(context, (collection, &others), losses, report)
+    }
+
+    /// Says what the run would do.
+    fn plan(&self, context: &Context, collection: &Collection, mirrors: &[Collection]) -> Done {
+        let mut unproven = 0;
+        if self.accept_loss {
+            ledger::tell_plan(context, collection)?;
+        } else if self.restored && !self.yes {
+            unproven = ledger::leave(context, &ledger::foreign(collection)?);
+        } else {
+            ledger::tell_foreign(context, collection)?;
+        }
+        if self.restored {
+            let accepted = ledger::restored(collection)?;
+            ledger::tell_restored(context, collection, &accepted, mirrors.is_empty())?;
+        }
+        let (planned, _) = self.line_up(context, collection, mirrors)?;
+        tell_plan(context, collection, (mirrors, self.index), planned)?;
+        self.unproven(unproven).map_or(Ok(()), Err)
+    }
+
     /// The failure of a run that left `count` items without their lines.
     fn unproven(&self, count: u64) -> Option<Failure> {
         let message =
@@ -295,6 +306,20 @@ fn is_out_of_reach(error: &CollectionError) -> bool {
 fn behind() -> Failure {
     Failure::new(Exit::Partial, "the memory of a distributor could not be brought up to date")
         .hint("repeat the command when the memory that is named above can be read and written")
+}
+
+/// Builds the index anew. Returns the number of items, and a failure if some could not be read.
+fn build_index(
+    context: &Context,
+    collection: &Collection,
+) -> Result<(u64, Option<Failure>), Failure> {
+    let catalog = context.catalog_by(|refresh| Catalog::rebuild(collection, refresh))?;
+    let built = catalog.report();
+    if built.temporary {
+        return Err(Failure::new(Exit::Failure, "the index cannot be kept")
+            .hint("`urepo find` answers all the same, and takes longer"));
+    }
+    Ok((built.read, indexed::judge(built).err()))
 }
 
 /// Reports the plan.

@@ -73,13 +73,12 @@ impl Selected<'_> {
     ) -> Result<(), PathError> {
         if self.selection.items.is_empty() && self.list.is_none() {
             return match self.collection {
-                Some(collection) => self.listing.feed(collection)(&mut |name| {
-                    if collection.is_left_alone(&name) {
-                        ControlFlow::Continue(())
-                    } else {
-                        take(name)
-                    }
-                }),
+                Some(collection) => {
+                    let mut left_alone = collection.left_alone();
+                    self.listing.feed(collection)(&mut |name| {
+                        if left_alone.has(&name) { ControlFlow::Continue(()) } else { take(name) }
+                    })
+                }
                 None => Ok(()),
             };
         }

@@ -23,12 +23,53 @@ pub(crate) fn strays_in(
     Ok(item.entries()?.filter(move |entry| !entry.as_ref().is_ok_and(is_part)))
 }
 
+/// Bytes of the ledger that are searched in the time of one look at an item.
+const BYTES_OF_A_LOOK: u64 = 4096;
+
+/// Finds the directories of a list that adoption left alone: without anything of an item, and without a record of one.
+///
+/// Each may have to be looked at. Once the looks have taken as long as a search of the ledger, it is searched: where nothing was
+/// adopted, every item came whole from the stage, and the rest of the list costs nothing.
+#[derive(Debug)]
+pub struct LeftAlone<'c> {
+    collection: &'c Collection,
+    /// Looks before the search; `None` before the first.
+    looks: Option<u64>,
+    /// Whether anything was adopted, once that is known.
+    has_adopted: Option<bool>,
+}
+
 impl Collection {
-    /// Whether `name` is the path of a directory that adoption left alone: without anything of an item, and without
-    /// a record of one. It costs one look for each item.
-    pub fn is_left_alone(&self, name: &RepositoryName) -> bool {
-        self.root().glance(&[name.as_str(), layout::SIDECAR].join("/")).is_none()
-            && self.item(name).is_ok_and(|item| item.is_no_item(self).unwrap_or(false))
+    /// Finds the directories that adoption left alone.
+    pub fn left_alone(&self) -> LeftAlone<'_> {
+        LeftAlone { collection: self, looks: None, has_adopted: None }
+    }
+}
+
+impl LeftAlone<'_> {
+    /// Whether `name` is the path of such a directory.
+    pub fn has(&mut self, name: &RepositoryName) -> bool {
+        if self.has_adopted.is_none() {
+            let of_ledger = || self.collection.ledger_bytes().map_or(0, |it| it / BYTES_OF_A_LOOK);
+            let looks = self.looks.unwrap_or_else(of_ledger);
+            self.looks = Some(looks.saturating_sub(1));
+            if looks == 0 {
+                self.search();
+            }
+        }
+        self.has_adopted != Some(false) && self.is_no_item(name) && self.search()
+    }
+
+    fn is_no_item(&self, name: &RepositoryName) -> bool {
+        let LeftAlone { collection, .. } = *self;
+        collection.root().glance(&[name.as_str(), layout::SIDECAR].join("/")).is_none()
+            && collection.item(name).is_ok_and(|it| it.is_no_item(collection).unwrap_or(false))
+    }
+
+    /// Searches the ledger once. One that cannot be searched is no answer.
+    fn search(&mut self) -> bool {
+        let search = || self.collection.has_adopted().unwrap_or(true);
+        *self.has_adopted.get_or_insert_with(search)
     }
 }
 

@@ -59,6 +59,26 @@ impl Collection {
         Ok(self.replay()?.as_ref().is_some_and(|replay| replay.find(&name.folded()).is_some()))
     }
 
+    /// Whether an item may have been here before its line: adopted, or registered.
+    pub(in crate::collection) fn has_adopted(&self) -> Result<bool, PathError> {
+        let Some(dir) = self.ledger()? else { return Ok(true) };
+        // No text in a line looks like that: in texts, quotes are escaped.
+        let signs = [r#""command":"urepo adopt"#, r#""event":"registration""#];
+        let signs = signs.map(memchr::memmem::Finder::new);
+        let mut found = false;
+        chain::visit_from(&dir, chain::Position::default(), |line| {
+            found = found || signs.iter().any(|sign| sign.find(line).is_some());
+        })?;
+        Ok(found)
+    }
+
+    /// The bytes of the ledger.
+    pub(in crate::collection) fn ledger_bytes(&self) -> Result<u64, PathError> {
+        let Some(dir) = self.ledger()? else { return Ok(0) };
+        let bytes = |number| Ok(dir.stat(chain::file_name(number))?.map_or(0, |it| it.bytes));
+        chain::numbers(&dir)?.into_iter().map(bytes).sum()
+    }
+
     /// The years of which the ledger has items; `None` while it is lost.
     pub(super) fn recorded_years(&self) -> Result<Option<BTreeSet<String>>, PathError> {
         Ok(self.replay()?.as_ref().map(|replay| replay.years.clone()))

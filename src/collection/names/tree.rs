@@ -1,6 +1,6 @@
 //! The names of one prefix on disk, for comparison with its memory.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,14 @@ pub(in crate::collection) struct PrefixTree<'a> {
     pub(in crate::collection) collection: Option<&'a Collection>,
     /// The directories of the subsystem, once there are some.
     directories: OnceCell<Vec<PathBuf>>,
+    /// The last year in which a name was looked for, in each of them where there is one.
+    year: RefCell<(String, Vec<Option<Dir>>)>,
 }
 
 impl<'a> PrefixTree<'a> {
     pub(in crate::collection) fn new(root: &'a Dir, prefix: Prefix) -> PrefixTree<'a> {
-        let directories = OnceCell::new();
-        PrefixTree { root, prefix, mirrors: &[], collection: None, directories }
+        let (directories, year) = (OnceCell::new(), RefCell::default());
+        PrefixTree { root, prefix, mirrors: &[], collection: None, directories, year }
     }
 
     /// The names in `collection`, and those that its ledger has recorded.
@@ -157,12 +159,23 @@ impl Names for PrefixTree<'_> {
     }
 
     fn is_taken(&self, date: Instant) -> Result<bool, PathError> {
-        let shortest = date.suffix();
+        let suffix = date.suffix();
+        let (year, shortest) = suffix.split_once('/').unwrap_or_default();
         // A foreign name may spell out seconds that the shortest form omits.
         let longer = format!("{shortest}.00");
-        for directory in self.cached_directories()? {
-            for suffix in [&shortest, &longer] {
-                if self.root.stat(directory.join(suffix))?.is_some() {
+        let directories = self.cached_directories()?;
+        let mut last = self.year.borrow_mut();
+        if last.0 != year || last.1.len() != directories.len() {
+            *last = (year.to_owned(), directories.iter().map(|_| None).collect());
+        }
+        for (directory, opened) in directories.iter().zip(&mut last.1) {
+            // Another process may make one that is missing.
+            if opened.is_none() {
+                *opened = self.root.open_dir_if_there(directory.join(year))?;
+            }
+            let Some(dir) = opened else { continue };
+            for leaf in [shortest, &longer] {
+                if dir.stat(leaf)?.is_some() {
                     return Ok(true);
                 }
             }
@@ -258,6 +271,18 @@ mod tests {
         let is_taken = |date: &str| names.is_taken(date.parse().unwrap()).unwrap();
         assert!(is_taken("2026-11-21T02:13:00Z") && is_taken("2026-11-21T02:14:00Z"));
         assert!(!is_taken("2026-11-21T02:15:00Z") && !is_taken("2026-11-21T02:13:01Z"));
+    }
+
+    #[test]
+    fn a_year_that_another_process_makes_is_seen() {
+        let tree = TestTree::new(&["example.org/a"]);
+        let names = tree.names();
+        let is_taken = || names.is_taken("2026-11-21T02:13:00Z".parse().unwrap()).unwrap();
+        assert!(!is_taken());
+        tree.make("example.org/a/2026");
+        assert!(!is_taken());
+        tree.make("example.org/a/2026/11.21.02.13");
+        assert!(is_taken());
     }
 
     #[test]

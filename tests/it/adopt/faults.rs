@@ -82,8 +82,8 @@ fn between_two_users() {
 }
 
 #[test]
-fn on_systems_that_lack_something() {
-    for system in System::LACKING {
+fn on_other_systems() {
+    for system in System::OTHERS {
         every_operation(Fault::Killed, system);
         every_operation(Fault::Once(rustix::io::Errno::IO), system);
     }
@@ -107,7 +107,7 @@ fn a_failure_met_by_several_threads_keeps_its_cause() {
 /// No sidecar is in place before its bytes are on the disk, none is told before it is.
 #[test]
 fn a_power_cut_takes_nothing_that_was_told() {
-    [System::Own, System::Network].into_iter().for_each(takes_nothing_that_was_told);
+    [System::Own, System::Network, System::Many].into_iter().for_each(takes_nothing_that_was_told);
 }
 
 fn takes_nothing_that_was_told(system: System) {

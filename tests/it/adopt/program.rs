@@ -279,3 +279,27 @@ fn no_item_becomes_an_original_that_another_collection_has() {
     assert!(ran.stderr.contains("the collection `gone` may have"), "{}", ran.stderr);
     world.run("adopt third --force missing").succeeded();
 }
+
+/// Where nothing was adopted, a person has made it, and a list shows it.
+#[test]
+fn what_is_left_alone_is_in_no_list() {
+    let world = program();
+    let beside = |item: &str, number: usize| format!("{}.{number:02}", &item[..item.len() - 3]);
+    let empty: Vec<_> = (0..60).map(|number| beside(PAPER, number)).collect();
+    for directory in &empty {
+        std::fs::create_dir_all(world.path("col").join(directory)).unwrap();
+    }
+    world.run("adopt col").succeeded();
+    let list = world.run("-c col list");
+    let listed: Vec<_> = list.succeeded().lines().collect();
+    assert!(listed.contains(&PAPER) && listed.len() == 5, "{listed:?}");
+    assert!(!world.run("-c col delete --all -n --force last").stdout.contains(&*empty[9]));
+
+    let world = Program::with_collection();
+    world.write("letter", "Dear all");
+    let item = world.run("-c archive new letter").line();
+    let year = item.rsplit_once('/').unwrap().0;
+    let made = format!("{year}/01.01.00.00");
+    std::fs::create_dir(world.path("archive").join(&made)).unwrap();
+    assert_eq!(world.run("-c archive list").succeeded(), format!("{made}\n{item}\n"));
+}

@@ -15,6 +15,10 @@ impl Watch for StopAtTheSync {
         }
         Ok(())
     }
+
+    fn few(&self) -> Option<usize> {
+        Some(0)
+    }
 }
 
 /// Ctrl-C ends both sides of a pipe, and what this side sees first is the end of its input.

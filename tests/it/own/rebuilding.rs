@@ -194,7 +194,7 @@ fn killed_at_any_operation_of_rebuilding() {
     for part in ["", "ledger"] {
         every_operation(Mode::Killed, System::Own, part);
     }
-    for system in System::LACKING {
+    for system in System::OTHERS {
         every_operation(Mode::Killed, system, "");
     }
 }

@@ -98,7 +98,9 @@ fn between_two_users() {
 /// and the swap is on the disk before anything is said.
 #[test]
 fn nothing_is_in_its_place_before_it_is_on_the_disk() {
-    [System::Own, System::Network].into_iter().for_each(nothing_relies_on_what_is_not_there);
+    [System::Own, System::Network, System::Many]
+        .into_iter()
+        .for_each(nothing_relies_on_what_is_not_there);
 }
 
 fn nothing_relies_on_what_is_not_there(system: System) {
@@ -167,8 +169,8 @@ fn too_few_descriptors_at_any_operation() {
 }
 
 #[test]
-fn on_systems_that_lack_something() {
-    for system in System::LACKING {
+fn on_other_systems() {
+    for system in System::OTHERS {
         every_operation(Mode::Killed, false, system);
         every_operation(Mode::Once(Errno::IO), true, system);
     }

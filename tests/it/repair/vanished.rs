@@ -143,7 +143,7 @@ fn a_file_that_no_donor_has_is_lost() {
 fn failures_at_any_operation() {
     every_operation(Mode::Killed, System::Own);
     every_operation(Mode::DISK, System::Own);
-    for system in System::LACKING {
+    for system in System::OTHERS {
         every_operation(Mode::Killed, system);
     }
 }

@@ -21,20 +21,23 @@ pub(crate) enum System {
     Network,
     /// A kernel of years ago.
     Old,
+    /// Those of this machine, where also few files are synced with the whole file system, as many are.
+    Many,
     /// This machine's kernel, and the file system with this magic number.
     Mounted(i128),
 }
 
 impl System {
-    /// The systems that lack something.
-    pub(crate) const LACKING: [System; 2] = [System::Network, System::Old];
+    /// The systems with other steps: those that lack something, and one that syncs everything at once.
+    pub(crate) const OTHERS: [System; 3] = [System::Network, System::Old, System::Many];
 
     /// The operations to let fail, one after the other: all of them, or some between those of the others.
     pub(crate) fn points(self) -> impl Iterator<Item = usize> {
         let (first, step) = match self {
             System::Own | System::Mounted(_) => (1, 1),
-            System::Network => (1, 4),
-            System::Old => (3, 4),
+            System::Network => (1, 6),
+            System::Old => (3, 6),
+            System::Many => (5, 6),
         };
         // Between two users, the faults are a sample of those of one.
         let step = if super::users::common().is_some() { 5 * step } else { step };
@@ -43,9 +46,8 @@ impl System {
 
     fn lacks(self, feature: Feature) -> Option<io::Error> {
         Some(match (self, feature) {
-            (System::Own | System::Mounted(_), _) | (System::Network, Feature::OpenBeneath) => {
-                return None;
-            }
+            (System::Own | System::Many | System::Mounted(_), _)
+            | (System::Network, Feature::OpenBeneath) => return None,
             (System::Network, _) => Errno::INVAL.into(),
             (System::Old, _) => Errno::NOSYS.into(),
         })
@@ -54,8 +56,12 @@ impl System {
     fn file_system(self) -> Option<i128> {
         match self {
             System::Mounted(magic) => Some(magic),
-            System::Own | System::Network | System::Old => None,
+            System::Own | System::Network | System::Old | System::Many => None,
         }
+    }
+
+    fn few(self) -> Option<usize> {
+        (self == System::Many).then_some(0)
     }
 }
 
@@ -168,6 +174,10 @@ impl Watch for Faults {
     fn file_system(&self) -> Option<i128> {
         self.system.file_system()
     }
+
+    fn few(&self) -> Option<usize> {
+        self.system.few()
+    }
 }
 
 /// Whether an operation leaves something else on the disk. What a lock leaves is for other tests.
@@ -213,6 +223,10 @@ impl Watch for Trace {
 
     fn file_system(&self) -> Option<i128> {
         self.1.file_system()
+    }
+
+    fn few(&self) -> Option<usize> {
+        self.1.few()
     }
 }
 

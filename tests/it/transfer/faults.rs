@@ -140,10 +140,10 @@ fn finish(pair: &Pair, case: Case, context: &str) {
 }
 
 #[test]
-fn on_systems_that_lack_something() {
+fn on_other_systems() {
     let refresh = Leaves::Stub;
     let leaving = Leaves::Copy;
-    for system in System::LACKING {
+    for system in System::OTHERS {
         let changed = Case { copied: true, changed: true, system, ..COPY };
         let onto_a_copy = Case { verb: Verb::Migrate, ..changed };
         every_operation(Case { system, ..COPY }, Mode::Once(Errno::IO));

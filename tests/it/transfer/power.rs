@@ -141,7 +141,7 @@ fn check_transfer(
     }
 }
 
-const SYSTEMS: [System; 2] = [System::Own, System::Network];
+const SYSTEMS: [System; 3] = [System::Own, System::Network, System::Many];
 
 #[test]
 fn of_a_copy() {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use urepo::collection::{Collection, Writer};
+use urepo::collection::{Collection, Event, Writer};
 use urepo::identity::RepositoryName;
 use urepo::promotion::{GivenUp, LostPart, PromotionError, Registrar};
 
@@ -101,7 +101,7 @@ impl Recover {
                 Ok(what) => {
                     count += 1;
                     let text = format!("{name}: {}", words(&what));
-                    let was = what.line.as_ref().and_then(|line| line.state());
+                    let was = what.line.as_ref().and_then(Event::state);
                     let was = was.as_ref().map(ToString::to_string);
                     report.outcome(
                         Item { was, ..Item::became(&name, "given_up") },
