@@ -162,6 +162,10 @@ impl<'c> collection::Change<Amendment<'c>> for Amender<'_> {
         AmendError::Interrupted
     }
 
+    fn follow(&self) {
+        self.sight.follow();
+    }
+
     fn plan(&self, amendment: &Amendment<'c>) -> Result<Planned, AmendError> {
         let item = self.collection.named_item(&amendment.name)?;
         let look = |own: &Holding| self.sight.look(item.name(), own);
@@ -187,7 +191,6 @@ impl<'c> collection::Change<Amendment<'c>> for Amender<'_> {
         if changing.is_empty() {
             return Ok(outcomes);
         }
-        self.sight.follow();
         let changing: Vec<_> =
             changing.into_iter().map(|(at, (it, planned))| (at, *it, *planned)).collect();
         if let Some(locks) = self.locks.filter(|locks| locks.cover(self.collection)) {

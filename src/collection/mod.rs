@@ -91,6 +91,8 @@ pub struct Collection {
     trash: Mutex<Option<trash::ListedTrash>>,
     /// The replay of the ledger, as far as it was read.
     replay: Mutex<Option<ledger::Replay>>,
+    /// The last line of the first item that was asked for, before a second one made a replay worth its time.
+    scan: Mutex<Option<ledger::Scan>>,
     /// The note of the head of the ledger outside of the collection, if the caller has a place for it.
     head_note: Option<ledger::HeadNote>,
     /// Appending to the ledger has failed: the next lines begin a new file.
@@ -158,6 +160,7 @@ impl Collection {
             index_path: None,
             trash: Mutex::default(),
             replay: Mutex::default(),
+            scan: Mutex::default(),
             is_ledger_unsure: Mutex::default(),
             head_note: None,
             reached: Mutex::default(),

@@ -16,7 +16,8 @@ impl Dir {
     /// Calls `visit` for everything below this directory, links not followed. It says whether to enter a
     /// directory, and after an error whether to go on with its other entries.
     ///
-    /// One directory is open at a time. A directory that was removed since it was listed is skipped.
+    /// One directory is open at a time. A directory that was removed since it was listed is skipped. This one was opened for
+    /// the walk: it is listed by its own descriptor, which has one position.
     pub(crate) fn walk<E>(
         &self,
         mut visit: impl FnMut(Met<'_>) -> Result<bool, E>,
@@ -39,7 +40,7 @@ impl Dir {
                     }
                 }
             };
-            let entries = match dir.entries() {
+            let entries = match dir.only_entries() {
                 Ok(entries) => entries,
                 Err(error) => {
                     visit(Met::Unlisted(&path, error))?;

@@ -6,7 +6,7 @@ use crate::custody::remedy::{Damage, Line, Place};
 use crate::custody::{Has, Holding};
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::Seal;
+use crate::sidecar::{Seal, SidecarError};
 
 /// The item `name` in those of `collections` that can be read. What cannot be read is not in sight: `unread` gets its place in
 /// `collections` and the reason. The payload is not read: damage to its bytes is for the caller to add.
@@ -59,6 +59,10 @@ fn directory(
             return Ok((None, None));
         }
         Err(error @ CollectionError::NoSidecar { .. }) => return Err(error),
+        // A later urepo reads it: nothing here replaces it.
+        Err(error @ CollectionError::Sidecar { cause: SidecarError::NewerFormat { .. }, .. }) => {
+            return Err(error);
+        }
         // The payload of another item is none of this one.
         Err(CollectionError::OtherSidecar { .. }) => return Ok((None, Some(Damage::Stranger))),
         Err(_) if item.has_payload()? => return Ok((None, Some(Damage::Sidecar))),

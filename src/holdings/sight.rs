@@ -69,6 +69,12 @@ impl<'a> Sight<'a> {
         std::mem::take(&mut self.unseen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Reads the ledger of `own` and those of the neighbours on to their ends. An error is met again with an item.
+    pub(crate) fn follow_with(&self, own: &Collection) {
+        let _ = own.follow_ledger();
+        self.follow();
+    }
+
     /// Reads the ledgers of the neighbours on to their ends, as far as they can be read: once a group of items.
     pub(crate) fn follow(&self) {
         for neighbour in &self.neighbours {

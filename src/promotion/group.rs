@@ -10,7 +10,7 @@ use crate::collection::{
     ReadSidecar, Rewrite, StoredItem, carry_out, lock_changes_with,
 };
 use crate::custody::{self, Has, Permit};
-use crate::holdings::with_line;
+use crate::holdings::with_line_read;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::sidecar::{Sidecar, SidecarText};
@@ -85,7 +85,7 @@ impl Registrar<'_> {
         let item = self.collection.named_item(name)?;
         let read = item.read_sidecar()?;
         let own = item.holding(&read, self.collection.id())?;
-        let mut seen = with_line(self.collection, item.name(), &own)?;
+        let mut seen = with_line_read(self.collection, item.name(), &own)?;
         let elsewhere = loss.sight.see(name, &own.at);
         let is_holder = |other: &&Collection| {
             elsewhere.iter().any(|it| it.is_in_place() && it.at == other.id())
@@ -137,6 +137,10 @@ impl<'l> Change<&RepositoryName> for Promoting<'_, 'l> {
 
     fn interrupted() -> PromotionError {
         PromotionError::Interrupted
+    }
+
+    fn follow(&self) {
+        self.loss.sight.follow_with(self.registrar.collection);
     }
 
     fn plan(&self, name: &&RepositoryName) -> Result<Option<Proven<'l>>, PromotionError> {

@@ -46,6 +46,10 @@ impl<'o> Change<&RepositoryName> for Deletion<'_, 'o> {
         RemovalError::Interrupted
     }
 
+    fn follow(&self) {
+        self.order.sight.follow_with(self.remover.collection);
+    }
+
     fn plan(&self, name: &&RepositoryName) -> Result<Planned<'o>, RemovalError> {
         let Remover { collection, caller: Caller { progress, interrupt, .. }, .. } = *self.remover;
         let item = collection.named_item(name)?;

@@ -4,7 +4,7 @@ use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
 use crate::collection::{Collection, ReadSidecar, StoredItem};
 use crate::custody::{Deletion, Has, Permit, Refusal};
-use crate::holdings::{Sight, with_line};
+use crate::holdings::{Sight, with_line_read};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -165,25 +165,25 @@ fn step(
     sight: &Sight<'_>,
 ) -> Result<(Step, Permit, Option<Instant>), RemovalError> {
     let name = item.name();
-    match (record.sidecar.state, item.has_payload()?) {
-        (State::Deleted, true) => {
+    match record.sidecar.state {
+        State::Deleted if item.has_payload()? => {
             return Ok((Step::Clear, Permit::keep(&record.sidecar.custody), None));
         }
-        (State::Deleted, false) => {
+        State::Deleted => {
             return Err(RemovalError::AlreadyDeleted { name: name.clone() });
         }
-        (State::Elsewhere, _) => {
+        State::Elsewhere => {
             let holder = record.sidecar.custody.holder().to_owned();
             let refusal = sight.named(&[collection], Refusal::Elsewhere { holder });
             return Err(RemovalError::refused(name, refusal));
         }
-        (State::Original | State::Copy, _) => {}
+        State::Original | State::Copy => {}
     }
     let mut own = item.holding(record, collection.id())?;
     if own.has == Has::Damaged {
         own.has = Has::Payload;
     }
-    let mut seen = with_line(collection, name, &own)?;
+    let mut seen = with_line_read(collection, name, &own)?;
     if own.is_own() {
         seen.extend(sight.look(name, &own));
     }

@@ -10,7 +10,7 @@ use super::{DamageRule, RemovalError, Restoration, proof};
 use crate::collection::{Collection, CollectionError, Names, ReadSidecar, StoredItem, Trashed};
 use crate::custody::{self, Permit, Refusal};
 use crate::disk::{Dir, PathError};
-use crate::holdings::with_line;
+use crate::holdings::with_line_read;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
         }
         let mut own = item.holding(record, self.collection.id())?;
         own.has = custody::Has::Tombstone;
-        let mut seen = with_line(self.collection, item.name(), &own)?;
+        let mut seen = with_line_read(self.collection, item.name(), &own)?;
         seen.extend(self.restoration.sight.see(item.name(), &own.at));
         let permit = Permit::restore(&own, &seen, self.collection.custody_id()?);
         permit.map(Some).map_err(|refusal| {

@@ -115,6 +115,10 @@ impl<'r> Change<&RepositoryName> for Restoring<'r> {
         RemovalError::Interrupted
     }
 
+    fn follow(&self) {
+        self.search.restoration.sight.follow_with(self.remover.collection);
+    }
+
     // Other processes need not wait while every byte is read; their changes are taken into account afterwards.
     fn plan(&self, name: &&RepositoryName) -> Result<RestoreSource<'r>, RemovalError> {
         let mut source = self.search.find(name)?;

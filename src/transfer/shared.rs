@@ -59,8 +59,8 @@ impl<'a> Shared<'a> {
 
     /// Reads the ledgers of both sides and of the neighbours on to their ends. An error is met again with an item.
     pub(super) fn follow_ledgers(&self) {
-        let _ = self.from.follow_ledger().and_then(|()| self.to.follow_ledger());
-        self.sight.follow();
+        let _ = self.from.follow_ledger();
+        self.sight.follow_with(self.to);
     }
 
     pub(super) fn deliver(&self, number: usize, ready: Prepared) {

@@ -308,7 +308,7 @@ fn behind() -> Failure {
         .hint("repeat the command when the memory that is named above can be read and written")
 }
 
-/// Builds the index anew. Returns the number of items, and a failure if some could not be read.
+/// Rebuilds the index. Returns the number of items, and a failure if some could not be read.
 fn build_index(
     context: &Context,
     collection: &Collection,

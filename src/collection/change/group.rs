@@ -47,6 +47,9 @@ pub(crate) trait Change<W> {
     /// The error of an item that is not begun because a stop was requested.
     fn interrupted() -> Self::Error;
 
+    /// Reads on what all plans of a group ask: the ledgers of the collections in sight.
+    fn follow(&self);
+
     /// Plans the change of an item.
     fn plan(&self, wanted: &W) -> Result<Self::Planned, Self::Error>;
 
@@ -144,6 +147,9 @@ pub(crate) fn carry_out<W, C: Change<W>>(
             close(change, caller, std::mem::take(&mut group), report)?;
             names.clear();
             files = 0;
+        }
+        if group.is_empty() {
+            change.follow();
         }
         let planned =
             if caller.interrupt.requested() { Err(C::interrupted()) } else { change.plan(&wanted) };

@@ -146,6 +146,12 @@ impl Links {
         *self = Links { computed: if is_whole { sum } else { computed }, stated: sum };
         is_whole
     }
+
+    /// Goes on after `line` without computing its sum.
+    fn pass(&mut self, line: &[u8]) {
+        let sum = parts(line).map_or(0, |(_, sum)| sum);
+        *self = Links { computed: sum, stated: sum };
+    }
 }
 
 /// Reads the ledger from its first line on, and further when it has grown.
@@ -168,8 +174,14 @@ impl ChainReader {
     }
 
     /// Calls `visit` for each whole line that was added since the last call, with its position. Headers are lines as well.
-    pub(super) fn read_on(
+    pub(super) fn read_on(&mut self, visit: impl FnMut(Position, &[u8])) -> Result<(), PathError> {
+        self.read_some(|_| true, visit)
+    }
+
+    /// The same with the lines that are `wanted`. Of the others, the sum is taken as it is stated.
+    pub(super) fn read_some(
         &mut self,
+        wanted: impl Fn(&[u8]) -> bool,
         mut visit: impl FnMut(Position, &[u8]),
     ) -> Result<(), PathError> {
         for number in numbers(&self.dir)? {
@@ -187,7 +199,9 @@ impl ChainReader {
                 if is_over {
                     return;
                 }
-                if links.follow(line) {
+                if !wanted(line) {
+                    links.pass(line);
+                } else if links.follow(line) {
                     visit(Position { file: number, offset }, line);
                 } else {
                     *damaged += 1;

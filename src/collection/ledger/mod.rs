@@ -31,6 +31,7 @@ mod imported;
 mod rebuild;
 mod recall;
 mod replay;
+mod scan;
 
 use std::path::Path;
 use std::sync::PoisonError;
@@ -51,6 +52,7 @@ pub use imported::ImportedSource;
 pub(crate) use imported::{IMPORTED, SOURCE};
 pub(super) use rebuild::{Found, registration};
 pub(super) use replay::Replay;
+pub(super) use scan::Scan;
 
 /// The ledger in `own`, unless it is lost: it has a file at least.
 pub(super) fn ledger_in(own: &Dir) -> Result<Option<Dir>, PathError> {

@@ -1,10 +1,12 @@
 //! Asking the ledger about items, also those that are not here.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::{MutexGuard, PoisonError};
 
 use super::chain::{self, ChainReader};
 use super::replay::{LineHead, Replay};
+use super::scan::Scan;
 use super::{Collection, Event};
 use crate::collection::CollectionError;
 use crate::custody::CustodyId;
@@ -15,7 +17,10 @@ use crate::layout;
 impl Collection {
     /// The last line of the ledger about what this collection has of the item `name`.
     pub fn last_record(&self, name: &RepositoryName) -> Result<Option<Event>, PathError> {
-        self.last_record_in(name, self.replay()?)
+        match self.scanned(name)? {
+            ControlFlow::Break(line) => Ok(line),
+            ControlFlow::Continue(()) => self.last_record_in(name, self.replay()?),
+        }
     }
 
     /// The same by the ledger as far as this process has read it, which asks the disk for the line alone. Each change reads to
@@ -24,7 +29,34 @@ impl Collection {
         &self,
         name: &RepositoryName,
     ) -> Result<Option<Event>, PathError> {
-        self.last_record_in(name, self.replay_read()?)
+        match self.scanned(name)? {
+            ControlFlow::Break(line) => Ok(line),
+            ControlFlow::Continue(()) => self.last_record_in(name, self.replay_read()?),
+        }
+    }
+
+    /// The last line about the item `name`, if that is the first item that this process asks for. It goes on if a replay is
+    /// there, or is needed.
+    fn scanned(&self, name: &RepositoryName) -> Result<ControlFlow<Option<Event>>, PathError> {
+        if self.replay.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
+        let stat = self.own()?.map_or(Ok(None), |own| own.stat(layout::LEDGER))?;
+        let is_followed = match (scan.as_mut(), stat) {
+            (_, None) => return Ok(ControlFlow::Continue(())),
+            (Some(scan), Some(_)) if !scan.is_about(&name.folded()) => {
+                return Ok(ControlFlow::Continue(()));
+            }
+            (Some(scan), Some(stat)) => scan.follow(stat.identity)?,
+            (None, Some(_)) => false,
+        };
+        if !is_followed {
+            let Some(dir) = self.ledger()? else { return Ok(ControlFlow::Continue(())) };
+            *scan = Scan::of(dir, name)?;
+        }
+        let line = scan.as_ref().map(Scan::line);
+        Ok(line.map_or(ControlFlow::Continue(()), ControlFlow::Break))
     }
 
     fn last_record_in(

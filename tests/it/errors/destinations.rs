@@ -36,7 +36,7 @@ fn that_are_links_at_the_year() {
         symlink("../../../elsewhere", prefix.join(year.to_string())).unwrap();
     }
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
-error: cannot inspect `[WORLD]/archive/example.org/archive/20[..]`
+error: cannot open the directory `[WORLD]/archive/example.org/archive/20[..]`
 caused by: Not a directory (os error 20)
 
 "#]]);
