@@ -45,7 +45,9 @@ impl Collection {
         let stat = self.own()?.map_or(Ok(None), |own| own.stat(layout::LEDGER))?;
         let is_followed = match (scan.as_mut(), stat) {
             (_, None) => return Ok(ControlFlow::Continue(())),
-            (Some(scan), Some(_)) if !scan.is_about(&name.folded()) => {
+            (Some(known), Some(_)) if !known.is_about(&name.folded()) => {
+                // Its files are open, and the limit may be low.
+                *scan = None;
                 return Ok(ControlFlow::Continue(()));
             }
             (Some(scan), Some(stat)) => scan.follow(stat.identity)?,

@@ -43,21 +43,21 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `state`: `Lost` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     world.write(&path, b"\xff\xfe");
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: byte 0 is not UTF-8
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     world.write(&path, whole.replace("\"a.txt\"", "\"../a.txt\""));
     refuses(&world, "-c archive manifest 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `path`: `../a.txt` is not a path below the payload
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     std::fs::remove_file(world.path(&path)).unwrap();
