@@ -63,7 +63,7 @@ hint: only payload without a sealed sidecar is left: `urepo -c archive repair ex
     std::fs::remove_file(world.path(&path)).unwrap();
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
@@ -74,17 +74,17 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     refuses(&world, "-c archive manifest --root 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
     refuses(&world, "-c archive manifest --root --all", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: `urepo -c archive verify --quick example.org/archive/2026/11.21.02.13` lists every problem of this item
+hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 error: 1 of 1 item could not be read
 hint: each is named above, with its reason
 
