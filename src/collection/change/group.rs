@@ -19,8 +19,9 @@ use crate::collection::{
     Trashed, Writer, items_at_a_time,
 };
 use crate::custody::Permit;
-use crate::disk::{PathError, Version};
+use crate::disk::{Dir, PathError, Version};
 use crate::identity::RepositoryName;
+use crate::layout;
 use crate::sidecar::{NewText, Sidecar};
 
 /// Limit on the files of the items of one group: the lists of their files may be in memory.
@@ -278,7 +279,19 @@ impl Writer {
         let missing = self.missing_lines(collection, &items)?;
         let trash = collection.ensure_trash()?;
         let announced = self.announce(swaps.iter().map(|it| it.item.name()))?;
-        let swap = |it: &Swap<'_>| it.item.swap(&trash, it.entry.path());
+        // Most items of a group are of one year.
+        let mut last: Option<(PathBuf, Dir)> = None;
+        let mut swap = |it: &Swap<'_>| {
+            let (path, leaf) = layout::item_place(it.item.name());
+            let (_, year) = match last.take() {
+                Some(known) if known.0 == path => last.insert(known),
+                _ => {
+                    let year = collection.root().open_dir(&path)?;
+                    last.insert((path, year))
+                }
+            };
+            it.item.swap_in((&*year, &leaf), &trash, it.entry.path())
+        };
         let mut ends: Ends = swaps.iter().map(|it| swap(it).map_err(Into::into)).collect();
         let synced = collection.sync_swapped(swaps.iter().map(|it| it.item.name()));
         end((announced, missing), &items, &mut ends, synced, |events| {

@@ -247,13 +247,24 @@ impl LockedItem<'_> {
         from: &Dir,
         at: &Path,
     ) -> Result<(), PathError> {
-        let (collection, (year, leaf)) = (self.collection(), self.place()?);
-        if from.exchange(at, &year, &leaf)? {
+        let (year, leaf) = self.place()?;
+        self.swap_in((&year, &leaf), from, at)
+    }
+
+    /// The same with the open parent of this item, and its name there.
+    pub(in crate::collection::change) fn swap_in(
+        &self,
+        (year, leaf): (&Dir, &Path),
+        from: &Dir,
+        at: &Path,
+    ) -> Result<(), PathError> {
+        let collection = self.collection();
+        if from.exchange(at, year, leaf)? {
             return Ok(());
         }
-        let aside = collection.set_aside(self.name(), &year, &leaf)?;
-        if let Err(error) = from.rename_new(at, &year, &leaf) {
-            collection.put_back(&aside, &year, &leaf)?;
+        let aside = collection.set_aside(self.name(), year, leaf)?;
+        if let Err(error) = from.rename_new(at, year, leaf) {
+            collection.put_back(&aside, year, leaf)?;
             return Err(error);
         }
         year.sync()?;
