@@ -32,6 +32,8 @@ pub(crate) struct Known {
     pub(crate) missing: Vec<Missing>,
     /// Their names.
     pub(crate) missing_names: Vec<String>,
+    /// Other roots of the first collection, such as backups.
+    pub(crate) twins: Vec<Collection>,
 }
 
 /// A collection of the settings that cannot be opened.
@@ -213,6 +215,7 @@ impl Known {
                      aside; `urepo recover --new-id` in one of them makes another collection of it"
                 ),
             });
+            self.twins.push(collection);
         }
         Ok(())
     }

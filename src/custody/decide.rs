@@ -147,6 +147,13 @@ pub(super) fn may_change(own: &Holding, seen: &[Holding]) -> Result<(), Refusal>
     if !own.is_own() {
         return Err(Refusal::Copy { holder: holder() });
     }
+    // What was put into the directory by hand, and does not follow the ledger's line, is taken in by a person.
+    let is_foreign = |line: &Holding| {
+        line.at == own.at && !line.is_in_place() && line.rank() < own.rank() && !own.covers(line)
+    };
+    if let Some(line) = seen.iter().find(|it| is_foreign(it)) {
+        return Err(Refusal::Fork { at: line.at.clone() });
+    }
     stands(own, seen)
 }
 
@@ -329,15 +336,22 @@ pub(super) fn promote<'a>(
             Refusal::HolderUnseen { holder }
         });
     }
-    // A newest state that is nowhere in sight is lost, and not one of two lines: a person accepts the loss by its name.
     if given_up.is_empty()
-        && let Some(speaks) = speaking(seen)
-        && !speaks.is_in_place()
-        && speaks.highest.rank() > own.rank()
-        && !own.covers(speaks.highest)
-        && !lost.contains(&speaks.highest.custody.holder())
+        && let Some(top) = speaking(seen)
+        && top.highest.rank() > own.rank()
+        && !own.covers(top.highest)
+        && !lost.contains(&top.highest.custody.holder())
     {
-        return Err(Refusal::Newer { at: speaks.highest.at.clone() });
+        let at = top.highest.at.clone();
+        if top.is_deletion() {
+            // The deletion itself is given up.
+            if !top.is_in_place() && discard == Discard::Refuse {
+                return Err(Refusal::GivesUp { at: vec![at] });
+            }
+        } else if !seen.iter().any(|it| it.has_contents_of(top.highest)) {
+            // Contents that nobody has are lost, and not one of two lines: a person accepts the loss by its name.
+            return Err(Refusal::Newer { at });
+        }
     }
     if !given_up.is_empty() && discard == Discard::Refuse {
         return Err(Refusal::GivesUp { at: given_up });

@@ -7,7 +7,7 @@ use super::plan::{Decision, SidecarAction};
 use crate::custody::{self, Custody, CustodyId, Holding, Permit, Speaking};
 use crate::identity::Instant;
 use crate::item::{State, Totals};
-use crate::sidecar::{Amended, Files, NewText, Removal, Sidecar};
+use crate::sidecar::{Access, AccessLevel, Amended, Files, NewText, Removal, Sidecar};
 
 /// The stub or tombstone of the item of `facts`, with the custody that speaks among `seen`. Its description is that of the
 /// holding with this custody, or else of any other that can be read: a ledger has none.
@@ -107,7 +107,8 @@ fn nameless(facts: &Facts, custody: &Custody) -> Sidecar {
         described: None,
         target: None,
         transferable: true,
-        access: crate::sidecar::Access::default(),
+        // It may have been closed, and nobody opens by accident what was.
+        access: Access { level: AccessLevel::Closed, allow: Vec::new() },
         custody: custody.clone(),
         metadata: crate::sidecar::Metadata::default(),
         relations: crate::sidecar::Relations::default(),

@@ -102,13 +102,14 @@ impl Recover {
             return self.accept_losses(context, &collection);
         }
         let mut report = Report::new(context, "finished", false);
-        let given_up = if self.accept_loss {
+        let (given_up, undecided) = if self.accept_loss {
             self.accept_all_losses(context, &collection, &mut report)?
         } else {
-            0
+            (0, 0)
         };
         if context.global.dry_run {
-            return self.plan(context, &collection, &mirrors);
+            self.plan(context, (&collection, &mirrors), given_up > 0)?;
+            return still_undecided(undecided).map_or(Ok(()), Err);
         }
         let waiter = context.waiter();
         let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
@@ -117,7 +118,8 @@ impl Recover {
         let corrected = self.accept_loss.then(|| ledger::correct(context, &collection));
         let corrected = corrected.transpose()?;
         let accepted = self.restored.then(|| ledger::restored(&collection)).transpose()?;
-        let Recovered { removed, failed, foreign } = recover(&collection, &context.agent, &waiter)?;
+        let Recovered { removed, failed, recorded, foreign } =
+            recover(&collection, &context.agent, &waiter)?;
         let kept = failed.len() as u64;
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
@@ -141,20 +143,10 @@ impl Recover {
             });
         }
         let left = left::report(context, &collection, &mirrors, &[])?;
-        let mut closing = Vec::new();
-        if given_up > 0 {
-            let items = human::count(given_up, "item");
-            closing.push(format!("gave up what is lost of {items}"));
-            report.count("given_up", given_up);
-        }
-        if finished > lined_up.len() as u64 {
-            let ended = human::count(finished - lined_up.len() as u64, "migration");
-            closing.push(format!("ended {ended}"));
-        }
-        if !lined_up.is_empty() {
-            let items = human::count(lined_up.len() as u64, "item");
-            closing.push(format!("brought {items} into line"));
-        }
+        let counts = [given_up, finished - lined_up.len() as u64, lined_up.len() as u64];
+        let mut closing = in_words(counts, recorded as u64);
+        report.count("given_up", given_up);
+        report.count("recorded", recorded as u64);
         match removed.len() as u64 {
             0 if kept > 0 => closing.push("nothing was removed".to_owned()),
             0 => {}
@@ -162,7 +154,7 @@ impl Recover {
         }
         closing.extend(left_over(left));
         report.summary.counts.items = finished;
-        report.summary.counts.failed += pending;
+        report.summary.counts.failed += pending + undecided;
         report.count("removed", removed.len() as u64);
         report.count("kept", kept);
         report.summary.messages = Some(notices.iter().map(ToString::to_string).collect());
@@ -182,39 +174,50 @@ impl Recover {
         if self.restored {
             closing.push("accepted the ledger, and raised the memories".to_owned());
         }
-        if closing.is_empty() {
+        // What is missing since a backup was put back is not known here.
+        let put_back = context.check_ledger(&collection).err();
+        if closing.is_empty() && put_back.is_none() {
             closing.push(NOTHING.to_owned());
         }
         report.finish(End {
             partial: still_pending(pending, kept)
                 .or_else(|| is_behind.then(behind))
                 .or_else(|| self.unproven(unproven))
+                .or_else(|| still_undecided(undecided))
+                .or(put_back)
                 .or(unread),
-            closing: Some(closing.join("\n")),
+            closing: Some(closing.join("\n")).filter(|closing| !closing.is_empty()),
             ..End::default()
         })
     }
 }
 
 impl Recover {
-    /// Gives up all that is lost, once a person has seen the list. Returns the number of items.
+    /// Gives up all that is lost, once a person has seen the list. Returns the number of items, and of those that stay because
+    /// they cannot be read everywhere, or are in a backup.
     fn accept_all_losses(
         &self,
         context: &Context,
         collection: &Collection,
         report: &mut Report<'_>,
-    ) -> Result<u64, Failure> {
-        let others = context.known_besides(collection, &self.others)?.collections;
+    ) -> Result<(u64, u64), Failure> {
+        let known = context.known_besides(collection, &self.others)?;
         if !context.global.dry_run {
             collection.rebuild(&context.agent, &context.waiter())?;
         }
-        let losses = self.all_losses(context, collection, &others)?;
+        let (losses, undecided) = self.all_losses(context, collection, &known)?;
         self.agree(context, &losses)?;
-        self.give_up(context, (collection, &others), losses, report)
+        let given_up = self.give_up(context, (collection, &known.collections), losses, report)?;
+        Ok((given_up, undecided))
     }
 
     /// Says what the run would do.
-    fn plan(&self, context: &Context, collection: &Collection, mirrors: &[Collection]) -> Done {
+    fn plan(
+        &self,
+        context: &Context,
+        (collection, mirrors): (&Collection, &[Collection]),
+        mut has_plan: bool,
+    ) -> Done {
         let mut unproven = 0;
         if self.accept_loss {
             ledger::tell_plan(context, collection)?;
@@ -226,9 +229,11 @@ impl Recover {
         if self.restored {
             let accepted = ledger::restored(collection)?;
             ledger::tell_restored(context, collection, &accepted, mirrors.is_empty())?;
+            has_plan = true;
         }
         let (planned, _) = self.line_up(context, collection, mirrors)?;
-        tell_plan(context, collection, (mirrors, self.index), planned)?;
+        has_plan |= unproven > 0 || !planned.is_empty();
+        tell_plan(context, collection, (mirrors, self.index), (planned, has_plan))?;
         self.unproven(unproven).map_or(Ok(()), Err)
     }
 
@@ -308,6 +313,25 @@ fn behind() -> Failure {
         .hint("repeat the command when the memory that is named above can be read and written")
 }
 
+/// The lines about items: of how many something was given up, how many migrations ended, how many items were brought into line,
+/// and how many lines of the ledger were added.
+fn in_words([given_up, ended, lined_up]: [u64; 3], recorded: u64) -> Vec<String> {
+    let items = |count| human::count(count, "item");
+    let lines = [
+        (given_up, format!("gave up what is lost of {}", items(given_up))),
+        (ended, format!("ended {}", human::count(ended, "migration"))),
+        (lined_up, format!("brought {} into line", items(lined_up))),
+        (recorded, format!("recorded {}, whose lines the ledger lacked", items(recorded))),
+    ];
+    lines.into_iter().filter(|(count, _)| *count > 0).map(|(_, line)| line).collect()
+}
+
+fn still_undecided(count: u64) -> Option<Failure> {
+    let items = human::count(count, "item");
+    (count > 0)
+        .then(|| Failure::new(Exit::Partial, format!("{items} named above stay as they are")))
+}
+
 /// Rebuilds the index. Returns the number of items, and a failure if some could not be read.
 fn build_index(
     context: &Context,
@@ -327,12 +351,11 @@ fn tell_plan(
     context: &Context,
     collection: &Collection,
     (mirrors, builds_index): (&[Collection], bool),
-    mut planned: Vec<RepositoryName>,
+    (mut planned, has_plan): (Vec<RepositoryName>, bool),
 ) -> Done {
     let printer = &context.printer;
     let (migrations, left) = (interrupted(collection)?.items, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
-    let has_plan = !planned.is_empty();
     planned.extend(migrations.iter().map(|open| open.name.clone()));
     let remaining = left::report(context, collection, mirrors, &planned)?;
     if printer.json {

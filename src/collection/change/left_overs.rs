@@ -39,6 +39,8 @@ pub struct Recovered {
     pub removed: Vec<LeftOver>,
     /// Why the others stay: they may belong to another user.
     pub failed: Vec<CollectionError>,
+    /// The number of items whose lines were missing, and were added.
+    pub recorded: usize,
     /// Items above lines that they do not follow: a person decides whether they are recorded.
     pub foreign: Vec<Correction>,
 }
@@ -227,17 +229,18 @@ pub fn recover(
     let mut removed = left_overs(collection)?;
     let staging = own.ensure_dir(layout::STAGING)?;
     let mut failed = collection.remove_left_overs(&staging, agent, waiter.clock);
-    let mut foreign = Vec::new();
-    let recorded = collection.record_what_is_there(agent, waiter.clock);
-    let recorded =
-        recorded.map(|found| foreign.extend(found.into_iter().map(Correction::of_unlogged)));
-    failed.extend(unless_full(recorded).err());
+    let (mut recorded, mut foreign) = (0, Vec::new());
+    let found = collection.record_what_is_there(agent, waiter.clock).map(|(count, found)| {
+        recorded = count;
+        foreign.extend(found.into_iter().map(Correction::of_unlogged));
+    });
+    failed.extend(unless_full(found).err());
     if let Err(error) = collection.remove_partial(&mut failed) {
         failed.push(error.into());
     }
     let kept = left_overs(collection)?;
     removed.retain(|found| kept.iter().all(|kept| kept.path != found.path));
-    Ok(Recovered { removed, failed, foreign })
+    Ok(Recovered { removed, failed, recorded, foreign })
 }
 
 /// Writers share the lock, so it does not name them; their stages do, unless their runs were killed.

@@ -79,7 +79,7 @@ impl Collection {
     }
 
     /// Records the items that have no line, copied in by hand or published before a power cut, and the states that follow
-    /// those of their lines. No other process writes. Returns the items above lines that they do not follow.
+    /// those of their lines. No other process writes. Returns their number, and the items above lines that they do not follow.
     ///
     /// An Original that was given up, and is here, is not recorded: a person may have put it back, and another collection
     /// may hold it.
@@ -87,17 +87,20 @@ impl Collection {
         &self,
         agent: &Agent,
         clock: &dyn Clock,
-    ) -> Result<Vec<Unlogged>, CollectionError> {
+    ) -> Result<(usize, Vec<Unlogged>), CollectionError> {
         let (mut recorded, mut foreign, mut events) = (Ok(()), Vec::new(), Vec::new());
+        let mut found_here = 0;
         let flow = self.discrepancies(
             &Names::default(),
             (Writers::None, States::Compared),
             &mut |found| {
                 match found {
                     Discrepancy::Unrecorded(names) => {
+                        found_here += names.len();
                         recorded = self.record_found(&names, agent, clock);
                     }
                     Discrepancy::Unlogged(unlogged) if unlogged.is_continued => {
+                        found_here += 1;
                         events.push(unlogged.missing_line(clock.now(), agent));
                     }
                     Discrepancy::Unlogged(unlogged) => foreign.push(*unlogged),
@@ -107,7 +110,10 @@ impl Collection {
             },
         );
         let logged = self.log(&events);
-        flow.map_err(CollectionError::from).and(recorded).and(logged).map(|()| foreign)
+        flow.map_err(CollectionError::from)
+            .and(recorded)
+            .and(logged)
+            .map(|()| (found_here, foreign))
     }
 
     pub(super) fn discrepancies(

@@ -11,7 +11,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::in_sight::InSight;
 
-/// Reports the remedies of what is damaged, behind or ceded in `collection`, by its ledger and by `others`, but for the items
+/// Reports the remedies of what is damaged, behind or ceded in `collection`, by its ledger, `others` and the collections of the settings, but for the items
 /// `planned`. Returns the number of these items.
 pub(super) fn report(
     context: &Context,
@@ -25,13 +25,16 @@ pub(super) fn report(
     for other in others {
         all.push(context.open(other.path())?);
     }
-    let at_odds = items_at_odds(context, &all.iter().collect::<Vec<_>>())?;
+    let is_new = |it: &&Collection| all.iter().all(|known| known.id() != it.id());
+    let neighbours: Vec<_> = known.collections.iter().filter(is_new).collect();
+    let at_odds: Vec<_> = all.iter().chain(neighbours.iter().copied()).collect();
+    let at_odds = items_at_odds(context, &at_odds)?;
     let left = at_odds.into_iter().filter(|name| !planned.contains(name));
     let left: BTreeMap<_, _> = left.map(|name| (name, Vec::new())).collect();
     let in_sight = InSight::of_all(
         context,
         Some(collection.id().to_owned()),
-        all.iter().chain(&known.collections),
+        all.iter().chain(neighbours),
         &known.missing_names,
     );
     in_sight.report(&left)?;

@@ -10,10 +10,12 @@ use super::{Recover, left};
 use crate::cli::command::given_up;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::known::Known;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, human};
+use crate::cli::{Done, human, shell};
 
 /// The items of which something is lost, and what.
 type Losses = Vec<(RepositoryName, GivenUp)>;
@@ -21,9 +23,13 @@ type Losses = Vec<(RepositoryName, GivenUp)>;
 impl Recover {
     /// Gives up what is lost of the named items, after a person has seen what.
     pub(super) fn accept_losses(&self, context: &Context, collection: &Collection) -> Done {
-        let names = self.named(collection)?;
+        let mut names = self.named(collection)?;
         let mut report = Report::new(context, "given up", names.len() == 1);
-        let others = context.known_besides(collection, &self.others)?.collections;
+        let known = context.known_besides(collection, &self.others)?;
+        for (name, twin) in saved(collection, &known, &mut names) {
+            let _ = report.failed(name.as_str(), kept_in(&name, twin));
+        }
+        let others = known.collections;
         let losses = judged(context, (collection, &others), names, |name, error| {
             report.failed(name.as_str(), error.into())
         });
@@ -38,13 +44,19 @@ impl Recover {
         &self,
         context: &Context,
         collection: &Collection,
-        others: &[Collection],
-    ) -> Result<Losses, Failure> {
+        known: &Known,
+    ) -> Result<(Losses, u64), Failure> {
+        let others = &known.collections;
         let all: Vec<_> = std::iter::once(collection).chain(others).collect();
         let mut names = left::items_at_odds(context, &all)?;
         // What is in no directory is known by the ledgers alone.
         for other in others {
             left::missing(other, &mut names)?;
+        }
+        let mut names: Vec<_> = names.into_iter().collect();
+        let mut left = Vec::new();
+        for (name, twin) in saved(collection, known, &mut names) {
+            left.push((name.clone(), kept_in(&name, twin)));
         }
         let mut errors = Vec::new();
         let losses = judged(context, (collection, others), names, |name, error| {
@@ -52,8 +64,10 @@ impl Recover {
             errors.extend(is_lost.then(|| (name.clone(), error)));
             ControlFlow::Continue(())
         });
-        for (name, error) in errors {
-            let reason = Failure::from(error).in_one_line();
+        left.extend(errors.into_iter().map(|(name, error)| (name, Failure::from(error))));
+        let unread = left.len() as u64;
+        for (name, failure) in left {
+            let reason = failure.in_one_line();
             context.printer.warning(&format!("{name} stays as it is: {reason}"));
         }
         match &losses[..] {
@@ -65,7 +79,7 @@ impl Recover {
                 Err(Failure::usage(message)
                     .hint(format!("`urepo recover --accept-loss {name} --yes` gives one up")))
             }
-            _ => Ok(losses),
+            _ => Ok((losses, unread)),
         }
     }
 
@@ -142,6 +156,34 @@ fn judged(
         }
     }
     losses
+}
+
+/// Takes the items out of `names` that another root of the collection has, such as a backup: nothing of them is lost.
+fn saved<'k>(
+    collection: &Collection,
+    known: &'k Known,
+    names: &mut Vec<RepositoryName>,
+) -> Vec<(RepositoryName, &'k Collection)> {
+    let payload = |root: &Collection, name: &RepositoryName| {
+        let (sidecar, _) = root.item(name).and_then(|item| item.sidecar()).ok()?;
+        let rank = (sidecar.custody.epoch(), sidecar.changed());
+        sidecar.state.has_payload().then_some(rank)
+    };
+    let mut kept = Vec::new();
+    names.retain(|name| {
+        let is_newer = |twin: &&Collection| payload(twin, name) > payload(collection, name);
+        let twin = known.twins.iter().find(is_newer);
+        kept.extend(twin.map(|twin| (name.clone(), twin)));
+        twin.is_none()
+    });
+    kept
+}
+
+/// The failure of an item that is not lost, since `twin` has it.
+fn kept_in(name: &RepositoryName, twin: &Collection) -> Failure {
+    let root = shell::word(twin.path());
+    Failure::new(Exit::Conflict, format!("`{root}`, a backup of this collection, has it"))
+        .hint(format!("`urepo repair {name} --from {root}` brings it back"))
 }
 
 /// What is given up, with the values that a ledger has of it.

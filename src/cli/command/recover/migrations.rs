@@ -86,7 +86,12 @@ impl Recover {
     ) -> Result<(Vec<RepositoryName>, u64), Failure> {
         let (mut done, mut failed) = (Vec::new(), 0);
         for other in others {
-            let (mut behind, errors) = lined_up(context, (other, collection), RunMode::Plan, &[])?;
+            let sides = (other, collection);
+            let LinedUp { changed: mut behind, errors, fatal } =
+                lined_up(context, sides, RunMode::Plan, &[])?;
+            if let Some(error) = fatal {
+                return Err(error.into());
+            }
             for (name, what) in &mut behind {
                 let read = |it: &Collection| Some(it.item(name).ok()?.sidecar().ok()?.0);
                 if let (Some(lost), Some(kept)) = (read(collection), read(other))
@@ -116,7 +121,8 @@ impl Recover {
                 format!("bring {items} into line with {root}? What is here goes to the trash");
             confirm_listed(context, self.yes, lines, &question)?;
             let names: Vec<_> = behind.into_iter().map(|(name, _)| name).collect();
-            let (changed, errors) = lined_up(context, (other, collection), RunMode::Act, &names)?;
+            let LinedUp { changed, errors, fatal } =
+                lined_up(context, sides, RunMode::Act, &names)?;
             let most = match context.printer.verbosity {
                 Verbosity::Verbose => usize::MAX,
                 Verbosity::Quiet | Verbosity::Normal => {
@@ -131,12 +137,21 @@ impl Recover {
             }
             done.extend(changed.into_iter().map(|(name, _)| name));
             failed += tell(context, errors);
+            if let Some(error) = fatal {
+                return Err(error.into());
+            }
         }
         Ok((done, failed))
     }
 }
 
-type LinedUp = (Vec<(RepositoryName, String)>, Vec<(RepositoryName, TransferError)>);
+/// What was brought into line, and what was not.
+struct LinedUp {
+    changed: Vec<(RepositoryName, String)>,
+    errors: Vec<(RepositoryName, TransferError)>,
+    /// Why the run ended early. What was changed before stays changed.
+    fatal: Option<TransferError>,
+}
 
 /// Brings holdings of `to` into line with those of `from`: the items `names`, or in a plan all of them.
 fn lined_up(
@@ -180,7 +195,7 @@ fn lined_up(
         }
         Ok(())
     });
-    summary.fatal.take().map_or(Ok((changed, errors)), |error| Err(error.into()))
+    Ok(LinedUp { changed, errors, fatal: summary.fatal.take() })
 }
 
 fn tell(context: &Context, errors: Vec<(RepositoryName, TransferError)>) -> u64 {
