@@ -282,3 +282,66 @@ fn nothing_is_wrong() {
     }
     assert_eq!(world.run("-c archive recover").stderr, "there is nothing to do\n");
 }
+
+/// Nothing is lost that another root of the collection has, which a person may have named as a backup.
+#[test]
+fn a_backup_in_the_settings_is_asked_before_anything_is_given_up() {
+    let (world, name) = world();
+    copy_tree(&world.path("archive"), &world.path("backup"));
+    let roots =
+        ["archive", "backup"].map(|root| format!("{root} = '{}'", world.path(root).display()));
+    world.write(".config/urepo/config.toml", format!("[collections]\n{}\n", roots.join("\n")));
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    let ran = world.run(&format!("-c archive recover --accept-loss {name} --yes"));
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    let hint = format!("`urepo repair {name} --from [WORLD]/backup` brings it back");
+    assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
+    let ran = world.run("-c archive recover --accept-loss --dry-run");
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    world.run(&format!("-c archive repair {name} --from backup")).succeeded();
+    world.run("-c archive verify").succeeded();
+}
+
+/// The description is lost with the sidecar, and so is who may read.
+#[test]
+fn a_sidecar_that_is_made_of_nothing_opens_no_item() {
+    let (world, name) = world();
+    world.run(&format!("-c archive meta set {name} access=closed")).succeeded();
+    std::fs::remove_file(world.path("archive").join(&name).join("item.toml")).unwrap();
+    world.run(&format!("-c archive repair {name} --reseal")).succeeded();
+    let access = world.run(&format!("-c archive meta get {name} access"));
+    assert_eq!(access.succeeded(), "closed\n");
+}
+
+/// The payload is back from its deletion: it is deleted again, or kept by a person's word.
+#[test]
+fn a_deletion_that_was_undone_is_repeated_or_given_up() {
+    for command in ["delete ITEM --yes", "promote ITEM --discard --yes"] {
+        let (world, name) = world();
+        world.run("-c archive copy --all --to mirror").succeeded();
+        keep(&world, "archive", &name);
+        world.run(&format!("-c archive delete {name} --yes")).succeeded();
+        put_back(&world, "archive", &name);
+        assert_eq!(world.run("-c archive verify").code, 20);
+        assert_eq!(world.run(&format!("-c archive promote {name} --yes")).code, 23);
+        world.run(&format!("-c archive {}", command.replace("ITEM", &name))).succeeded();
+        world.run("-c archive copy --all --to mirror").succeeded();
+        world.run("verify archive mirror").succeeded();
+    }
+}
+
+/// A newest state of which a stub alone is left is given up by its name, and not by a promotion.
+#[test]
+fn a_state_that_a_stub_alone_knows_is_no_choice() {
+    let (world, name) = world();
+    world.run(&format!("-c archive migrate {name} --to mirror --leave-copy")).succeeded();
+    keep(&world, "archive", &name);
+    world.run(&format!("-c mirror meta set {name} title=Precious")).succeeded();
+    world.run(&format!("-c mirror migrate {name} --to archive")).succeeded();
+    put_back(&world, "archive", &name);
+    let ran = world.run(&format!("-c archive promote {name} --yes"));
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(ran.stderr.contains("recover --accept-loss"), "{}", ran.stderr);
+    world.run(&format!("-c archive recover --accept-loss {name} --yes")).succeeded();
+    world.run("verify archive mirror").succeeded();
+}

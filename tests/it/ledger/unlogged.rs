@@ -43,7 +43,14 @@ fn verification_warns_and_recovery_adds_the_line() {
         ran.stdout
     );
     assert!(ran.stdout.contains(name.as_str()), "{}", ran.stdout);
-    world.run("-c archive recover").succeeded();
+    let ran = world.run("-c archive recover");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let closing = "recorded 1 item, whose lines the ledger lacked\n";
+    assert!(
+        ran.stderr.contains(closing) && !ran.stderr.contains("nothing to do"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(kinds(&world), [EventKind::Ingestion, EventKind::Found]);
     let found = open(&world).last_record(&name).unwrap().unwrap();
     assert!(found.changes.is_empty());
@@ -89,6 +96,10 @@ fn what_was_copied_in_by_hand_is_recorded_by_a_person() {
     std::fs::write(&path, sidecar.to_text()).unwrap();
     let ran = world.run("-c archive verify");
     assert!(ran.stdout.starts_with("U109  warning "), "{}", ran.stdout);
+    for change in ["meta set ITEM title=Mine", "delete ITEM --force last --yes"] {
+        let ran = world.run(&format!("-c archive {}", change.replace("ITEM", &name)));
+        assert_eq!(ran.code, 23, "{}", ran.stderr);
+    }
     let (collection, clock) = (open(&world), TestClock::at("2027-01-01T00:00:00Z"));
     let recovered = recover(&collection, &agent(), &waiter(&clock)).unwrap();
     assert!(matches!(&recovered.foreign[..], [it] if matches!(it.is, Actual::Foreign { .. })));
@@ -104,5 +115,6 @@ fn what_was_copied_in_by_hand_is_recorded_by_a_person() {
     world.run("-c archive recover --yes").succeeded();
     assert_eq!(kinds(&world), [EventKind::Ingestion, EventKind::Found]);
     assert_eq!(world.run("-c archive verify").stdout, "");
+    world.run(&format!("-c archive meta set {name} title=Mine")).succeeded();
     assert_eq!(open(&world).ledger_corrections().unwrap(), Corrected::default());
 }
