@@ -82,6 +82,11 @@ const RESERVED: &[(&str, &[&str], &[&str])] = &[
         ],
         &["src/sidecar/", "src/custody/"],
     ),
+    (
+        "every change of an item sees the neighbours; a holding that is brought into line follows the one that a person named",
+        &["Sight::alone("],
+        &["src/holdings/", "src/cli/command/recover/migrations.rs"],
+    ),
     ("nothing is unsafe", &["unsafe {", "unsafe fn", "unsafe impl"], &[]),
 ];
 

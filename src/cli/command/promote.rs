@@ -95,7 +95,7 @@ impl Promote {
             discard: if self.discard { Discard::Accept } else { Discard::Refuse },
         };
         let is_dry = context.global.dry_run;
-        let writer = if is_dry { None } else { Some(context.writer(&collection)?) };
+        let writer = if is_dry { None } else { Some(context.writer_to_change(&collection)?) };
         let mut report = Report::new(context, "promoted", self.selection.is_single());
         report.roots = known.collections.iter().map(|other| other.path().to_path_buf()).collect();
         report.summary.counts.skipped = Some(0);
