@@ -294,7 +294,7 @@ fn a_backup_in_the_settings_is_asked_before_anything_is_given_up() {
     std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
     let ran = world.run(&format!("-c archive recover --accept-loss {name} --yes"));
     assert_eq!(ran.code, 23, "{}", ran.stderr);
-    let hint = format!("`urepo repair {name} --from [WORLD]/backup` brings it back");
+    let hint = format!("repair {name} --from [WORLD]/backup` brings it back");
     assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
     let ran = world.run("-c archive recover --accept-loss --dry-run");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
