@@ -145,8 +145,8 @@ fn compare(head: &str, rows: &[(&str, Vec<u64>)], noise: u64) {
     let text = std::fs::read_to_string(&path).unwrap();
     let noted = table(&text, head);
     let print = |(name, numbers): &(&str, Vec<u64>)| {
-        let numbers: String =
-            numbers.iter().map(|it| format!(" {}.{} |", it / 10, it % 10)).collect();
+        let numbers = numbers.iter().map(|it| format!(" {}.{} |", it / 10, it % 10));
+        let numbers = numbers.collect::<Vec<_>>().concat();
         format!("| {name} |{}", numbers.replace(".0 |", " |"))
     };
     let measured: Vec<_> = rows.iter().map(print).collect();

@@ -166,8 +166,8 @@ fn only_payload_is_left() {
         assert_eq!(remedies(&ran), [("9b".to_owned(), command)], "{}", ran.stdout);
         let ran = world.run("-c archive verify");
         // The last of the two commands: nothing else has the item.
-        let typed = ran.stderr.split('`').filter_map(|it| it.strip_prefix("urepo "));
-        let typed = typed.filter(|it| it.ends_with("--reseal")).last().expect(&ran.stderr);
+        let mut typed = ran.stderr.split('`').filter_map(|it| it.strip_prefix("urepo "));
+        let typed = typed.rfind(|it| it.ends_with("--reseal")).expect(&ran.stderr);
         world.run(typed).succeeded();
         let ran = world.run("verify archive mirror");
         assert_eq!((ran.code, &*ran.stdout), (0, ""), "{}", ran.stderr);
