@@ -21,7 +21,9 @@ use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::progress::NoProgress;
-use crate::verify::{Code, Depth, Finding, Findings, Place, Severity, verify_item};
+use crate::verify::{
+    Code, Depth, Finding, Findings, Place, ProofError, Severity, prove, verify_item,
+};
 
 /// An examined item, with everything that its repair needs.
 struct Examined {
@@ -117,6 +119,9 @@ impl Repairer<'_> {
         let mut places = self.places(name);
         let LocatedItem { name, item, seen, record } = self.find(name, &places)?;
         let own_id = self.collection.id();
+        if self.options.unsealed == Unsealed::Seal && matches!(record, SidecarStatus::Lost(_)) {
+            self.judge_bytes(&name, &mut places)?;
+        }
         let found = remedy(&places, own_id);
         let found_here = found.as_ref().and_then(|it| it.act_at(own_id));
         let is_bare = found_here == Some(Act::Repair);
@@ -208,6 +213,27 @@ impl Repairer<'_> {
             None => false,
         };
         Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
+    }
+
+    /// Looks at the bytes of the others, as verification does: what has rotten there is no reason to leave the payload here
+    /// without a sidecar.
+    fn judge_bytes(
+        &self,
+        name: &RepositoryName,
+        places: &mut [remedy::Place],
+    ) -> Result<(), RepairError> {
+        let own = self.collection.id();
+        for place in places.iter_mut().filter(|it| it.at != own && it.has_payload()) {
+            let Some(there) = self.others().find(|it| it.id() == place.at) else { continue };
+            let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
+            match prove(&there.item(name)?, Depth::FromDisk, progress, interrupt) {
+                Ok(()) => {}
+                Err(ProofError::Damaged { .. }) => place.damage(remedy::Damage::Payload),
+                Err(ProofError::Disk(error)) => return Err(error.into()),
+                Err(ProofError::Interrupted) => return Err(RepairError::Interrupted),
+            }
+        }
+        Ok(())
     }
 
     /// The item in all collections in sight, each once.

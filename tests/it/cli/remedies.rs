@@ -345,3 +345,22 @@ fn a_state_that_a_stub_alone_knows_is_no_choice() {
     world.run(&format!("-c archive recover --accept-loss {name} --yes")).succeeded();
     world.run("verify archive mirror").succeeded();
 }
+
+/// A sidecar was lost, and the only other one is of a Copy that has rotten: what lies here is sealed.
+#[test]
+fn a_rotten_copy_is_no_reason_to_leave_a_payload_without_a_sidecar() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run(&format!("-c archive meta set {name} title=Newest")).succeeded();
+    world.write(&format!("archive/{name}/item.toml"), "rot\n");
+    world.write(&format!("mirror/{name}/doc/a.txt"), "ALPHA");
+    let ran = world.run("verify archive mirror");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let typed = ran.stderr.split('`').find(|it| it.ends_with("--reseal")).expect(&ran.stderr);
+    let typed = typed.strip_prefix("urepo ").unwrap().replace("[WORLD]/", "");
+    world.run(&typed).succeeded();
+    assert_eq!(world.run(&format!("-c archive cat {name}/a.txt")).succeeded(), "alpha");
+    world.run(&format!("-c mirror repair {name} --from archive")).succeeded();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run("verify archive mirror").succeeded();
+}

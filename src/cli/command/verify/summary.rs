@@ -195,8 +195,6 @@ impl<'a> Ending<'a> {
             Some(
                 "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it",
             )
-        } else if is_only(Code::SidecarMissing) {
-            Some("`urepo adopt ROOT` finishes an adoption that was interrupted")
         } else if is_only(Code::Unreadable) && self.total.damaged_items == 0 {
             Some(
                 "make the paths named above readable, and repeat the command: their state is unknown",
@@ -208,7 +206,10 @@ impl<'a> Ending<'a> {
 
     /// The hint where the table has no row.
     fn hint_without_remedy(&self) -> Option<&'static str> {
-        Some(if self.total.damaged_items > 0 {
+        // Only an adoption leaves items without lines.
+        Some(if self.seen.contains(&Code::SidecarMissing) {
+            "`urepo adopt ROOT` finishes an adoption that was interrupted"
+        } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "urepo(7) says what the codes mean; nothing here was changed"
