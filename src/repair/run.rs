@@ -140,8 +140,13 @@ impl Repairer<'_> {
                 let is_sealed_as_found = found_here == Some(Act::Reseal)
                     && matches!(record, SidecarStatus::Lost(_))
                     && self.options.unsealed == Unsealed::Seal;
-                let reads = if is_sealed_as_found { Reads::All } else { Reads::Listed };
-                let mut payload = self.scan_payload(item, &record, &records, reads)?;
+                // What lies there is listed, whatever other sidecars say of it.
+                let (known, reads) = if is_sealed_as_found {
+                    (&[][..], Reads::All)
+                } else {
+                    (&*records, Reads::Listed)
+                };
+                let mut payload = self.scan_payload(item, &record, known, reads)?;
                 // A file that cannot be read says nothing about a sidecar that was edited.
                 if self.options.unsealed == Unsealed::Seal
                     && let Some(error) = payload.error.take()

@@ -61,7 +61,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ("verify", 2_813, &["src/verify", "src/links"]),
     ("deposit", 9_472, &["src/deposit", "src/import", "src/adopt"]),
     ("transfer", 2_652, &["src/transfer", "src/promotion"]),
-    ("removal", 3_191, &["src/removal", "src/repair"]),
+    ("removal", 3_195, &["src/removal", "src/repair"]),
     ("export", 1_648, &["src/export"]),
     ("resolve", 1_127, &["src/resolve"]),
     ("cli", 16_924, &["src/cli", "src/lib.rs", "src/main.rs"]),
