@@ -105,7 +105,10 @@ fn run(world: &World, line: &str) -> Calls {
     let counts = world.path("counts");
     let options = format!("-f --seccomp-bpf -c -U calls,name -e trace={}", names.join(","));
     let script = format!("exec strace {options} -o {} \"$0\" {line}", counts.display());
-    let ran = world.finish(world.shell(&script));
+    let mut command = world.shell(&script);
+    // Cargo's, in which the loader would look for each library first.
+    command.env_remove("LD_LIBRARY_PATH");
+    let ran = world.finish(command);
     assert_eq!(ran.code, 0, "{line}: {}{}", ran.stdout, ran.stderr);
     let counts = std::fs::read_to_string(counts).unwrap();
     let counted = counts.lines().filter_map(|line| {
