@@ -107,11 +107,21 @@ impl Access {
     }
 }
 
+/// The bits before an IPv4 address in the form of IPv6.
+const MAPPED_BITS: u8 = 96;
+
 impl Network {
-    /// Whether `address` is in the range. An IPv4 address in the form of IPv6 counts as IPv4.
+    /// Whether `address` is in the range. IPv4 in the form of IPv6 counts as IPv4, in both.
     pub fn contains(&self, address: IpAddr) -> bool {
-        let (address, own) = (address.to_canonical(), self.address);
-        address.is_ipv4() == own.is_ipv4() && self.masked(address) == self.masked(own)
+        let (address, own) = (address.to_canonical(), self.canonical());
+        address.is_ipv4() == own.address.is_ipv4() && own.masked(address) == own.masked(own.address)
+    }
+
+    fn canonical(&self) -> Network {
+        match (self.address, self.address.to_canonical(), self.length.checked_sub(MAPPED_BITS)) {
+            (IpAddr::V6(_), address @ IpAddr::V4(_), Some(length)) => Network { address, length },
+            (address, ..) => Network { address, length: self.length },
+        }
     }
 
     /// The bits of `address` that the range has in common.
@@ -257,6 +267,10 @@ mod tests {
             ("0.0.0.0/0", "203.0.113.9", true),
             ("0.0.0.0/0", "2001:db8::1", false),
             ("::/0", "2001:db8::1", true),
+            ("::ffff:127.0.0.0/104", "127.0.0.1", true),
+            ("::ffff:127.0.0.0/104", "::ffff:127.0.0.1", true),
+            ("::ffff:192.0.2.0/120", "192.0.3.9", false),
+            ("::ffff:0:0/96", "2001:db8::1", false),
             ("2001:db8::/32", "2001:db8:ffff::1", true),
             ("2001:db8::/32", "2001:db9::1", false),
             ("192.0.2.0/24", "::ffff:192.0.2.9", true),

@@ -40,7 +40,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
             "src/agent",
         ],
     ),
-    ("sidecar", 3_155, &["src/sidecar"]),
+    ("sidecar", 3_162, &["src/sidecar"]),
     ("custody", 1_939, &["src/custody"]),
     (
         "describe",
