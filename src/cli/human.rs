@@ -31,6 +31,11 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
+/// The line on items of a list that are left out.
+pub(crate) fn and_more(items: usize) -> String {
+    format!("and {}; `-v` names each", count(items as u64, "more item"))
+}
+
 /// `1 of 2 links is`, `2 of 3 links are`: the verb that agrees with the number before `of`.
 pub(crate) fn is_or_are(number: u64) -> &'static str {
     if number == 1 { "is" } else { "are" }

@@ -18,9 +18,10 @@ use super::human;
 use super::printer::Verbosity;
 use super::records;
 use super::remedy::{self, Advice, CommandLine, Word, is_damage};
+use super::salvage::Salvage;
 
 /// Limit on items whose remedies are printed, unless all are wanted.
-const MOST_PRINTED: usize = 10;
+pub(crate) const MOST_PRINTED: usize = 10;
 
 /// The collections in sight, each id once.
 pub(crate) struct InSight<'a> {
@@ -28,6 +29,8 @@ pub(crate) struct InSight<'a> {
     /// The id of the collection in use, if there is one.
     in_use: Option<String>,
     collections: Vec<&'a Collection>,
+    /// Other roots of these, such as backups: they do not speak, but may have what is lost.
+    twins: Vec<&'a Collection>,
     /// The names of those in the settings that cannot be opened.
     missing: &'a [String],
 }
@@ -49,6 +52,7 @@ impl Context {
         let mut collections: Vec<_> = in_use.into_iter().chain(named).collect();
         let reachable = self.reachable();
         collections.extend(reachable.collections);
+        collections.extend(reachable.twins);
         Opened { in_use: id, collections, missing: reachable.missing_names }
     }
 
@@ -84,13 +88,15 @@ impl<'a> InSight<'a> {
         collections: impl IntoIterator<Item = &'a Collection>,
         missing: &'a [String],
     ) -> InSight<'a> {
-        let mut unique: Vec<&Collection> = Vec::new();
+        let (mut unique, mut twins): (Vec<&Collection>, Vec<_>) = Default::default();
         for collection in collections {
-            if !unique.iter().any(|known| known.id() == collection.id()) {
-                unique.push(collection);
+            match unique.iter().find(|known| known.id() == collection.id()) {
+                None => unique.push(collection),
+                Some(known) if known.path() != collection.path() => twins.push(collection),
+                Some(_) => {}
             }
         }
-        InSight { context, in_use, collections: unique, missing }
+        InSight { context, in_use, collections: unique, twins, missing }
     }
 
     /// The remedies of the item `name`, in the order of the table. `damaged` are the ids of collections where its payload was
@@ -144,8 +150,7 @@ impl<'a> InSight<'a> {
             }
         }
         if let more @ 1.. = found.len() {
-            let items = human::count(more as u64, "more item");
-            printer.hint(&format!("and {items}; `-v` names each"));
+            printer.hint(&human::and_more(more));
         }
         Ok(printed > 0)
     }
@@ -198,6 +203,9 @@ impl<'a> InSight<'a> {
     }
 
     fn printed(&self, name: &RepositoryName, places: &[Place], remedy: &Remedy<'_>) -> Advice {
+        if let Some(advice) = self.salvage(name, remedy) {
+            return advice;
+        }
         let line = |command: &Command<'_>| self.command_line(name, remedy.row, command);
         let mut or: Vec<_> = alternatives(places, remedy).iter().map(line).collect();
         let (command, wait) = match &remedy.way {
@@ -210,6 +218,28 @@ impl<'a> InSight<'a> {
         };
         let standing = String::new();
         Advice { standing, row: remedy.row, command, or, wait, is_damage: false }
+    }
+
+    /// The repair of an item of which the table, which knows holdings as a whole, has something given up.
+    fn salvage(&self, name: &RepositoryName, remedy: &Remedy<'_>) -> Option<Advice> {
+        let Way::Run(Command { at, act: Act::AcceptLoss | Act::Reseal }) = remedy.way else {
+            return None;
+        };
+        let collection = self.collections.iter().find(|it| it.id() == at)?;
+        let roots: Vec<_> = self.collections.iter().chain(&self.twins).copied().collect();
+        let Salvage { at, from, .. } = Salvage::find(self.context, name, collection, &roots)?;
+        let from: Vec<_> = from.into_iter().map(OsString::from).collect();
+        let words = CommandLine::words_of(Act::Repair, name, |_| OsString::new(), (&[], &from));
+        let is_in_use = self.in_use.as_deref() == Some(at.id());
+        let command = CommandLine { at: at.path().to_path_buf(), is_in_use, words };
+        Some(Advice {
+            standing: String::new(),
+            row: Row::Damaged,
+            command: Some(command),
+            or: Vec::new(),
+            wait: None,
+            is_damage: false,
+        })
     }
 
     fn command_line(&self, name: &RepositoryName, row: Row, command: &Command<'_>) -> CommandLine {

@@ -32,7 +32,7 @@ pub(crate) struct Known {
     pub(crate) missing: Vec<Missing>,
     /// Their names.
     pub(crate) missing_names: Vec<String>,
-    /// Other roots of the first collection, such as backups.
+    /// Other roots of these collections, such as backups.
     pub(crate) twins: Vec<Collection>,
 }
 
@@ -101,14 +101,16 @@ impl Context {
         found
     }
 
-    /// The collections of the settings that can be opened, each once. Of the others, `--verbose` says why: a disk in a drawer is
+    /// The collections of the settings that can be opened, each once, and their other roots. Of the others, `--verbose` says why: a disk in a drawer is
     /// no news.
     pub(crate) fn reachable(&self) -> Known {
         let (mut known, settings) = (Known::default(), &self.config.collections);
         let opened = self.open_all(settings.values().map(|path| path.value.clone()));
         for (name, opened) in settings.keys().zip(opened) {
             match opened {
-                Ok(it) if known.collections.iter().any(|known| known.id() == it.id()) => {}
+                Ok(it) if known.collections.iter().any(|known| known.id() == it.id()) => {
+                    known.twins.push(it);
+                }
                 Ok(collection) => known.collections.push(collection),
                 Err(error) => {
                     let reason = Failure::from(error).in_one_line();
@@ -220,6 +222,11 @@ impl Known {
         Ok(())
     }
 
+    /// Every root that was opened.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Collection> {
+        self.collections.iter().chain(&self.twins)
+    }
+
     /// They as those that are asked before an item becomes an Original.
     pub(crate) fn peers(&self, unseen: UnseenRule) -> Peers<'_> {
         Peers { collections: &self.collections, missing: &self.missing_names, unseen }
@@ -262,8 +269,12 @@ impl Known {
             }
             _ => failure,
         });
-        self.missing.iter().fold(failure, |failure, missing| {
+        let failure = self.missing.iter().fold(failure, |failure, missing| {
             failure.caused_by(format!("`{}` is not opened and may hold it", missing.name))
-        })
+        });
+        match Identifier::read(text) {
+            Ok(Identifier::Repository(name)) => failure.about(&name),
+            _ => failure,
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod args;
+mod at_odds;
 mod batch;
 mod choice;
 mod command;
@@ -29,6 +30,7 @@ mod progress;
 mod records;
 mod remedy;
 mod report;
+mod salvage;
 mod seen;
 mod select;
 mod shell;

@@ -195,7 +195,7 @@ pub fn line_up(own: &Holding, seen: &[Holding], authority: Authority) -> LineUp 
             _ => LineUp::Nothing,
         };
     }
-    let covers_top = |it: &Holding| it.has_payload() && it.at != own.at && it.covers(top);
+    let covers_top = |it: &Holding| it.has_payload() && it.covers(top);
     let Some(donor) = highest(seen.iter().filter(|it| covers_top(it))) else {
         return LineUp::Nothing;
     };

@@ -6,11 +6,12 @@ use super::{Loss, PromotionError, Registrar};
 use crate::agent::Caller;
 use crate::collection::{Collection, Event, Writer};
 use crate::custody::Discard;
-use crate::custody::remedy::{Act, Damage, Place, Row, remedy, speaks};
+use crate::custody::remedy::{self, Act, Damage, Row, remedy, speaks};
 use crate::holdings::{Sight, places};
 use crate::identity::RepositoryName;
+use crate::item::PayloadPath;
 use crate::transfer::Recovery;
-use crate::verify::{self, Depth, ProofError};
+use crate::verify::{self, Depth, Place, ProofError, Severity};
 
 /// What is given up of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,19 @@ pub struct GivenUp {
     pub part: LostPart,
     /// The line that a ledger in sight has of what is lost: its date, id and digest, and the description that changed then.
     pub line: Option<Event>,
+    /// What lies in the item's place here, and goes to the trash with it.
+    pub remains: Option<Remains>,
+}
+
+/// The payload of an item that is given up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remains {
+    /// Number of files that are whole.
+    pub whole: u64,
+    /// Number of entries that are damaged or missing.
+    pub damaged: u64,
+    /// The first of these.
+    pub first: Option<PayloadPath>,
 }
 
 /// The part of an item that is given up.
@@ -65,6 +79,7 @@ impl Registrar<'_> {
             Row::NewestLost => LostPart::Newest,
             _ => LostPart::Item,
         };
+        let remains = if part == LostPart::Item { self.remains(name)? } else { None };
         match (part, self.writer) {
             (LostPart::Changes, Some(writer)) => {
                 let damaged = places.iter().filter(|it| it.damage == Some(Damage::Payload));
@@ -77,7 +92,27 @@ impl Registrar<'_> {
             }
             (LostPart::Changes | LostPart::Item, None) => {}
         }
-        Ok(GivenUp { part, line })
+        Ok(GivenUp { part, line, remains })
+    }
+
+    /// The payload here.
+    fn remains(&self, name: &RepositoryName) -> Result<Option<Remains>, PromotionError> {
+        let Caller { progress, interrupt, .. } = &self.caller;
+        // What has no sidecar lists no files.
+        let Ok(item) = self.collection.item(name) else { return Ok(None) };
+        let Ok((sidecar, _)) = item.sidecar() else { return Ok(None) };
+        let report = verify::verify_item(&item, Depth::FromDisk, *progress, interrupt);
+        let report = report.ok_or(PromotionError::Interrupted)?;
+        let mut places = report.findings.as_slice().iter().filter_map(|it| match &it.place {
+            Place::Payload(path) if it.is_seen_damage() => Some(path.clone()),
+            _ => None,
+        });
+        let damaged = report.findings.count(Severity::Damage);
+        Ok(Some(Remains {
+            whole: sidecar.payload.files.saturating_sub(damaged),
+            damaged,
+            first: places.next(),
+        }))
     }
 
     /// Whether the payload is whole, to the last byte: what has rotted everywhere is lost.
@@ -110,7 +145,7 @@ impl Registrar<'_> {
     fn go_on(
         &self,
         name: &RepositoryName,
-        places: &[Place],
+        places: &[remedy::Place],
         others: &[Collection],
     ) -> Result<(), PromotionError> {
         // All others are covered by what is here, or the table would show a fork.
@@ -136,7 +171,7 @@ impl Registrar<'_> {
 /// The line of what speaks of the item `name`, which is lost.
 fn lost_line(
     name: &RepositoryName,
-    places: &[Place],
+    places: &[remedy::Place],
     all: &[&Collection],
 ) -> Result<Option<Event>, PromotionError> {
     let Some(top) = speaks(places) else { return Ok(None) };

@@ -24,7 +24,7 @@ use crate::holdings::Sight;
 
 pub use error::PromotionError;
 pub use group::Report;
-pub use loss::{GivenUp, LostPart};
+pub use loss::{GivenUp, LostPart, Remains};
 
 /// Makes Copies of a collection Originals.
 pub struct Registrar<'a> {

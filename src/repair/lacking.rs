@@ -1,16 +1,12 @@
 //! Items that a collection lost with every trace: the collection was put back from a backup that is older than they are.
 //!
-//! Nothing here shows that they existed. A donor does, if its Copy names this collection as the holder of the Original. A person has
-//! to name that donor: its word alone brings no item here.
-
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
+//! Nothing here shows that they existed. A donor does, if its payload names this collection as the holder of the Original. A person
+//! has to name that donor: its word alone brings no item here.
 
 use super::facts::{self, DonorFacts};
 use super::{RepairError, Repairer};
-use crate::collection::{CollectionError, Names};
+use crate::collection::CollectionError;
 use crate::identity::RepositoryName;
-use crate::item::State;
 
 impl Repairer<'_> {
     /// Whether a donor has the item `name` and names this collection as its holder, and this one has neither the item nor a
@@ -24,8 +20,9 @@ impl Repairer<'_> {
         }
         let names_this = |donor: &DonorFacts| {
             let sidecar = donor.record.as_ref().map(|record| &record.sidecar);
+            // The state word of a clone that got its own id still says Original.
             sidecar.is_some_and(|it| {
-                it.state == State::Copy && it.custody.holder() == self.collection.id()
+                it.state.has_payload() && it.custody.holder() == self.collection.id()
             })
         };
         for donor in self.donors {
@@ -36,20 +33,13 @@ impl Repairer<'_> {
         Ok(false)
     }
 
-    /// Those of the `wanted` items of the donors which this collection [`lacks`](Repairer::lacks).
-    pub fn lacking(&self, wanted: &Names) -> Result<Vec<RepositoryName>, RepairError> {
-        let mut lacking = BTreeMap::new();
-        for donor in self.donors {
-            donor.visit_names(wanted, |name| {
-                if self.caller.interrupt.requested() {
-                    return Err(RepairError::Interrupted);
-                }
-                if self.lacks(&name)? {
-                    lacking.entry(name.folded()).or_insert(name);
-                }
-                Ok::<_, RepairError>(ControlFlow::Continue(()))
-            })?;
+    /// Whether this collection has the item `name`, or a line about it, other than that of an accepted loss.
+    pub fn knows(&self, name: &RepositoryName) -> Result<bool, RepairError> {
+        match self.collection.item(name) {
+            Err(CollectionError::NoSuchItem { .. }) => {
+                Ok(self.collection.last_record(name)?.is_some_and(|line| !line.is_loss()))
+            }
+            _ => Ok(true),
         }
-        Ok(lacking.into_values().collect())
     }
 }

@@ -54,9 +54,9 @@ pub struct Repairer<'a> {
     /// The collection whose items are repaired.
     pub collection: &'a Collection,
     /// The donors, in the order of the search.
-    pub donors: &'a [Collection],
+    pub donors: &'a [&'a Collection],
     /// Other collections that may have the Original; no files are taken from these.
-    pub witnesses: &'a [Collection],
+    pub witnesses: &'a [&'a Collection],
     /// The limits of the repair.
     pub options: Options,
     /// The event log's record of the items.

@@ -321,8 +321,7 @@ impl Repairer<'_> {
             None => line_of(self.collection, name)?.into_iter().collect(),
         };
         seen.extend(donors.iter().map(|donor| donor.rule.clone()));
-        let others: Vec<_> = self.witnesses.iter().collect();
-        let sight = Seen::of(name, &others);
+        let sight = Seen::of(name, self.witnesses);
         // A holding that cannot be read is not seen; its line still speaks.
         seen.extend(sight.holdings);
         Ok(seen)
@@ -330,7 +329,7 @@ impl Repairer<'_> {
 
     /// The collections that may decide.
     fn others(&self) -> impl Iterator<Item = &Collection> {
-        self.donors.iter().chain(self.witnesses)
+        self.donors.iter().chain(self.witnesses).copied()
     }
 
     /// The present sidecars of the item in the collections that may decide.

@@ -21,6 +21,7 @@ mod progress;
 mod readers;
 mod remedies;
 mod removal;
+mod salvage;
 mod selecting;
 mod settings;
 mod status;

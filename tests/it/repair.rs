@@ -143,8 +143,8 @@ impl Pair {
         let collection = Collection::open(&self.root("a"), watcher)?;
         act(&Repairer {
             collection: &collection,
-            donors: &donors,
-            witnesses: &witnesses,
+            donors: &donors.iter().collect::<Vec<_>>(),
+            witnesses: &witnesses.iter().collect::<Vec<_>>(),
             options,
             logged: &LoggedItems::default(),
             caller: caller(&agent(), &TestClock::at("2026-11-22T00:00:00Z"), &Interrupt::default()),

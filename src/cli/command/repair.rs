@@ -12,6 +12,7 @@ use urepo::repair::{
 };
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
+use crate::cli::at_odds::items_at_odds;
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
@@ -66,6 +67,8 @@ impl Repair {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
         let (donors, witnesses) = self.others(context, &collection)?;
+        let (donors, witnesses): (Vec<_>, Vec<_>) =
+            (donors.iter().collect(), witnesses.iter().collect());
         let progress = context.progress();
         let repairer = Repairer {
             collection: &collection,
@@ -83,9 +86,12 @@ impl Repair {
         let names = self.names(&repairer, context, &selection, &mut run)?;
         let logged = LoggedItems::of(&names);
         let repairer = Repairer { logged: &logged, ..repairer };
-        let mut writer = None;
+        let (mut writer, is_whole) = (None, !selection.names_items());
         for name in names {
-            let done = if context.global.dry_run {
+            // What this collection knows nothing of is brought here by those alone whom a person names.
+            let done = if is_whole && self.from.is_empty() && !repairer.knows(&name)? {
+                Ok(Outcome::Sound)
+            } else if context.global.dry_run {
                 repairer.examine(&name).map(|plan| match plan {
                     Some(plan) => Outcome::Repaired(Box::new(plan)),
                     None => Outcome::Sound,
@@ -97,9 +103,14 @@ impl Repair {
                 };
                 repairer.repair(&name, writer)
             };
-            if let Err(RepairError::Interrupted) = done {
-                break;
-            }
+            let done = match done {
+                Err(RepairError::Interrupted) => break,
+                // The table says what becomes of it.
+                Err(RepairError::Collection(error)) if is_whole && error.is_absence() => {
+                    Ok(Outcome::Sound)
+                }
+                done => done,
+            };
             run.note(&name, done.map_err(|error| explained(error, &repairer)), self.partial)?;
         }
         drop(progress);
@@ -147,11 +158,7 @@ impl Repair {
     ) -> Result<Vec<RepositoryName>, Failure> {
         if !selection.names_items() {
             let wanted = selection.filter(context);
-            let mut names = self.damaged(repairer, context, &wanted, run)?;
-            if !self.from.is_empty() {
-                names.extend(repairer.lacking(&wanted)?);
-            }
-            return Ok(names);
+            return self.damaged(repairer, context, &wanted, run);
         }
         let of_donor = |text: &str| {
             let names =
@@ -182,6 +189,10 @@ impl Repair {
             // The writer puts back what a killed run has displaced.
             context.writer(repairer.collection)?.finish()?;
         }
+        // Where a collection was put back, its ledger was as well: the others show what was lost.
+        let others = repairer.donors.iter().chain(repairer.witnesses);
+        let all: Vec<_> = std::iter::once(repairer.collection).chain(others.copied()).collect();
+        let mut at_odds = items_at_odds(context, &all, names)?;
         let depth = if self.quick { Depth::Quick } else { Depth::Full };
         let options = verify::Options { depth, jobs: context.config.jobs.value };
         let mut damaged = Vec::new();
@@ -197,7 +208,8 @@ impl Repair {
                         // Two spellings are two directories: nothing shows which is right.
                         let findings = item.findings.as_slice().iter();
                         let mut own = findings.filter(|it| it.code != Code::TwoSpellings);
-                        if own.any(|it| it.severity() > Severity::Notice) {
+                        let is_at_odds = at_odds.remove(&item.name);
+                        if is_at_odds || own.any(|it| it.severity() > Severity::Notice) {
                             damaged.push(item.name);
                         } else {
                             let is_damage = item.findings.is_damage();
@@ -209,6 +221,7 @@ impl Repair {
                 ControlFlow::Continue(())
             },
         )?;
+        damaged.extend(at_odds);
         Ok(if summary.interrupted { Vec::new() } else { damaged })
     }
 }

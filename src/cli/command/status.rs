@@ -267,7 +267,7 @@ fn finish(context: &Context, known: &Known, tally: &Tally, is_whole: bool) -> Do
         }
     }
     let own = context.collection().ok().map(|own| own.id().to_owned());
-    let in_sight = InSight::of_all(context, own, &known.collections, &known.missing_names);
+    let in_sight = InSight::of_all(context, own, known.roots(), &known.missing_names);
     let has_remedy = in_sight.report(&tally.concerned)?;
     let items = human::count(tally.items, "item");
     let partial = tally.judge(known, has_remedy).err();

@@ -53,7 +53,7 @@ impl Whereis {
         self.selection.check("whereis ITEM…")?;
         let known = context.known(&self.with)?;
         let own = context.collection().ok().map(|own| own.id().to_owned());
-        let in_sight = InSight::of_all(context, own, &known.collections, &known.missing_names);
+        let in_sight = InSight::of_all(context, own, known.roots(), &known.missing_names);
         let mut search = Search {
             in_sight: &in_sight,
             known: &known,

@@ -278,8 +278,8 @@ impl Command<'_> {
         let (interrupt, logged) = (Interrupt::default(), LoggedItems::default());
         let repairer = Repairer {
             collection: &own,
-            donors: &donors,
-            witnesses: &witnesses[1..],
+            donors: &donors.iter().collect::<Vec<_>>(),
+            witnesses: &witnesses[1..].iter().collect::<Vec<_>>(),
             options: repair::Options::default(),
             logged: &logged,
             caller: caller(self.agent, self.clock, &interrupt),

@@ -53,7 +53,8 @@ impl Accept {
     pub(super) fn run(&self, context: &Context) -> Done {
         self.selection.check("meta accept ITEM…")?;
         let collection = context.collection()?;
-        let donors = context.known_besides(&collection, &self.from)?.collections;
+        let known = context.known_besides(&collection, &self.from)?;
+        let donors: Vec<_> = known.collections.iter().collect();
         let is_dry = context.global.dry_run;
         let progress = context.progress();
         let mut report = Report::new(context, "accepted", self.selection.is_single());

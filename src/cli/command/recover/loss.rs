@@ -2,20 +2,21 @@
 
 use std::ops::ControlFlow;
 
-use urepo::collection::{Collection, Event, Writer};
+use urepo::collection::{Collection, Event, Names, Writer};
 use urepo::identity::RepositoryName;
 use urepo::promotion::{GivenUp, LostPart, PromotionError, Registrar};
 
-use super::{Recover, left};
+use super::Recover;
+use crate::cli::at_odds::{items_at_odds, missing};
 use crate::cli::command::given_up;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
-use crate::cli::{Done, human, shell};
+use crate::cli::salvage::Salvage;
+use crate::cli::{Done, escape, human};
 
 /// The items of which something is lost, and what.
 type Losses = Vec<(RepositoryName, GivenUp)>;
@@ -26,8 +27,8 @@ impl Recover {
         let mut names = self.named(collection)?;
         let mut report = Report::new(context, "given up", names.len() == 1);
         let known = context.known_besides(collection, &self.others)?;
-        for (name, twin) in saved(collection, &known, &mut names) {
-            let _ = report.failed(name.as_str(), kept_in(&name, twin));
+        for (name, failure) in saved(context, collection, &known, &mut names) {
+            let _ = report.failed(name.as_str(), failure);
         }
         let others = known.collections;
         let losses = judged(context, (collection, &others), names, |name, error| {
@@ -48,16 +49,13 @@ impl Recover {
     ) -> Result<(Losses, u64), Failure> {
         let others = &known.collections;
         let all: Vec<_> = std::iter::once(collection).chain(others).collect();
-        let mut names = left::items_at_odds(context, &all)?;
+        let mut names = items_at_odds(context, &all, &Names::default())?;
         // What is in no directory is known by the ledgers alone.
         for other in others {
-            left::missing(other, &mut names)?;
+            missing(other, &Names::default(), &mut names)?;
         }
         let mut names: Vec<_> = names.into_iter().collect();
-        let mut left = Vec::new();
-        for (name, twin) in saved(collection, known, &mut names) {
-            left.push((name.clone(), kept_in(&name, twin)));
-        }
+        let mut left = saved(context, collection, known, &mut names);
         let mut errors = Vec::new();
         let losses = judged(context, (collection, others), names, |name, error| {
             let is_lost = !matches!(error, PromotionError::NotLost { .. });
@@ -158,32 +156,21 @@ fn judged(
     losses
 }
 
-/// Takes the items out of `names` that another root of the collection has, such as a backup: nothing of them is lost.
-fn saved<'k>(
+/// Takes the items out of `names` that a repair brings back whole: nothing of them is lost.
+fn saved(
+    context: &Context,
     collection: &Collection,
-    known: &'k Known,
+    known: &Known,
     names: &mut Vec<RepositoryName>,
-) -> Vec<(RepositoryName, &'k Collection)> {
-    let payload = |root: &Collection, name: &RepositoryName| {
-        let (sidecar, _) = root.item(name).and_then(|item| item.sidecar()).ok()?;
-        let rank = (sidecar.custody.epoch(), sidecar.changed());
-        sidecar.state.has_payload().then_some(rank)
-    };
-    let mut kept = Vec::new();
+) -> Vec<(RepositoryName, Failure)> {
+    let roots: Vec<_> = std::iter::once(collection).chain(known.roots()).collect();
+    let mut saved = Vec::new();
     names.retain(|name| {
-        let is_newer = |twin: &&Collection| payload(twin, name) > payload(collection, name);
-        let twin = known.twins.iter().find(is_newer);
-        kept.extend(twin.map(|twin| (name.clone(), twin)));
-        twin.is_none()
+        let salvage = Salvage::find(context, name, collection, &roots);
+        saved.extend(salvage.iter().map(|it| (name.clone(), it.refusal(context, name))));
+        salvage.is_none()
     });
-    kept
-}
-
-/// The failure of an item that is not lost, since `twin` has it.
-fn kept_in(name: &RepositoryName, twin: &Collection) -> Failure {
-    let root = shell::word(twin.path());
-    Failure::new(Exit::Conflict, format!("`{root}`, a backup of this collection, has it"))
-        .hint(format!("`urepo repair {name} --from {root}` brings it back"))
+    saved
 }
 
 /// What is given up, with the values that a ledger has of it.
@@ -195,6 +182,14 @@ fn words(what: &GivenUp) -> String {
         LostPart::Newest => "its newest state; the older one here goes on as the Original",
         LostPart::Item => "the item; nothing in sight has it",
     };
+    let remains = what.remains.as_ref().filter(|it| it.whole > 0).map(|it| {
+        let first = it.first.as_ref().map(|path| escape::one_line(&path.to_string()));
+        let such_as = if it.damaged == 1 { "" } else { "such as " };
+        let first = first.map(|first| format!(" ({such_as}`{first}`)")).unwrap_or_default();
+        let (damaged, are) = (human::count(it.damaged, "file"), human::is_or_are(it.damaged));
+        let (whole, stay) = (it.whole, "all stay in the trash until `urepo purge`");
+        format!("; {damaged} {are} damaged{first}, {whole} whole: {stay}")
+    });
     let values = what.line.as_ref().map(|line| format!("; {}", given_up::of_line(line)));
-    format!("{part}{}", values.unwrap_or_default())
+    format!("{part}{}{}", remains.unwrap_or_default(), values.unwrap_or_default())
 }

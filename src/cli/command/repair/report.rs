@@ -11,7 +11,7 @@ use urepo::verify::{Finding, Severity};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::in_sight::Opened;
+use crate::cli::in_sight::{MOST_PRINTED, Opened};
 use crate::cli::printer::Verbosity;
 use crate::cli::records::{self, Item, PathAt, Repair, RepairStep};
 use crate::cli::remedy::{self, Advice};
@@ -30,8 +30,8 @@ pub(super) struct RepairRun<'a> {
     pub report: Report<'a>,
     /// The collections that are asked what is left.
     opened: OnceCell<Opened>,
-    /// Whether the table of remedies said what to do with something that is left.
-    has_remedy: bool,
+    /// Number of items for which the table of remedies has another command.
+    with_remedy: usize,
 }
 
 impl<'a> RepairRun<'a> {
@@ -40,7 +40,7 @@ impl<'a> RepairRun<'a> {
         let mut report = Report::new(context, "repaired", is_single);
         report.roots = roots;
         let opened = OnceCell::new();
-        RepairRun { context, sound: 0, left: 0, places: 0, report, opened, has_remedy: false }
+        RepairRun { context, sound: 0, left: 0, places: 0, report, opened, with_remedy: 0 }
     }
 
     /// Reports the outcome for an item; for an error, whether it means damage.
@@ -91,12 +91,15 @@ impl<'a> RepairRun<'a> {
     fn remains(&mut self, name: &RepositoryName, remedies: Vec<Advice>) -> Done {
         let is_damage = remedies.iter().any(|it| it.is_damage);
         *if is_damage { &mut self.left } else { &mut self.sound } += 1;
-        self.has_remedy = true;
+        self.with_remedy += 1;
         let printer = &self.context.printer;
         if printer.json {
             let outcome = if is_damage { "damaged" } else { "sound" };
             let dry_run = self.is_dry();
             return printer.record(&Item { dry_run, remedies, ..Item::became(name, outcome) });
+        }
+        if self.with_remedy > MOST_PRINTED && printer.verbosity <= Verbosity::Normal {
+            return Ok(());
         }
         let mut lines = remedy::lines(&remedies).into_iter();
         lines.by_ref().take(1).for_each(|line| printer.hint(&format!("{name}: {line}")));
@@ -178,7 +181,15 @@ impl<'a> RepairRun<'a> {
 
     /// The end of the run.
     pub(super) fn finish(self) -> Done {
-        let RepairRun { sound, left, places, mut report, has_remedy, .. } = self;
+        let RepairRun { sound, left, places, mut report, with_remedy, .. } = self;
+        let printer = &self.context.printer;
+        if let Some(more @ 1..) = with_remedy.checked_sub(MOST_PRINTED)
+            && printer.verbosity <= Verbosity::Normal
+            && !printer.json
+        {
+            printer.hint(&human::and_more(more));
+        }
+        let has_remedy = with_remedy > 0;
         let counts = &mut report.summary.counts;
         counts.skipped = Some(sound);
         let (repaired, failed) = (counts.items, counts.failed);
@@ -260,7 +271,7 @@ fn summary(plan: &Plan) -> String {
     let noun = if made == 1 { "link or empty directory" } else { "links and empty directory" };
     tell(made, "", noun, " made");
     tell(plan.count(EntrySource::OwnAttributes), "mode and time of ", "file", " set");
-    tell(plan.dropped.len() as u64, "", "stray", " taken out, kept in the trash");
+    tell(plan.dropped.len() as u64, "", "file", " taken out, kept in the trash");
     tell(plan.count(EntrySource::Lost), "no good copy of ", "file", "");
     if parts.is_empty() {
         parts.push("published again".to_owned());

@@ -124,7 +124,7 @@ impl<'a> Ending<'a> {
             [only] if !self.names_roots => Some(only.id().to_owned()),
             _ => None,
         };
-        let collections = self.roots.iter().chain(&known.collections);
+        let collections = self.roots.iter().chain(known.roots());
         let in_sight = InSight::of_all(self.context, in_use, collections, &known.missing_names);
         self.put_back.iter().for_each(|root| in_sight.report_ledger(&self.roots[*root]));
         Ok(in_sight.report(&self.damaged)? || !self.put_back.is_empty())

@@ -1,0 +1,200 @@
+//! What is damaged or lost, and that a repair without ITEM, a backup, or the files of several damaged Copies bring back.
+
+use crate::support::{World, copy_tree};
+
+/// A world whose settings name `archive`, with an item of three files, `mirror`, with a Copy, and `backup`, which is not there
+/// yet; and the item's name.
+fn world() -> (World, String) {
+    let world = World::with_collection();
+    world.run("-q init mirror --host mirror.example.org").succeeded();
+    for file in ["a", "b", "c"] {
+        world.write(&format!("box/{file}.txt"), file);
+    }
+    let name = world.run("-c archive new box").line();
+    let roots = ["archive", "mirror", "backup"].map(|root| (root, world.path(root)));
+    let roots = roots.map(|(root, path)| format!("{root} = '{}'\n", path.display()));
+    world.write(".config/urepo/config.toml", format!("[collections]\n{}", roots.concat()));
+    world.run("-c archive copy --all --to mirror").succeeded();
+    (world, name)
+}
+
+/// Types the only command that `ran` prints.
+#[track_caller]
+fn type_hint(world: &World, stderr: &str) {
+    let mut commands = stderr.split('`').filter_map(|text| text.strip_prefix("urepo "));
+    let command = commands.next().expect(stderr).replace("[WORLD]/", "");
+    assert_eq!(commands.next(), None, "{stderr}");
+    world.run(&command).succeeded();
+}
+
+/// After a backup of the whole collection, ledger included, only the neighbours know what is missing.
+#[test]
+fn a_repair_of_all_names_what_only_neighbours_show_as_lost() {
+    for had_copies in [false, true] {
+        let (world, name) = world();
+        let other = world.run("-c archive new box").line();
+        if had_copies {
+            world.run("-c archive copy --all --to mirror").succeeded();
+        }
+        copy_tree(&world.path("mirror"), &world.path("night"));
+        world.run(&format!("-c archive migrate {name} {other} --to mirror")).succeeded();
+        std::fs::remove_dir_all(world.path("mirror")).unwrap();
+        std::fs::rename(world.path("night"), world.path("mirror")).unwrap();
+        world.run("-c mirror recover --restored");
+        let other_row = if had_copies { "9a" } else { "9c" };
+        for from in ["", " --from archive", " --quick", " --dry-run"] {
+            let ran = world.run(&format!("-c mirror repair{from} --json"));
+            assert_eq!(ran.code, 20, "{from}: {}{}", ran.stdout, ran.stderr);
+            for (name, row) in [(&name, "9a"), (&other, other_row)] {
+                let record = ran.stdout.lines().find(|line| line.contains(&**name)).unwrap();
+                assert!(record.contains(&format!("\"row\":\"{row}\"")), "{from}: {record}");
+            }
+        }
+        let ran = world.run("-c mirror repair");
+        assert!(!ran.stderr.contains("nothing to repair"), "{}", ran.stderr);
+        // The stubs of the archive are whole.
+        assert_eq!(world.run("-c archive repair").code, 0);
+    }
+}
+
+/// A collection that names this one as the holder brings nothing here by its word alone; a person names it.
+#[test]
+fn a_repair_of_all_brings_back_what_a_neighbour_has_if_that_is_named() {
+    let (world, name) = world();
+    std::fs::remove_dir_all(world.path("mirror")).unwrap();
+    copy_tree(&world.path("archive"), &world.path("night"));
+    world.run("-q init mirror --host mirror.example.org").succeeded();
+    let newer = world.run("-c archive new box").line();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    std::fs::rename(world.path("night"), world.path("archive")).unwrap();
+    world.run("-c archive recover --restored");
+    let ran = world.run("-c archive repair");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let command = format!("`urepo -c archive repair {newer} --from [WORLD]/mirror`");
+    assert!(ran.stderr.contains(&command), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(&format!("{name}:")), "{}", ran.stderr);
+    world.run("-c archive repair --from mirror").succeeded();
+    world.run("verify archive mirror").succeeded();
+}
+
+/// What a person gave up comes back by a person's word.
+#[test]
+fn a_repair_of_all_names_what_was_given_up_and_a_mirror_has() {
+    let (world, name) = world();
+    std::fs::rename(world.path("mirror"), world.path("away")).unwrap();
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    world.run(&format!("-c archive recover --accept-loss -y {name}")).succeeded();
+    std::fs::rename(world.path("away"), world.path("mirror")).unwrap();
+    let ran = world.run("-c archive repair");
+    assert!(!ran.stderr.contains("nothing to repair"), "{}", ran.stderr);
+    type_hint(&world, &ran.stderr);
+    world.run("verify archive mirror").succeeded();
+}
+
+#[test]
+fn more_than_ten_items_that_another_command_brings_up_are_counted() {
+    let (world, _) = world();
+    for _ in 0..13 {
+        world.run("-c archive new box").line();
+    }
+    world.run("-c archive copy --all --to mirror").succeeded();
+    copy_tree(&world.path("archive"), &world.path("night"));
+    std::fs::remove_dir_all(world.path("archive/example.org")).unwrap();
+    std::fs::remove_dir_all(world.path("archive/.urepo/ledger")).unwrap();
+    world.run("-c archive recover --restored");
+    let ran = world.run("-c archive repair");
+    assert_eq!(ran.stderr.matches("--from [WORLD]/mirror`").count(), 10, "{}", ran.stderr);
+    assert!(ran.stderr.contains("and 4 more items; `-v` names each"), "{}", ran.stderr);
+    let ran = world.run("-v -c archive repair");
+    assert_eq!(ran.stderr.matches("--from [WORLD]/mirror`").count(), 14, "{}", ran.stderr);
+}
+
+/// A backup does not speak, but nothing is given up that it has.
+#[test]
+fn every_command_names_a_backup_that_has_what_is_lost() {
+    for is_older_here in [false, true] {
+        let (world, name) = world();
+        std::fs::remove_dir_all(world.path("mirror")).unwrap();
+        let item = world.path("archive").join(&name);
+        copy_tree(&item, &world.path("night"));
+        world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+        copy_tree(&world.path("archive"), &world.path("backup"));
+        std::fs::remove_dir_all(&item).unwrap();
+        if is_older_here {
+            std::fs::rename(world.path("night"), &item).unwrap();
+        }
+        let command = format!("`urepo -c archive repair {name} --from [WORLD]/backup`");
+        for line in ["show ITEM", "whereis ITEM", "status", "verify", "recover", "repair -n"] {
+            let ran = world.run(&format!("-c archive {}", line.replace("ITEM", &name)));
+            let is_repaired = line == "repair -n" && ran.stdout.contains("would re");
+            assert!(ran.stderr.contains(&command) || is_repaired, "{line}: {}", ran.stderr);
+            assert!(!ran.stderr.contains("--accept-loss"), "{line}: {}", ran.stderr);
+        }
+        let ran = world.run(&format!("-c archive recover --accept-loss {name} -y"));
+        assert_eq!(ran.code, 23, "{}", ran.stderr);
+        type_hint(&world, &world.run("-c archive verify").stderr);
+        world.run("-c archive verify").succeeded();
+        let title = world.run(&format!("-c archive meta get {name} title"));
+        assert_eq!(title.succeeded(), "Corrected\n");
+    }
+}
+
+/// Each Copy has the files that the others lack: together they have the item.
+#[test]
+fn nothing_is_given_up_that_several_damaged_copies_have_together() {
+    let (world, name) = world();
+    world.write(&format!("archive/{name}/doc/a.txt"), "A");
+    world.write(&format!("mirror/{name}/doc/b.txt"), "B");
+    let ran = world.run(&format!("-c archive recover --accept-loss {name} -y"));
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    type_hint(&world, &world.run("verify archive mirror").stderr);
+    type_hint(&world, &world.run("verify archive mirror").stderr);
+    world.run("verify archive mirror").succeeded();
+}
+
+/// An older state of the description has the same files.
+#[test]
+fn nothing_is_given_up_whose_files_an_older_copy_has() {
+    let (world, name) = world();
+    world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+    world.write(&format!("archive/{name}/doc/a.txt"), "A");
+    type_hint(&world, &world.run("verify archive mirror").stderr);
+    let title = world.run(&format!("-c archive meta get {name} title"));
+    assert_eq!(title.succeeded(), "Corrected\n");
+    world.run("-c archive verify").succeeded();
+}
+
+#[test]
+fn what_is_whole_of_a_lost_item_is_named_and_stays_in_the_trash() {
+    let (world, name) = world();
+    for root in ["archive", "mirror"] {
+        world.write(&format!("{root}/{name}/doc/b.txt"), root);
+    }
+    let ran = world.run(&format!("-c archive recover --accept-loss {name} -y"));
+    let words = "1 file is damaged (`b.txt`), 2 whole: all stay in the trash until `urepo purge`";
+    assert!(ran.stderr.contains(words), "{}{}", ran.stdout, ran.stderr);
+    let ran = world.run(&format!("-c mirror repair {name}"));
+    assert!(ran.stdout.contains("3 files taken out, kept in the trash"), "{}", ran.stdout);
+    world.run("verify archive mirror").succeeded();
+}
+
+/// The sidecars of a clone that got an id of its own still say Original.
+#[test]
+fn what_only_a_clone_has_issued_comes_back_to_the_first_collection() {
+    let (world, _) = world();
+    std::fs::remove_dir_all(world.path("mirror")).unwrap();
+    copy_tree(&world.path("archive"), &world.path("mirror"));
+    world.run("-c mirror recover --restored").succeeded();
+    let name = world.run("-c mirror new box").line();
+    world.run("-c mirror recover --new-id -y").succeeded();
+    let ran = world.run("verify archive mirror");
+    assert_eq!(ran.code, 20, "{}", ran.stdout);
+    assert!(
+        ran.stderr.contains(&format!("repair {name} --from [WORLD]/mirror`")),
+        "{}",
+        ran.stderr
+    );
+    type_hint(&world, &ran.stderr);
+    world.run("verify archive mirror").succeeded();
+}
