@@ -35,6 +35,8 @@ pub(crate) struct CommandLine {
     pub(crate) at: PathBuf,
     /// Whether that is the collection in use, which need not be named.
     pub(crate) is_in_use: bool,
+    /// Whether its line of a fork is dated in the future, so that a wrong clock may have made that.
+    pub(crate) is_of_future: bool,
     pub(crate) words: Vec<Word>,
 }
 
@@ -103,7 +105,8 @@ impl CommandLine {
         if !self.is_in_use {
             words.insert(0, format!("-c {}", shell::word(&self.at)));
         }
-        format!("`urepo {}`", words.join(" "))
+        let mark = if self.is_of_future { ", which is dated in the future" } else { "" };
+        format!("`urepo {}`{mark}", words.join(" "))
     }
 
     /// Of a command that gives something up: the repair from a collection that is not in sight, and may have it.
@@ -212,7 +215,7 @@ mod tests {
         let (lost, others) = (["it's".to_owned(), ID.to_owned()], [OsString::from("/c d")]);
         let root = |id: &str| format!("/of {id}").into();
         let words = CommandLine::words_of(act, &name, root, (&lost, &others));
-        CommandLine { at: "/a b".into(), is_in_use: false, words }
+        CommandLine { at: "/a b".into(), is_in_use: false, is_of_future: false, words }
     }
 
     /// Every act, in every form.

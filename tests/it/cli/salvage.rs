@@ -1,6 +1,6 @@
 //! What is damaged or lost, and that a repair without ITEM, a backup, or the files of several damaged Copies bring back.
 
-use crate::support::{World, copy_tree};
+use crate::support::{World, change_item, copy_tree};
 
 /// A world whose settings name `archive`, with an item of three files, `mirror`, with a Copy, and `backup`, which is not there
 /// yet; and the item's name.
@@ -197,4 +197,33 @@ fn what_only_a_clone_has_issued_comes_back_to_the_first_collection() {
     );
     type_hint(&world, &ran.stderr);
     world.run("verify archive mirror").succeeded();
+}
+
+/// A wrong clock chooses no line of a fork: of equal epochs, the other is named first.
+#[test]
+fn a_line_that_is_dated_in_the_future_is_marked_and_named_last() {
+    let (world, name) = world();
+    std::fs::remove_dir_all(world.path("mirror")).unwrap();
+    copy_tree(&world.path("archive"), &world.path("night"));
+    change_item(&world.path("archive"), &name, |sidecar| {
+        sidecar.described = Some("2999-01-01T00:00:00Z".parse().unwrap());
+    });
+    world.run("-c archive recover").succeeded();
+    world.run(&format!("-c archive meta set {name} title=Far")).succeeded();
+    world.run("-q init away --host mirror.example.org").succeeded();
+    world.run("-c archive copy --all --to away").succeeded();
+    std::fs::remove_dir_all(world.path("archive")).unwrap();
+    std::fs::rename(world.path("night"), world.path("archive")).unwrap();
+    world.run("-c archive recover --restored").succeeded();
+    world.run(&format!("-c archive meta set {name} title=Near")).succeeded();
+    std::fs::rename(world.path("away"), world.path("mirror")).unwrap();
+    let ran = world.run("verify archive mirror");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let first =
+        format!("neither follows the other: `urepo -c [WORLD]/archive promote {name} --discard`\n");
+    assert!(ran.stderr.contains(&first), "{}", ran.stderr);
+    let choice = format!(
+        "or `urepo -c [WORLD]/mirror promote {name} --discard`, which is dated in the future\n"
+    );
+    assert!(ran.stderr.contains(&choice), "{}", ran.stderr);
 }
