@@ -7,7 +7,7 @@ use urepo::agent::Agent;
 use urepo::amend::{Amender, Amendment};
 use urepo::collection::{Actual, Collection, IssueOptions, Issuer, Names, recover};
 use urepo::custody::Discard;
-use urepo::custody::remedy::{Condition, Damage, Row, condition, remedy};
+use urepo::custody::remedy::{Condition, Damage, Row, Way, alternatives, condition, remedy};
 use urepo::disk::Watcher;
 use urepo::holdings::{Sight, places};
 use urepo::identity::RepositoryName;
@@ -298,8 +298,9 @@ impl Command<'_> {
         matches!(found, Some(Condition::Behind | Condition::Fork))
     }
 
-    /// The remedy of an item here, by all collections in sight, if it is run here.
-    pub(super) fn remedy(&self, name: &RepositoryName) -> Option<(Row, Named)> {
+    /// The remedy of an item here, by all collections in sight, if it is run here: first its command, then those that a person
+    /// may choose instead, each with the id of the collection where it runs.
+    pub(super) fn remedy(&self, name: &RepositoryName) -> Option<(Row, Vec<(String, Named)>)> {
         let known = self.known().ok()?;
         let all: Vec<_> = known.iter().collect();
         let mut places = places(name, &all, &mut Vec::new());
@@ -314,7 +315,11 @@ impl Command<'_> {
         }
         let own = known[0].id();
         let found = remedy(&places, own)?;
-        Some((found.row, found.act_at(own)?.into()))
+        let Way::Run(command) = &found.way else { return None };
+        let others = alternatives(&places, &found);
+        let commands = std::iter::once(command.clone()).chain(others);
+        let commands = commands.map(|it| (it.at.to_owned(), it.act.into())).collect();
+        (command.at == own).then_some((found.row, commands))
     }
 
     /// Types a remedy of the item `name`.

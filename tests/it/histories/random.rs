@@ -30,11 +30,11 @@ impl Random {
         usize::try_from(self.next() % limit as u64).unwrap()
     }
 
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
+    pub(super) fn of<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())].clone()
     }
 
-    fn one_in(&mut self, count: usize) -> bool {
+    pub(super) fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }
 

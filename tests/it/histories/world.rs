@@ -90,6 +90,8 @@ pub(super) struct World {
     /// How often commands were done, refused and killed.
     pub(super) tally: [usize; 3],
     pub(super) refusals: Vec<String>,
+    /// How often another line of a remedy was typed than its command.
+    pub(super) chosen: usize,
     /// Whether the kill of the last step came before its end.
     pub(super) struck: bool,
 }
@@ -125,6 +127,7 @@ impl World {
             is_damaged: false,
             tally: [0; 3],
             refusals: Vec::new(),
+            chosen: 0,
             struck: false,
         }
     }

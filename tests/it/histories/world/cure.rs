@@ -4,22 +4,27 @@ use urepo::custody::remedy::{Act, Row};
 use urepo::disk::Watcher;
 
 use super::super::oracle::Holding;
+use super::super::random::Random;
 use super::super::script::{Item, SITES, Site};
 use super::{Broken, Edits, World, broken};
 
 /// More remedies in turn need no item.
 const ROUNDS: usize = 8;
 
+/// Of so many remedies with a second line, one is replaced by that line.
+const CHOICES: usize = 2;
+
 impl World {
-    /// Types each remedy where it is printed, with all collections in sight, and judges the end.
-    pub(in crate::histories) fn cure(&mut self) -> Result<(), Broken> {
+    /// Types each remedy where it is printed, or now and then what a person may choose instead, with all collections in sight,
+    /// and judges the end.
+    pub(in crate::histories) fn cure(&mut self, random: &mut Random) -> Result<(), Broken> {
         self.bring_into_sight()?;
         for at in 0..self.items.len() {
             let mut typed = Vec::new();
             for round in 0..=ROUNDS {
                 let before = typed.len();
                 for site in SITES {
-                    if let Some(row) = self.remedy(site, at)? {
+                    if let Some(row) = self.remedy(site, at, random)? {
                         typed.push(format!("{site} {row}"));
                     }
                 }
@@ -38,13 +43,22 @@ impl World {
         Ok(())
     }
 
-    /// Types the remedy that is printed for an item in one collection, and says its row.
-    fn remedy(&mut self, site: Site, at: usize) -> Result<Option<&'static str>, Broken> {
+    /// Types the remedy that is printed for an item in one collection, or another of its lines, and says its row.
+    fn remedy(
+        &mut self,
+        site: Site,
+        at: usize,
+        random: &mut Random,
+    ) -> Result<Option<String>, Broken> {
         let item = &self.items[at];
         let before = self.look(item);
         let command = self.command_at(site, Watcher::default());
-        let Some((row, act)) = command.remedy(&item.name) else { return Ok(None) };
-        let number = row.number();
+        let Some((row, lines)) = command.remedy(&item.name) else { return Ok(None) };
+        let is_chosen = lines.len() > 1 && random.one_in(CHOICES);
+        let (id, act) = if is_chosen { random.of(&lines[1..]) } else { lines[0].clone() };
+        let site = SITES.into_iter().find(|site| self.place(*site).id == id).unwrap();
+        let command = self.command_at(site, Watcher::default());
+        let number = if is_chosen { format!("{} or", row.number()) } else { row.number().into() };
         if let Err(reason) = command.type_in(&item.name, &act) {
             return broken(
                 "a remedy is done",
@@ -71,6 +85,7 @@ impl World {
             gone.extend(after.living.difference(&own));
         }
         self.items[at].given_up.extend(gone);
+        self.chosen += usize::from(is_chosen);
         Ok(Some(number))
     }
 

@@ -95,6 +95,8 @@ impl World {
             Deed::Restore(site, it)
                 if is_it(it)
                     && is_done
+                    // What was an Original before, although it is deleted elsewhere, was not restored.
+                    && before.holdings[site.0] != after.holdings[site.0]
                     && after.holdings[site.0].as_ref().is_some_and(Holding::is_original) =>
             {
                 item.deleted.clear();
