@@ -33,7 +33,7 @@ use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes, resolv
 use crate::layout;
 use crate::wait::Waiter;
 
-pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year};
+pub(crate) use change::draft::{Arriving, Draft, GroupFailure, Partial, StagedItem, Year, Years};
 pub(crate) use change::group::{Change, Line, Outcomes, Rewrite, Swap, carry_out};
 pub(crate) use change::items_at_a_time;
 pub use change::left_overs::{LeftOver, Life, Recovered, left_overs, recover};

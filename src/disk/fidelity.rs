@@ -144,7 +144,15 @@ mod tests {
 
     fn stamp(modified: Instant, mode: u32) -> FileStat {
         let identity = (0, 0);
-        FileStat { kind: Kind::File, bytes: 0, mode, modified, changed: at("59.25"), identity }
+        FileStat {
+            kind: Kind::File,
+            bytes: 0,
+            mode,
+            modified,
+            changed: at("59.25"),
+            identity,
+            owner: 0,
+        }
     }
 
     /// The fractions of `found` that count as `13.178190894` on the file system.

@@ -192,12 +192,6 @@ impl StoredFile {
             .on("set mode and time of", &self.path)
     }
 
-    /// Whether it belongs to the user of this process.
-    pub fn is_own(&self) -> Result<bool, PathError> {
-        let stat = retry_on_intr(|| rustix::fs::fstat(&self.file)).on("inspect", &self.path)?;
-        Ok(stat.st_uid == rustix::process::geteuid().as_raw())
-    }
-
     /// Forces bytes and attributes to the disk.
     pub fn sync(&self) -> Result<(), PathError> {
         self.sync_by(|| rustix::fs::fsync(&self.file))

@@ -61,6 +61,8 @@ pub struct FileStat {
     pub changed: Instant,
     /// Device and inode: which file it is.
     pub identity: (u64, u64),
+    /// The id of its owner.
+    pub owner: u32,
 }
 
 /// Number of attempts to read a file that changes each time.
@@ -102,7 +104,13 @@ impl FileStat {
             modified: instant(stat.st_mtime as i64, stat.st_mtime_nsec as i128),
             changed: instant(stat.st_ctime as i64, stat.st_ctime_nsec as i128),
             identity: (stat.st_dev as u64, stat.st_ino as u64),
+            owner: stat.st_uid,
         }
+    }
+
+    /// Whether this user owns the file.
+    pub fn is_own(&self) -> bool {
+        self.owner == rustix::process::geteuid().as_raw()
     }
 
     /// The permission bits, without set-user-ID, set-group-ID and sticky.

@@ -33,7 +33,7 @@ pub(super) trait Sink {
 
 /// A stamp for additional entries.
 pub(super) fn stat_of(kind: Kind, bytes: u64, mode: u32, modified: Instant) -> FileStat {
-    FileStat { kind, bytes, mode, modified, changed: modified, identity: (0, 0) }
+    FileStat { kind, bytes, mode, modified, changed: modified, identity: (0, 0), owner: 0 }
 }
 
 /// A generated text; a long one is not kept in memory.

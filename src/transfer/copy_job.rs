@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::look::{Chosen, Decision};
-use super::payload::{Base, PayloadCopy};
+use super::payload::{Base, Links, PayloadCopy};
 use super::shared::{Prepared, Shared};
 use super::staged::Staged;
 use super::{Step, TransferError};
@@ -12,6 +12,7 @@ use crate::custody::Permit;
 use crate::flow::{Reservation, batches, spread};
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::progress::NoProgress;
 use crate::sidecar::{NewText, Sidecar};
 
 /// An item that several threads copy.
@@ -194,15 +195,15 @@ impl CopyJob<'_> {
             }
             _ => None,
         };
-        // The source gives up its own names of the files.
-        let links_source = shared.one_file_system && shared.removes_source(self.staged.step);
+        let links = shared.links(self.staged.step);
         PayloadCopy {
             from: &self.from,
             root: shared.from.path(),
             old,
-            links_source,
+            links,
             draft: &self.draft,
-            progress: shared.caller.progress,
+            // The proof counts what it reads.
+            progress: if links == Links::Unread { &NoProgress } else { shared.caller.progress },
             interrupt: shared.caller.interrupt,
         }
     }
@@ -229,11 +230,13 @@ impl CopyJob<'_> {
         };
         let text = text_of(&self.staged, &self.source, &sidecar)?;
         self.draft.write_sidecar(&text)?;
-        // Looked up again by name: the open directory may have been moved away.
-        shared.at_source(&self.staged)?;
         let mut staged = self.staged.clone();
         if staged.step == Step::HandOver {
+            // Under the locks the source is looked up again.
             staged.offer = shared.offer_early(&staged, &self.source);
+        } else {
+            // Looked up again by name: the open directory may have been moved away.
+            shared.at_source(&staged)?;
         }
         Ok(staged)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Leaves, TransferError};
 use crate::collection::{
-    ChangeLocks, Collection, Event, Here, LockedItem, ReadSidecar, StagedItem, Writer,
+    ChangeLocks, Collection, Event, Here, LockedItem, ReadSidecar, StagedItem, Writer, Years,
 };
 use crate::custody::Permit;
 use crate::identity::RepositoryName;
@@ -128,6 +128,7 @@ impl Giver<'_> {
         let events: Vec<_> = items.iter().map(event).collect();
         let announced = self.writer.announce(items.iter().map(|(item, _)| item.name()))?;
         let (mut stubs, mut copies) = (Vec::new(), Vec::new());
+        let mut years = Years::of(self.collection);
         for ((item, left), unlisted) in items.iter().zip(&mut unlisted) {
             match &left.staged {
                 StagedLeft::Stub(stub, entries) => {
@@ -137,7 +138,7 @@ impl Giver<'_> {
                     if self.is_last || !unlisted.is_empty() {
                         self.writer.replace_item(stub, item)?;
                     } else {
-                        self.writer.swap_item(stub, item)?;
+                        self.writer.swap_item(stub, item, &mut years)?;
                     }
                     stubs.push(item.name().as_str());
                 }

@@ -56,8 +56,8 @@ impl Shared<'_> {
         if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
             return passed();
         }
-        let to = self.destination_items.item(name)?;
-        if let Some(item) = &to
+        let to = self.destination_items.item_or_place(from.name())?;
+        if let Ok(item) = &to
             && let Some(version) = self.copy_there(&source, item)
         {
             let mut staged =
@@ -66,15 +66,16 @@ impl Shared<'_> {
             staged.replaced = Some((staged.there.clone(), version));
             return Ok(Decision::Prepared(Prepared::Planned(staged)));
         }
-        let to = match to {
-            None if self.options.line_up.is_some() => return passed(),
-            None => {
+        let (to, place) = match to {
+            Err(_) if self.options.line_up.is_some() => return passed(),
+            Err(place) => {
                 self.check_not_lost(name)?;
-                None
+                (None, place)
             }
-            Some(item) => {
-                let sidecar = sealed(&item, item.read_sidecar(), self.to.path())?;
-                Some((item, sidecar))
+            Ok(item) => {
+                let (sidecar, place) = (item.read_sidecar(), layout::item_place(item.name()));
+                let sidecar = sealed(&item, sidecar, self.to.path())?;
+                (Some((item, sidecar)), place)
             }
         };
         let step = match self.step((&from, &source), to.as_ref()) {
@@ -88,10 +89,6 @@ impl Shared<'_> {
                 return passed();
             }
             step => step?,
-        };
-        let place = match &to {
-            Some((item, _)) => layout::item_place(item.name()),
-            None => self.destination_items.place_of(from.name())?,
         };
         if step != Step::Nothing {
             self.to.check_reach(&place.0.join(&place.1))?;

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use super::TransferError;
 use super::copy_job::text_of;
 use super::giver::{Giver, Left, Offer, WITHDRAWN};
+use super::payload::Links;
 use super::publish::{Group, Items};
 use super::reading::sealed;
 use super::shared::Shared;
@@ -28,7 +29,9 @@ use crate::collection::{
 use crate::custody::Permit;
 use crate::identity::RepositoryName;
 use crate::item::State;
+use crate::progress::NoProgress;
 use crate::sidecar::Sidecar;
+use crate::verify::{self, ProofError};
 
 /// The bytes and the inodes that the giver's disk has for the offers of all items in flight, as a rule.
 const PLENTY: (u64, u64) = (64 << 20, 1 << 14);
@@ -53,7 +56,7 @@ impl Shared<'_> {
         let proven = self.read_back(items, group, |staged| {
             let item =
                 self.destination_items.item(&staged.name)?.ok_or_else(|| staged.changed())?;
-            self.prove(&item, &sealed(&item, item.read_sidecar(), self.to.path())?)
+            self.prove(&item, &sealed(&item, item.read_sidecar(), self.to.path())?, &NoProgress)
         });
         self.give(proven, &[self.from], group);
     }
@@ -310,17 +313,39 @@ impl Shared<'_> {
     }
 
     /// Reads a staged item back from the disk: the sealed sidecar that was written for this receiver, by its random id, and the
-    /// payload that it lists. The giver's is the one that it was made of, as long as its version is.
+    /// payload that it lists. Whether the giver's is still the one that it was made of, its version shows under the lock.
     fn prove_staged(&self, staged: &Staged) -> Result<(), TransferError> {
         let item = self.writer().staged_item(&staged.name, staged.in_stage())?;
-        self.at_source(staged)?;
         let made = sealed(&item, item.read_sidecar(), self.to.path())?;
         let Sidecar { custody, payload, .. } = &made.sidecar;
         let is_ours = staged.received.as_ref().is_some_and(|it| it.custody() == custody);
         if !is_ours || payload.digest != staged.digest {
             return Err(staged.changed());
         }
-        self.prove(&item, &made)
+        let links = self.links(staged.step);
+        let progress = if links == Links::Unread { self.caller.progress } else { &NoProgress };
+        let proof = self.prove(&item, &made, progress);
+        proof.map_err(|error| match error {
+            TransferError::NotProven { .. } if links == Links::Unread => {
+                self.damaged_at_source(staged).unwrap_or(error)
+            }
+            error => error,
+        })
+    }
+
+    /// The damage to an item at the source, whose files are those of the staged item by hard links.
+    fn damaged_at_source(&self, staged: &Staged) -> Option<TransferError> {
+        let item = match self.at_source(staged) {
+            Ok(item) => item,
+            Err(error) => return Some(error),
+        };
+        match verify::prove(&item, verify::Depth::Full, &NoProgress, self.caller.interrupt) {
+            Err(ProofError::Damaged { path, summary: detail }) => {
+                let (name, collection) = (staged.name.clone(), self.from.path().to_path_buf());
+                Some(TransferError::Damaged { path, detail, name, collection })
+            }
+            _ => None,
+        }
     }
 }
 

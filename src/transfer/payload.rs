@@ -19,11 +19,21 @@ pub(super) struct PayloadCopy<'a> {
     pub root: &'a Path,
     /// The part that the destination already has.
     pub old: Option<Base<'a>>,
-    /// Whether the files of the source may be hard-linked into the draft, because the source gives them up.
-    pub links_source: bool,
+    pub links: Links,
     pub draft: &'a Draft<'a>,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
+}
+
+/// Whether the files of the source may be hard-linked into the draft, because the source gives them up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    /// They are copied.
+    No,
+    /// Once they have been read.
+    Read,
+    /// Unread: the item in the stage is proven before it is published.
+    Unread,
 }
 
 /// An older state of the item at the destination, whose unchanged files are reused.
@@ -47,7 +57,8 @@ impl PayloadCopy<'_> {
                         measured: Measured { bytes: *bytes, digest: *digest },
                         attributes: Attributes { modified: *modified, mode: *mode },
                     };
-                    if !self.take_over(entry, &wanted)? {
+                    let is_linked = self.links == Links::Unread && self.link_unread(&wanted)?;
+                    if !is_linked && !self.take_over(entry, &wanted)? {
                         self.copy_file(&wanted)?;
                     }
                 }
@@ -103,7 +114,7 @@ impl PayloadCopy<'_> {
         if let Some(left) = left {
             return Ok(left.set_attributes(wanted.attributes)?);
         }
-        if self.links_source && self.link_source(wanted, &mut source, found)? {
+        if self.links == Links::Read && self.link_read(wanted, &mut source, found)? {
             return Ok(());
         }
         let expected = (wanted.measured, wanted.attributes);
@@ -115,26 +126,34 @@ impl PayloadCopy<'_> {
         )
     }
 
+    /// Hard-links a file of the source that is as its sidecar says, but for its bytes. Copying says what else differs.
+    fn link_unread(&self, wanted: &Expected<'_>) -> Result<bool, TransferError> {
+        let is_as_listed = |found: &FileStat| {
+            let is_whole = found.kind == Kind::File && found.bytes == wanted.measured.bytes;
+            is_whole && found.attributes() == wanted.attributes && found.is_own()
+        };
+        match self.draft.reuse_if(self.from, wanted.path, is_as_listed) {
+            Err(error) if error.is_link() || error.kind() == ErrorKind::NotFound => Ok(false),
+            linked => Ok(linked?),
+        }
+    }
+
     /// Hard-links a file of the source that is as its sidecar says, by its bytes.
-    fn link_source(
+    fn link_read(
         &self,
         wanted: &Expected<'_>,
         source: &mut StoredFile,
         found: FileStat,
     ) -> Result<bool, TransferError> {
         if found.attributes() != wanted.attributes
-            || !source.is_own()?
+            || !found.is_own()
             || digest(source, self.progress, self.interrupt)? != wanted.measured
         {
             // Copying says what differs.
             source.rewind()?;
             return Ok(false);
         }
-        let is_same = self
-            .from
-            .stat(layout::in_payload(wanted.path.as_path()))?
-            .is_some_and(|now| now == found);
-        let linked = is_same && self.draft.reuse(self.from, wanted.path)?;
+        let linked = self.draft.reuse_if(self.from, wanted.path, |now| *now == found)?;
         if !linked {
             source.rewind()?;
         }

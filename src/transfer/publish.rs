@@ -10,7 +10,7 @@ use super::staged::Staged;
 use super::{Outcome, RunMode, Step, TransferError, Transferred};
 use crate::collection::{
     Arriving, ChangeLocks, Collection, CollectionError, Event, EventKind, GroupFailure, Here,
-    Rewrite, StagedItem, Stopped, Year, items_at_a_time,
+    Rewrite, StagedItem, Stopped, Year, Years, items_at_a_time,
 };
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -332,7 +332,8 @@ impl Shared<'_> {
         items: Items,
         group: &mut Group,
     ) -> Items {
-        let put = |(_, staged): &(usize, Staged)| self.put(locks, year, staged);
+        let mut years = Years::of(self.to);
+        let put = |(_, staged): &(usize, Staged)| self.put(locks, (year, &mut years), staged);
         let event = |(_, staged): &(usize, Staged)| self.event(staged);
         let published = self.writer().publish(locks, year, items, event, put);
         for (at, staged, error) in published.refused.into_iter().map(|((at, it), e)| (at, it, e)) {
@@ -369,7 +370,7 @@ impl Shared<'_> {
     fn put(
         &self,
         locks: &ChangeLocks,
-        year: &Year<'_>,
+        (year, years): (&Year<'_>, &mut Years<'_>),
         staged: &Staged,
     ) -> Result<(), TransferError> {
         if staged.replaced.is_none() {
@@ -387,7 +388,7 @@ impl Shared<'_> {
         if is_kept {
             self.writer().replace_item(staged.in_stage(), &item)?;
         } else {
-            self.writer().swap_item(staged.in_stage(), &item)?;
+            self.writer().swap_item(staged.in_stage(), &item, years)?;
         }
         Ok(())
     }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::payload::Links;
 use super::staged::Staged;
-use super::{OnError, Options, TransferError};
+use super::{OnError, Options, Step, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
     ChangeLocks, Collection, CollectionError, LockedItem, Lookup, ReadSidecar, StoredItem, Writer,
@@ -12,7 +13,7 @@ use crate::collection::{
 use crate::flow::{Flow, Reservation, Reservations, Size};
 use crate::holdings::Sight;
 use crate::identity::RepositoryName;
-use crate::progress::NoProgress;
+use crate::progress::Progress;
 use crate::verify::{self, ProofError};
 
 /// The state of an item before its group is published.
@@ -76,10 +77,24 @@ impl<'a> Shared<'a> {
         self.flow.deliver((number, ready), bytes);
     }
 
+    /// How `step` gets the files of the source.
+    pub(super) fn links(&self, step: Step) -> Links {
+        match step {
+            _ if !self.one_file_system || !self.removes_source(step) => Links::No,
+            Step::HandOver => Links::Unread,
+            _ => Links::Read,
+        }
+    }
+
     /// Reads an item back that was written, and whose sidecar was `read` back.
-    pub(super) fn prove(&self, item: &StoredItem, read: &ReadSidecar) -> Result<(), TransferError> {
+    pub(super) fn prove(
+        &self,
+        item: &StoredItem,
+        read: &ReadSidecar,
+        progress: &dyn Progress,
+    ) -> Result<(), TransferError> {
         let (depth, interrupt) = (verify::Depth::FromDisk, self.caller.interrupt);
-        let proof = verify::prove_as_read(item, read, depth, &NoProgress, interrupt);
+        let proof = verify::prove_as_read(item, read, depth, progress, interrupt);
         proof.map_err(|error| match error {
             ProofError::Damaged { path, .. } => {
                 TransferError::NotProven { path, collection: self.to.path().to_path_buf() }

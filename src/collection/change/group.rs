@@ -16,12 +16,11 @@ use super::change_note::ChangeNote;
 use crate::agent::Caller;
 use crate::collection::{
     ChangeLocks, Collection, CollectionError, Event, Here, LockedItem, ReadSidecar, Stopped,
-    Trashed, Writer, items_at_a_time,
+    Trashed, Writer, Years, items_at_a_time,
 };
 use crate::custody::Permit;
-use crate::disk::{Dir, PathError, Version};
+use crate::disk::{PathError, Version};
 use crate::identity::RepositoryName;
-use crate::layout;
 use crate::sidecar::{NewText, Sidecar};
 
 /// Limit on the files of the items of one group: the lists of their files may be in memory.
@@ -279,19 +278,9 @@ impl Writer {
         let missing = self.missing_lines(collection, &items)?;
         let trash = collection.ensure_trash()?;
         let announced = self.announce(swaps.iter().map(|it| it.item.name()))?;
-        // Most items of a group are of one year.
-        let mut last: Option<(PathBuf, Dir)> = None;
-        let mut swap = |it: &Swap<'_>| {
-            let (path, leaf) = layout::item_place(it.item.name());
-            let (_, year) = match last.take() {
-                Some(known) if known.0 == path => last.insert(known),
-                _ => {
-                    let year = collection.root().open_dir(&path)?;
-                    last.insert((path, year))
-                }
-            };
-            it.item.swap_in((&*year, &leaf), &trash, it.entry.path())
-        };
+        let mut years = Years::of(collection);
+        let mut swap =
+            |it: &Swap<'_>| it.item.swap_in(years.place(it.item.name())?, &trash, it.entry.path());
         let mut ends: Ends = swaps.iter().map(|it| swap(it).map_err(Into::into)).collect();
         let synced = collection.sync_swapped(swaps.iter().map(|it| it.item.name()));
         end((announced, missing), &items, &mut ends, synced, |events| {

@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
     use crate::agent::Agent;
-    use crate::collection::{init_without_names, lock_changes};
+    use crate::collection::{Years, init_without_names, lock_changes};
     use crate::disk::Watcher;
     use crate::sidecar::{NewText, SidecarText};
     use crate::wait::Waiter;
@@ -126,7 +126,7 @@ mod tests {
         let lookup = Lookup::new(&collection);
         let locks = lock(&collection);
         let other = locks.item(&lookup, &name).unwrap().unwrap();
-        writer.swap_item(draft.staged(), &other).unwrap();
+        writer.swap_item(draft.staged(), &other, &mut Years::of(&collection)).unwrap();
         drop(locks);
         let locks = lock(&collection);
         let item = locks.item(&lookup, &name).unwrap().unwrap();

@@ -105,11 +105,19 @@ impl StoredItem {
         entries: &[Entry],
         interrupt: &Interrupt,
     ) -> Result<Vec<PathBuf>, CopyError> {
-        let mut found = self.strays()?;
+        let (mut found, mut payload_kind) = (Vec::new(), None);
+        for entry in self.dir().entries()? {
+            let DirEntry { name, kind } = entry?;
+            match name.as_bytes() {
+                name if name == layout::SIDECAR.as_bytes() => {}
+                name if name == layout::PAYLOAD.as_bytes() => payload_kind = Some(kind),
+                _ => found.push(PathBuf::from(name)),
+            }
+        }
         let payload = Path::new(layout::PAYLOAD);
-        match self.dir().stat(payload)? {
+        match payload_kind {
             None => {}
-            Some(stamp) if stamp.kind != Kind::Directory => found.push(payload.to_path_buf()),
+            Some(kind) if kind != Kind::Directory => found.push(payload.to_path_buf()),
             Some(_) => self.dir().open_dir(payload)?.walk(|met| {
                 let (dir, entry, path) = match met {
                     _ if interrupt.requested() => return Err(CopyError::Interrupted),

@@ -35,23 +35,43 @@ impl<'a> Lookup<'a> {
         &self,
         name: &RepositoryName,
     ) -> Result<Option<StoredItem>, CollectionError> {
+        Ok(self.item_or_directories(name)?.ok())
+    }
+
+    /// The item called `name`, or else the place for it, as [`Lookup::place_of`] has it.
+    pub(crate) fn item_or_place(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Result<StoredItem, (PathBuf, PathBuf)>, CollectionError> {
+        Ok(match self.item_or_directories(name)? {
+            Ok(item) => Ok(item),
+            Err(directories) => Err(self.place_in(name, &directories)?),
+        })
+    }
+
+    /// The item called `name`, or else the directories of its prefix.
+    fn item_or_directories(
+        &self,
+        name: &RepositoryName,
+    ) -> Result<Result<StoredItem, Arc<[PathBuf]>>, CollectionError> {
         // Most names are looked up in their spelling on disk, so that no directory has to be listed.
         let as_asked = layout::item_directory(name);
         if let Some(item) = self.collection.item_at(&as_asked, Some(name))? {
-            return Ok(Some(item));
+            return Ok(Ok(item));
         }
-        for directory in &*self.directories(name)? {
+        let directories = self.directories(name)?;
+        for directory in &*directories {
             let path = directory.join(name.suffix());
             if path != as_asked
                 && let Some(item) = self.collection.item_at(&path, Some(name))?
             {
-                return Ok(Some(item));
+                return Ok(Ok(item));
             }
         }
         if self.collection.is_displaced(name)? {
             return Err(self.collection.displaced_error(name.clone()));
         }
-        Ok(None)
+        Ok(Err(directories))
     }
 
     /// The place of the item called `name`, as the year, relative to the root, and the name in it. That is in
@@ -59,11 +79,18 @@ impl<'a> Lookup<'a> {
     /// first; if it has none, in a new one in the spelling of the first name looked up, so that relative
     /// links between items lead there. [`Collection::year_of_arrivals`] makes the directory.
     pub(crate) fn place_of(&self, name: &RepositoryName) -> Result<(PathBuf, PathBuf), PathError> {
+        self.place_in(name, &self.directories(name)?)
+    }
+
+    fn place_in(
+        &self,
+        name: &RepositoryName,
+        directories: &[PathBuf],
+    ) -> Result<(PathBuf, PathBuf), PathError> {
         let [_, _, year, leaf] = name.components();
-        let directories = self.directories(name)?;
         let mut place = directories.first();
         if directories.len() > 1 {
-            for directory in &*directories {
+            for directory in directories {
                 if self.collection.root().stat(directory.join(name.suffix()))?.is_some() {
                     place = Some(directory);
                     break;

@@ -346,21 +346,34 @@ fn a_state_that_a_stub_alone_knows_is_no_choice() {
     world.run("verify archive mirror").succeeded();
 }
 
-/// A sidecar was lost, and the only other one is of a Copy that has rotten: what lies here is sealed.
+/// A sidecar was lost, and the only other one is of a Copy that has rotten: the payload here repairs that Copy, whose older
+/// description comes back.
 #[test]
-fn a_rotten_copy_is_no_reason_to_leave_a_payload_without_a_sidecar() {
+fn a_payload_without_a_sidecar_repairs_a_rotten_copy() {
     let (world, name) = world();
     world.run("-c archive copy --all --to mirror").succeeded();
     world.run(&format!("-c archive meta set {name} title=Newest")).succeeded();
     world.write(&format!("archive/{name}/item.toml"), "rot\n");
     world.write(&format!("mirror/{name}/doc/a.txt"), "ALPHA");
-    let ran = world.run("verify archive mirror");
-    assert_eq!(ran.code, 20, "{}", ran.stderr);
-    let typed = ran.stderr.split('`').find(|it| it.ends_with("--reseal")).expect(&ran.stderr);
-    let typed = typed.strip_prefix("urepo ").unwrap().replace("[WORLD]/", "");
-    world.run(&typed).succeeded();
+    let mut typed = Vec::new();
+    loop {
+        let ran = world.run("verify archive mirror");
+        if ran.code == 0 {
+            break;
+        }
+        // Of the commands of a line, the last one needs no collection that is not there.
+        let mut commands = ran.stderr.split('`').filter_map(|text| text.strip_prefix("urepo "));
+        let command = commands.next_back().expect(&ran.stderr).replace("[WORLD]/", "");
+        let yes = if command.contains("--accept-loss") { " --yes" } else { "" };
+        world.run(&format!("{command}{yes}")).succeeded();
+        typed.push(command);
+        assert!(typed.len() <= 3, "{typed:?}");
+    }
+    let expected = [
+        format!("-c mirror repair {name} --from archive"),
+        format!("-c mirror recover --accept-loss {name}"),
+        format!("-c archive repair {name} --from mirror"),
+    ];
+    assert_eq!(typed, expected);
     assert_eq!(world.run(&format!("-c archive cat {name}/a.txt")).succeeded(), "alpha");
-    world.run(&format!("-c mirror repair {name} --from archive")).succeeded();
-    world.run("-c archive copy --all --to mirror").succeeded();
-    world.run("verify archive mirror").succeeded();
 }

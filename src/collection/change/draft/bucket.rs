@@ -70,16 +70,15 @@ impl Buckets {
         Ok((name.join(item), dir))
     }
 
-    /// Moves `item` of the stage to the new name `leaf` in `year`.
-    pub(super) fn rename_new(
+    /// Calls `act`, which moves `item` out of the stage, with the open directory of the item, and its name there.
+    pub(super) fn take_out(
         &self,
         stage: &Dir,
         item: &Path,
-        year: &Dir,
-        leaf: &Path,
+        act: impl FnOnce(&Dir, &Path) -> Result<(), PathError>,
     ) -> Result<(), PathError> {
         let (Some(bucket), Some(number)) = (item.parent(), item.file_name()) else {
-            return stage.rename_new(item, year, leaf);
+            return act(stage, item);
         };
         let mut leaving = self.leaving.lock().unwrap_or_else(PoisonError::into_inner);
         let open = leaving.iter().position(|(name, _)| name == bucket);
@@ -91,6 +90,6 @@ impl Buckets {
         leaving.truncate(threads.clamp(1, OPEN_BUCKETS) - 1);
         leaving.push_front((bucket.to_path_buf(), dir));
         let (_, dir) = &leaving[0];
-        dir.rename_new(Path::new(number), year, leaf)
+        act(dir, Path::new(number))
     }
 }

@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 pub(super) use self::bucket::Buckets;
 pub(crate) use self::partial::Partial;
-pub(crate) use self::publish::{Arriving, GroupFailure, Year};
+pub(crate) use self::publish::{Arriving, GroupFailure, Year, Years};
 use crate::collection::{Collection, StoredItem, Writer};
 use crate::disk::copy::{CopyError, Measured, copy_and_digest, digest};
-use crate::disk::{Attributes, Dir, Kind, PathError, StoredFile};
+use crate::disk::{Attributes, Dir, FileStat, Kind, PathError, StoredFile};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::{Content, Entry, PayloadPath, directories, empty_directory};
@@ -277,9 +277,33 @@ impl Draft<'_> {
     /// Hard-links a file or symbolic link of `item` into this draft. `false` if the file system has no hard
     /// links.
     pub(crate) fn reuse(&self, item: &StoredItem, path: &PayloadPath) -> Result<bool, PathError> {
+        self.reuse_as(item, path, None)
+    }
+
+    /// The same of a file that `admits` accepts. `false` if it does not, or nothing is there.
+    pub(crate) fn reuse_if(
+        &self,
+        item: &StoredItem,
+        path: &PayloadPath,
+        admits: impl Fn(&FileStat) -> bool,
+    ) -> Result<bool, PathError> {
+        self.reuse_as(item, path, Some(&admits))
+    }
+
+    fn reuse_as(
+        &self,
+        item: &StoredItem,
+        path: &PayloadPath,
+        admits: Option<&dyn Fn(&FileStat) -> bool>,
+    ) -> Result<bool, PathError> {
         let path = layout::in_payload(path.as_path());
         let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
         let (above, name) = (item.dir().open_dir(above)?, Path::new(name));
+        if let Some(admits) = admits
+            && !above.stat(name)?.as_ref().is_some_and(admits)
+        {
+            return Ok(false);
+        }
         if self.resumes() {
             // An earlier run may have linked it.
             self.dir().remove_file_if_there(&path)?;

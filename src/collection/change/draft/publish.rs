@@ -3,7 +3,7 @@
 //! after a crash.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::StagedItem;
 use crate::collection::names::tree::PrefixTree;
@@ -17,6 +17,13 @@ use crate::layout;
 pub(crate) struct Year<'c> {
     collection: &'c Collection,
     dir: Dir,
+}
+
+/// The years of a group of items, the last of which is open: most are of one year.
+#[derive(Debug)]
+pub(crate) struct Years<'c> {
+    collection: &'c Collection,
+    last: Option<(PathBuf, Dir)>,
 }
 
 /// An item on its way from the stage to its place.
@@ -89,6 +96,26 @@ impl Year<'_> {
     }
 }
 
+impl<'c> Years<'c> {
+    /// Those of `collection`.
+    pub(crate) fn of(collection: &'c Collection) -> Years<'c> {
+        Years { collection, last: None }
+    }
+
+    /// The parent of the directory of the item `name`, and its name there.
+    pub(crate) fn place(&mut self, name: &RepositoryName) -> Result<(&Dir, PathBuf), PathError> {
+        let (path, leaf) = layout::item_place(name);
+        let (_, year) = match self.last.take() {
+            Some(known) if known.0 == path => self.last.insert(known),
+            _ => {
+                let year = self.collection.root().open_dir(&path)?;
+                self.last.insert((path, year))
+            }
+        };
+        Ok((year, leaf))
+    }
+}
+
 impl Writer {
     /// Calls `put` for each of `items`, which are staged and synced, to move it to `year`; then records the event of
     /// each and makes everything durable.
@@ -147,7 +174,8 @@ impl Writer {
         year: &Year<'_>,
         leaf: &Path,
     ) -> Result<(), PathError> {
-        self.buckets.rename_new(self.stage(), &staged.at, &year.dir, leaf)
+        self.buckets
+            .take_out(self.stage(), &staged.at, |from, at| from.rename_new(at, &year.dir, leaf))
     }
 
     /// Swaps a staged and synced item with `item`, which is in the stage afterwards, at the path of `staged`.
@@ -156,8 +184,10 @@ impl Writer {
         &self,
         staged: &StagedItem,
         item: &LockedItem<'_>,
+        years: &mut Years<'_>,
     ) -> Result<(), PathError> {
-        item.swap(self.stage(), &staged.at)
+        let place = years.place(item.name())?;
+        self.buckets.take_out(self.stage(), &staged.at, |from, at| item.swap_in(place, from, at))
     }
 
     /// Moves a staged and synced item to its place, which must be free.
@@ -210,7 +240,8 @@ impl Writer {
     ) -> Result<(), PathError> {
         let collection = item.collection();
         let entries = self.stage_in_trash(collection, [(staged, item.name())])?;
-        item.swap(&collection.ensure_trash()?, entries[0].path())?;
+        let (trash, mut years) = (collection.ensure_trash()?, Years::of(collection));
+        item.swap_in(years.place(item.name())?, &trash, entries[0].path())?;
         collection.sync_swapped([item.name()].into_iter())
     }
 }
@@ -242,22 +273,13 @@ impl LockedItem<'_> {
     ///
     /// If the file system cannot swap two names in one step, this item is set aside first. For that moment the name is
     /// missing, and recovery puts this item back after a crash.
-    pub(in crate::collection::change) fn swap(
-        &self,
-        from: &Dir,
-        at: &Path,
-    ) -> Result<(), PathError> {
-        let (year, leaf) = self.place()?;
-        self.swap_in((&year, &leaf), from, at)
-    }
-
-    /// The same with the open parent of this item, and its name there.
     pub(in crate::collection::change) fn swap_in(
         &self,
-        (year, leaf): (&Dir, &Path),
+        (year, leaf): (&Dir, PathBuf),
         from: &Dir,
         at: &Path,
     ) -> Result<(), PathError> {
+        let leaf = leaf.as_path();
         let collection = self.collection();
         if from.exchange(at, year, leaf)? {
             return Ok(());
