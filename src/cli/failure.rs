@@ -23,6 +23,8 @@ pub(crate) struct Failure {
     pub(crate) about: Option<Box<About>>,
     /// Its text for several items, if it may be the same for many.
     pub(crate) common: Option<&'static str>,
+    /// The item was changed, and the disk did not confirm it.
+    pub(crate) is_unconfirmed: bool,
     /// Everything has been reported, or the output is closed.
     pub(crate) silent: bool,
     stdout_is_gone: bool,
@@ -57,6 +59,7 @@ impl Failure {
             hint: None,
             about: None,
             common: None,
+            is_unconfirmed: false,
             silent: false,
             stdout_is_gone: false,
         }
@@ -75,6 +78,11 @@ impl Failure {
             source = cause.source();
         }
         failure
+    }
+
+    /// The failure for `error`, which came after the item was changed.
+    pub(crate) fn unconfirmed(error: &dyn Error) -> Failure {
+        Failure { is_unconfirmed: true, ..Failure::of(Exit::Failure, error) }
     }
 
     /// An end that has already been explained.

@@ -46,6 +46,11 @@ pub(crate) fn was_or_were(number: u64) -> &'static str {
     if number == 1 { "was" } else { "were" }
 }
 
+/// `it` or `them`, likewise.
+pub(crate) fn it_or_them(number: u64) -> &'static str {
+    if number == 1 { "it" } else { "them" }
+}
+
 /// Lines of keys and values, with aligned values.
 pub(crate) fn fields(fields: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
     let width = fields.iter().map(|(key, _)| key.as_ref().width()).max().unwrap_or(0).max(12);

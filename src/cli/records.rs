@@ -202,6 +202,8 @@ pub(crate) struct Counts {
     pub(crate) items: u64,
     pub(crate) failed: u64,
     pub(crate) skipped: Option<u64>,
+    /// Of the items, those that the disk did not confirm.
+    pub(crate) unconfirmed: Option<u64>,
     pub(crate) files: Option<u64>,
     pub(crate) bytes: Option<u64>,
     #[serde(flatten)]

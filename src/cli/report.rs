@@ -96,9 +96,13 @@ impl<'a> Report<'a> {
         self.is_single
     }
 
-    /// Number of failed items.
+    /// Number of items with an error.
     pub(crate) fn errors(&self) -> u64 {
-        self.summary.counts.failed
+        self.summary.counts.failed + self.unconfirmed()
+    }
+
+    fn unconfirmed(&self) -> u64 {
+        self.summary.counts.unconfirmed.unwrap_or_default()
     }
 
     pub(crate) fn is_dry(&self) -> bool {
@@ -189,12 +193,17 @@ impl<'a> Report<'a> {
             self.fatal(failure);
             return ControlFlow::Break(());
         }
-        self.summary.counts.failed += 1;
+        if failure.is_unconfirmed {
+            *self.summary.counts.unconfirmed.get_or_insert_default() += 1;
+        } else {
+            self.summary.counts.failed += 1;
+        }
         if self.context.printer.json || self.is_single {
             self.advise(&mut failure);
         }
         if self.context.printer.json {
-            let outcome = item.outcome.or(Some("failed"));
+            let failed = if failure.is_unconfirmed { "unconfirmed" } else { "failed" };
+            let outcome = item.outcome.or(Some(failed));
             let (error, dry_run) = (Some((&failure).into()), self.summary.dry_run);
             output.record(&Item { outcome, dry_run, error, ..item });
         }
@@ -303,11 +312,20 @@ impl<'a> Report<'a> {
         Ok(names)
     }
 
+    /// What became of items that the disk did not confirm.
+    fn without_confirmation(&self) -> String {
+        let unconfirmed = self.unconfirmed();
+        let (were, them) = (human::was_or_were(unconfirmed), human::it_or_them(unconfirmed));
+        format!("{were} {}, but the disk did not confirm {them}", self.verb)
+    }
+
     /// Ends the run: the summary record with `--json`, else the closing line.
     pub(crate) fn finish(mut self, end: End) -> Done {
         let _ = self.unresolved();
         self.print_repeated();
-        let printer = &self.context.printer;
+        let (printer, unconfirmed) = (&self.context.printer, self.unconfirmed());
+        // The commands count those that the disk has confirmed.
+        self.summary.counts.items += unconfirmed;
         let counts = &self.summary.counts;
         let deletions = counts.others.get(DELETIONS).copied().unwrap_or_default();
         let skipped = counts.skipped.unwrap_or_default();
@@ -330,11 +348,19 @@ impl<'a> Report<'a> {
         });
         let some_failed = || {
             let items = human::count(all, "item");
-            let message = format!("{} of {items} could not be {}", counts.failed, self.verb);
+            let message = match (counts.failed, unconfirmed) {
+                (0, _) => format!("{unconfirmed} of {items} {}", self.without_confirmation()),
+                (failed, 0) => format!("{failed} of {items} could not be {}", self.verb),
+                (failed, _) => format!(
+                    "{failed} of {items} could not be {}, {unconfirmed} {}",
+                    self.verb,
+                    self.without_confirmation()
+                ),
+            };
             Failure::new(Exit::Partial, message)
                 .hint(end.failed_hint.unwrap_or("each is named above, with its reason"))
         };
-        let partial = end.partial.or_else(|| (counts.failed > 0).then(some_failed));
+        let partial = end.partial.or_else(|| (self.errors() > 0).then(some_failed));
         if let Some(damage) = end.damage.as_ref().filter(|_| interrupted.is_some() && !printer.json)
         {
             // A stop is the last word, and not the only one.

@@ -30,7 +30,7 @@ impl Explain for AdoptError {
             Self::TooManyFiles { .. } => {
                 Failure::of(Exit::Failure, self).hint("divide it into several items")
             }
-            Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
+            Self::NotDurable { name, .. } => Failure::unconfirmed(self)
                 .hint(format!("check the disk, then `urepo verify {name}`")),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
             Self::GroupFailed => Failure::of(Exit::Failure, self),

@@ -39,7 +39,7 @@ impl Explain for ExportError {
                 Failure::of(Exit::Failure, self).hint("`--format tar` keeps any name")
             }
             Self::NotDurable { .. } => {
-                Failure::of(Exit::Failure, self).hint("check the disk, and export it again")
+                Failure::unconfirmed(self).hint("check the disk, and export it again")
             }
         }
     }

@@ -261,12 +261,10 @@ impl Explain for CollectionError {
 
 impl Explain for Stopped {
     fn explain(&self) -> Failure {
-        let failure = Failure::of(Exit::Failure, self);
         match self {
-            Self::Unconfirmed { name, .. } => {
-                failure.hint(format!("check the disk, then `urepo verify {name}`"))
-            }
-            Self::NotReached { .. } => failure.in_common(WITH_THE_GROUP),
+            Self::Unconfirmed { name, .. } => Failure::unconfirmed(self)
+                .hint(format!("check the disk, then `urepo verify {name}`")),
+            Self::NotReached { .. } => Failure::of(Exit::Failure, self).in_common(WITH_THE_GROUP),
         }
     }
 }
@@ -346,7 +344,7 @@ impl Explain for DepositError {
             Self::TooManyFiles { .. } => {
                 Failure::of(Exit::Failure, self).hint("divide it into several items")
             }
-            Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
+            Self::NotDurable { name, .. } => Failure::unconfirmed(self)
                 .hint(format!("check the disk, then `urepo verify {name}`")),
             Self::Mismatch { .. } | Self::PayloadMismatch { .. } => Failure::of(Exit::Damage, self)
                 .hint("it has changed since the digest was taken, or on its way here: fetch it again"),

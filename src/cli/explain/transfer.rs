@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use urepo::collection::CollectionError;
+use urepo::collection::{CollectionError, Stopped};
 use urepo::transfer::{StillOpen, TransferError};
 
 use super::{Explain, custody};
@@ -38,7 +38,7 @@ impl Explain for TransferError {
                 shell::word(collection)
             )),
             Self::Changed { .. } => Failure::of(Exit::Conflict, self).hint(super::REPEAT),
-            Self::NotDurable { name, .. } => Failure::of(Exit::Failure, self)
+            Self::NotDurable { name, .. } => Failure::unconfirmed(self)
                 .hint(format!("check the disk, then `urepo -c COLLECTION verify {name}` there")),
             Self::Unfinished { giver, .. } => Failure::of(Exit::Failure, self).hint(format!(
                 "`urepo -c {} recover` finishes it, once both collections can be reached",
@@ -77,6 +77,8 @@ fn in_its_collection(error: &CollectionError) -> Failure {
             shell::word(path),
             line.id
         )),
+        CollectionError::Stopped(Stopped::Unconfirmed { name, .. }) => failure
+            .hint(format!("check the disk, then `urepo -c COLLECTION verify {name}` there")),
         CollectionError::Displaced { path, .. } => {
             failure.hint(format!("`urepo -c {} recover` puts it back", shell::word(path)))
         }

@@ -54,20 +54,19 @@ impl Reporter<'_> {
                 }
                 Err(error) => {
                     let item = Item { source: origin, ..Item::default() };
-                    self.is_in_doubt |=
-                        self.report.is_single() && matches!(error, DepositError::NotDurable { .. });
                     // The engine stops by itself.
                     // No other record says which paths to repeat with.
                     let mut failure = Failure::from(error);
                     failure.common = None;
+                    self.is_in_doubt |= self.report.is_single() && failure.is_unconfirmed;
                     let _ = self.report.fails(&mut output, item, failure, |failure| {
                         let reason = failure.in_one_line();
                         let reason = match reason.strip_prefix(&format!("`{source}` ")) {
                             Some(rest) => format!("it {rest}"),
                             None => reason,
                         };
-                        let text = format!("`{source}` was not deposited: {reason}");
-                        printer.error_of(failure, &text);
+                        let not = if failure.is_unconfirmed { "" } else { " was not deposited" };
+                        printer.error_of(failure, &format!("`{source}`{not}: {reason}"));
                     });
                 }
             }

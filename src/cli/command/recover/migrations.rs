@@ -13,7 +13,6 @@ use crate::cli::command::given_up;
 use crate::cli::command::transfer::RESUME_BYTES;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::printer::Verbosity;
 use crate::cli::report::REPEATED_PRINTED;
@@ -201,8 +200,9 @@ fn lined_up(
 fn tell(context: &Context, errors: Vec<(RepositoryName, TransferError)>) -> u64 {
     let count = errors.len() as u64;
     for (name, error) in errors {
-        let reason = Failure::of(Exit::Failure, &error).in_one_line();
-        context.printer.warning(&format!("{name} stays as it is: {reason}"));
+        let failure = Failure::from(error);
+        let stays = if failure.is_unconfirmed { "" } else { " stays as it is" };
+        context.printer.warning(&format!("{name}{stays}: {}", failure.in_one_line()));
     }
     count
 }

@@ -74,7 +74,7 @@ impl<'a> RepairRun<'a> {
                 self.describe(name, &plan, outcome)
             }
             Err((failure, is_damage)) => {
-                let failed = self.report.errors();
+                let failed = self.report.summary.counts.failed;
                 // A signal is met before the next item.
                 let _ = self.report.failed(name.as_str(), failure);
                 if is_damage {
@@ -192,7 +192,8 @@ impl<'a> RepairRun<'a> {
         let has_remedy = with_remedy > 0;
         let counts = &mut report.summary.counts;
         counts.skipped = Some(sound);
-        let (repaired, failed) = (counts.items, counts.failed);
+        let repaired = counts.items;
+        let failed = report.errors();
         let items = repaired + sound + left + failed;
         let partial = if left > 0 {
             let left = human::count(left, "item");

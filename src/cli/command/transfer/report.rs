@@ -145,7 +145,7 @@ fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
         count => Some(format!("{count} there already")),
     };
     let done = match counts.items {
-        0 if counts.failed > 0 => return there,
+        0 if report.errors() > 0 => return there,
         0 => format!("nothing to {present}"),
         _ if report.is_dry() => format!("would {present} {}", sized(counts)),
         _ => format!("{past} {}", sized(counts)),
