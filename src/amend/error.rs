@@ -14,8 +14,6 @@ pub enum AmendError {
     Copy {
         /// The item.
         name: RepositoryName,
-        /// The id of the collection that held the Original when the Copy was made.
-        holder: Option<String>,
     },
     /// A tombstone keeps the description that the item had when it was deleted.
     #[error("`{name}` is deleted")]

@@ -23,10 +23,7 @@ pub fn plan(before: &Sidecar, seal: Seal, change: &super::Change<'_>) -> Result<
         State::Original => {}
         // The rule of custody refuses it, by the name of the giver.
         _ if before.custody.ceded().is_some() => {}
-        State::Copy | State::Elsewhere => {
-            let holder = Some(before.custody.holder().to_owned());
-            return Err(AmendError::Copy { name: name(), holder });
-        }
+        State::Copy | State::Elsewhere => return Err(AmendError::Copy { name: name() }),
         State::Deleted => return Err(AmendError::Deleted { name: name() }),
     }
     if seal != Seal::Intact {

@@ -36,6 +36,8 @@ pub(crate) struct About {
     pub(crate) name: RepositoryName,
     /// The root of the collection where its payload was found damaged.
     pub(crate) damaged: Option<PathBuf>,
+    /// Without remedies, the place of its Original takes the place of the hint.
+    pub(crate) names_original: bool,
     /// Its remedies, once the collections in sight were asked.
     pub(crate) remedies: Option<Vec<Advice>>,
 }
@@ -107,8 +109,17 @@ impl Failure {
 
     /// The remedies of the item `name`, if it has any, take the place of the hint.
     pub(crate) fn about(mut self, name: &RepositoryName) -> Failure {
-        self.about = Some(Box::new(About { name: name.clone(), damaged: None, remedies: None }));
+        let (damaged, remedies, names_original) = (None, None, false);
+        self.about =
+            Some(Box::new(About { name: name.clone(), damaged, names_original, remedies }));
         self
+    }
+
+    /// The same of an item whose Original is elsewhere: without remedies, its place takes the place of the hint.
+    pub(crate) fn elsewhere(self, name: &RepositoryName) -> Failure {
+        let mut failure = self.about(name);
+        failure.about.iter_mut().for_each(|about| about.names_original = true);
+        failure
     }
 
     /// The same of an item whose payload was found damaged in the collection at `root`.

@@ -13,6 +13,7 @@ use urepo::custody::remedy::{
 };
 use urepo::holdings::places;
 use urepo::identity::RepositoryName;
+use urepo::item::State;
 
 use super::context::Context;
 use super::failure::Failure;
@@ -21,6 +22,7 @@ use super::printer::Verbosity;
 use super::records;
 use super::remedy::{self, Advice, CommandLine, Word, is_damage};
 use super::salvage::Salvage;
+use super::shell;
 
 /// Limit on items whose remedies are printed, unless all are wanted.
 pub(crate) const MOST_PRINTED: usize = 10;
@@ -74,11 +76,17 @@ impl Opened {
 
     /// Gives a failure about an item the remedies of that item.
     pub(crate) fn advise(&self, context: &Context, failure: &mut Failure) {
-        if let Some(about) = &mut failure.about {
-            let is_damaged = |it: &&Collection| about.damaged.as_deref() == Some(it.path());
-            let damaged = self.collections.iter().filter(is_damaged);
-            let damaged: Vec<_> = damaged.map(|it| it.id().to_owned()).collect();
-            about.remedies = Some(self.in_sight(context).remedies_here(&about.name, &damaged));
+        let Some(about) = &mut failure.about else { return };
+        let in_sight = self.in_sight(context);
+        let is_damaged = |it: &&Collection| about.damaged.as_deref() == Some(it.path());
+        let damaged = self.collections.iter().filter(is_damaged);
+        let damaged: Vec<_> = damaged.map(|it| it.id().to_owned()).collect();
+        let remedies = in_sight.remedies_here(&about.name, &damaged);
+        let original =
+            (about.names_original && remedies.is_empty()).then(|| in_sight.original(&about.name));
+        about.remedies = Some(remedies);
+        if let Some(original) = original.flatten() {
+            failure.hint = Some(original);
         }
     }
 }
@@ -113,6 +121,26 @@ impl<'a> InSight<'a> {
     fn remedies_here(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Advice> {
         let here = self.in_use_alone(name, damaged);
         if here.is_empty() { self.remedies(name, damaged) } else { here }
+    }
+
+    /// The hint on the Original of the item `name`: the command that shows it, or the collection that has to come into sight.
+    fn original(&self, name: &RepositoryName) -> Option<String> {
+        let read = |it: &&Collection| Some(it.item(name).ok()?.sidecar().ok()?.0);
+        let is_original =
+            |it: &&&Collection| read(it).is_some_and(|sidecar| sidecar.state == State::Original);
+        if let Some(found) = self.collections.iter().find(is_original) {
+            let root = shell::word(found.path());
+            return Some(format!("`urepo -c {root} show {name}` shows its Original"));
+        }
+        let here = self.collections.iter().find(|it| Some(it.id()) == self.in_use.as_deref())?;
+        let custody = read(here)?.custody;
+        let holder = custody.holder();
+        (holder != here.id()).then(|| match self.missing {
+            [only] => format!("mount `{only}`, which has the Original"),
+            _ => format!(
+                "collection {holder} has the Original: name it in the settings, below `[collections]`"
+            ),
+        })
     }
 
     /// The remedy in the collection in use.

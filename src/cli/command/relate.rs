@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::amend::{AmendError, Amender};
+use urepo::amend::Amender;
 use urepo::collection::{ChangeLocks, Collection, StoredItem, Writer, lock_changes_with};
-use urepo::holdings::{Sight, holdings};
+use urepo::holdings::Sight;
 use urepo::identity::{Identifier, Language, RepositoryName};
 use urepo::relation::{
     LeftEnd, LeftReason, Misnamed, RelationAction, RelationPlan, RelationRequest, plan,
@@ -117,7 +117,7 @@ impl Relate {
         };
         let planned = known.plan(context, item.name(), &request)?;
         let is_single = planned.plan.ends.len() == 1;
-        let mut reporter = AmendReporter::new(context, &home, is_single);
+        let mut reporter = AmendReporter::new(context, is_single);
         let done =
             known.carry_out(context, planned, &mut |name, result| reporter.tell(name, result));
         let left = done.as_ref().map_or(Vec::new(), |plan| plan.left.clone());
@@ -229,7 +229,13 @@ impl At {
     pub(super) fn check(&self, context: &Context, plan: &RelationPlan) -> Done {
         let progress = context.progress();
         let checked = plan.check(self.collections(), context.caller(&*progress));
-        checked.map_err(|error| self.explain(error))
+        checked.map_err(|error| {
+            let mut failure = Failure::from(error);
+            let roots: Vec<_> =
+                self.collections().iter().map(|it| it.path().to_path_buf()).collect();
+            context.opened_in_sight(&roots).advise(context, &mut failure);
+            failure
+        })
     }
 
     /// Changes the ends of a plan, none of them unless all of them can be.
@@ -276,23 +282,6 @@ impl At {
         let _ = done.into_iter().try_for_each(|(name, result)| report(&name, result));
         finished?;
         Ok(plan)
-    }
-
-    /// Why nothing is changed; of a Copy, with its Original where that is known.
-    fn explain(&self, error: AmendError) -> Failure {
-        let original = match &error {
-            AmendError::Copy { name, .. } => {
-                holdings(name, self.collections()).originals().first().copied()
-            }
-            _ => None,
-        };
-        let failure = Failure::from(error);
-        match original.map(|at| shell::word(self.collections()[at].path())) {
-            Some(path) => {
-                failure.hint(format!("its Original is there: `urepo -c {path} relate …`"))
-            }
-            None => failure,
-        }
     }
 }
 

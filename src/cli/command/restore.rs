@@ -67,6 +67,7 @@ impl Restore {
             damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
         };
         let mut report = Report::new(context, "restored", selection.is_single());
+        report.roots = others.collections.iter().map(|it| it.path().to_path_buf()).collect();
         let names = if let Some(names) = named(&collection, &selection, &mut report)? {
             names
         } else {

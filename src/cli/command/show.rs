@@ -284,8 +284,8 @@ pub(super) fn gone(collection: &Collection, item: &StoredItem, sidecar: &Sidecar
     let name = item.name();
     if sidecar.state == State::Elsewhere {
         let holder = sidecar.custody.holder();
-        return Failure::new(Exit::NoItem, format!("`{name}` is in collection {holder}"))
-            .hint(format!("`urepo whereis {name}` looks for it in all known collections"));
+        let message = format!("`{name}` is in collection {holder}");
+        return Failure::new(Exit::NoItem, message).elsewhere(name);
     }
     let failure = Failure::new(Exit::Deleted, format!("`{name}` is deleted"));
     match collection.kept_in_trash(name) {

@@ -2,6 +2,7 @@
 
 use urepo::amend::{AmendError, EditError};
 
+use urepo::identity::Identifier;
 use urepo::relation::RelateError;
 use urepo::sidecar::{MetadataError, RelationError};
 
@@ -16,8 +17,7 @@ impl Explain for AmendError {
             Self::Refused { name, refusal } => super::custody::refused(self, refusal, name),
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::Copy { name, .. } => Failure::of(Exit::Conflict, self)
-                .hint(format!("`urepo whereis {name}` shows which collection holds the Original")),
+            Self::Copy { name } => Failure::of(Exit::Conflict, self).elsewhere(name),
             Self::Deleted { name } => Failure::of(Exit::Deleted, self).hint(format!(
                 "`urepo show {name}` says when and why; `urepo restore {name}` brings it back"
             )),
@@ -78,7 +78,12 @@ impl Explain for RelateError {
             Self::OwnLanguage { original, .. } => Failure::of(Exit::Conflict, self)
                 .hint(format!("`urepo meta set {original} language=TAG` corrects its language")),
             Self::TwoOriginals(item) => {
-                Failure::of(Exit::Conflict, self).hint(format!("`urepo whereis {item}` shows both"))
+                let failure = Failure::of(Exit::Conflict, self)
+                    .hint(format!("`urepo whereis {item}` shows both"));
+                match item {
+                    Identifier::Repository(name) => failure.about(name),
+                    Identifier::Ibip(_) | Identifier::Legacy(_) => failure,
+                }
             }
         }
     }

@@ -26,9 +26,6 @@ pub(super) fn refused(
     };
     let failure = failure.in_common(common(refusal));
     match refusal {
-        Refusal::Copy { .. } => failure.hint(format!(
-            "`urepo whereis {name}` shows where its Original is; change that, then copy it here"
-        )),
         Refusal::DeletedThere { .. } => {
             failure.hint(format!("`urepo restore {name}` there brings it back first"))
         }
@@ -38,8 +35,8 @@ pub(super) fn refused(
         Refusal::HolderUnseen { .. } => {
             failure.hint("mount its collection, or name it with `--with COLLECTION`").about(name)
         }
-        Refusal::Elsewhere { .. } | Refusal::Deleted => {
-            failure.hint(format!("`urepo whereis {name}` shows where its Original is"))
+        Refusal::Copy { .. } | Refusal::Elsewhere { .. } | Refusal::Deleted => {
+            failure.elsewhere(name)
         }
         Refusal::Damaged { .. }
         | Refusal::Ceded { .. }

@@ -19,8 +19,7 @@ impl Explain for ExportError {
             Self::GroupFailed => Failure::of(Exit::Failure, self),
             Self::Deleted { name } => Failure::of(Exit::Deleted, self)
                 .hint(format!("`urepo restore {name}` brings it back until it is purged")),
-            Self::Elsewhere { name, .. } => Failure::of(Exit::NoItem, self)
-                .hint(format!("`urepo whereis {name}` looks for it in all known collections")),
+            Self::Elsewhere { name, .. } => Failure::of(Exit::NoItem, self).elsewhere(name),
             Self::Damaged { name, collection, .. } => Failure::of(Exit::Damage, self)
                 .hint(super::verified_by(name, collection))
                 .about_damage(name, collection),

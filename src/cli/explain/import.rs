@@ -44,9 +44,7 @@ impl Explain for ImportError {
                 .hint(format!(
                     "leave its relations out of the manifest; `urepo show {name}` shows the removal"
                 )),
-            Self::NotOriginal { name, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "`urepo whereis {name}` shows where its Original is, which they belong to"
-            )),
+            Self::NotOriginal { name, .. } => Failure::of(Exit::Conflict, self).elsewhere(name),
             Self::NotAList { .. } => {
                 Failure::of(Exit::Failure, self).hint("`find … -print0` writes such a list")
             }

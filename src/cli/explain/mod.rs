@@ -234,7 +234,7 @@ impl Explain for CollectionError {
                     "`urepo whereis {}` looks for it in all known collections; `--with COLLECTION` adds one",
                     line.id
                 ))
-                .about(&line.id),
+                .elsewhere(&line.id),
             Self::Vanished { line, .. } => Failure::of(Exit::NoItem, self)
                 .hint(format!(
                     "`urepo repair {} --from COLLECTION` brings it back from a collection that has it",

@@ -20,8 +20,7 @@ impl Explain for OriginalError {
             Self::Deleted { name, path } => Failure::of(Exit::Conflict, self)
                 .hint(format!("`urepo -c {} show {name}` says when and why", shell::word(path))),
             Self::Copied { name, path } => Failure::of(Exit::Conflict, self).hint(format!(
-                "the identifier is that of this item: `urepo -c {} copy {name} --to COLLECTION` brings a Copy of it; \
-                 `urepo whereis {name}` shows its Original",
+                "the identifier is that of this item: `urepo -c {} copy {name} --to COLLECTION` brings a Copy of it",
                 shell::word(path)
             )),
             Self::Unopened { .. } => Failure::of(Exit::Conflict, self)

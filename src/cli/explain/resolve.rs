@@ -11,12 +11,14 @@ impl Explain for ResolveError {
     fn explain(&self) -> Failure {
         match self {
             Self::Unresolved(error) => error.explain(),
-            Self::NoOriginal { name } => Failure::of(Exit::NoItem, self).hint(format!(
-                "`urepo whereis {name}` shows its Copies; `--with COLLECTION` adds a collection"
-            )),
-            Self::TwoOriginals { name, .. } => {
-                Failure::of(Exit::Conflict, self).hint(format!("`urepo whereis {name}` shows them"))
-            }
+            Self::NoOriginal { name } => Failure::of(Exit::NoItem, self)
+                .hint(format!(
+                    "`urepo whereis {name}` shows its Copies; `--with COLLECTION` adds a collection"
+                ))
+                .elsewhere(name),
+            Self::TwoOriginals { name, .. } => Failure::of(Exit::Conflict, self)
+                .hint(format!("`urepo whereis {name}` shows them"))
+                .about(name),
             Self::NoFile { name, .. } => Failure::of(Exit::NoItem, self).hint(format!(
                 "`urepo resolve '{name}?ibiurl.verblist=GetFileList'` lists its files"
             )),

@@ -377,3 +377,70 @@ fn a_payload_without_a_sidecar_repairs_a_rotten_copy() {
     assert_eq!(typed, expected);
     assert_eq!(world.run(&format!("-c archive cat {name}/a.txt")).succeeded(), "alpha");
 }
+
+/// Commands that only the Original, or a payload, takes.
+const OF_ORIGINALS: [(&str, &str); 11] = [
+    ("meta set ITEM title=Two", "Copy stub"),
+    ("meta edit ITEM", "Copy stub"),
+    ("relate ITEM --part-of OTHER", "Copy stub"),
+    ("promote ITEM --yes", "Copy stub"),
+    ("migrate ITEM --to third", "stub"),
+    ("copy ITEM --to third", "stub"),
+    ("delete ITEM --yes", "stub"),
+    ("restore ITEM", "stub"),
+    ("cat ITEM", "stub"),
+    ("export ITEM --to out", "stub"),
+    ("path --doc ITEM", "stub"),
+];
+
+#[test]
+fn a_copy_or_a_stub_is_refused_with_the_place_of_the_original() {
+    let mut wrong = Vec::new();
+    for (state, made) in
+        [("Copy", "migrate ITEM --to mirror --leave-copy"), ("stub", "migrate ITEM --to mirror")]
+    {
+        let (world, name) = world();
+        world.run("-q init third --host third.example.org").succeeded();
+        world.write("b.txt", "beta");
+        let other = world.run("-c archive new b.txt").line();
+        world.run(&format!("-c archive {}", made.replace("ITEM", &name))).succeeded();
+        let refused = |command: &str, json: &str| {
+            let command = command.replace("ITEM", &name).replace("OTHER", &other);
+            world.run(&format!("-c archive {command}{json}"))
+        };
+        let commands = OF_ORIGINALS.iter().filter(|(_, states)| states.contains(state));
+        let commands: Vec<_> = commands.map(|(command, _)| *command).collect();
+        let shows = format!("-c [WORLD]/mirror show {name}");
+        for command in &commands {
+            for json in ["", " --json"] {
+                let ran = refused(command, json);
+                if ran.code == 0 || !(ran.stderr + &ran.stdout).contains(&shows) {
+                    wrong.push(format!("{state}: {command}{json}: {}", ran.code));
+                }
+            }
+        }
+        let typed =
+            shows.replace("[WORLD]", world.path("").to_str().unwrap().trim_end_matches('/'));
+        assert!(world.run(&typed).succeeded().contains("Original"));
+        std::fs::rename(world.path("mirror"), world.path("drawer")).unwrap();
+        for command in &commands {
+            let ran = refused(command, "");
+            let names_it = ["mount `mirror`", "`mirror` cannot be opened"];
+            if ran.code == 0 || !names_it.iter().any(|it| ran.stderr.contains(it)) {
+                wrong.push(format!("{state}, away: {command}: {} {}", ran.code, ran.stderr));
+            }
+        }
+        std::fs::rename(world.path("drawer"), world.path("mirror")).unwrap();
+        // Here, the table has a row.
+        std::fs::remove_dir_all(world.path("mirror").join(&name)).unwrap();
+        for command in commands {
+            let ran = refused(command, "");
+            if ran.code == 0
+                || !ran.stderr.contains(" --accept-loss") && !ran.stderr.contains(" repair ")
+            {
+                wrong.push(format!("{state}, lost: {command}: {} {}", ran.code, ran.stderr));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

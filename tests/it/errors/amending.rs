@@ -105,7 +105,7 @@ fn items_that_stay_as_they_are() {
     let line = |root: &str| format!("-c {root} meta set {name} title=Beta");
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
 error: `example.org/archive/[..]` is a Copy here; only its Original is changed
-hint: `urepo -c mirror whereis example.org/archive/[..]` shows which collection holds the Original
+hint: collection [..] has the Original: name it in the settings, below `[collections]`
 
 "#]]);
     world.write(
@@ -114,7 +114,7 @@ hint: `urepo -c mirror whereis example.org/archive/[..]` shows which collection 
     );
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
 error: `example.org/archive/[..]` is a Copy here; only its Original is changed
-hint: change its Original: `urepo -c [WORLD]/archive meta get example.org/archive/[..]` shows it
+hint: `urepo -c [WORLD]/archive show example.org/archive/[..]` shows its Original
 
 "#]]);
     let sidecar = world.path("archive").join(&name).join("item.toml");

@@ -67,7 +67,7 @@ hint: `urepo -c archive restore example.org/archive/2026/11.21.02.13` brings it 
     });
     refuses(&world, "-c archive restore --with other 11.21.02.13", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: collection [..] has another line of the item
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows where it is
+hint: the item was changed in two collections, and neither follows the other: `urepo -c [WORLD]/other promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
 
 "#]]);
     refuses(&world, "-c archive purge -q", 2).tells(str![[r#"

@@ -136,7 +136,7 @@ fn that_want_the_original() {
     let world = with_relations();
     resolve(&world, &["--original", &name(4)], 21).tells(str![[r#"
 error: no collection holds the Original of `example.org/x/2026/01.01.00.04`
-hint: `urepo -c archive whereis example.org/x/2026/01.01.00.04` shows its Copies; `--with COLLECTION` adds a collection
+hint: the ledger lacks the line of the last change: `urepo -c archive recover`
 
 "#]]);
     resolve(&world, &["--original", &name(5)], 23).tells(str![[r#"

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
+use urepo::amend::AmendError;
 use urepo::collection::{Collection, Writer};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
@@ -12,7 +13,7 @@ use urepo::repair::{
 };
 use urepo::sidecar::{KeyChange, Seal};
 
-use super::report::{AmendReporter, line, present};
+use super::report::{line, present};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -79,7 +80,7 @@ impl Accept {
         };
         let mut writer: Option<Writer> = None;
         let mut accept = |name: &RepositoryName| {
-            let Some(plan) = edited(context, &repairer, name)? else { return Ok(None) };
+            let Some(plan) = edited(&repairer, name)? else { return Ok(None) };
             if is_dry {
                 return Ok(plan.accepted);
             }
@@ -130,25 +131,19 @@ fn unproven_text(unproven: &[KeyChange]) -> String {
 }
 
 /// The plan that seals the edited item; `None` if its seal is intact.
-fn edited(
-    context: &Context,
-    repairer: &Repairer<'_>,
-    name: &RepositoryName,
-) -> Result<Option<Box<Plan>>, Failure> {
+fn edited(repairer: &Repairer<'_>, name: &RepositoryName) -> Result<Option<Box<Plan>>, Failure> {
     let collection: &Collection = repairer.collection;
     let (sidecar, seal) = collection.named_item(name)?.sidecar()?;
     if seal == Seal::Intact {
         return Ok(None);
     }
     if sidecar.state != State::Original {
-        let reporter = AmendReporter::new(context, collection, true);
-        let holder = Some(sidecar.custody.holder().to_owned());
         let name = name.clone();
         let is_copy = sidecar.state == State::Copy;
         return Err(if is_copy {
-            reporter.explain(urepo::amend::AmendError::Copy { name, holder })
+            AmendError::Copy { name }.into()
         } else {
-            urepo::amend::AmendError::Deleted { name }.into()
+            AmendError::Deleted { name }.into()
         });
     }
     let Some(plan) = repairer.examine(name)? else { return Ok(None) };

@@ -107,8 +107,7 @@ fn check_changeable(context: &Context, collection: &Collection, name: &Repositor
     let sight = &Sight::of_one(&neighbours);
     let amender = urepo::amend::Amender { collection, sight, writer: None, locks: None, caller };
     let amendment = Amendment { name: name.clone(), change: Box::new(|_| Ok(())) };
-    let reporter = AmendReporter::new(context, collection, true);
-    amender.amend(amendment).map(|_| ()).map_err(|error| reporter.explain(error))
+    Ok(amender.amend(amendment).map(drop)?)
 }
 
 /// Changes the item from one description to another.
@@ -117,7 +116,7 @@ fn change_to(
     collection: &Collection,
     (base, wanted): (&Description, &Description),
 ) -> Done {
-    let mut reporter = AmendReporter::new(context, collection, true);
+    let mut reporter = AmendReporter::new(context, true);
     let name = base.name.clone();
     let done = with_amender(context, collection, true, |amender| {
         let change = Box::new(|now: &mut Description| now.replace(base, wanted));

@@ -83,7 +83,7 @@ impl Import {
         };
         let collection = context.collection()?;
         let found = source.rows()?;
-        let mut reporter = AmendReporter::new(context, &collection, false);
+        let mut reporter = AmendReporter::new(context, false);
         reporter.names_unchanged = false;
         reporter.changed_items = Some(HashSet::new());
         let finder = ItemFinder::new(&collection, self.root(context)?);

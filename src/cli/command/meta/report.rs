@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 
 use urepo::amend::{AmendError, Amender, Amendment, Plan};
 use urepo::collection::{Collection, Writer};
-use urepo::correction::CorrectionError;
 use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::import::described::DescribedError;
@@ -19,7 +18,7 @@ use crate::cli::failure::Failure;
 use crate::cli::records::{Changed, Item};
 use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
-use crate::cli::{Done, escape, human, shell};
+use crate::cli::{Done, escape, human};
 
 /// Limit on names in memory at a time.
 const NAMES: usize = 4096;
@@ -43,7 +42,7 @@ pub(super) fn amend_selected<'c>(
         let (originals, path) = (human::count(originals, "Original"), collection.path().display());
         confirm(context, yes, &format!("change {originals} in `{path}`?"))?;
     }
-    let mut reporter = AmendReporter::new(context, &collection, selection.is_single());
+    let mut reporter = AmendReporter::new(context, selection.is_single());
     reporter.passes_others = !selection.names_items();
     let feed = selection.of(context, &collection)?.into_feed();
     let done = with_amender(context, &collection, selection.is_single(), |amender| {
@@ -91,7 +90,6 @@ pub(in crate::cli::command) fn with_amender(
 /// Reports the outcomes for the descriptions of items.
 pub(in crate::cli::command) struct AmendReporter<'a> {
     context: &'a Context,
-    collection: &'a Collection,
     report: Report<'a>,
     /// Whether Copies and tombstones are skipped without failure, because they were not named.
     pub(in crate::cli::command) passes_others: bool,
@@ -102,15 +100,10 @@ pub(in crate::cli::command) struct AmendReporter<'a> {
 }
 
 impl<'a> AmendReporter<'a> {
-    pub(in crate::cli::command) fn new(
-        context: &'a Context,
-        collection: &'a Collection,
-        is_single: bool,
-    ) -> AmendReporter<'a> {
+    pub(in crate::cli::command) fn new(context: &'a Context, is_single: bool) -> AmendReporter<'a> {
         let report = Report::new(context, "changed", is_single);
         AmendReporter {
             context,
-            collection,
             report,
             passes_others: false,
             names_unchanged: true,
@@ -130,10 +123,7 @@ impl<'a> AmendReporter<'a> {
             Err(AmendError::Copy { .. } | AmendError::Deleted { .. }) if self.passes_others => {
                 ControlFlow::Continue(())
             }
-            Err(error) => {
-                let failure = self.explain(error);
-                self.report.failed(name.as_str(), failure)
-            }
+            Err(error) => self.report.failed(name.as_str(), error.into()),
         }
     }
 
@@ -181,37 +171,11 @@ impl<'a> AmendReporter<'a> {
     ) -> ControlFlow<()> {
         // The fault of a row of a table contains its line.
         let is_placed = matches!(error, DescribedError::Table(_));
-        let mut failure = match error {
-            DescribedError::Correction(error) => match *error {
-                CorrectionError::Amend(error) => self.explain(error),
-                error => error.into(),
-            },
-            error => error.into(),
-        };
+        let mut failure = Failure::from(error);
         let place = line.filter(|_| !is_placed).map(|line| format!(", line {line}"));
         failure.message = format!("`{file}`{}: {}", place.unwrap_or_default(), failure.message);
         let id = name.map(ToString::to_string);
         self.report.failed_with(Item { id, line, ..Item::default() }, failure)
-    }
-
-    /// Why an item was not changed; for a Copy, with the place of its Original, if known.
-    pub(super) fn explain(&self, error: AmendError) -> Failure {
-        let holder = match &error {
-            AmendError::Copy { holder: Some(holder), name } => Some((holder.clone(), name.clone())),
-            _ => None,
-        };
-        let failure = Failure::from(error);
-        let Some((holder, name)) = holder else { return failure };
-        // Collections that cannot be opened are ignored: this is a hint.
-        let known = self.context.config.collections.values().filter_map(|found| {
-            let collection = self.context.open(&found.value).ok()?;
-            (collection.id() == holder && collection.id() != self.collection.id()).then_some(found)
-        });
-        match known.map(|found| shell::word(&found.value)).next() {
-            Some(path) => failure
-                .hint(format!("change its Original: `urepo -c {path} meta get {name}` shows it")),
-            None => failure,
-        }
     }
 
     /// Ends the run.

@@ -63,7 +63,7 @@ fn of_a_copy_that_goes_to_its_original() {
 error: `example.org/archive/2026/11.21.02.13`: the item is a Copy; collection `[WORLD]/archive` has the Original
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
-hint: `urepo -c mirror whereis example.org/archive/2026/11.21.02.13` shows where its Original is; change that, then copy it here
+hint: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13` shows its Original
 
 "#]]);
 }
@@ -105,7 +105,7 @@ hint: a Copy of an item that was deleted: `urepo -c mirror copy example.org/arch
 error: `example.org/archive/2026/11.21.02.13`: the item is in collection [..]
   source:      [WORLD]/archive
   destination: [WORLD]/third
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` shows where its Original is
+hint: collection [..] has the Original: name it in the settings, below `[collections]`
 
 "#]]);
     world.run(MIGRATE).succeeded();
