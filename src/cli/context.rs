@@ -11,7 +11,8 @@ use signal_hook::SigId;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, StoredItem, Writer, discover,
+    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, LedgerStanding, StoredItem,
+    Writer, discover,
 };
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, HostState, Notice, Patience};
@@ -43,7 +44,7 @@ pub(crate) struct Context {
     ctrl_c: Mutex<CtrlC>,
     /// The number of items of the run, once it is known.
     total: Total,
-    /// The roots of collections with two ids, which a warning has named.
+    /// What a warning has named: the roots of collections with two ids, and damaged notes about ledgers.
     warned: Mutex<BTreeSet<PathBuf>>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
@@ -166,8 +167,7 @@ impl Context {
 
     /// Says once that the ledger of `collection` has another id than its settings state.
     fn warn_of_id(&self, collection: &Collection, stated: &str) {
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
-        if warned.insert(collection.path().to_path_buf()) {
+        if self.is_first_warning_of(collection.path()) {
             let (settings, root) = (collection.settings_path(), shell::word(collection.path()));
             self.printer.warning(&format!(
                 "`{}` has the id {stated}, the ledger beside it {}, which counts; nothing can be changed until `urepo \
@@ -213,7 +213,7 @@ impl Context {
     /// The right to write in `collection`.
     pub(crate) fn writer(&self, collection: &Collection) -> Result<Writer, Failure> {
         self.check_twins(collection)?;
-        if collection.has_ledger()? && collection.is_ledger_put_back()? {
+        if collection.has_ledger()? && self.is_put_back(collection)? {
             self.printer.warning(&put_back(collection));
         }
         Ok(collection.writer(&self.agent, &self.waiter())?)
@@ -228,13 +228,39 @@ impl Context {
 
     /// Makes sure that the ledger of `collection` is the one that this machine wrote.
     pub(crate) fn check_ledger(&self, collection: &Collection) -> Result<(), Failure> {
-        if collection.has_ledger()? && collection.is_ledger_put_back()? {
+        if collection.has_ledger()? && self.is_put_back(collection)? {
             return Err(Failure::new(Exit::Conflict, put_back(collection)).hint(format!(
                 "`urepo -c {} recover --restored` accepts a backup that was put back",
                 shell::word(collection.path())
             )));
         }
         Ok(())
+    }
+
+    /// Whether no warning has named `path` yet.
+    pub(crate) fn is_first_warning_of(&self, path: &Path) -> bool {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        warned.insert(path.to_path_buf())
+    }
+
+    /// Whether the ledger of `collection` was put back since this machine wrote it. Warns, once, where nothing shows that.
+    pub(crate) fn is_put_back(&self, collection: &Collection) -> Result<bool, Failure> {
+        let note = match collection.ledger_standing()? {
+            LedgerStanding::Known => return Ok(false),
+            LedgerStanding::PutBack => return Ok(true),
+            LedgerStanding::NoteDamaged(note) => note,
+        };
+        if self.is_first_warning_of(&note) {
+            self.printer.warning(&format!(
+                "`{}` is damaged, in which this machine noted the end of the ledger: whether the ledger was put back is not known",
+                note.display()
+            ));
+            self.printer.hint(&format!(
+                "`urepo -c {} recover --restored` accepts the ledger as it is",
+                shell::word(collection.path())
+            ));
+        }
+        Ok(false)
     }
 
     /// Warns of what a distributor noticed.

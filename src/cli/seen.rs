@@ -18,6 +18,17 @@ pub(crate) struct LastSeen {
     pub(crate) lacking: u64,
 }
 
+impl LastSeen {
+    fn parse(text: &[u8]) -> Option<LastSeen> {
+        let text = std::str::from_utf8(text).ok()?;
+        let ["urepo-seen", "1", date, lacking] = *text.split_whitespace().collect::<Vec<_>>()
+        else {
+            return None;
+        };
+        Some(LastSeen { date: date.parse().ok()?, lacking: lacking.parse().ok()? })
+    }
+}
+
 /// The file about the collection at `path` beside `original`. While it is away, only its path is known.
 fn file_name(original: &Collection, path: &Path) -> String {
     let digest = Digest::of(path.as_os_str().as_encoded_bytes()).to_string();
@@ -32,19 +43,33 @@ impl Context {
         let text = format!("urepo-seen 1 {date} {lacking:020}\n");
         let dir = Dir::open(&self.state_dir(), Watcher::default());
         let _ = dir.and_then(|dir| {
-            dir.open_lock_file(file_name(original, path))?.write_all_at(text.as_bytes(), 0)
+            let file = dir.open_lock_file(file_name(original, path))?;
+            file.write_all_at(text.as_bytes(), 0)?;
+            // What was there may be damaged.
+            file.truncate(text.len() as u64)
         });
     }
 
-    /// What was noted last.
+    /// What was noted last. A warning names a note that cannot be read.
     pub(crate) fn last_seen(&self, original: &Collection, path: &Path) -> Option<LastSeen> {
         let dir = Dir::open(&self.state_dir(), Watcher::default()).ok()?;
-        let mut file = dir.open_file_if_there(file_name(original, path)).ok()??;
-        let text = String::from_utf8(file.read_all(1024).ok()?).ok()?;
-        let ["urepo-seen", "1", date, lacking] = *text.split_whitespace().collect::<Vec<_>>()
-        else {
-            return None;
+        let name = file_name(original, path);
+        let mut file = match dir.open_file_if_there(&name) {
+            Ok(file) => file?,
+            Err(error) => return self.unread_note(error.path()),
         };
-        Some(LastSeen { date: date.parse().ok()?, lacking: lacking.parse().ok()? })
+        let read = file.read_all(1024).ok().and_then(|bytes| LastSeen::parse(&bytes));
+        read.or_else(|| self.unread_note(&dir.path_of(&name)))
+    }
+
+    fn unread_note(&self, note: &Path) -> Option<LastSeen> {
+        if self.is_first_warning_of(note) {
+            self.printer.warning(&format!(
+                "`{}` is damaged: when the collection was last seen is not known; the next `urepo status` that \
+                 sees it writes it again",
+                note.display()
+            ));
+        }
+        None
     }
 }

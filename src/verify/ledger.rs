@@ -30,6 +30,12 @@ pub(super) fn compare_with_ledger(
             let detail = "`urepo recover --restored` accepts a backup that was put back";
             tell(Report::Tree(Finding::new(Code::LedgerPutBack, place(), detail)))
         }
+        Discrepancy::NoteDamaged(note) => {
+            let note = note.display();
+            let detail =
+                format!("`{note}`; `urepo recover --restored` accepts the ledger as it is");
+            tell(Report::Tree(Finding::new(Code::LedgerNote, place(), detail)))
+        }
         Discrepancy::Missing(name, state) => tell(Report::Item(missing(name, state))),
         // The state is compared when the sidecar is read.
         Discrepancy::OtherState(..) | Discrepancy::Unlogged(..) => ControlFlow::Continue(()),

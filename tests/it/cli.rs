@@ -9,6 +9,7 @@ mod export;
 mod file_size;
 mod finding;
 mod forged;
+mod host_state;
 mod import;
 mod interrupts;
 mod json;

@@ -72,7 +72,7 @@ impl Mint {
             return report.finish(End::default());
         }
         context.check_twins(&collection)?;
-        if collection.is_ledger_put_back()? {
+        if context.is_put_back(&collection)? {
             context.printer.warning(&put_back(&collection));
         }
         let mut left = self.count;

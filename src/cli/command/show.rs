@@ -53,7 +53,7 @@ impl Show {
         // All items have no neighbours looked at: that takes as long as `whereis --all`.
         let opened = self.selection.names_items().then(|| context.opened_in_sight(&[]));
         let mut gap = "";
-        if collection.is_ledger_put_back()? {
+        if context.is_put_back(&collection)? {
             context.printer.warning(&put_back(&collection));
         }
         context.for_each_selected(&self.selection, "show ITEM…", |_, item| {

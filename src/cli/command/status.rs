@@ -67,7 +67,7 @@ impl Status {
         let known = context.known(&self.with)?;
         let mut tally = Tally::new(&known);
         for collection in &known.collections {
-            if collection.is_ledger_put_back()? {
+            if context.is_put_back(collection)? {
                 context.printer.warning(&put_back(collection));
                 let root = shell::word(collection.path());
                 context.printer.hint(&format!(

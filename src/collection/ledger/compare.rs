@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::replay::Replay;
-use super::{Collection, Deviation, Event, Found, Here, Unlogged};
+use super::{Collection, Deviation, Event, Found, Here, LedgerStanding, Unlogged};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::names::list::{Names, years};
@@ -33,6 +33,8 @@ pub enum Discrepancy {
     },
     /// It was shortened, or put back from a backup, since this machine wrote it.
     PutBack,
+    /// This file, in which the machine noted the end of the ledger, cannot be read.
+    NoteDamaged(PathBuf),
     /// A recorded item is missing; with its state, if known.
     Missing(RepositoryName, Option<State>),
     /// Items that exist, but have no line, or were given up.
@@ -122,7 +124,12 @@ impl Collection {
         (writers, states): (Writers, States),
         visit: Visitor<'_>,
     ) -> Result<ControlFlow<()>, PathError> {
-        if self.is_ledger_put_back()? && visit(Discrepancy::PutBack).is_break() {
+        let found = match self.ledger_standing()? {
+            LedgerStanding::Known => None,
+            LedgerStanding::PutBack => Some(Discrepancy::PutBack),
+            LedgerStanding::NoteDamaged(note) => Some(Discrepancy::NoteDamaged(note)),
+        };
+        if found.is_some_and(|found| visit(found).is_break()) {
             return Ok(ControlFlow::Break(()));
         }
         // All items may have vanished with it.

@@ -174,7 +174,9 @@ impl Collection {
                 let mut here = Vec::new();
                 match found {
                     Discrepancy::PutBack => *is_put_back = true,
-                    Discrepancy::NoLedger | Discrepancy::Broken { is_accepted: true, .. } => {}
+                    Discrepancy::NoLedger
+                    | Discrepancy::NoteDamaged(_)
+                    | Discrepancy::Broken { is_accepted: true, .. } => {}
                     Discrepancy::Broken { damaged, .. } => *unaccepted = damaged,
                     Discrepancy::Missing(name, was) => {
                         added.push(Correction { name, was, is: Actual::Lost });

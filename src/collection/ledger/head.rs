@@ -4,7 +4,8 @@
 //! alone cannot show that. The note belongs to the collection at its path: a copy of it elsewhere has a head of its own.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,17 @@ impl Head {
     }
 }
 
+/// A ledger beside what this machine noted of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LedgerStanding {
+    /// It has the noted line, or none was noted.
+    Known,
+    /// It was shortened, or put back from a backup, since this machine wrote it.
+    PutBack,
+    /// This file, the note, cannot be read: nothing shows whether the ledger was put back.
+    NoteDamaged(PathBuf),
+}
+
 /// The line by which a person accepts a ledger that was put back.
 #[derive(Serialize, Deserialize)]
 struct RestoredLine {
@@ -70,14 +82,30 @@ fn is_settled(dir: &Dir, noted: Instant) -> Result<bool, PathError> {
     Ok(is_settled)
 }
 
+/// The contents of a note.
+enum Noted {
+    Nothing,
+    /// The head, and when it was noted.
+    Head(Head, Instant),
+    /// They cannot be read: nobody knows which head was noted.
+    Damaged,
+}
+
 impl HeadNote {
-    /// The noted head, and when it was noted.
-    fn read(&self) -> Result<Option<(Head, Instant)>, PathError> {
+    fn read(&self) -> Noted {
+        match self.read_head() {
+            Ok(None) => Noted::Nothing,
+            Err(error) if error.kind() == ErrorKind::NotFound => Noted::Nothing,
+            Ok(Some((Some(head), noted))) => Noted::Head(head, noted),
+            Ok(Some((None, _))) | Err(_) => Noted::Damaged,
+        }
+    }
+
+    fn read_head(&self) -> Result<Option<(Option<Head>, Instant)>, PathError> {
         let dir = Dir::open(&self.dir, Watcher::default())?;
         let Some(mut file) = dir.open_file_if_there(&self.name)? else { return Ok(None) };
         let head = Head::parse(&String::from_utf8_lossy(&file.read_all(1024)?));
-        let noted = file.stat()?.modified;
-        Ok(head.map(|head| (head, noted)))
+        Ok(Some((head, file.stat()?.modified)))
     }
 
     fn write(&self, head: Head) -> Result<(), PathError> {
@@ -85,16 +113,34 @@ impl HeadNote {
         dir.open_lock_file(&self.name)?.write_all_at(format!("{head}\n").as_bytes(), 0)
     }
 
-    /// Whether the ledger in `dir` contains the noted head. A note that cannot be read demands nothing.
-    pub(super) fn is_in(&self, dir: &Dir) -> Result<bool, PathError> {
-        let Some((head, noted)) = self.read().unwrap_or(None) else { return Ok(true) };
-        Ok(ends_with_sum(dir, head.end, head.sum)? || is_settled(dir, noted)?)
+    /// The same in place of a note that cannot be read.
+    fn replace(&self, head: Head) -> Result<(), PathError> {
+        if matches!(self.read(), Noted::Damaged) {
+            let dir = Dir::open(&self.dir, Watcher::default())?;
+            dir.remove_file_if_there(Path::new(&self.name))?;
+        }
+        self.write(head)
+    }
+
+    /// Whether the note may go on with the ledger in `dir`: that contains the noted head. A note that cannot be read stays until
+    /// a person accepts the ledger.
+    pub(super) fn goes_on_with(&self, dir: &Dir) -> Result<bool, PathError> {
+        match self.read() {
+            Noted::Nothing => Ok(true),
+            Noted::Head(head, noted) => is_in(dir, head, noted),
+            Noted::Damaged => Ok(false),
+        }
     }
 
     /// Notes the end of `tail`. A user who may not write there goes on without.
     pub(super) fn follow(&self, tail: &Tail<'_>) {
         let _ = self.write(tail.head());
     }
+}
+
+/// Whether the ledger in `dir` contains the head that was noted then, or a person has accepted that it does not.
+fn is_in(dir: &Dir, head: Head, noted: Instant) -> Result<bool, PathError> {
+    Ok(ends_with_sum(dir, head.end, head.sum)? || is_settled(dir, noted)?)
 }
 
 impl Collection {
@@ -124,13 +170,22 @@ impl Collection {
         Ok(self.ledger()?.is_some())
     }
 
+    /// The ledger beside what this machine noted of it.
+    pub fn ledger_standing(&self) -> Result<LedgerStanding, PathError> {
+        let Some(note) = &self.head_note else { return Ok(LedgerStanding::Known) };
+        Ok(match note.read() {
+            Noted::Nothing => LedgerStanding::Known,
+            Noted::Damaged => LedgerStanding::NoteDamaged(note.dir.join(&note.name)),
+            Noted::Head(head, noted) => match self.ledger()? {
+                Some(dir) if is_in(&dir, head, noted)? => LedgerStanding::Known,
+                Some(_) | None => LedgerStanding::PutBack,
+            },
+        })
+    }
+
     /// Whether the ledger was shortened or put back since this machine wrote it.
     pub fn is_ledger_put_back(&self) -> Result<bool, PathError> {
-        let Some(note) = &self.head_note else { return Ok(false) };
-        match self.ledger()? {
-            Some(dir) => Ok(!note.is_in(&dir)?),
-            None => Ok(note.read().unwrap_or(None).is_some()),
-        }
+        Ok(matches!(self.ledger_standing()?, LedgerStanding::PutBack))
     }
 
     /// Takes the ledger as it is, by the word of a person. A line says so to the other users of the collection.
@@ -146,7 +201,7 @@ impl Collection {
             let line = RestoredLine { date, event, since, after, command, user, machine };
             self.append_lines(&[serde_json::to_string(&line).unwrap_or_default()])?;
         }
-        Ok(note.write(Tail::find(&dir)?.head())?)
+        Ok(note.replace(Tail::find(&dir)?.head())?)
     }
 
     /// The date of the last event in the ledger.

@@ -47,6 +47,7 @@ pub use contradiction::{Deviation, Unlogged};
 pub use correct::{Actual, Corrected, Correction};
 pub use event::{CollectionRef, Departed, Event, EventKind, Here};
 pub(super) use head::HeadNote;
+pub use head::LedgerStanding;
 pub(crate) use import_reader::ImportReader;
 pub use imported::ImportedSource;
 pub(crate) use imported::{IMPORTED, SOURCE};
@@ -128,13 +129,13 @@ impl Collection {
     /// Appends `lines`, JSON objects. The change lock is held.
     fn append_lines(&self, lines: &[String]) -> Result<(), PathError> {
         let Some(dir) = self.ledger()? else { return Ok(()) };
-        let is_contained = self.head_note.as_ref().map_or(Ok(false), |note| note.is_in(&dir))?;
+        let goes_on = self.head_note.as_ref().map_or(Ok(false), |note| note.goes_on_with(&dir))?;
         let mut tail = Tail::find(&dir)?;
         let mut is_unsure = self.is_ledger_unsure.lock().unwrap_or_else(PoisonError::into_inner);
         let appended = tail.append(lines, self.header(), *is_unsure);
         *is_unsure = appended.is_err();
         // A ledger that was put back is one until a person says so.
-        if let Some(note) = self.head_note.as_ref().filter(|_| is_contained && !*is_unsure) {
+        if let Some(note) = self.head_note.as_ref().filter(|_| goes_on && !*is_unsure) {
             note.follow(&tail);
         }
         appended
