@@ -10,7 +10,7 @@ use super::Done;
 use super::context::Context;
 use super::failure::Failure;
 use super::report::{End, Report, for_one};
-use super::select::Selection;
+use super::select::{Selected, Selection};
 
 impl Context {
     /// Does `act` with each selected item. A single item ends with its own failure; `usage` is the command as
@@ -28,20 +28,20 @@ impl Context {
             return for_one(self, only, || act(&collection, &self.item(&collection, only)?));
         }
         let mut report = Report::reading(self, "read", false);
-        self.read_selected(selection, &collection, &mut report, |item| act(&collection, item))?;
+        let selected = selection.of(self, &collection)?;
+        self.read_selected(selected, &collection, &mut report, |item| act(&collection, item))?;
         report.finish(End::default())
     }
 
     /// Does `act` with each selected item of `collection`, and reports the failures.
     pub(crate) fn read_selected(
         &self,
-        selection: &Selection,
+        selected: Selected<'_>,
         collection: &Collection,
         report: &mut Report<'_>,
         mut act: impl FnMut(&StoredItem) -> Done,
     ) -> Done {
-        let feed = selection.of(self, collection)?.into_feed();
-        let fed = feed(&mut |name| {
+        let fed = selected.into_feed()(&mut |name| {
             self.interrupt.flow()?;
             let read = collection.named_item(&name).map_err(Failure::from);
             match read.and_then(|item| act(&item)) {
@@ -65,7 +65,7 @@ impl Context {
     ) -> Result<Vec<RepositoryName>, Failure> {
         let passes_tombstones = matches!(selection.tombstones(), Tombstones::Pass);
         let (mut names, mut unread) = (Vec::new(), Vec::new());
-        selection.of(self, collection)?.into_feed()(&mut |name| {
+        selection.of(self, collection)?.with_payload().into_feed()(&mut |name| {
             self.interrupt.flow()?;
             if !passes_tombstones {
                 names.push(name);

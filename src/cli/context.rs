@@ -1,6 +1,6 @@
 //! The context of every command: settings, streams, clock, interrupt, agent.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -18,6 +18,7 @@ use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, HostState, Notice, Patience};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
+use urepo::item::State;
 use urepo::progress::Progress;
 use urepo::transfer::RunMode;
 use urepo::wait::Waiter;
@@ -48,6 +49,8 @@ pub(crate) struct Context {
     warned: Mutex<BTreeSet<PathBuf>>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
+    /// Listed items without a payload, which are left out.
+    left_out: Mutex<BTreeMap<RepositoryName, State>>,
 }
 
 impl Context {
@@ -81,6 +84,7 @@ impl Context {
             current,
             total: Total::default(),
             unresolved: Mutex::default(),
+            left_out: Mutex::default(),
             warned: Mutex::default(),
         })
     }
@@ -103,6 +107,17 @@ impl Context {
     /// The notes since the last time.
     pub(crate) fn take_unresolved(&self) -> Vec<(String, Failure)> {
         std::mem::take(&mut *self.unresolved.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes that a list names an item that has no payload, for the report of the run.
+    pub(crate) fn note_left_out(&self, name: RepositoryName, state: State) {
+        let mut left_out = self.left_out.lock().unwrap_or_else(PoisonError::into_inner);
+        left_out.insert(name, state);
+    }
+
+    /// The notes since the last time.
+    pub(crate) fn take_left_out(&self) -> BTreeMap<RepositoryName, State> {
+        std::mem::take(&mut *self.left_out.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The collection in use: named, or around the current directory.

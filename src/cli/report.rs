@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use urepo::identity::RepositoryName;
+use urepo::item::State;
 
 use super::context::Context;
 use super::exit::Exit;
@@ -256,6 +257,33 @@ impl<'a> Report<'a> {
         found.try_for_each(|(text, failure)| self.failed(&text, failure))
     }
 
+    /// Reports listed items that were left out because they have no payload.
+    fn tell_left_out(&mut self) -> Done {
+        let (printer, left_out) = (&self.context.printer, self.context.take_left_out());
+        let count = left_out.len() as u64;
+        let most = match printer.verbosity {
+            Verbosity::Verbose => u64::MAX,
+            Verbosity::Quiet | Verbosity::Normal => REPEATED_PRINTED,
+        };
+        for (number, (name, state)) in (0..).zip(left_out) {
+            if printer.json {
+                let state = Some(state.to_string());
+                let dry_run = self.is_dry();
+                printer.record(&Item { state, dry_run, ..Item::became(&name, "skipped") })?;
+            } else if number < most {
+                let why = if state == State::Deleted { "is deleted" } else { "is elsewhere" };
+                printer.note(&format!("{name} {why}, and left out"));
+            }
+        }
+        if !printer.json && count > most {
+            printer.note(&format!("{} more are left out; `-v` names each", count - most));
+        }
+        if count > 0 {
+            *self.summary.counts.skipped.get_or_insert_default() += count;
+        }
+        Ok(())
+    }
+
     /// Ends the run with a failure outside items.
     pub(crate) fn fatal(&mut self, failure: Failure) {
         self.fatal.get_or_insert(failure);
@@ -322,6 +350,8 @@ impl<'a> Report<'a> {
     /// Ends the run: the summary record with `--json`, else the closing line.
     pub(crate) fn finish(mut self, end: End) -> Done {
         let _ = self.unresolved();
+        let told = self.tell_left_out();
+        let _ = self.written(told);
         self.print_repeated();
         let (printer, unconfirmed) = (&self.context.printer, self.unconfirmed());
         // The commands count those that the disk has confirmed.

@@ -125,10 +125,9 @@ impl Selection {
         self.items.len() == 1 && self.list().is_none()
     }
 
-    /// All items do not include deleted ones, unless these are selected, and so it is with a list, which may be that of
-    /// all items.
+    /// All items do not include deleted ones, unless these are selected.
     pub(crate) fn tombstones(&self) -> Tombstones {
-        let asked = !self.items.is_empty() || self.flags.state.is_some();
+        let asked = self.names_items() || self.flags.state.is_some();
         if asked { Tombstones::Refuse } else { Tombstones::Pass }
     }
 
@@ -172,6 +171,7 @@ impl Selection {
             listing: self.filter(context),
             list: self.list().map(open).transpose()?,
             context,
+            leaves_out_gone: false,
         })
     }
 }

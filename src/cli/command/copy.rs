@@ -60,10 +60,10 @@ impl Copy {
             args: &self.transfer,
             tombstones: match self.transfer.selection.tombstones() {
                 // Deletions travel only to a mirror of all items.
-                Tombstones::Pass if !self.transfer.selection.names_items() => Tombstones::Bring,
+                Tombstones::Pass => Tombstones::Bring,
                 asked => asked,
             },
         };
-        run.finish(self.transfer.selection.of(context, &from)?.into_feed())
+        run.finish(self.transfer.selection.of(context, &from)?.with_payload().into_feed())
     }
 }

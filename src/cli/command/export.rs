@@ -123,7 +123,7 @@ impl Export {
         let is_stream = self.is_stream();
         self.check(context, is_stream)?;
         let collection = context.collection()?;
-        let feed = self.selection.of(context, &collection)?.into_feed();
+        let feed = self.selection.of(context, &collection)?.with_payload().into_feed();
         let progress = context.progress();
         if self.selection.is_single() {
             progress.announce(1);
@@ -207,7 +207,7 @@ impl Export {
             links: self.links.unwrap_or(BagLinks::Refuse),
             named_by: self.name,
             state: self.selection.flags.state,
-            tombstones: if self.selection.are_typed() {
+            tombstones: if self.selection.names_items() && self.selection.flags.state.is_none() {
                 Tombstones::Refuse
             } else {
                 Tombstones::Pass

@@ -38,7 +38,8 @@ impl Links {
         let mut report = Report::reading(context, "read", self.selection.is_single());
         let audit = Audit::new(&collection);
         let (mut found, mut broken) = (0, 0);
-        context.read_selected(&self.selection, &collection, &mut report, |item| {
+        let selected = self.selection.of(context, &collection)?;
+        context.read_selected(selected, &collection, &mut report, |item| {
             let links = audit.links(item)?;
             let is_broken = |link: &&Link| link.end != LinkEnd::Present;
             found += links.len() as u64;

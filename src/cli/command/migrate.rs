@@ -48,6 +48,8 @@ impl Migrate {
             args: &self.transfer,
             tombstones: self.transfer.selection.tombstones(),
         };
-        run.finish(self.transfer.selection.of(context, &from)?.or_of(&to).into_feed())
+        run.finish(
+            self.transfer.selection.of(context, &from)?.or_of(&to).with_payload().into_feed(),
+        )
     }
 }

@@ -9,7 +9,7 @@ use super::open::{file_after, item_and_file};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::records::{self, Item};
-use crate::cli::report::for_each;
+use crate::cli::report::{End, Report, for_each};
 use crate::cli::select::Selection;
 
 /// Print where items are on the disk
@@ -44,9 +44,18 @@ impl Path {
                 self.tell(context, &collection, &item, file)
             });
         }
-        context.for_each_selected(selection, "path ITEM…", |collection, item| {
-            self.tell(context, collection, item, None)
-        })
+        let tell =
+            |collection: &Collection, item: &StoredItem| self.tell(context, collection, item, None);
+        if !(self.doc || self.target) || selection.are_typed() {
+            return context.for_each_selected(selection, "path ITEM…", tell);
+        }
+        selection.check("path ITEM…")?;
+        let collection = context.collection()?;
+        let mut report = Report::reading(context, "read", false);
+        let selected = selection.of(context, &collection)?.with_payload();
+        context
+            .read_selected(selected, &collection, &mut report, |item| tell(&collection, item))?;
+        report.finish(End::default())
     }
 
     fn tell(

@@ -30,6 +30,8 @@ pub(crate) struct Selected<'a> {
     pub(super) find: Find<'a>,
     pub(super) list: Option<(Box<dyn BufRead + Send>, u8)>,
     pub(super) context: &'a Context,
+    /// Whether listed items without a payload are left out, which the run reports.
+    pub(super) leaves_out_gone: bool,
 }
 
 impl<'a> Selected<'a> {
@@ -44,6 +46,12 @@ impl<'a> Selected<'a> {
             found => found,
         };
         Selected { find: Box::new(find), ..self }
+    }
+
+    /// Leaves out listed tombstones and stubs, unless their state is selected: the list may be that of all items.
+    pub(crate) fn with_payload(self) -> Selected<'a> {
+        let leaves_out_gone = self.selection.flags.state.is_none();
+        Selected { leaves_out_gone, ..self }
     }
 }
 
@@ -108,7 +116,9 @@ impl Selected<'_> {
                     return Ok(());
                 }
                 Ok(Line::Text(text)) if text.is_empty() => ControlFlow::Continue(()),
-                Ok(Line::Text(text)) => self.one(&text, &mut take),
+                Ok(Line::Text(text)) => self.one(&text, &mut |name| {
+                    if self.leaves_out(&name) { ControlFlow::Continue(()) } else { take(name) }
+                }),
                 Ok(Line::Unreadable(failure)) => {
                     has_items = true;
                     self.context.note_unresolved("", failure);
@@ -127,6 +137,17 @@ impl Selected<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether the listed item `name` is left out, and notes it. One that cannot be read is reported in its turn.
+    fn leaves_out(&self, name: &RepositoryName) -> bool {
+        let collection = self.collection.filter(|_| self.leaves_out_gone);
+        let read = collection.and_then(|it| it.named_item(name).and_then(|it| it.sidecar()).ok());
+        let Some((sidecar, _)) = read.filter(|(sidecar, _)| !sidecar.state.has_payload()) else {
+            return false;
+        };
+        self.context.note_left_out(sidecar.repository, sidecar.state);
+        true
     }
 
     /// Passes on the name that `text` refers to.

@@ -43,7 +43,8 @@ impl Get {
         let collection = context.collection()?;
         let mut report = Report::reading(context, "read", selection.is_single());
         let mut gap = "";
-        context.read_selected(&selection, &collection, &mut report, |item| {
+        let selected = selection.of(context, &collection)?;
+        context.read_selected(selected, &collection, &mut report, |item| {
             let (sidecar, _) = item.sidecar()?;
             let is_single = selection.is_single();
             let written = tell(context, (item, &sidecar), &keys, (is_single, gap));

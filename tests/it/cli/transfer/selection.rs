@@ -118,7 +118,8 @@ fn from_a_list_with_tombstones() {
     assert_eq!(list.lines().count(), 3, "{list}");
     let line = "-c archive copy --items-from - --to mirror";
     let ran = run_with_input(&world, line, list.as_bytes());
-    tells(&ran, 0, "", "copied 2 items, 2 files, 12 B\n");
+    let told = format!("{} is deleted, and left out\ncopied 2 items, 2 files, 12 B\n", names[0]);
+    tells(&ran, 0, "", &told);
     let line = "-c archive export --items-from - --to out";
     let ran = run_with_input(&world, line, list.as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -193,4 +194,46 @@ fn of_nothing_is_refused() {
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{line}: {}", ran.stderr);
     }
     assert_eq!(tree(&world.path("")), before);
+}
+
+/// Listed items without a payload are left out of what needs one, and named.
+#[test]
+fn what_a_list_names_and_is_left_out_is_said() {
+    for (made, state, why) in [
+        ("delete ITEM --force last", "Deleted", "is deleted"),
+        ("migrate ITEM --to other", "Elsewhere", "is elsewhere"),
+    ] {
+        for command in [
+            "copy --to mirror",
+            "migrate --to mirror",
+            "export --to out",
+            "path --doc",
+            "meta accept",
+            "delete --force last --yes",
+        ] {
+            for json in ["", " --json"] {
+                let (world, names) = archive_and_mirror(3);
+                world.run("-q init other --host other.example.org").succeeded();
+                world.run(&format!("-c archive {}", made.replace("ITEM", &names[1]))).succeeded();
+                world.write("list", names.join("\n"));
+                let ran = world.run(&format!("-c archive {command} --items-from list{json}"));
+                let told = format!("{command}{json}: {} {}{}", ran.code, ran.stdout, ran.stderr);
+                assert_eq!(ran.code, 0, "{told}");
+                if json.is_empty() {
+                    let line = format!("{} {why}, and left out\n", names[1]);
+                    assert_eq!(ran.stderr.matches(&line).count(), 1, "{told}");
+                } else {
+                    let records = records(&ran);
+                    let is_it = |it: &&serde_json::Value| {
+                        it["id"] == names[1].as_str()
+                            && it["outcome"] == "skipped"
+                            && it["state"] == state
+                    };
+                    assert_eq!(records.iter().filter(is_it).count(), 1, "{told}");
+                    let summary = records.last().unwrap();
+                    assert!(summary["counts"]["skipped"].as_u64() >= Some(1), "{told}");
+                }
+            }
+        }
+    }
 }
