@@ -36,6 +36,8 @@ pub(crate) struct Report<'a> {
     fatal: Option<Failure>,
     /// Number of failures of each kind that many items may share.
     repeated: BTreeMap<&'static str, u64>,
+    /// Number of items that another process kept locked.
+    locked: u64,
     /// The hints of the last printed failure.
     last_hints: Vec<String>,
     /// Collections besides those of the settings that the run looks into.
@@ -86,6 +88,7 @@ impl<'a> Report<'a> {
             only_error: None,
             fatal: None,
             repeated: BTreeMap::new(),
+            locked: 0,
             last_hints: Vec::new(),
             roots: Vec::new(),
             in_sight: None,
@@ -198,6 +201,7 @@ impl<'a> Report<'a> {
             *self.summary.counts.unconfirmed.get_or_insert_default() += 1;
         } else {
             self.summary.counts.failed += 1;
+            self.locked += u64::from(failure.exit == Exit::Locked);
         }
         if self.context.printer.json || self.is_single {
             self.advise(&mut failure);
@@ -387,7 +391,9 @@ impl<'a> Report<'a> {
                     self.without_confirmation()
                 ),
             };
-            Failure::new(Exit::Partial, message)
+            // Then nothing was done but waiting.
+            let is_locked = self.locked > 0 && self.locked == all;
+            Failure::new(if is_locked { Exit::Locked } else { Exit::Partial }, message)
                 .hint(end.failed_hint.unwrap_or("each is named above, with its reason"))
         };
         let partial = end.partial.or_else(|| (self.errors() > 0).then(some_failed));

@@ -217,7 +217,9 @@ impl Explain for CollectionError {
                 "set `network = \"trusted\"` in `urepo.toml` if its locks work between machines, and \
                  give each machine a subsystem of its own",
             ),
-            Self::Locked { .. } => Failure::of(Exit::Locked, self).hint(WHILE_LOCKED),
+            Self::Locked { .. } => Failure::of(Exit::Locked, self)
+                .hint(WHILE_LOCKED)
+                .in_common("in a locked collection"),
             Self::OtherCollection { collection, .. } => Failure::of(Exit::NoItem, self)
                 .hint(format!("`-c {}` names that collection", shell::word(collection))),
             Self::NoSuchItem { name, .. } => Failure::of(Exit::NoItem, self)

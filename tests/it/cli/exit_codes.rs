@@ -5,7 +5,7 @@ use std::time::Duration;
 use urepo::clock::SystemClock;
 use urepo::disk::{Dir, Lock, LockMode, Watcher};
 
-use super::{leaf, records, world_with_item};
+use super::{bytes_below, leaf, records, world_with_item};
 use crate::support::{World, agent, waiter};
 
 /// Runs a line in a world with one item, whose last level `ITEM` stands for.
@@ -102,6 +102,68 @@ fn locked_is_11() {
     for line in ["list", "verify", "doctor"] {
         assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 0, "{line}");
     }
+}
+
+/// Every command that changes items, beside another process that has one lock or the other: it says so, and does nothing.
+#[test]
+fn what_only_waited_is_11() {
+    let world = World::with_collection();
+    world.run("-q init mirror --host mirror.example.org").succeeded();
+    let roots = ["archive", "mirror"].map(|it| format!("{it} = '{}'\n", world.path(it).display()));
+    world.write(".config/urepo/config.toml", format!("[collections]\n{}", roots.concat()));
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        world.write(name, name);
+    }
+    world.write("made.csv", "path,title\na.txt,One\nb.txt,One\n");
+    world.run("-c archive import --manifest made.csv").succeeded();
+    world.write("made.csv", "path,title\na.txt,Two\nb.txt,Two\n");
+    let names: Vec<_> =
+        world.run("-c archive list").succeeded().lines().map(str::to_owned).collect();
+    let [first, second] = [&names[0], &names[1]];
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run("-c archive meta set --all title=Three -y").succeeded();
+    let gone = world.run("-c archive new c.txt").line();
+    world.run(&format!("-c archive delete {gone} --force last --yes")).succeeded();
+    let lines = [
+        "-c archive new c.txt".to_owned(),
+        "-c archive new --each a.txt c.txt".to_owned(),
+        "-c archive import c.txt".to_owned(),
+        "-c archive import --update --manifest made.csv".to_owned(),
+        "-c archive mint".to_owned(),
+        format!("-c archive meta set {first} title=Four"),
+        "-c archive meta set --all title=Four -y".to_owned(),
+        "-c archive meta add --all subject=maps -y".to_owned(),
+        "-c archive meta import made.csv".to_owned(),
+        format!("-c archive relate {first} --part-of {second}"),
+        format!("-c archive copy {first} --to mirror"),
+        "-c archive copy --all --to mirror".to_owned(),
+        "-c mirror copy --all --from archive".to_owned(),
+        format!("-c archive migrate {first} --to mirror"),
+        "-c archive migrate --all --to mirror --leave-copy".to_owned(),
+        format!("-c archive delete {first} --force last --yes"),
+        "-c archive delete --all --force last --yes".to_owned(),
+        format!("-c archive restore {gone}"),
+        "-c archive restore --all --yes".to_owned(),
+    ];
+    let promote = "-c mirror promote --all --lost archive --yes";
+    let mut wrong = Vec::new();
+    for lock in ["lock", "change.lock"] {
+        let held: Vec<_> = ["archive", "mirror"]
+            .map(|root| std::fs::File::open(world.path(root).join(".urepo").join(lock)).unwrap())
+            .into();
+        held.iter().for_each(|it| it.lock().unwrap());
+        let before = bytes_below(&world.path("archive/example.org"));
+        for line in &lines {
+            let ran = world.run(&format!("{line} --lock-wait 0"));
+            if ran.code != 11 || bytes_below(&world.path("archive/example.org")) != before {
+                wrong.push(format!("{lock}: {line}: {} {}{}", ran.code, ran.stdout, ran.stderr));
+            }
+        }
+        std::fs::rename(world.path("archive"), world.path("drawer")).unwrap();
+        assert_eq!(world.run(&format!("{promote} --lock-wait 0")).code, 11, "{lock}");
+        std::fs::rename(world.path("drawer"), world.path("archive")).unwrap();
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

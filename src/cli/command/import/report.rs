@@ -15,6 +15,7 @@ use super::summary::{closing, is_passing, is_refused_by_rule, missed, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
+use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
 use crate::cli::leave_out::{LeftOutTally, warn_of_dropped};
 use crate::cli::printer::Verbosity;
@@ -41,6 +42,8 @@ pub(super) struct Reporter<'a> {
     by_other_rules: u64,
     /// Failures that go away without a change of their sources.
     passing: u64,
+    /// Failures of which another process kept the lock.
+    locked: u64,
     /// The width of the longest identifier so far.
     id_width: usize,
     report: Report<'a>,
@@ -92,6 +95,7 @@ impl<'a> Reporter<'a> {
             removes_sources: false,
             by_other_rules: 0,
             passing: 0,
+            locked: 0,
             id_width: 0,
             report,
         }
@@ -104,7 +108,13 @@ impl<'a> Reporter<'a> {
             Became::Planned { left_out, .. } => self.left_out.add(context, source, left_out),
             Became::LeftOut(rule) => self.left_out.add_rule(context, &format!("`{source}`"), rule),
             Became::OtherRules(_) => self.by_other_rules += 1,
-            Became::Failed(error) => self.passing += u64::from(is_passing(error)),
+            Became::Failed(error) => {
+                self.passing += u64::from(is_passing(error));
+                self.locked += u64::from(error.explain().exit == Exit::Locked);
+            }
+            Became::NotUpdated { reason: NotUpdated::Failed(error), .. } => {
+                self.locked += u64::from(error.explain().exit == Exit::Locked);
+            }
             _ => {}
         }
     }
@@ -322,9 +332,15 @@ impl<'a> Reporter<'a> {
                  `--dedupe none` makes other items"
             ));
         }
+        let mut partial = partial(&summary, self.passing, is_planned);
+        let is_idle = summary.imported == 0 && summary.rows.updated == 0;
+        let is_locked = is_idle && self.locked > 0 && self.locked == summary.failed;
+        if let Some(partial) = partial.as_mut().filter(|_| is_locked) {
+            partial.exit = Exit::Locked;
+        }
         report.finish(End {
             hint: REPEAT,
-            partial: partial(&summary, self.passing, is_planned),
+            partial,
             closing: Some(closing(&summary, wait)),
             ..End::default()
         })
