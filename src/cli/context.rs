@@ -49,6 +49,8 @@ pub(crate) struct Context {
     warned: Mutex<BTreeSet<PathBuf>>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,
+    /// The names of collections of the settings that could not be opened.
+    missing: Mutex<BTreeSet<String>>,
     /// Listed items without a payload, which are left out.
     left_out: Mutex<BTreeMap<RepositoryName, State>>,
 }
@@ -84,6 +86,7 @@ impl Context {
             current,
             total: Total::default(),
             unresolved: Mutex::default(),
+            missing: Mutex::default(),
             left_out: Mutex::default(),
             warned: Mutex::default(),
         })
@@ -107,6 +110,18 @@ impl Context {
     /// The notes since the last time.
     pub(crate) fn take_unresolved(&self) -> Vec<(String, Failure)> {
         std::mem::take(&mut *self.unresolved.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notes that the collection `name` of the settings is out of sight, for the report of the run.
+    pub(crate) fn note_missing(&self, name: &str) {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.insert(name.to_owned());
+    }
+
+    /// The collections that were noted so far.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.iter().cloned().collect()
     }
 
     /// Notes that a list names an item that has no payload, for the report of the run.

@@ -115,6 +115,7 @@ impl Context {
                 Err(error) => {
                     let reason = Failure::from(error).in_one_line();
                     self.printer.detail(&format!("`{name}` is out of sight: {reason}"));
+                    self.note_missing(name);
                     known.missing_names.push(name.clone());
                 }
             }
@@ -190,6 +191,7 @@ impl Known {
                 let reason = Failure::from(error).in_one_line();
                 let text = format!("the collection `{name}` cannot be opened: {reason}");
                 context.printer.warning(&text);
+                context.note_missing(name);
                 self.missing.push(Missing { name: name.to_owned(), path, reason });
                 self.missing_names.push(name.to_owned());
                 Ok(())

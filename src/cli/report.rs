@@ -404,6 +404,10 @@ impl<'a> Report<'a> {
         }
         let failure = interrupted.or(end.damage).or(self.fatal).or(self.only_error).or(partial);
         if printer.json {
+            let missing = self.context.missing();
+            if !missing.is_empty() {
+                self.summary.missing.get_or_insert(missing);
+            }
             self.summary.exit_code = failure.as_ref().map_or(Exit::Success, |it| it.exit).code();
             printer.record(&self.summary)?;
         } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial)

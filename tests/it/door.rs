@@ -210,3 +210,36 @@ fn what_is_in_sight_decides_what_is_changed() {
     }
     assert!(found.is_empty(), "{found:#?}");
 }
+
+/// Whether a command says always, in text, that a neighbour is away: because it needs it.
+fn needs_neighbours(command: &str) -> bool {
+    ["relate", "delete", "restore"].iter().any(|it| command.starts_with(it))
+}
+
+#[test]
+fn a_neighbour_that_is_away_is_in_the_records_and_in_verbose_text() {
+    let mut wrong = Vec::new();
+    // A promotion ends before it begins.
+    for command in COMMANDS.iter().filter(|it| !it.starts_with("promote")) {
+        for (flag, is_said) in [("", needs_neighbours(command)), (" -v", true), (" --json", true)] {
+            let (world, item) = stand(&[]);
+            let other = world.write("y.txt", "Dear Ana");
+            let other = world.run_args(["-c", "a", "new", other.to_str().unwrap()]).line();
+            fs::rename(world.path("b"), world.path("drawer")).unwrap();
+            let line = command.replace("ITEM", &item).replace("OTHER", &other);
+            let ran = world.run(&format!("-c a {line}{flag}"));
+            let found = if flag == " --json" {
+                let last = ran.stdout.lines().last().unwrap_or_default();
+                let last: serde_json::Value = serde_json::from_str(last).unwrap_or_default();
+                last["type"] == "summary" && last["missing"] == serde_json::json!(["b"])
+            } else {
+                ran.stderr.contains("`b` is out of sight")
+                    || ran.stderr.contains("`b` cannot be opened")
+            };
+            if found != is_said {
+                wrong.push(format!("{line}{flag}: {}{}", ran.stdout, ran.stderr));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
