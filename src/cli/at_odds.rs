@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, Discrepancy, Names};
-use urepo::holdings::{Holding, HoldingRecord, Report, Standing, Survey};
+use urepo::holdings::{HoldingRecord, JudgedHolding, Report, Standing, Survey};
 use urepo::identity::RepositoryName;
 
 use super::context::Context;
@@ -26,14 +26,14 @@ pub(crate) fn items_at_odds(
     };
     let _ = survey.run(|report| {
         if let Report::Item(item) = report {
-            let is_odd = |it: &Holding| {
+            let is_odd = |it: &JudgedHolding| {
                 let is_ceded = |it: &HoldingRecord| it.rule.custody.ceded().is_some();
                 matches!(it.standing, Standing::Behind | Standing::Fork | Standing::Damaged)
                     || it.record.as_ref().is_ok_and(is_ceded)
             };
             let here = item.all.iter().find(|holding| holding.collection == 0);
             // It may have been given up here.
-            let is_orphan = |it: &Holding| {
+            let is_orphan = |it: &JudgedHolding| {
                 let names_this = |it: &HoldingRecord| {
                     collections.first().is_some_and(|own| it.rule.custody.holder() == own.id())
                 };

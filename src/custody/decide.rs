@@ -31,7 +31,7 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
     /// A new tombstone, of the Original.
-    Bury,
+    Delete,
     /// A stub, of a Copy. The caller makes sure that its contents are elsewhere.
     Drop,
     /// The same tombstone again: the payload had come back from this deletion, of this date.
@@ -266,7 +266,7 @@ fn travel(gone: &Holding, there: Option<&Holding>) -> Result<Step, Refusal> {
 /// that the contents of a Copy are elsewhere.
 pub(super) fn delete(own: &Holding, seen: &[Holding]) -> Result<Deletion, Refusal> {
     if !own.has_payload() || own.is_own() || own.custody.ceded().is_some() {
-        return may_change(own, seen).map(|()| Deletion::Bury);
+        return may_change(own, seen).map(|()| Deletion::Delete);
     }
     match highest(seen) {
         // This is the place of the Original: without the Copy, nothing shows that the Original is lost.
@@ -528,7 +528,7 @@ mod tests {
         assert_eq!(may_change(&ceded, &[]), Err(Refusal::Ceded { at: "A".to_owned() }));
         let copy = holding("B", Has::Payload, one);
         assert_eq!(may_change(&copy, &[]), Err(Refusal::Copy { holder: "A".to_owned() }));
-        assert_eq!(delete(&own, std::slice::from_ref(&own)), Ok(Deletion::Bury));
+        assert_eq!(delete(&own, std::slice::from_ref(&own)), Ok(Deletion::Delete));
         assert_eq!(delete(&copy, std::slice::from_ref(&own)), Ok(Deletion::Drop));
         let back = holding("A", Has::Line, at_b);
         let newer = Err(Refusal::Newer { at: "B".to_owned() });

@@ -223,7 +223,7 @@ impl World {
             Deletion::Drop if !is_elsewhere => {}
             Deletion::Drop => self.place(c, Has::Stub, custody, holding.changed, edits),
             Deletion::Repeat(date) => self.place(c, Has::Tombstone, custody, date, edits),
-            Deletion::Bury => {
+            Deletion::Delete => {
                 let changed = self.later(holding.changed);
                 self.place(c, Has::Tombstone, custody, changed, edits);
             }
@@ -307,7 +307,7 @@ impl World {
         };
         let in_sight = |id: &str| sight.iter().any(|d| NAMES[*d] == id);
         match interrupted(&holding, &ceded, &seen, in_sight) {
-            Interrupted::Finish(there, leaves) => {
+            MigrationEnd::Finish(there, leaves) => {
                 self.finish(
                     c,
                     &there.custody_among(&seen),
@@ -316,23 +316,23 @@ impl World {
                     leaves,
                 );
             }
-            end @ Interrupted::KeepAbove(_) => {
+            end @ MigrationEnd::KeepAbove(_) => {
                 let id = self.id();
                 let permit =
                     Permit::end(&end, &holding.custody, &seen, id).expect("because it ends");
                 let custody = permit.custody().clone();
                 self.place(c, Has::Payload, custody, holding.changed, edits);
             }
-            Interrupted::ComeUp(_) => {
+            MigrationEnd::ComeUp(_) => {
                 let custody = holding.custody.elsewhere();
                 self.items[c] = Some(Item { holding: Holding { custody, ..holding }, edits });
                 self.come_up(c, sight);
             }
-            Interrupted::Withdraw => self.withdraw(c),
-            Interrupted::Bury(grave) => {
+            MigrationEnd::Withdraw => self.withdraw(c),
+            MigrationEnd::Bury(grave) => {
                 self.place(c, Has::Tombstone, grave.custody.elsewhere(), grave.changed, edits);
             }
-            Interrupted::Arrived(_) | Interrupted::Lost(_) | Interrupted::OutOfSight(_) => {}
+            MigrationEnd::Arrived(_) | MigrationEnd::Lost(_) | MigrationEnd::OutOfSight(_) => {}
         }
     }
 
@@ -341,7 +341,7 @@ impl World {
         let Some(Item { holding, .. }) = self.items[c].clone() else { return };
         let (seen, Some(ceded)) = (self.with(c, sight), holding.custody.ceded()) else { return };
         let in_sight = |id: &str| sight.iter().any(|d| NAMES[*d] == id);
-        let Interrupted::Arrived(line) = interrupted(&holding, ceded, &seen, in_sight) else {
+        let MigrationEnd::Arrived(line) = interrupted(&holding, ceded, &seen, in_sight) else {
             return;
         };
         let receiver = NAMES.iter().position(|name| *name == line.at).unwrap_or(c);
@@ -361,7 +361,7 @@ impl World {
         let Some(Item { holding, edits }) = self.items[c].clone() else { return };
         let (seen, Some(ceded)) = (self.with(c, sight), holding.custody.ceded()) else { return };
         let in_sight = |id: &str| sight.iter().any(|d| NAMES[*d] == id);
-        let (Interrupted::Arrived(lost) | Interrupted::Lost(lost)) =
+        let (MigrationEnd::Arrived(lost) | MigrationEnd::Lost(lost)) =
             interrupted(&holding, ceded, &seen, in_sight)
         else {
             return;
@@ -402,7 +402,7 @@ impl World {
     fn withdraw_unseen(&mut self, c: usize) {
         let Some(Item { holding, .. }) = self.items[c].clone() else { return };
         let (seen, Some(ceded)) = (self.seen(&[c]), holding.custody.ceded()) else { return };
-        if let Interrupted::OutOfSight(_) = interrupted(&holding, ceded, &seen, |_| false) {
+        if let MigrationEnd::OutOfSight(_) = interrupted(&holding, ceded, &seen, |_| false) {
             self.withdraw(c);
         }
     }

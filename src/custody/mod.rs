@@ -37,7 +37,7 @@ use crate::identity::Instant;
 pub use decide::{Deletion, Discard, Refusal, Step, Verb, decide};
 pub use judge::{Speaking, Standing, Verdict, highest, judge, speaking};
 pub use permit::Permit;
-pub use recovery::{Authority, Interrupted, LineUp, interrupted, line_up, rebuild};
+pub use recovery::{Authority, LineUp, MigrationEnd, interrupted, line_up, rebuild};
 
 /// The largest number of ids that a custody follows. What has more changes between two contacts is a fork.
 pub const MOST_FOLLOWED: usize = 1_000;

@@ -1,7 +1,7 @@
 //! Permits: the custody of each holding that is written comes from here. Pure.
 
 use super::{
-    Custody, CustodyId, Deletion, Discard, Holding, Interrupted, Leaves, PROMOTION, Refusal,
+    Custody, CustodyId, Deletion, Discard, Holding, Leaves, MigrationEnd, PROMOTION, Refusal,
     Speaking, Step, decide,
 };
 
@@ -115,22 +115,22 @@ impl Permit {
 
     /// The giver `own` of an interrupted migration ends it. `None` where nothing may be written yet.
     pub fn end(
-        end: &Interrupted<'_>,
+        end: &MigrationEnd<'_>,
         own: &Custody,
         seen: &[Holding],
         id: CustodyId,
     ) -> Option<Permit> {
         let custody = match end {
-            Interrupted::Finish(there, Leaves::Stub) | Interrupted::Bury(there) => {
+            MigrationEnd::Finish(there, Leaves::Stub) | MigrationEnd::Bury(there) => {
                 there.custody_among(seen)
             }
             // Its contents are those that were offered.
-            Interrupted::Finish(_, Leaves::Copy) => own.offered()?,
-            Interrupted::KeepAbove(there) => own.kept_above(&there.custody, id),
+            MigrationEnd::Finish(_, Leaves::Copy) => own.offered()?,
+            MigrationEnd::KeepAbove(there) => own.kept_above(&there.custody, id),
             // Behind, as an Original that was put back: repair brings it up.
-            Interrupted::ComeUp(_) => own.elsewhere(),
-            Interrupted::Withdraw => own.withdrawn(id, 0),
-            Interrupted::Arrived(_) | Interrupted::Lost(_) | Interrupted::OutOfSight(_) => {
+            MigrationEnd::ComeUp(_) => own.elsewhere(),
+            MigrationEnd::Withdraw => own.withdrawn(id, 0),
+            MigrationEnd::Arrived(_) | MigrationEnd::Lost(_) | MigrationEnd::OutOfSight(_) => {
                 return None;
             }
         };

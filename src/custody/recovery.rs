@@ -5,7 +5,7 @@ use super::{Ceded, Has, Holding, Leaves, highest, speaking};
 
 /// How an interrupted migration ends at its giver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Interrupted<'a> {
+pub enum MigrationEnd<'a> {
     /// The receiver has the item, or passed it on: the giver keeps what it leaves, with the custody of this holding.
     Finish(&'a Holding, Leaves),
     /// The item was deleted since: the giver becomes this tombstone.
@@ -59,7 +59,7 @@ pub fn interrupted<'a>(
     ceded: &Ceded,
     seen: &'a [Holding],
     in_sight: impl Fn(&str) -> bool,
-) -> Interrupted<'a> {
+) -> MigrationEnd<'a> {
     let at = |id: &str| seen.iter().find(|it| it.at == id && it.is_in_place());
     if let Some(end) = by_what_speaks(giver, seen, at) {
         return end;
@@ -68,11 +68,11 @@ pub fn interrupted<'a>(
     let is_back = |it: &&Holding| it.at == giver.at && it.is_own() && it.rank() > giver.rank();
     let came_back_by = own_line(giver, ceded, seen).filter(is_back);
     if came_back_by.is_none() && !in_sight(&ceded.to) {
-        return Interrupted::OutOfSight(ceded.to.clone());
+        return MigrationEnd::OutOfSight(ceded.to.clone());
     }
-    let Some(arrived) = arrival(giver, ceded, seen) else { return Interrupted::Withdraw };
+    let Some(arrived) = arrival(giver, ceded, seen) else { return MigrationEnd::Withdraw };
     if arrived.at == ceded.to && !arrived.is_in_place() && arrived.is_own() {
-        return Interrupted::Arrived(arrived);
+        return MigrationEnd::Arrived(arrived);
     }
     let holder = at(arrived.custody.holder());
     if arrived.custody.holder() == giver.at {
@@ -82,15 +82,15 @@ pub fn interrupted<'a>(
         .flatten()
         .find(|it| it.has == Has::Tombstone && it.covers(giver))
     {
-        Interrupted::Bury(grave)
+        MigrationEnd::Bury(grave)
     } else if arrived.has_payload() || holder.is_some_and(|it| it.has_payload() && it.covers(giver))
     {
-        Interrupted::Finish(arrived, ceded.leaves)
+        MigrationEnd::Finish(arrived, ceded.leaves)
     } else if ceded.leaves == Leaves::Copy || in_sight(arrived.custody.holder()) {
         // Nothing in sight has the payload, so it stays.
-        Interrupted::Finish(arrived, Leaves::Copy)
+        MigrationEnd::Finish(arrived, Leaves::Copy)
     } else {
-        Interrupted::OutOfSight(arrived.custody.holder().to_owned())
+        MigrationEnd::OutOfSight(arrived.custody.holder().to_owned())
     }
 }
 
@@ -132,32 +132,32 @@ fn by_what_speaks<'a>(
     giver: &Holding,
     seen: &'a [Holding],
     at: impl Fn(&str) -> Option<&'a Holding>,
-) -> Option<Interrupted<'a>> {
+) -> Option<MigrationEnd<'a>> {
     let ceded = giver.custody.ceded()?;
     let top = speaking(seen)?;
     let custody = &top.highest.custody;
     let holder = at(custody.holder())
         .filter(|it| it.custody.id() == custody.id() && it.at != giver.at && top.covers(giver))?;
     match holder.has {
-        Has::Tombstone => Some(Interrupted::Bury(holder)),
+        Has::Tombstone => Some(MigrationEnd::Bury(holder)),
         // A Copy that stays has the custody that was offered. Where what speaks does not follow that, it would be a fork.
         Has::Payload if custody.id() == ceded.id || custody.follows().contains(&ceded.id) => {
-            Some(Interrupted::Finish(holder, ceded.leaves))
+            Some(MigrationEnd::Finish(holder, ceded.leaves))
         }
-        Has::Payload => Some(Interrupted::Finish(holder, Leaves::Stub)),
+        Has::Payload => Some(MigrationEnd::Finish(holder, Leaves::Stub)),
         _ => None,
     }
 }
 
 /// The end of a migration whose item came back to the giver by `there`.
-fn came_back<'a>(giver: &Holding, there: &'a Holding, seen: &'a [Holding]) -> Interrupted<'a> {
+fn came_back<'a>(giver: &Holding, there: &'a Holding, seen: &'a [Holding]) -> MigrationEnd<'a> {
     // Along one line, every change of contents moves the date.
     if there.changed <= giver.changed {
-        return Interrupted::KeepAbove(there);
+        return MigrationEnd::KeepAbove(there);
     }
     let has_it = |it: &&Holding| it.at != giver.at && it.has_contents_of(there);
     let donor = highest(seen.iter().filter(has_it));
-    donor.map_or(Interrupted::Lost(there), Interrupted::ComeUp)
+    donor.map_or(MigrationEnd::Lost(there), MigrationEnd::ComeUp)
 }
 
 impl Holding {
@@ -254,47 +254,47 @@ mod tests {
         let c = holding("C", Payload, &at_c, 2);
         let gone_at_c = holding("C", Tombstone, &at_c.passed_to("C", id(8)), 4);
         let promoted = Custody::first(id(9), "A").promoted("B", id(11), 5, &[]);
-        let out_of_sight = |id: &str| Interrupted::OutOfSight(id.to_owned());
-        let arrived = |line: &Holding| format!("{:?}", Interrupted::Arrived(line));
-        let of = |there: &Holding, leaves| format!("{:?}", Interrupted::Finish(there, leaves));
+        let out_of_sight = |id: &str| MigrationEnd::OutOfSight(id.to_owned());
+        let arrived = |line: &Holding| format!("{:?}", MigrationEnd::Arrived(line));
+        let of = |there: &Holding, leaves| format!("{:?}", MigrationEnd::Finish(there, leaves));
         for (there, expected) in [
-            (vec![], format!("{:?}", Interrupted::Withdraw)),
-            (vec![b(Payload, &own, 1)], format!("{:?}", Interrupted::Withdraw)),
-            (vec![b(Payload, &stranger, 1)], format!("{:?}", Interrupted::Withdraw)),
+            (vec![], format!("{:?}", MigrationEnd::Withdraw)),
+            (vec![b(Payload, &own, 1)], format!("{:?}", MigrationEnd::Withdraw)),
+            (vec![b(Payload, &stranger, 1)], format!("{:?}", MigrationEnd::Withdraw)),
             (vec![b(Payload, &offered, 1)], of(&b(Payload, &offered, 1), Leaves::Copy)),
             (vec![b(Payload, &changed, 2)], of(&b(Payload, &changed, 2), Leaves::Copy)),
             (vec![b(Stub, &at_c, 2), c.clone()], of(&c, Leaves::Copy)),
             (vec![b(Stub, &at_c, 2)], of(&b(Stub, &at_c, 2), Leaves::Copy)),
             (
                 vec![b(Stub, &at_c, 2), gone_at_c.clone()],
-                format!("{:?}", Interrupted::Bury(&gone_at_c)),
+                format!("{:?}", MigrationEnd::Bury(&gone_at_c)),
             ),
             (
                 vec![b(Tombstone, &gone, 4)],
-                format!("{:?}", Interrupted::Bury(&b(Tombstone, &gone, 4))),
+                format!("{:?}", MigrationEnd::Bury(&b(Tombstone, &gone, 4))),
             ),
-            (vec![b(Stub, &back, 1)], format!("{:?}", Interrupted::KeepAbove(&b(Stub, &back, 1)))),
+            (vec![b(Stub, &back, 1)], format!("{:?}", MigrationEnd::KeepAbove(&b(Stub, &back, 1)))),
             // It came back, was changed here, and nobody has the change.
             (
                 vec![b(Stub, &changed_back, 2)],
-                format!("{:?}", Interrupted::Lost(&b(Stub, &changed_back, 2))),
+                format!("{:?}", MigrationEnd::Lost(&b(Stub, &changed_back, 2))),
             ),
             (
                 vec![b(Payload, &changed_back, 2)],
-                format!("{:?}", Interrupted::ComeUp(&b(Payload, &changed_back, 2))),
+                format!("{:?}", MigrationEnd::ComeUp(&b(Payload, &changed_back, 2))),
             ),
             // The ledger of the receiver counts, whatever lies in its directory.
             (vec![b(Line, &offered, 1)], arrived(&b(Line, &offered, 1))),
             (vec![b(Line, &changed, 2)], arrived(&b(Line, &changed, 2))),
-            (vec![b(Damaged, &offered, 1)], format!("{:?}", Interrupted::Withdraw)),
+            (vec![b(Damaged, &offered, 1)], format!("{:?}", MigrationEnd::Withdraw)),
             (vec![b(Damaged, &offered, 1), b(Line, &changed, 2)], arrived(&b(Line, &changed, 2))),
             (vec![b(Payload, &own, 1), b(Line, &changed, 2)], arrived(&b(Line, &changed, 2))),
             (vec![b(Line, &at_c, 2), c.clone()], of(&c, Leaves::Copy)),
-            (vec![b(Line, &own, 1)], format!("{:?}", Interrupted::Withdraw)),
+            (vec![b(Line, &own, 1)], format!("{:?}", MigrationEnd::Withdraw)),
             // Lines of their own, and no sign of an arrival: a promotion in between, there or elsewhere.
             (
                 vec![b(Payload, &promoted, 2), b(Line, &promoted, 2)],
-                format!("{:?}", Interrupted::Withdraw),
+                format!("{:?}", MigrationEnd::Withdraw),
             ),
             (
                 vec![
@@ -302,7 +302,7 @@ mod tests {
                     b(Line, &promoted, 2),
                     holding("C", Payload, &promoted, 2),
                 ],
-                format!("{:?}", Interrupted::Withdraw),
+                format!("{:?}", MigrationEnd::Withdraw),
             ),
         ] {
             let mut seen = there;
@@ -319,7 +319,7 @@ mod tests {
         let (there, ceded) = (b(Stub, &at_c, 2), giver.custody.ceded().unwrap());
         let seen = [there.clone(), giver.clone()];
         let lost = interrupted(&giver, ceded, &seen, |_| true);
-        assert_eq!(lost, Interrupted::Finish(&there, Leaves::Copy));
+        assert_eq!(lost, MigrationEnd::Finish(&there, Leaves::Copy));
         assert_eq!(interrupted(&giver, ceded, &seen, |id| id != "C"), out_of_sight("C"));
     }
 
@@ -337,15 +337,15 @@ mod tests {
         for in_sight in [true, false] {
             // Not the Copy that was to stay: what speaks does not follow it.
             let end = interrupted(&giver, ceded, &seen, |_| in_sight);
-            assert_eq!(end, Interrupted::Finish(&promoted, Leaves::Stub));
+            assert_eq!(end, MigrationEnd::Finish(&promoted, Leaves::Stub));
         }
         let grave = holding("C", Tombstone, &promoted.custody.passed_to("C", id(5)), 2);
         let seen = [giver.clone(), grave.clone()];
-        assert_eq!(interrupted(&giver, ceded, &seen, |id| id != "B"), Interrupted::Bury(&grave));
+        assert_eq!(interrupted(&giver, ceded, &seen, |id| id != "B"), MigrationEnd::Bury(&grave));
         let passed_on = holding("C", Payload, &offered.passed_to("C", id(6)), 1);
         let seen = [giver.clone(), passed_on.clone()];
         let end = interrupted(&giver, ceded, &seen, |id| id != "B");
-        assert_eq!(end, Interrupted::Finish(&passed_on, Leaves::Copy));
+        assert_eq!(end, MigrationEnd::Finish(&passed_on, Leaves::Copy));
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod rows;
 
 use std::fmt;
 
-use super::{Discard, Has, Holding, Interrupted, Speaking, interrupted, speaking};
+use super::{Discard, Has, Holding, MigrationEnd, Speaking, interrupted, speaking};
 
 /// All that is known of the item in one collection in sight.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -386,7 +386,7 @@ impl<'a> View<'a> {
     }
 
     /// The end of the migration that the holding `giver` began.
-    fn end<R>(&self, giver: &Holding, use_end: impl FnOnce(Interrupted<'_>) -> R) -> Option<R> {
+    fn end<R>(&self, giver: &Holding, use_end: impl FnOnce(MigrationEnd<'_>) -> R) -> Option<R> {
         let ceded = giver.custody.ceded()?;
         let seen: Vec<Holding> = self.places.iter().flat_map(Place::speak).cloned().collect();
         // A receiver whose ledger is not known may have had the item.

@@ -1,6 +1,6 @@
 //! Concerns: faults in the holdings of one item. Pure.
 
-use super::{Holding, Holdings, Standing};
+use super::{Holdings, JudgedHolding, Standing};
 use crate::custody::Has;
 use crate::item::State;
 use crate::sidecar::Seal;
@@ -105,9 +105,9 @@ impl Concern {
 impl Holdings {
     /// The collections that say that they hold the Original: one if all is well. Of two collections with one id, the first.
     pub fn originals(&self) -> Vec<usize> {
-        let mut originals: Vec<&Holding> = Vec::new();
+        let mut originals: Vec<&JudgedHolding> = Vec::new();
         for holding in &self.all {
-            let is_twin = |other: &&Holding| other.id() == holding.id();
+            let is_twin = |other: &&JudgedHolding| other.id() == holding.id();
             if holding.is_original() && !originals.iter().any(is_twin) {
                 originals.push(holding);
             }
@@ -132,7 +132,7 @@ impl Holdings {
                 .iter()
                 .filter_map(|it| Some(Concern::Lost { at: it.collection, holder: it.relies_on? })),
         );
-        let is_ceded = |it: &Holding| {
+        let is_ceded = |it: &JudgedHolding| {
             it.record.as_ref().is_ok_and(|record| record.rule.custody.ceded().is_some())
         };
         concerns.extend(self.those(is_ceded).map(|it| Concern::Migration(it.collection)));
@@ -183,12 +183,15 @@ impl Holdings {
         u32::try_from(current).unwrap_or(u32::MAX)
     }
 
-    fn those(&self, wanted: impl Fn(&Holding) -> bool) -> impl Iterator<Item = &Holding> {
+    fn those(
+        &self,
+        wanted: impl Fn(&JudgedHolding) -> bool,
+    ) -> impl Iterator<Item = &JudgedHolding> {
         self.all.iter().filter(move |it| wanted(it))
     }
 }
 
-impl Holding {
+impl JudgedHolding {
     fn is_original(&self) -> bool {
         self.record.as_ref().is_ok_and(|record| record.rule.is_original())
     }
@@ -217,7 +220,7 @@ mod tests {
         "example.org/a/2026/11.21.02.13".parse().unwrap()
     }
 
-    fn holding(collection: usize, has: Has, custody: Custody, standing: Standing) -> Holding {
+    fn holding(collection: usize, has: Has, custody: Custody, standing: Standing) -> JudgedHolding {
         let changed = Instant::from_seconds(0);
         let at = ["A", "B", "C"][collection].to_owned();
         let rule = custody::Holding { at, has, custody, changed };
@@ -238,7 +241,7 @@ mod tests {
             seal: Seal::Intact,
         };
         let path = "item".into();
-        Holding {
+        JudgedHolding {
             collection,
             name: name(),
             path,
@@ -253,7 +256,7 @@ mod tests {
         Custody::first(CustodyId::from([1; 8]), holder)
     }
 
-    fn concerns(all: Vec<Holding>) -> Vec<&'static str> {
+    fn concerns(all: Vec<JudgedHolding>) -> Vec<&'static str> {
         let holdings = Holdings { name: name(), all };
         holdings.concerns(|_| 1).iter().map(Concern::kind).collect()
     }
@@ -270,13 +273,13 @@ mod tests {
         let two = vec![original(), of(1, Has::Payload, "B", Fork)];
         assert_eq!(concerns(two), ["two-originals", "fork"]);
         assert_eq!(concerns(vec![copy(Orphan)]), ["orphan"]);
-        let lost = Holding { relies_on: Some(0), ..copy(Orphan) };
+        let lost = JudgedHolding { relies_on: Some(0), ..copy(Orphan) };
         assert_eq!(concerns(vec![lost]), ["lost"]);
         let grave = || of(0, Has::Tombstone, "A", Deleted);
-        let left = Holding { against: Some(0), ..copy(Behind) };
+        let left = JudgedHolding { against: Some(0), ..copy(Behind) };
         assert_eq!(concerns(vec![grave(), left]), ["left"]);
-        let original_put_back = Holding { against: Some(1), ..original() };
-        let original_put_back = Holding { standing: Behind, ..original_put_back };
+        let original_put_back = JudgedHolding { against: Some(1), ..original() };
+        let original_put_back = JudgedHolding { standing: Behind, ..original_put_back };
         let grave = of(1, Has::Tombstone, "B", Deleted);
         assert_eq!(concerns(vec![original_put_back, grave]), ["few-copies", "behind"]);
         let offered = custody("A").passed_to("B", CustodyId::from([2; 8]));
@@ -284,7 +287,8 @@ mod tests {
         let ceded = holding(0, Has::Payload, ceded, Original);
         assert_eq!(concerns(vec![ceded, copy(Orphan)]), ["migration"]);
         let error = CollectionError::NoSidecar { name: name() };
-        let unreadable = Holding { record: Err(error), standing: Standing::Damaged, ..original() };
+        let unreadable =
+            JudgedHolding { record: Err(error), standing: Standing::Damaged, ..original() };
         assert_eq!(concerns(vec![unreadable, copy(Orphan)]), ["unreadable"]);
     }
 }

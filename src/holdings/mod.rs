@@ -60,12 +60,12 @@ pub struct Holdings {
     /// The item, in the requested spelling.
     pub name: RepositoryName,
     /// One entry for each collection that holds it or could not be read, in their order.
-    pub all: Vec<Holding>,
+    pub all: Vec<JudgedHolding>,
 }
 
 /// The holding of an item in one collection.
 #[derive(Debug)]
-pub struct Holding {
+pub struct JudgedHolding {
     /// The number of the collection, from 0, in the given order.
     pub collection: usize,
     /// The name, as it is spelt there.

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use super::sight::line_below;
-use super::{Holding, HoldingRecord, Holdings, Standing};
+use super::{HoldingRecord, Holdings, JudgedHolding, Standing};
 use crate::collection::{Collection, CollectionError, Lookup};
 use crate::custody::{self, Custody, CustodyId, Has};
 use crate::disk::Version;
@@ -50,7 +50,7 @@ pub(crate) fn holdings_with<T>(
 
 /// The holdings of all collections, read once.
 struct Reading<T> {
-    all: Vec<Holding>,
+    all: Vec<JudgedHolding>,
     /// The collection of each sidecar, and its version unless it cannot be read.
     versions: Vec<(usize, Option<Version>)>,
     /// The result of `keep` for each sidecar.
@@ -80,7 +80,7 @@ impl<T> Reading<T> {
     /// Whether there is exactly one Original, and no holding disagrees with it.
     fn is_settled(&self) -> bool {
         let originals = self.all.iter().filter(|it| it.standing == Standing::Original).count();
-        let in_accord = |holding: &Holding| {
+        let in_accord = |holding: &JudgedHolding| {
             matches!(holding.standing, Standing::Original | Standing::Current)
                 && holding.record.as_ref().is_ok_and(|it| it.rule.custody.ceded().is_none())
         };
@@ -89,7 +89,7 @@ impl<T> Reading<T> {
 }
 
 /// Sets the standing of each of the holdings of one item, by those holdings and by the latest line of each collection.
-fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Collection]) {
+fn judge_all(name: &RepositoryName, all: &mut Vec<JudgedHolding>, collections: &[&Collection]) {
     let id = |at: usize| collections[at].id();
     let mut lines = Vec::new();
     for (at, collection) in collections.iter().enumerate() {
@@ -100,7 +100,7 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
             (Ok(line), _) => lines.extend(line),
             // An error is never an absence.
             (Err(error), Some(own)) => own.record = Err(error.into()),
-            (Err(error), None) => all.push(Holding::new(name, at, collection, error.into())),
+            (Err(error), None) => all.push(JudgedHolding::new(name, at, collection, error.into())),
         }
     }
     let mut seen: Vec<_> = all.iter().map(|it| it.seen(id(it.collection))).collect();
@@ -108,10 +108,11 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
     let verdict = custody::judge(&seen);
     let in_place = |at: &usize| *at < all.len();
     let (highest, first) = (verdict.highest.filter(in_place), verdict.original.filter(in_place));
-    let contents = |it: &Holding| it.record.as_ref().ok().map(|it| (it.content, it.description));
+    let contents =
+        |it: &JudgedHolding| it.record.as_ref().ok().map(|it| (it.content, it.description));
     let original = first.and_then(|at| contents(&all[at]));
     let newest = highest.filter(|at| seen[*at].has_payload()).and_then(|at| contents(&all[at]));
-    let is_copy = |it: &Holding| it.record.as_ref().is_ok_and(|it| it.state == State::Copy);
+    let is_copy = |it: &JudgedHolding| it.record.as_ref().is_ok_and(|it| it.state == State::Copy);
     let at_of = |place: Option<usize>| place.map(|at| all[at].collection);
     let (against, against_original) = (at_of(highest), at_of(first));
     let is_of_original =
@@ -151,7 +152,11 @@ fn judge_all(name: &RepositoryName, all: &mut Vec<Holding>, collections: &[&Coll
 }
 
 /// The holding of `collection`, not yet judged; `None` only if it certainly has none.
-pub(crate) fn read(name: &RepositoryName, at: usize, collection: &Collection) -> Option<Holding> {
+pub(crate) fn read(
+    name: &RepositoryName,
+    at: usize,
+    collection: &Collection,
+) -> Option<JudgedHolding> {
     read_with(name, at, &Lookup::new(collection), &drop).map(|(holding, _)| holding)
 }
 
@@ -161,9 +166,9 @@ fn read_with<T>(
     at: usize,
     lookup: &Lookup<'_>,
     keep: &impl Fn(Sidecar) -> T,
-) -> Option<(Holding, Option<(Version, T)>)> {
+) -> Option<(JudgedHolding, Option<(Version, T)>)> {
     let no_sidecar = CollectionError::NoSidecar { name: name.clone() };
-    let mut holding = Holding::new(name, at, lookup.collection(), no_sidecar);
+    let mut holding = JudgedHolding::new(name, at, lookup.collection(), no_sidecar);
     let mut kept = None;
     holding.record = match lookup.item(name) {
         Ok(Some(item)) => {
@@ -204,15 +209,15 @@ impl HoldingRecord {
     }
 }
 
-impl Holding {
+impl JudgedHolding {
     /// What the collection `collection`, the one of number `at`, has of `name`, if that cannot be read.
     fn new(
         name: &RepositoryName,
         at: usize,
         collection: &Collection,
         error: CollectionError,
-    ) -> Holding {
-        Holding {
+    ) -> JudgedHolding {
+        JudgedHolding {
             collection: at,
             name: name.clone(),
             path: collection.path().join(layout::item_directory(name)),

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, SyncSender};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::{Holding, Holdings, holdings_with};
+use super::{Holdings, JudgedHolding, holdings_with};
 use crate::collection::{Collection, Listed, Lookup, Names, listing_order};
 use crate::disk::{IoContext, PathError};
 use crate::identity::RepositoryName;
@@ -62,7 +62,8 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
         for last in 0..self.collections.len() {
             listed.push(last);
             let (mut is_whole, earlier) = (true, &listed[..listed.len() - 1]);
-            let is_earlier = |it: &Holding| it.record.is_ok() && earlier.contains(&it.collection);
+            let is_earlier =
+                |it: &JudgedHolding| it.record.is_ok() && earlier.contains(&it.collection);
             let report = |found| {
                 match &found {
                     // An earlier collection could not be listed again, and its items look like those of this one.

@@ -146,7 +146,7 @@ impl Deletion<'_, '_> {
         let after = if let Some(deleted) = planned.deleted {
             // The date is part of the rank.
             Sidecar { timestamp: deleted, ..before.deleted(permit, deleted, by()) }
-        } else if planned.plan.step == Step::Bury {
+        } else if planned.plan.step == Step::Delete {
             before.deleted(permit, self.remover.caller.clock.now(), by())
         } else {
             before.clone()

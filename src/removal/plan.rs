@@ -74,7 +74,7 @@ pub struct Restoration<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// An Original becomes a tombstone.
-    Bury,
+    Delete,
     /// A Copy becomes a stub.
     Drop,
     /// The Original came back from its deletion, as by a backup, and becomes the same tombstone again.
@@ -130,7 +130,7 @@ impl<'a> Planned<'a> {
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
         let (step, permit, deleted) = step(collection, item, &record, order.sight)?;
-        let is_permanent = step == Step::Bury && !record.sidecar.transferable;
+        let is_permanent = step == Step::Delete && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {
             return Err(RemovalError::NotTransferable { name: item.name().clone() });
         }
@@ -139,7 +139,7 @@ impl<'a> Planned<'a> {
         }
         let proof = match (step, order.last) {
             (Step::Clear | Step::Repeat, _) | (_, LastRule::Remove) => None,
-            (Step::Bury | Step::Drop, LastRule::Keep) => {
+            (Step::Delete | Step::Drop, LastRule::Keep) => {
                 let (others, depth) = (order.sight.neighbours(), order.depth);
                 let own = (item, &record.sidecar);
                 Some(proof::find(collection, own, others, depth, progress, interrupt)?)
@@ -188,7 +188,7 @@ fn step(
         seen.extend(sight.look(name, &own));
     }
     match Permit::delete(&own, &seen, collection.custody_id()?) {
-        Ok((Deletion::Bury, permit)) => Ok((Step::Bury, permit, None)),
+        Ok((Deletion::Delete, permit)) => Ok((Step::Delete, permit, None)),
         Ok((Deletion::Drop, permit)) => Ok((Step::Drop, permit, None)),
         Ok((Deletion::Repeat(date), permit)) => Ok((Step::Repeat, permit, Some(date))),
         Err(refusal) => Err(RemovalError::refused(name, sight.named(&[collection], refusal))),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::record::{ItemRecord, Items};
 use crate::collection::{Collection, CollectionError, Lookup};
 use crate::export::MetadataFormat;
-use crate::holdings::{Holding, Standing, holdings_with};
+use crate::holdings::{JudgedHolding, Standing, holdings_with};
 use crate::identity::{FormatName, Identifier, Instant, RepositoryName, RequiredStatus};
 use crate::item::State;
 use crate::sidecar::{Seal, Sidecar};
@@ -139,7 +139,7 @@ impl<'a> Holders<'a> {
     }
 
     /// Notes problems of the holdings of an item.
-    fn alert_of(&self, item: &HeldItem, others: &[Holding], seal: Seal) {
+    fn alert_of(&self, item: &HeldItem, others: &[JudgedHolding], seal: Seal) {
         let name = || item.record.name.clone();
         for other in others {
             if let Err(error) = &other.record {
@@ -163,7 +163,7 @@ impl<'a> Holders<'a> {
 }
 
 /// When a holding was removed, if it is a tombstone.
-fn removed(holding: &Holding) -> Option<Instant> {
+fn removed(holding: &JudgedHolding) -> Option<Instant> {
     let record = holding.record.as_ref().ok();
     record.filter(|record| record.state == State::Deleted).map(|record| record.timestamp)
 }
@@ -173,7 +173,7 @@ type Rank = (u8, u8, Reverse<Option<(u64, Instant)>>);
 /// The lower, the nearer a holding is to the Original. The Original and its current Copies are equal, unless
 /// the Original is required; of outdated ones, the newest. A tombstone answers where nothing has the files, or the
 /// Original is required [resolution, E15]. A sidecar that does not match its seal comes last.
-fn rank(holding: &Holding, required: RequiredStatus) -> Rank {
+fn rank(holding: &JudgedHolding, required: RequiredStatus) -> Rank {
     let standing = match holding.standing {
         Standing::Original => 0,
         Standing::Current if required == RequiredStatus::Any => 0,

@@ -53,7 +53,7 @@ use crate::item::State;
 pub use crate::custody::{Authority, Leaves, Step, Verb};
 pub use crate::flow::{NameFeed, OnError, RunMode, Tombstones};
 pub use error::{StillOpen, TransferError};
-pub use recovery::{Ending, Interrupted, Open, Recovery, interrupted};
+pub use recovery::{Ending, Open, OpenMigration, Recovery, interrupted};
 
 /// Options of a transfer.
 #[derive(Clone, Copy, Debug)]

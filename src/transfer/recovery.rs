@@ -22,7 +22,7 @@ use crate::wait::Waiter;
 
 /// An item whose migration is under way.
 #[derive(Clone, Debug)]
-pub struct Interrupted {
+pub struct OpenMigration {
     /// The item.
     pub name: RepositoryName,
     /// The id of the receiver.
@@ -33,7 +33,7 @@ pub struct Interrupted {
 #[derive(Debug, Default)]
 pub struct Open {
     /// The items whose sidecars say so.
-    pub items: Vec<Interrupted>,
+    pub items: Vec<OpenMigration>,
     /// Why items or directories could not be read: there may be more.
     pub unread: Vec<CollectionError>,
 }
@@ -101,7 +101,7 @@ pub fn interrupted(giver: &Collection) -> Result<Open, PathError> {
             Ok(read) => {
                 let ceded = read.as_ref().and_then(|(sidecar, _)| sidecar.custody.ceded());
                 let receiver = ceded.map(|ceded| ceded.to.clone());
-                open.items.extend(receiver.map(|receiver| Interrupted { name, receiver }));
+                open.items.extend(receiver.map(|receiver| OpenMigration { name, receiver }));
             }
             Err(error @ CollectionError::Disk(_)) => open.unread.push(error),
             Err(_) => {}
@@ -122,7 +122,7 @@ impl Recovery<'_> {
         }
         let view = self.look(&item, &read)?;
         let proven = match self.decide(&view) {
-            Some(custody::Interrupted::Finish(there, leaves)) => {
+            Some(custody::MigrationEnd::Finish(there, leaves)) => {
                 (leaves == Leaves::Stub).then(|| self.prove(name, there)).transpose()?;
                 Some(there)
             }
@@ -140,30 +140,30 @@ impl Recovery<'_> {
                 permit.ok_or_else(|| TransferError::Changed { name: name.clone() })
             };
             match decision {
-                custody::Interrupted::Finish(there, _) if Some(there) != proven => {
+                custody::MigrationEnd::Finish(there, _) if Some(there) != proven => {
                     Err(TransferError::Changed { name: name.clone() })
                 }
-                custody::Interrupted::Finish(_, leaves) => {
+                custody::MigrationEnd::Finish(_, leaves) => {
                     let left = Left::stage(self.writer, name, &read, &permit()?, leaves)?;
                     self.leave(locks, (&item, &left), Last::Elsewhere)?;
                     Ok(Ending::HandedOver)
                 }
-                custody::Interrupted::Bury(grave) => {
+                custody::MigrationEnd::Bury(grave) => {
                     let tombstone = self.tombstone(name, grave)?;
                     let left = Left::bury(self.writer, &read, tombstone, &permit()?)?;
                     self.leave(locks, (&item, &left), Last::Here)?;
                     Ok(Ending::Buried)
                 }
-                custody::Interrupted::KeepAbove(_)
-                | custody::Interrupted::ComeUp(_)
-                | custody::Interrupted::Withdraw => self.keep(locks, item, &read, &permit()?),
-                custody::Interrupted::Arrived(line) => {
+                custody::MigrationEnd::KeepAbove(_)
+                | custody::MigrationEnd::ComeUp(_)
+                | custody::MigrationEnd::Withdraw => self.keep(locks, item, &read, &permit()?),
+                custody::MigrationEnd::Arrived(line) => {
                     Err(self.open(name, self.mended_there(ceded, line, &view.seen)))
                 }
-                custody::Interrupted::Lost(there) => {
+                custody::MigrationEnd::Lost(there) => {
                     Err(self.open(name, StillOpen::Lost { changed: there.changed }))
                 }
-                custody::Interrupted::OutOfSight(id) => {
+                custody::MigrationEnd::OutOfSight(id) => {
                     Err(self.open(name, StillOpen::OutOfSight { id }))
                 }
             }
@@ -197,7 +197,7 @@ impl Recovery<'_> {
                 }
             }
             match self.decide(&view) {
-                Some(custody::Interrupted::Lost(_) | custody::Interrupted::Arrived(_)) => {}
+                Some(custody::MigrationEnd::Lost(_) | custody::MigrationEnd::Arrived(_)) => {}
                 _ => return Err(TransferError::Changed { name: name.clone() }),
             }
             let (own, id) = (&view.own.custody, self.giver.custody_id()?);
@@ -224,7 +224,7 @@ impl Recovery<'_> {
     }
 
     /// The end of the migration by the holdings in sight; `None` if nothing is under way.
-    fn decide<'v>(&self, view: &'v View) -> Option<custody::Interrupted<'v>> {
+    fn decide<'v>(&self, view: &'v View) -> Option<custody::MigrationEnd<'v>> {
         let in_sight = |id: &str| view.in_sight.iter().any(|it| it == id);
         Some(custody::interrupted(&view.own, view.own.custody.ceded()?, &view.seen, in_sight))
     }

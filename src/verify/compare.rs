@@ -7,7 +7,7 @@ use super::finding::{Finding, Place};
 use super::{Code, Severity};
 use crate::collection::{Collection, CollectionError, Deviation, Names};
 use crate::disk::PathError;
-use crate::holdings::{Holding, HoldingRecord, Report, Standing, Survey, holdings};
+use crate::holdings::{HoldingRecord, JudgedHolding, Report, Standing, Survey, holdings};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -161,7 +161,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
     }
 
     /// The findings on `holding`, one of `all`.
-    fn findings(&self, holding: &Holding, all: &[Holding]) -> Vec<Finding> {
+    fn findings(&self, holding: &JudgedHolding, all: &[JudgedHolding]) -> Vec<Finding> {
         let Ok(own) = &holding.record else { return Vec::new() };
         let other = holding.against.and_then(|at| all.iter().find(|it| it.collection == at));
         let other = other.and_then(|it| Some((self.path(it.collection), it.record.as_ref().ok()?)));
@@ -226,7 +226,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
     }
 
     /// Whether the holding in `root` is below the last line of the ledger there: the verification of that root reports so.
-    fn is_told_by_ledger(&self, root: usize, all: &[Holding]) -> bool {
+    fn is_told_by_ledger(&self, root: usize, all: &[JudgedHolding]) -> bool {
         let holding =
             all.iter().find(|it| it.collection == root && it.standing == Standing::Behind);
         holding.is_some_and(|it| {
@@ -235,10 +235,10 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
     }
 
     /// The detail about the Original of `copy`, which none of `all` is.
-    fn tell_absence(&self, copy: &HoldingRecord, all: &[Holding]) -> String {
+    fn tell_absence(&self, copy: &HoldingRecord, all: &[JudgedHolding]) -> String {
         let mut facts = Vec::new();
         let is_deleted =
-            |it: &&Holding| it.record.as_ref().is_ok_and(|it| it.state == State::Deleted);
+            |it: &&JudgedHolding| it.record.as_ref().is_ok_and(|it| it.state == State::Deleted);
         if let Some(holding) = all.iter().find(is_deleted) {
             facts.push(format!("{} says that it was deleted", self.path(holding.collection)));
         }

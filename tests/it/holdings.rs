@@ -71,7 +71,7 @@ impl Archives {
 /// Which collections hold it, and how: `a original, b stale`.
 fn told(holdings: &Holdings) -> String {
     let root = |at: usize| ["a", "b", "c"][at];
-    let one = |holding: &urepo::holdings::Holding| {
+    let one = |holding: &urepo::holdings::JudgedHolding| {
         format!("{} {}", root(holding.collection), holding.standing)
     };
     holdings.all.iter().map(one).collect::<Vec<_>>().join(", ")

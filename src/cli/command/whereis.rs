@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 
-use urepo::holdings::{self, Holding, Holdings, Standing, Survey, holdings};
+use urepo::holdings::{self, Holdings, JudgedHolding, Standing, Survey, holdings};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::Seal;
@@ -112,7 +112,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn visit(&mut self, found: &Holdings) -> ControlFlow<()> {
         let wanted = self.state;
-        let is_wanted = |it: &&Holding| {
+        let is_wanted = |it: &&JudgedHolding| {
             wanted.is_none() || it.record.as_ref().ok().map(|it| it.state) == wanted
         };
         let mut flow = ControlFlow::Continue(());
@@ -132,7 +132,8 @@ impl Search<'_> {
                 break;
             }
         }
-        let is_well = |it: &Holding| matches!(it.standing, Standing::Original | Standing::Current);
+        let is_well =
+            |it: &JudgedHolding| matches!(it.standing, Standing::Original | Standing::Current);
         if !found.all.iter().all(is_well) || found.all.iter().any(|it| it.relies_on.is_some()) {
             self.odd.insert(found.name.clone(), Vec::new());
         }
@@ -195,7 +196,7 @@ fn judge(known: &Known, found: &Holdings) -> Done {
     Ok(())
 }
 
-fn record(known: &Known, found: &Holdings, holding: &Holding) -> records::Holding {
+fn record(known: &Known, found: &Holdings, holding: &JudgedHolding) -> records::Holding {
     let collection = &known.collections[holding.collection];
     let read = holding.record.as_ref().ok();
     records::Holding {

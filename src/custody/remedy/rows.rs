@@ -3,7 +3,7 @@
 use super::{
     Act, Command, Condition, Damage, Line, Place, Remedy, Row, View, Way, first_of_highest,
 };
-use crate::custody::{Discard, Has, Holding, Interrupted};
+use crate::custody::{Discard, Has, Holding, MigrationEnd};
 
 /// Decides by one group of rows.
 pub(super) type Decide = for<'a> fn(&View<'a>, &'a Place, Condition) -> Option<Remedy<'a>>;
@@ -38,8 +38,8 @@ fn ceded<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<
     let giver = place.here.as_ref().filter(|_| condition == Condition::Ceded)?;
     let here = &*place.at;
     view.end(giver, |end| match end {
-        Interrupted::OutOfSight(away) if view.is_in_sight(&away) => others(Row::OthersFirst),
-        Interrupted::OutOfSight(away) => {
+        MigrationEnd::OutOfSight(away) if view.is_in_sight(&away) => others(Row::OthersFirst),
+        MigrationEnd::OutOfSight(away) => {
             let named = |known: &&'a Holding| known.custody.holder() == away;
             let holder = || view.places.iter().flat_map(Place::speak).find(named);
             let receiver = giver.custody.ceded().map(|ceded| &*ceded.to).filter(|to| *to == away);
@@ -47,14 +47,14 @@ fn ceded<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<
             let lost = Command { at: here, act: Act::Withdraw };
             Some(Remedy { row: Row::ReceiverAway, way: Way::Wait(away, Some(lost)) })
         }
-        Interrupted::Arrived(line) => {
+        MigrationEnd::Arrived(line) => {
             let (receiver, top) = (view.place(&line.at)?, view.top.as_ref()?);
             match view.donor(receiver, top) {
                 Some(_) => others(Row::ReceiverFirst),
                 None => run(Row::ReceiverLost, here, Act::AcceptLoss),
             }
         }
-        Interrupted::Lost(_) => run(Row::CameBackLost, here, Act::AcceptLoss),
+        MigrationEnd::Lost(_) => run(Row::CameBackLost, here, Act::AcceptLoss),
         _ => run(Row::Interrupted, here, Act::Recover),
     })?
 }
@@ -66,8 +66,11 @@ fn above_line<'a>(_: &View<'a>, place: &'a Place, condition: Condition) -> Optio
 
 /// What speaks may be ceded, or stand in a ledger that has older lines than it wrote: that ends first.
 fn others_first<'a>(view: &View<'a>, place: &'a Place, _: Condition) -> Option<Remedy<'a>> {
-    let waits = |end: Interrupted<'_>| {
-        matches!(end, Interrupted::OutOfSight(_) | Interrupted::Arrived(_) | Interrupted::Lost(_))
+    let waits = |end: MigrationEnd<'_>| {
+        matches!(
+            end,
+            MigrationEnd::OutOfSight(_) | MigrationEnd::Arrived(_) | MigrationEnd::Lost(_)
+        )
     };
     let comes_first = |other: &Place| {
         let ends = other.here.as_ref().and_then(|giver| view.end(giver, |end| !waits(end)));

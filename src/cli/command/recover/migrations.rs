@@ -4,7 +4,7 @@ use urepo::collection::{Collection, Names};
 use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{
-    Authority, Ending, Interrupted, Leaves, OnError, Options, Outcome, Recovery, RunMode,
+    Authority, Ending, Leaves, OnError, OpenMigration, Options, Outcome, Recovery, RunMode,
     StillOpen, Tombstones, Transfer, TransferError, Verb, interrupted,
 };
 
@@ -39,7 +39,7 @@ impl Recover {
         let writer = context.writer(collection)?;
         let (giver, agent, waiter) = (collection, &context.agent, &context.waiter());
         let recovery = Recovery { giver, writer: &writer, others: &others, agent, waiter };
-        for Interrupted { name, receiver } in found.items {
+        for OpenMigration { name, receiver } in found.items {
             let ending = match recovery.end(&name) {
                 Err(TransferError::Open { why, .. })
                     if self.withdraw && matches!(*why, StillOpen::OutOfSight { .. }) =>

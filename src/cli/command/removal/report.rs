@@ -22,7 +22,7 @@ impl ItemReport {
         let Plan { name, files, bytes, .. } = plan;
         let size = human::size(*files, *bytes);
         let (outcome, after) = match plan.step {
-            Step::Bury => ("deleted", ", leaving a tombstone"),
+            Step::Delete => ("deleted", ", leaving a tombstone"),
             Step::Drop => ("removed", ", leaving a stub"),
             Step::Repeat => ("deleted", ", whose deletion a backup had undone"),
             Step::Clear => ("finished", ", which has a tombstone already"),

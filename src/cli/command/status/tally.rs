@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use urepo::holdings::{Concern, Holding, Holdings, Standing};
+use urepo::holdings::{Concern, Holdings, JudgedHolding, Standing};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
@@ -151,7 +151,7 @@ impl Tally {
         if let [original] = holdings.originals()[..] {
             for at in (0..self.collections.len()).filter(|at| *at != original) {
                 let is_copy =
-                    |it: &Holding| it.collection == at && it.standing == Standing::Current;
+                    |it: &JudgedHolding| it.collection == at && it.standing == Standing::Current;
                 *self.lacking.entry([original, at]).or_default() +=
                     u64::from(!holdings.all.iter().any(is_copy));
             }
@@ -272,7 +272,7 @@ impl Tally {
 }
 
 impl Counts {
-    fn count(&mut self, holding: &Holding) {
+    fn count(&mut self, holding: &JudgedHolding) {
         let Ok(record) = &holding.record else {
             self.unreadable += 1;
             return;
