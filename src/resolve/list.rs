@@ -29,8 +29,8 @@ pub trait Archive: Items {
     fn service(&self) -> Forms;
     /// The identifier of its software.
     fn software(&self) -> Forms;
-    /// A new URL key.
-    fn key(&self) -> Option<String>;
+    /// A new URL key for an answer with `urls`.
+    fn key(&self, urls: &[&str]) -> Option<String>;
     /// The relations that it answers for an item and `verbs`, including the empty one.
     fn relations(&self, item: &ItemRecord, verbs: &Verbs) -> Result<Vec<Verbs>, Self::Error>;
     /// The destination that a client may have in place of this one. The pair `ibi` names the one before.
@@ -68,9 +68,6 @@ pub fn list_of_urls<A: Archive>(
     if let Some(next) = record.relations.first(&crate::sidecar::RelationKind::NextEdition) {
         pairs.insert("ibi.nextedition", Forms::from(next));
     }
-    if let Some(key) = archive.key() {
-        pairs.insert("urlkey", key);
-    }
     let part = match (verbs.wants_file_list(), path) {
         (true, _) => Part::FileList,
         (false, []) => Part::Target,
@@ -78,6 +75,11 @@ pub fn list_of_urls<A: Archive>(
     };
     for relation in archive.relations(record, verbs)? {
         add(&mut pairs, archive, identifier, &relation, part)?;
+    }
+    let is_url = |name: &str| name == "url" || name.starts_with("url.");
+    let urls: Vec<_> = pairs.iter().filter(|it| is_url(it.0)).map(|it| it.1).collect();
+    if let Some(key) = archive.key(&urls) {
+        pairs.insert("urlkey", key);
     }
     Ok(pairs)
 }

@@ -164,7 +164,7 @@ impl Archive for LocalArchive<'_> {
         self.announced.software.clone()
     }
 
-    fn key(&self) -> Option<String> {
+    fn key(&self, _: &[&str]) -> Option<String> {
         self.announced.key.as_ref().map(ToString::to_string)
     }
 

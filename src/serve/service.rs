@@ -41,8 +41,8 @@ pub(super) fn answer_query(
         Err(RequestError::Pair(name)) => return refuse(format!("notice {{invalid pair {name}}}")),
     };
     if let Some(it) = acknowledged {
-        let item = archive.own_item(&it.url).filter(|_| {
-            archive.keys.knows(&it.key, now, &it.addresses) && archive.is_resolver(client)
+        let item = archive.own_item(&it.url).filter(|item| {
+            archive.keys.knows(&it.key, now, &it.addresses, item) && archive.is_resolver(client)
         });
         tracing::info!(url = it.url, counted = item.is_some(), "acknowledged");
         if let (Some(item), Some(reader)) = (item, it.addresses.first()) {
@@ -162,9 +162,10 @@ impl Answers for ArchiveForClient<'_> {
         self.local.software()
     }
 
-    fn key(&self) -> Option<String> {
+    fn key(&self, urls: &[&str]) -> Option<String> {
+        let items = urls.iter().filter_map(|url| self.archive.own_item(url)).collect();
         // Without random bytes the answer has no key, and is not counted.
-        self.archive.keys.give(self.now, self.addresses).ok()
+        self.archive.keys.give(self.now, self.addresses, &items).ok()
     }
 
     /// Only the relations that the filter leaves: the requested one, and the way to it.

@@ -109,7 +109,7 @@ impl Archive for Memory {
         self.software.clone()
     }
 
-    fn key(&self) -> Option<String> {
+    fn key(&self, _: &[&str]) -> Option<String> {
         self.key.clone()
     }
 

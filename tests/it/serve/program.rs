@@ -217,6 +217,8 @@ fn accesses_are_counted() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
     let name = world.run("-c archive new a.txt").line();
+    world.write("b.txt", "beta");
+    let other = world.run("-c archive new b.txt").line();
     let settings = world.path("archive/urepo.toml");
     for (networks, acknowledged) in [("", 1), ("resolver_from = [\"192.0.2.0/24\"]\n", 1)] {
         let text = std::fs::read_to_string(&settings).unwrap();
@@ -239,6 +241,8 @@ fn accesses_are_counted() {
             (client, url.as_str(), &*altered),
             ("clientinformation.ipaddress=198.51.100.8", &url, &key),
             (client, &url.replace("127.0.0.1", "127.0.0.2"), &key),
+            // The key of one item counts for no other.
+            (client, &url.replace(&name, &other).replace("a.txt", "b.txt"), &key),
             (client, &url, &key),
             (client, &url, &key),
         ] {
