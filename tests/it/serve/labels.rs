@@ -113,7 +113,7 @@ fn labels_are_for_those_who_have_a_token() {
         (&basic, "", 401),
         (&all, "count=0", 400),
         (&all, "count=1000000000", 400),
-        (&lower, "takes=x", 400),
+        (&lower, "count=x", 400),
         (&lower, "count=1", 200),
         (&all, "count=1&count=2", 400),
         (&all, "prefix=example.org/other", 400),
@@ -141,6 +141,41 @@ fn labels_are_for_those_who_have_a_token() {
     assert_eq!(site.send(chunked).unwrap().status, 400);
     // Without the flag there is no such path.
     assert_eq!(Site::of(&world.path("archive")).get("/issue").status, 404);
+}
+
+/// What a client wants of its labels is answered or refused, and never left out in silence.
+#[test]
+fn a_pair_that_is_not_known_or_wrong_is_refused_by_its_name() {
+    let world = World::with_collection();
+    let clock = Arc::new(TestClock::at("2026-12-01T12:00:00Z"));
+    let (site, [secret, ..]) = issuing(&world, &clock);
+    let token = bearer(&secret);
+    for (body, name) in [
+        ("takes", "takes"),
+        ("takes=", "takes"),
+        ("takes=Map", "takes"),
+        ("takes=type%3DMap", "takes"),
+        ("takes=%zz", "takes"),
+        ("takes=%ff", "takes"),
+        ("takes=%", "takes"),
+        ("takes=Map&takes=Map", "takes"),
+        ("count=1&takes=Map", "takes"),
+        ("takes=Map&count=1", "takes"),
+        ("TAKES=Map", "TAKES"),
+        ("takes%3DMap", "takes3DMap"),
+        ("count=1;takes=Map", "count"),
+        ("count=%zz", "count"),
+        ("count=-1", "count"),
+        ("count=1001", "count"),
+        ("ibip=maybe", "ibip"),
+        ("prefix=%zz", "prefix"),
+        ("=1", ""),
+        ("\r\ntakes=Map", "takes"),
+    ] {
+        let answer = post(&site, &[&token], body);
+        let told = format!("notice {{invalid pair {name}}}");
+        assert_eq!((answer.status, answer.text().trim_end()), (400, &*told), "{body}");
+    }
 }
 
 #[test]
