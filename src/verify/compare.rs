@@ -21,6 +21,8 @@ pub struct Disagreement {
     pub name: Option<RepositoryName>,
     /// The finding.
     pub finding: Finding,
+    /// Whether the item is one for the table of remedies, though the finding is no damage.
+    pub has_remedy: bool,
 }
 
 /// The result of a comparison.
@@ -102,7 +104,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
     }
 
     fn take(&mut self, found: Report) -> ControlFlow<()> {
-        let (originals, all) = match found {
+        let (mut originals, all) = match found {
             Report::Item(holdings) => (holdings.originals(), holdings.all),
             Report::Unlisted { collection, error } => {
                 self.unlisted[collection] = true;
@@ -113,7 +115,13 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         for holding in &all {
             self.check_shortage(holding.record.as_ref().err().and_then(CollectionError::disk))?;
         }
+        // One that is behind is reported as such.
+        originals.retain(|at| {
+            let is_behind = |it: &JudgedHolding| it.collection == *at && it.standing == Standing::Behind;
+            !all.iter().any(is_behind)
+        });
         for holding in &all {
+            let is_missed = self.is_missed_by_holder(holding);
             let mut findings = self.findings(holding, &all);
             if let Some((first, others)) = originals.split_first()
                 && others.contains(&holding.collection)
@@ -124,7 +132,12 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             }
             for finding in findings {
                 let name = Some(holding.name.clone());
-                self.tell(Disagreement { root: holding.collection, name, finding })?;
+                let has_remedy = match finding.code {
+                    Code::StaleCopy => true,
+                    Code::NoOriginal => is_missed,
+                    _ => false,
+                };
+                self.tell(Disagreement { root: holding.collection, name, finding, has_remedy })?;
             }
         }
         ControlFlow::Continue(())
@@ -154,7 +167,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                 );
                 let place = Place::Tree(crate::layout::SETTINGS.into());
                 let finding = Finding::new(Code::SameCollection, place, detail);
-                self.tell(Disagreement { root, name: None, finding })?;
+                self.tell(Disagreement { root, name: None, finding, has_remedy: false })?;
             }
         }
         ControlFlow::Continue(())
@@ -167,22 +180,24 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         let other = other.and_then(|it| Some((self.path(it.collection), it.record.as_ref().ok()?)));
         let this = self.path(holding.collection);
         let mut found = Vec::new();
-        if let Some(holder) =
-            holding.relies_on.filter(|holder| !self.is_told_by_ledger(*holder, all))
-        {
+        let is_told_by_ledger = |root| self.is_told_by_ledger(root, all);
+        if let Some(holder) = holding.relies_on.filter(|holder| !is_told_by_ledger(*holder)) {
             let detail = format!(
                 "{this} has what it got from {0} or handed over to it, and {0} has it no more",
                 self.path(holder)
             );
             found.push((Code::HolderLacks, detail));
         }
-        let is_told = all.iter().any(|it| it.relies_on == Some(holding.collection))
-            || self.is_told_by_ledger(holding.collection, all);
+        let is_relied_on = all.iter().any(|it| it.relies_on == Some(holding.collection));
         match (holding.standing, &other) {
-            // One fault is one finding: it is said of what relies on this, or by the ledger here.
+            // One fault is one finding: the ledger here says it, or else that with the later line.
+            (Standing::Behind, None) => {}
+            (Standing::Behind, _) if is_told_by_ledger(holding.collection) => {}
+            // Or it is said of what relies on this.
             (Standing::Behind, Some((_, it)))
-                if is_told && it.rule.custody.holder() == own.rule.at && !it.rule.is_deletion() => {
-            }
+                if is_relied_on
+                    && it.rule.custody.holder() == own.rule.at
+                    && !it.rule.is_deletion() => {}
             (Standing::Behind, Some((path, it)))
                 if own.rule.is_original() && it.rule.is_deletion() =>
             {
@@ -199,8 +214,12 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                 let detail = format!("of {own}, the one in {path} of {it}");
                 found.push((Code::StaleCopy, detail));
             }
-            (Standing::Behind, None) => {
-                found.push((Code::StaleCopy, "a ledger has a later line".to_owned()));
+            (Standing::Fork, Some((path, it))) if it.rule.is_deletion() => {
+                found.push((Code::CopyDiffers, format!("the one in {path} is a tombstone")));
+            }
+            (Standing::Fork, Some((path, _))) if own.rule.is_deletion() => {
+                found
+                    .push((Code::CopyDiffers, format!("it is a tombstone, the one in {path} not")));
             }
             (Standing::Fork, Some((path, it))) if own.content != it.content => {
                 let detail = format!(
@@ -225,10 +244,17 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         found.into_iter().map(finding).collect()
     }
 
+    /// Whether a Copy without an Original names one of the collections as the holder, where it was given up.
+    fn is_missed_by_holder(&self, copy: &JudgedHolding) -> bool {
+        let names = |root: &&Collection| {
+            copy.record.as_ref().is_ok_and(|it| it.rule.custody.holder() == root.id())
+        };
+        copy.standing == Standing::Orphan && self.roots.iter().any(names)
+    }
+
     /// Whether the holding in `root` is below the last line of the ledger there: the verification of that root reports so.
     fn is_told_by_ledger(&self, root: usize, all: &[JudgedHolding]) -> bool {
-        let holding =
-            all.iter().find(|it| it.collection == root && it.standing == Standing::Behind);
+        let holding = all.iter().find(|it| it.collection == root);
         holding.is_some_and(|it| {
             matches!(self.roots[root].deviation(&it.name), Ok(Some(Deviation::Below(_))))
         })

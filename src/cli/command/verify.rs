@@ -309,7 +309,7 @@ impl VerifyRun<'_> {
         let done = act(&mut |disagreement| {
             self.see(std::slice::from_ref(&disagreement.finding));
             let code = disagreement.finding.code;
-            let is_odd = [Code::StaleCopy, Code::MigrationPending].contains(&code);
+            let is_odd = disagreement.has_remedy || code == Code::MigrationPending;
             let is_damage = code.severity() == Severity::Damage;
             if let Some(name) = disagreement.name.as_ref().filter(|_| is_odd || is_damage) {
                 self.damaged.borrow_mut().entry(name.clone()).or_default();

@@ -35,7 +35,12 @@ impl Judge<'_> {
         for relation in sidecar.relations.iter() {
             if let Some((code, detail)) = self.judge(&sidecar, &relation) {
                 let finding = Finding::new(code, Place::Item, detail);
-                report(Disagreement { root, name: Some(name.clone()), finding })?;
+                report(Disagreement {
+                    root,
+                    name: Some(name.clone()),
+                    finding,
+                    has_remedy: false,
+                })?;
             }
         }
         ControlFlow::Continue(())
@@ -60,7 +65,12 @@ impl Judge<'_> {
                     _ => format!("its next editions lead back to it, after {editions} of them"),
                 };
                 let finding = Finding::new(Code::EditionCircle, Place::Item, detail);
-                return report(Disagreement { root, name: Some(name.clone()), finding });
+                return report(Disagreement {
+                    root,
+                    name: Some(name.clone()),
+                    finding,
+                    has_remedy: false,
+                });
             }
             editions += 1;
             at = self.next_edition(&next);

@@ -58,7 +58,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ("collection", 6_825, &["src/collection"]),
     ("index", 1_764, &["src/index", "src/catalog"]),
     ("holdings", 940, &["src/holdings"]),
-    ("verify", 2_813, &["src/verify", "src/links"]),
+    ("verify", 2_844, &["src/verify", "src/links"]),
     ("deposit", 9_472, &["src/deposit", "src/import", "src/adopt"]),
     ("transfer", 2_728, &["src/transfer", "src/promotion"]),
     ("removal", 3_195, &["src/removal", "src/repair"]),

@@ -120,9 +120,11 @@ proptest! {
         let whereis = holdings(&name, &collections);
         let originals = originals(&model);
         prop_assert_eq!(whereis.originals(), originals.clone());
-        let others = originals.get(1..).unwrap_or_default();
-        prop_assert_eq!(verified(&collections, Code::TwoOriginals), others);
         let stale = standing(&whereis, Standing::Behind);
+        // One fault is one finding: an Original that is behind is told as such.
+        let apart: Vec<_> = originals.iter().copied().filter(|at| !stale.contains(at)).collect();
+        let others = apart.get(1..).unwrap_or_default();
+        prop_assert_eq!(verified(&collections, Code::TwoOriginals), others);
         let codes = [Code::StaleCopy, Code::ItemPutBack, Code::DeletedElsewhere];
         let mut behind: Vec<_> =
             codes.into_iter().flat_map(|code| verified(&collections, code)).collect();

@@ -31,7 +31,7 @@ fn compared(collections: &[Collection]) -> Told {
     let (mut found, mut details) = (Vec::new(), Vec::new());
     let roots: Vec<_> = collections.iter().collect();
     let summary = compare(&roots, &Names::default(), &Interrupt::default(), |told| {
-        let Disagreement { root, name, finding } = told;
+        let Disagreement { root, name, finding, .. } = told;
         found.push((root, name.map(|name| name.to_string()), finding.code));
         details.push(finding.detail);
         ControlFlow::Continue(())
