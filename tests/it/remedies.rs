@@ -1,10 +1,10 @@
 //! The table of remedies says what its model says: a program of its own, over one item and four collections.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use urepo::custody::remedy::{Act, Command, Damage, Line, Place, Row, Way, remedy};
+use urepo::custody::remedy::{Act, Command, Damage, Line, Place, Row, Way, alternatives, remedy};
 use urepo::custody::{Ceded, Custody, CustodyId, Discard, Has, Holding, Leaves};
 use urepo::identity::Instant;
 
@@ -92,15 +92,72 @@ fn words(command: &Command<'_>) -> String {
     format!("{words} at {} other {}", command.at, other.unwrap_or("null"))
 }
 
-/// Each line has the collections in sight, with what lies there, and the remedy of each.
+/// The lines of vectors: the collections in sight, with what lies there, and the remedy of each.
+fn views() -> impl Iterator<Item = (Value, Vec<Place>)> {
+    include_str!("../../fixtures/remedies/views.jsonl").lines().filter_map(|text| {
+        let vector: Value = serde_json::from_str(text).unwrap();
+        let in_sight = vector["in_sight"].as_object().unwrap();
+        let places: Option<Vec<_>> = in_sight.iter().map(|(at, value)| place(at, value)).collect();
+        Some((vector, places?))
+    })
+}
+
+/// The commands of a row, as the pages have them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Commands {
+    pub(crate) typed: BTreeSet<String>,
+    /// Whether a collection has to be mounted first.
+    pub(crate) waits: bool,
+}
+
+/// The commands of each row in all views, with those that a person may choose instead.
+pub(crate) fn commands() -> BTreeMap<Row, Commands> {
+    let mut rows: BTreeMap<Row, Commands> = BTreeMap::new();
+    for (_, places) in views() {
+        let found = places.iter().filter_map(|place| remedy(&places, &place.at));
+        for found in found {
+            let row = rows.entry(found.row).or_default();
+            let mut all = alternatives(&places, &found);
+            match &found.way {
+                Way::Run(command) => all.push(command.clone()),
+                Way::Wait(_, lost) => {
+                    row.waits = true;
+                    all.extend(lost.clone());
+                }
+                Way::Others => {}
+            }
+            row.typed.extend(all.iter().flat_map(|command| in_pages(command.act)).map(Into::into));
+        }
+    }
+    rows
+}
+
+/// A command in the words of the pages. What gives something up comes after the repair from a collection that may have it.
+fn in_pages(act: Act<'_>) -> Vec<&'static str> {
+    let command = match act {
+        Act::AcceptLedger => "recover --restored",
+        Act::Recover => "recover",
+        Act::Withdraw => "recover --withdraw",
+        Act::AcceptLoss => "recover --accept-loss ITEM",
+        Act::RecoverWith(_) => "recover --with COLLECTION",
+        Act::Repair => "repair ITEM",
+        Act::RepairFrom(_) => "repair ITEM --from COLLECTION",
+        Act::Reseal => "repair ITEM --reseal",
+        Act::CopyFrom(_) => "copy ITEM --from COLLECTION",
+        Act::Delete => "delete ITEM",
+        Act::Promote(Discard::Accept, None) => "promote ITEM --discard",
+        Act::Promote(Discard::Accept, Some(_)) => "promote ITEM --discard --lost HOLDER",
+        Act::Promote(Discard::Refuse, Some(_)) => "promote ITEM --lost HOLDER",
+        Act::Promote(Discard::Refuse, None) => "promote ITEM",
+    };
+    let before = matches!(act, Act::AcceptLoss | Act::Reseal);
+    before.then_some("repair ITEM --from COLLECTION").into_iter().chain([command]).collect()
+}
+
 #[test]
 fn the_remedies_are_those_of_the_model() {
     let (mut rows, mut count) = (BTreeSet::new(), 0);
-    for text in include_str!("../../fixtures/remedies/views.jsonl").lines() {
-        let vector: Value = serde_json::from_str(text).unwrap();
-        let in_sight = vector["in_sight"].as_object().unwrap();
-        let places = in_sight.iter().map(|(at, value)| place(at, value));
-        let Some(places) = places.collect::<Option<Vec<_>>>() else { continue };
+    for (vector, places) in views() {
         for Place { at, .. } in &places {
             let known = &vector["remedy"][at];
             let said = |value: &Value| {
@@ -128,7 +185,7 @@ fn the_remedies_are_those_of_the_model() {
                 };
                 (found.row.number().to_owned(), way, lost)
             });
-            assert_eq!(found, expected, "at {at} of {text}");
+            assert_eq!(found, expected, "at {at} of {vector}");
             count += 1;
         }
     }
