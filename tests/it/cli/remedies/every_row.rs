@@ -286,11 +286,11 @@ impl Printed {
     }
 }
 
-/// Whether a ledger names the item.
+/// Whether a ledger names the item: half a line is none.
 fn has_line(root: &Path, name: &str) -> bool {
     let files = fs::read_dir(root.join(".urepo/ledger")).into_iter().flatten().flatten();
     let mut texts = files.filter_map(|file| fs::read_to_string(file.path()).ok());
-    texts.any(|text| text.contains(name))
+    texts.any(|text| text.rfind('\n').is_some_and(|end| text[..end].contains(name)))
 }
 
 /// The states of some rows, so that they run side by side.
