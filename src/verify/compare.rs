@@ -117,7 +117,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         }
         // One that is behind is reported as such.
         originals.retain(|at| {
-            let is_behind = |it: &JudgedHolding| it.collection == *at && it.standing == Standing::Behind;
+            let is_behind =
+                |it: &JudgedHolding| it.collection == *at && it.standing == Standing::Behind;
             !all.iter().any(is_behind)
         });
         for holding in &all {

@@ -151,7 +151,9 @@ fn what_only_waited_is_11() {
         let held: Vec<_> = ["archive", "mirror"]
             .map(|root| std::fs::File::open(world.path(root).join(".urepo").join(lock)).unwrap())
             .into();
-        held.iter().for_each(|it| it.lock().unwrap());
+        for file in &held {
+            file.lock().unwrap();
+        }
         let before = bytes_below(&world.path("archive/example.org"));
         for line in &lines {
             let ran = world.run(&format!("{line} --lock-wait 0"));

@@ -24,7 +24,7 @@ fn damage(path: &PathBuf, how: &str) {
             fs::create_dir(path).unwrap();
         }
         "longer" => {
-            fs::write(path, [&fs::read(path).unwrap()[..], b"and more\n"].concat()).unwrap()
+            fs::write(path, [&fs::read(path).unwrap()[..], b"and more\n"].concat()).unwrap();
         }
         text => fs::write(path, text).unwrap(),
     }
