@@ -11,7 +11,7 @@ use urepo::custody::remedy::{
     Act, Command, Condition, Damage, Place, Remedy, Row, Way, alternatives, condition,
     remedy as remedy_at,
 };
-use urepo::holdings::places;
+use urepo::holdings::{JudgedHolding, Standing, holdings, places};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
@@ -198,6 +198,7 @@ impl<'a> InSight<'a> {
                 or: Vec::new(),
                 wait: None,
                 is_damage: true,
+                unseen: Vec::new(),
             };
             for line in remedy::lines(&[advice]) {
                 self.context.printer.hint(&line);
@@ -221,6 +222,9 @@ impl<'a> InSight<'a> {
             let Some((next, standing)) = remedy_at(places, at).zip(condition(places, at)) else {
                 continue;
             };
+            if next.row == Row::CopyBehind && self.is_current(name, at) {
+                continue;
+            }
             if !ways.contains(&next.way) {
                 let is_damage = is_damage(standing, next.row);
                 let standing = standing.to_string();
@@ -263,7 +267,15 @@ impl<'a> InSight<'a> {
             Way::Others => (None, None),
         };
         let standing = String::new();
-        Advice { standing, row: remedy.row, command, or, wait, is_damage: false }
+        let unseen = self.missing.to_vec();
+        Advice { standing, row: remedy.row, command, or, wait, is_damage: false, unseen }
+    }
+
+    /// Whether the Copy in the collection with the id `at` says the same as what speaks, though its custody is older.
+    fn is_current(&self, name: &RepositoryName, at: &str) -> bool {
+        let found = holdings(name, &self.collections);
+        let is_it = |it: &&JudgedHolding| self.collections[it.collection].id() == at;
+        found.all.iter().find(is_it).is_some_and(|it| it.standing == Standing::Current)
     }
 
     /// Whether the holding in the collection with the id `at` is dated more than a day in the future.
@@ -279,7 +291,8 @@ impl<'a> InSight<'a> {
         };
         let collection = self.collections.iter().find(|it| it.id() == at)?;
         let roots: Vec<_> = self.collections.iter().chain(&self.twins).copied().collect();
-        let Salvage { at, from, .. } = Salvage::find(self.context, name, collection, &roots)?;
+        let salvage = Salvage::find(self.context, name, collection, &roots)?;
+        let Salvage { at, from, .. } = salvage.is_whole().then_some(salvage)?;
         let from: Vec<_> = from.into_iter().map(OsString::from).collect();
         let words = CommandLine::words_of(Act::Repair, name, |_| OsString::new(), (&[], &from));
         let is_in_use = self.in_use.as_deref() == Some(at.id());
@@ -292,6 +305,7 @@ impl<'a> InSight<'a> {
             or: Vec::new(),
             wait: None,
             is_damage: false,
+            unseen: Vec::new(),
         })
     }
 

@@ -26,6 +26,9 @@ pub(crate) struct Advice {
     pub(crate) wait: Option<String>,
     #[serde(skip)]
     pub(crate) is_damage: bool,
+    /// Collections of the settings that are not in sight: one of them may have what a command gives up.
+    #[serde(skip)]
+    pub(crate) unseen: Vec<String>,
 }
 
 /// A command of this program.
@@ -156,7 +159,7 @@ fn number<S: Serializer>(row: &Row, serializer: S) -> Result<S::Ok, S::Error> {
 pub(crate) fn lines(remedies: &[Advice]) -> Vec<String> {
     let (mut lines, mut last) = (Vec::<String>::new(), None);
     let mut choices = Vec::new();
-    for Advice { row, command, or, wait, .. } in remedies {
+    for Advice { row, command, or, wait, unseen, .. } in remedies {
         let way = match (command, wait) {
             (Some(command), _) => command.typed(),
             (None, Some(wait)) => format!("mount `{wait}`"),
@@ -167,8 +170,13 @@ pub(crate) fn lines(remedies: &[Advice]) -> Vec<String> {
         } else {
             lines.append(&mut choices);
             let first = command.as_ref().and_then(CommandLine::before_giving_up);
-            let first =
-                first.map_or(String::new(), |it| format!("{it} from one that has it; else "));
+            let unseen = match &unseen[..] {
+                [] => String::new(),
+                [only] => format!(" (`{only}` is not mounted)"),
+                several => format!(" (`{}` are not mounted)", several.join("`, `")),
+            };
+            let first = first
+                .map_or(String::new(), |it| format!("{it} from one that has it{unseen}; else "));
             lines.push(format!("{}: {first}{way}", row.sentence()));
         }
         last = Some(*row);
@@ -265,6 +273,7 @@ mod tests {
             or,
             wait: wait.map(str::to_owned),
             is_damage: true,
+            unseen: Vec::new(),
         };
         let choice = command(Act::Recover);
         let two = [

@@ -15,14 +15,25 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::shell;
 
-/// A repair that loses nothing.
+/// A way to bring an item back instead of giving it up.
 #[derive(Debug)]
 pub(crate) struct Salvage<'a> {
     /// The collection in which the item is repaired.
     pub(crate) at: &'a Collection,
     /// The collections with what it lacks.
     pub(crate) from: Vec<&'a Path>,
-    is_backup: bool,
+    source: Source,
+}
+
+/// Where the files come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// Another root of the collection has what its ledger says.
+    Backup,
+    /// It has an older state.
+    OlderBackup,
+    /// Holdings that are damaged, each in other files.
+    Pieces,
 }
 
 impl<'a> Salvage<'a> {
@@ -33,44 +44,76 @@ impl<'a> Salvage<'a> {
         giving_up: &'a Collection,
         roots: &[&'a Collection],
     ) -> Option<Salvage<'a>> {
-        let backup = backup_with(giving_up, roots, name).map(|backup| Salvage {
-            at: giving_up,
-            from: vec![backup.path()],
-            is_backup: true,
-        });
-        backup.or_else(|| roots.iter().find_map(|at| from_pieces(context, name, at, roots)))
+        let mut owners = vec![giving_up];
+        for root in roots {
+            if owners.iter().all(|owner| owner.id() != root.id()) {
+                owners.push(root);
+            }
+        }
+        let mut backups: Vec<_> =
+            owners.iter().filter_map(|owner| backup_with(owner, roots, name)).collect();
+        let newest = backups.iter().position(|it| it.source == Source::Backup);
+        let newest = newest.map(|at| backups.swap_remove(at));
+        let pieces = || roots.iter().find_map(|at| from_pieces(context, name, at, roots));
+        let is_here = |it: &Salvage<'_>| it.at.path() == giving_up.path();
+        newest.or_else(pieces).or_else(|| backups.into_iter().find(is_here))
+    }
+
+    /// Whether it brings back what would be given up. An older state is no reason to print another row than that of the table.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.source != Source::OlderBackup
     }
 
     /// The failure of an item that is not lost.
     pub(crate) fn refusal(&self, context: &Context, name: &RepositoryName) -> Failure {
         let roots: Vec<_> = self.from.iter().map(shell::word).collect();
         let (at, from) = (shell::word(self.at.path()), roots.join("`, `"));
-        let message = if self.is_backup {
-            format!("`{from}`, a backup of this collection, has it")
-        } else {
-            format!("`{from}` has the files that `{at}` lacks")
+        let message = match self.source {
+            Source::Backup => format!("`{from}`, a backup of `{at}`, has it"),
+            Source::OlderBackup => format!("`{from}`, a backup of `{at}`, has an older state"),
+            Source::Pieces => format!("`{from}` has the files that `{at}` lacks"),
         };
+        let failure = Failure::new(Exit::Conflict, message);
+        let place = |root: &Path| shell::word(root.join(name.as_str()));
+        if let (Source::OlderBackup, [backup]) = (self.source, &self.from[..]) {
+            let (backup, here) = (place(backup), place(self.at.path()));
+            return failure.hint(format!(
+                "`cp -a {backup} {here}` puts it back; then only what is newer is given up"
+            ));
+        }
         let is_in_use = context.collection().is_ok_and(|own| own.path() == self.at.path());
         let collection = if is_in_use { String::new() } else { format!(" -c {at}") };
         let from: Vec<_> = roots.iter().map(|root| format!(" --from {root}")).collect();
         let command = format!("`urepo{collection} repair {name}{}`", from.concat());
-        Failure::new(Exit::Conflict, message).hint(format!("{command} brings it back"))
+        failure.hint(format!("{command} brings it back"))
     }
 }
 
-/// That of `roots` which is a backup of `collection` and has a newer state of the item, with its payload.
+/// That of `roots` which is a backup of `owner` and has a newer state of the item, with its payload, than lies there.
 fn backup_with<'a>(
-    collection: &Collection,
+    owner: &'a Collection,
     roots: &[&'a Collection],
     name: &RepositoryName,
-) -> Option<&'a Collection> {
+) -> Option<Salvage<'a>> {
     let payload = |root: &Collection| {
         let (sidecar, _) = root.item(name).and_then(|item| item.sidecar()).ok()?;
         let rank = (sidecar.custody.epoch(), sidecar.changed());
         sidecar.state.has_payload().then_some(rank)
     };
-    let mut backups = roots.iter().copied().filter(|root| root.id() == collection.id());
-    backups.find(|root| payload(root) > payload(collection))
+    let backups = roots.iter().filter(|root| root.id() == owner.id());
+    let (backup, rank) =
+        backups.filter_map(|root| Some((root, payload(root)?))).max_by_key(|it| it.1)?;
+    if payload(owner) >= Some(rank) {
+        return None;
+    }
+    // Nothing is known of an item that was given up, and the line of a stub is that of another holder.
+    let line = owner.last_record(name).ok()??.holding?;
+    let is_older = (line.custody.epoch(), line.changed) > rank;
+    if is_older && !(line.state.has_payload() && owner.item(name).is_err()) {
+        return None;
+    }
+    let source = if is_older { Source::OlderBackup } else { Source::Backup };
+    Some(Salvage { at: owner, from: vec![backup.path()], source })
 }
 
 /// The repair of a damaged holding at `at` with files of the others, if it leaves none damaged.
@@ -101,5 +144,5 @@ fn from_pieces<'a>(
         let root = &plan.donors[donor];
         others.iter().map(|it| it.path()).find(|path| path == root)
     });
-    Some(Salvage { at, from: from.collect(), is_backup: false })
+    Some(Salvage { at, from: from.collect(), source: Source::Pieces })
 }

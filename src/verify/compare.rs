@@ -134,7 +134,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             for finding in findings {
                 let name = Some(holding.name.clone());
                 let has_remedy = match finding.code {
-                    Code::StaleCopy => true,
+                    Code::StaleCopy | Code::DeletedElsewhere => true,
                     Code::NoOriginal => is_missed,
                     _ => false,
                 };

@@ -158,7 +158,7 @@ fn the_other_end_may_be_in_another_collection() {
     let line = format!("-c mirror relate {} --part-of {}", two.own[0], two.own[1]);
     let refused = two.world.run(&format!("{line} --with archive"));
     assert_eq!(refused.code, 23, "{}", refused.stderr);
-    assert!(refused.stderr.contains("urepo -c [WORLD]/archive relate"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("urepo -c [WORLD]/archive show"), "{}", refused.stderr);
     let line = format!("-c mirror relate {} --edition-of {}", two.other[0], two.own[0]);
     let left = two.world.run(&line);
     assert!(left.stderr.contains("the Original of"), "{}", left.stderr);

@@ -254,8 +254,9 @@ fn only_the_group_of_the_root_directory_shares() {
 }
 
 /// Suites that another user does not go on with, and why.
-const OF_ONE_USER: [(&str, &str); 13] = [
+const OF_ONE_USER: [(&str, &str); 14] = [
     ("amend/documents/faults.rs", "as `amend/faults.rs`, with several items"),
+    ("cli/remedies/every_row.rs", "of one user's collections"),
     ("disk.rs", "nothing fails"),
     ("door.rs", "of one user's collections"),
     ("export.rs", "an export is its maker's"),

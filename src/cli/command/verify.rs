@@ -309,7 +309,7 @@ impl VerifyRun<'_> {
         let done = act(&mut |disagreement| {
             self.see(std::slice::from_ref(&disagreement.finding));
             let code = disagreement.finding.code;
-            let is_odd = disagreement.has_remedy || code == Code::MigrationPending;
+            let is_odd = disagreement.has_remedy;
             let is_damage = code.severity() == Severity::Damage;
             if let Some(name) = disagreement.name.as_ref().filter(|_| is_odd || is_damage) {
                 self.damaged.borrow_mut().entry(name.clone()).or_default();
@@ -357,7 +357,10 @@ impl VerifyRun<'_> {
             }
             if let verify::Report::Item(item) = &report {
                 self.relations.borrow_mut().note(item);
-                if item.findings.is_seen_damage() {
+                // No damage, but the table has a row.
+                let is_open =
+                    |it: &Finding| matches!(it.code, Code::Unrecorded | Code::MigrationPending);
+                if item.findings.is_seen_damage() || found.iter().any(is_open) {
                     let is_payload =
                         |it: &Finding| it.is_seen_damage() && it.code.number() / 100 == 2;
                     let mut noted = self.damaged.borrow_mut();

@@ -61,6 +61,7 @@ impl Whereis {
             report: Report::reading(context, "found", self.selection.is_single()),
             state: self.selection.flags.state,
             holdings: 0,
+            names_items: self.selection.names_items(),
             odd: BTreeMap::new(),
             has_conflict: false,
         };
@@ -103,6 +104,8 @@ struct Search<'a> {
     report: Report<'a>,
     state: Option<State>,
     holdings: u64,
+    /// Whether the items were named: the table of remedies is asked about each.
+    names_items: bool,
     /// Items whose holdings are not all an Original and its current Copies.
     odd: BTreeMap<RepositoryName, Vec<String>>,
     /// An item has two Originals.
@@ -134,7 +137,10 @@ impl Search<'_> {
         }
         let is_well =
             |it: &JudgedHolding| matches!(it.standing, Standing::Original | Standing::Current);
-        if !found.all.iter().all(is_well) || found.all.iter().any(|it| it.relies_on.is_some()) {
+        if self.names_items
+            || !found.all.iter().all(is_well)
+            || found.all.iter().any(|it| it.relies_on.is_some())
+        {
             self.odd.insert(found.name.clone(), Vec::new());
         }
         // The limit applies to rows: faults of the last item are reported nevertheless.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::records;
-use crate::support::{Ran, World, copy_tree, make_collection};
+use crate::support::{Ran, World, copy_tree};
 
 /// Runs the program in a process that writes files of `kib` at most. The shell counts in 512 bytes, or in
 /// 1024.
@@ -43,7 +43,7 @@ fn nothing_may_be_written_and_an_archive_is_verified() {
 #[test]
 fn what_was_changed_and_not_confirmed_is_no_failed_change() {
     let world = World::with_collection();
-    make_collection(&world.path("mirror"));
+    world.run("init mirror --host mirror.example.org").succeeded();
     let roots = ["archive", "mirror"].map(|it| format!("{it} = '{}'\n", world.path(it).display()));
     world.write(".config/urepo/config.toml", format!("[collections]\n{}", roots.concat()));
     for name in ["1.txt", "2.txt", "3.txt"] {

@@ -227,3 +227,102 @@ fn a_line_that_is_dated_in_the_future_is_marked_and_named_last() {
     );
     assert!(ran.stderr.contains(&choice), "{}", ran.stderr);
 }
+
+/// The collection that lost the newest state has a backup, and another one an older Copy.
+#[test]
+fn a_backup_of_the_holder_is_named_before_an_older_copy_goes_on() {
+    let (world, name) = world();
+    world.run(&format!("-c archive meta set {name} title=Newest")).succeeded();
+    copy_tree(&world.path("archive"), &world.path("backup"));
+    world.run("-c archive new box").line();
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    let refused = world.run(&format!("-c mirror recover --accept-loss {name} --yes"));
+    assert_eq!(refused.code, 23, "{}", refused.stderr);
+    let ran = world.run("verify archive mirror");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let command = format!("`urepo -c [WORLD]/archive repair {name} --from [WORLD]/backup`");
+    assert!(ran.stderr.contains(&command), "{}", ran.stderr);
+    assert!(refused.stderr.contains(&command), "{}", refused.stderr);
+    type_hint(&world, &ran.stderr);
+    assert_eq!(world.run(&format!("-c archive meta get {name} title")).line(), "Newest");
+    assert_eq!(world.run("verify archive mirror").code, 0);
+}
+
+/// A backup that is older than the ledger says gives back what it has; what is newer is given up by a person's word.
+#[test]
+fn an_older_backup_is_put_back_and_what_is_newer_given_up() {
+    let (world, name) = world();
+    std::fs::remove_dir_all(world.path("mirror")).unwrap();
+    copy_tree(&world.path("archive"), &world.path("backup"));
+    world.run(&format!("-c archive meta set {name} title=Newer")).succeeded();
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    let accept = format!("-c archive recover --accept-loss {name}");
+    let ran = world.run("verify archive");
+    assert!(ran.stderr.contains(&format!("recover --accept-loss {name}`")), "{}", ran.stderr);
+    let refused = world.run(&format!("{accept} --yes"));
+    assert_eq!(refused.code, 23, "{}", refused.stderr);
+    let copy = format!("`cp -a [WORLD]/backup/{name} [WORLD]/archive/{name}`");
+    assert!(refused.stderr.contains(&copy), "{}", refused.stderr);
+    copy_tree(&world.path("backup").join(&name), &world.path("archive").join(&name));
+    let ran = world.run("verify archive");
+    assert_eq!(ran.code, 20, "{}", ran.stderr);
+    let given_up = world.run(&format!("{accept} --yes"));
+    given_up.succeeded();
+    let all = format!("{}{}", given_up.stdout, given_up.stderr);
+    assert!(all.contains("title \"Newer\""), "{all}");
+    world.run("verify archive").succeeded();
+}
+
+/// A disk in a drawer may have what is to be given up.
+#[test]
+fn a_collection_that_is_not_mounted_is_named_where_something_is_given_up() {
+    let (world, name) = world();
+    std::fs::rename(world.path("mirror"), world.path("drawer")).unwrap();
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    for line in ["verify archive", &format!("-c archive show {name}"), "status"] {
+        let ran = world.run(line);
+        assert!(ran.stderr.contains("`mirror`"), "{line}: {}", ran.stderr);
+    }
+    let ran = world.run(&format!("-c archive recover --accept-loss {name} --yes"));
+    let warning = "warning: `mirror` is not in sight, and may have what is given up";
+    assert!(ran.stderr.contains(warning), "{}", ran.stderr);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+/// A Copy that says the same as the Original is current, by every command.
+#[test]
+fn a_copy_from_before_a_migration_has_no_row() {
+    let (world, name) = world();
+    world.run("-q init third --host third.example.org").succeeded();
+    world.run(&format!("-c archive migrate {name} --to third")).succeeded();
+    let config = world.path(".config/urepo/config.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    let third = world.path("third").display().to_string();
+    std::fs::write(&config, format!("{text}third = '{third}'\n")).unwrap();
+    for line in [format!("whereis {name}"), format!("-c mirror show {name}")] {
+        let ran = world.run(&line);
+        assert!(!ran.stderr.contains("behind"), "{line}: {}", ran.stderr);
+    }
+}
+
+/// No damage, but not done either.
+#[test]
+fn verify_and_whereis_print_the_row_of_what_was_left_open() {
+    let (world, name) = world();
+    // The ledger as it was before the change, and this machine's note of its end.
+    let parts = [("archive/.urepo/ledger", "old-ledger"), (".state", "old-state")];
+    for (part, old) in parts {
+        copy_tree(&world.path(part), &world.path(old));
+    }
+    world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
+    for (part, old) in parts {
+        std::fs::remove_dir_all(world.path(part)).unwrap();
+        copy_tree(&world.path(old), &world.path(part));
+    }
+    let command = "`urepo -c [WORLD]/archive recover`";
+    for line in ["verify archive mirror", &format!("whereis {name}")] {
+        let ran = world.run(line);
+        assert!(ran.stderr.contains(command), "{line}: {}{}", ran.stdout, ran.stderr);
+    }
+    world.run("-c archive recover").succeeded();
+}

@@ -30,10 +30,17 @@ impl Recover {
         for (name, failure) in saved(context, collection, &known, &mut names) {
             let _ = report.failed(name.as_str(), failure);
         }
-        let others = known.collections;
+        let Known { collections: others, missing_names, .. } = known;
         let losses = judged(context, (collection, &others), names, |name, error| {
             report.failed(name.as_str(), error.into())
         });
+        if !losses.is_empty() {
+            for away in &missing_names {
+                context
+                    .printer
+                    .warning(&format!("`{away}` is not in sight, and may have what is given up"));
+            }
+        }
         self.agree(context, &losses)?;
         self.give_up(context, (collection, &others), losses, &mut report)?;
         report.finish(End::default())
