@@ -259,6 +259,18 @@ impl<'a> InSight<'a> {
         }
         let mut or: Vec<_> = or.iter().map(line).collect();
         let (command, wait) = match &way {
+            // `promote` asks every collection of the settings.
+            Way::Run(command @ Command { act: Act::Promote(_, None), .. })
+                if !self.missing.is_empty() =>
+            {
+                or.insert(0, line(command));
+                for choice in &mut or {
+                    for away in self.missing {
+                        choice.words.extend([Word::Own("--lost"), Word::Value(away.into())]);
+                    }
+                }
+                (None, self.missing.first().cloned())
+            }
             Way::Run(command) => (Some(line(command)), None),
             Way::Wait(away, lost) => {
                 or.extend(lost.as_ref().map(line));

@@ -99,7 +99,7 @@ pub enum Refusal {
         holder: String,
     },
     /// A promotion would give up other lines whose payload is in sight.
-    #[error("contents in {} are given up", at.join(", "))]
+    #[error("contents in {} would be given up", at.join(", "))]
     GivesUp {
         /// Where those lie.
         at: Vec<String>,

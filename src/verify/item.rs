@@ -195,7 +195,10 @@ impl Inspection {
                 Finding::new(Code::PayloadLeft, place(), detail)
             }
             (Some(_), Ok(None)) => {
-                let detail = format!("{} files are lost", sidecar.payload.files);
+                let detail = match sidecar.payload.files {
+                    1 => "1 file is lost".to_owned(),
+                    files => format!("{files} files are lost"),
+                };
                 Finding::new(Code::PayloadMissing, place(), detail)
             }
             (Some(_), Ok(Some(kind))) => Finding::of_kind(place(), "a directory", kind),

@@ -1,6 +1,7 @@
 //! What is given up of an item, by its values: a person who reads them can still enter them again.
 
 use urepo::collection::Event;
+use urepo::item::State;
 use urepo::sidecar::Sidecar;
 
 use super::meta::report::line;
@@ -10,12 +11,12 @@ use crate::cli::escape;
 pub(super) fn of_line(event: &Event) -> String {
     let mut values = Vec::new();
     if let Some(here) = &event.holding {
-        values.push(format!(
-            "lost is the {} of {}, id {}",
-            here.state,
-            here.changed,
-            here.custody.id()
-        ));
+        let state = match here.state {
+            State::Elsewhere => "stub".to_owned(),
+            State::Deleted => "tombstone".to_owned(),
+            state => state.to_string(),
+        };
+        values.push(format!("lost is the {state} of {}, id {}", here.changed, here.custody.id()));
     }
     for change in &event.changes {
         let value = change.after.as_ref().map_or("nothing".to_owned(), ToString::to_string);

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use urepo::collection::{Collection, CollectionError, Writer};
 use urepo::custody::Discard;
+use urepo::custody::remedy::speaks;
 use urepo::disk::Watcher;
-use urepo::holdings::Sight;
+use urepo::holdings::{Sight, places};
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::promotion::{Change, Loss, Registrar};
@@ -78,11 +79,10 @@ impl Promote {
         let lost = self.lost_ids(context, &collection, &known.collections, &chosen)?;
         let is_meant = |name: &RepositoryName| {
             let read = || collection.item(name).and_then(|item| item.sidecar());
+            let holders = || holders(&collection, &known.collections, name);
             self.selection.names_items()
-                || read().map_or(true, |(sidecar, _)| {
-                    sidecar.state.has_payload()
-                        && lost.iter().any(|id| *id == sidecar.custody.holder())
-                })
+                || read().is_err()
+                || holders().iter().any(|holder| lost.contains(holder))
         };
         let chosen: Vec<_> = chosen.into_iter().filter(is_meant).collect();
         let given_up = self.given_up(&collection, &known.collections, &chosen);
@@ -196,8 +196,10 @@ impl Promote {
             return Ok(lost);
         }
         let is_known = |id: &str| others.iter().chain([own]).any(|it| it.id() == id);
-        let mut ids: Vec<_> = chosen.iter().filter_map(|name| holder(own, name)).collect();
-        ids.retain(|id| !is_known(id) && !lost.contains(id));
+        let unknown = |name: &RepositoryName| {
+            holders(own, others, name).into_iter().find(|id| !is_known(id) && !lost.contains(id))
+        };
+        let mut ids: Vec<_> = chosen.iter().filter_map(unknown).collect();
         ids.sort_unstable();
         ids.dedup();
         match ids.len() {
@@ -296,10 +298,17 @@ fn id(lost: &OsStr) -> Option<&str> {
     lost.to_str().filter(is_id)
 }
 
-/// The id of the collection that has the Original of a Copy here, by its sidecar.
-fn holder(collection: &Collection, name: &RepositoryName) -> Option<String> {
-    let (sidecar, _) = collection.item(name).and_then(|item| item.sidecar()).ok()?;
-    (sidecar.state == State::Copy).then(|| sidecar.custody.holder().to_owned())
+/// The ids of the collection that has the Original of a Copy here: by all that is in sight, since the Original may have moved on,
+/// and by its own sidecar.
+fn holders(own: &Collection, others: &[Collection], name: &RepositoryName) -> Vec<String> {
+    let read = own.item(name).and_then(|item| item.sidecar());
+    let Some((sidecar, _)) = read.ok().filter(|(it, _)| it.state.has_payload()) else {
+        return Vec::new();
+    };
+    let all: Vec<_> = std::iter::once(own).chain(others).collect();
+    let places = places(name, &all, &mut Vec::new());
+    let top = speaks(&places).map(|top| top.custody.holder().to_owned());
+    top.into_iter().chain([sidecar.custody.holder().to_owned()]).collect()
 }
 
 fn is_original(collection: &Collection, name: &RepositoryName) -> bool {

@@ -328,8 +328,8 @@ fn in_words([given_up, ended, lined_up]: [u64; 3], recorded: u64) -> Vec<String>
 
 fn still_undecided(count: u64) -> Option<Failure> {
     let items = human::count(count, "item");
-    (count > 0)
-        .then(|| Failure::new(Exit::Partial, format!("{items} named above stay as they are")))
+    let stay = if count == 1 { "stays as it is" } else { "stay as they are" };
+    (count > 0).then(|| Failure::new(Exit::Partial, format!("{items} named above {stay}")))
 }
 
 /// Rebuilds the index. Returns the number of items, and a failure if some could not be read.

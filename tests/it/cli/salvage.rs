@@ -11,11 +11,15 @@ fn world() -> (World, String) {
         world.write(&format!("box/{file}.txt"), file);
     }
     let name = world.run("-c archive new box").line();
-    let roots = ["archive", "mirror", "backup"].map(|root| (root, world.path(root)));
-    let roots = roots.map(|(root, path)| format!("{root} = '{}'\n", path.display()));
-    world.write(".config/urepo/config.toml", format!("[collections]\n{}", roots.concat()));
+    name_in_settings(&world, &["archive", "mirror", "backup"]);
     world.run("-c archive copy --all --to mirror").succeeded();
     (world, name)
+}
+
+fn name_in_settings(world: &World, roots: &[&str]) {
+    let line = |root: &&str| format!("{root} = '{}'\n", world.path(root).display());
+    let lines: String = roots.iter().map(line).collect();
+    world.write(".config/urepo/config.toml", format!("[collections]\n{lines}"));
 }
 
 /// Types the only command that `ran` prints.
@@ -217,6 +221,7 @@ fn a_line_that_is_dated_in_the_future_is_marked_and_named_last() {
     world.run("-c archive recover --restored").succeeded();
     world.run(&format!("-c archive meta set {name} title=Near")).succeeded();
     std::fs::rename(world.path("away"), world.path("mirror")).unwrap();
+    name_in_settings(&world, &["archive", "mirror"]);
     let ran = world.run("verify archive mirror");
     assert_eq!(ran.code, 20, "{}", ran.stderr);
     let first =
@@ -295,10 +300,7 @@ fn a_copy_from_before_a_migration_has_no_row() {
     let (world, name) = world();
     world.run("-q init third --host third.example.org").succeeded();
     world.run(&format!("-c archive migrate {name} --to third")).succeeded();
-    let config = world.path(".config/urepo/config.toml");
-    let text = std::fs::read_to_string(&config).unwrap();
-    let third = world.path("third").display().to_string();
-    std::fs::write(&config, format!("{text}third = '{third}'\n")).unwrap();
+    name_in_settings(&world, &["archive", "mirror", "third"]);
     for line in [format!("whereis {name}"), format!("-c mirror show {name}")] {
         let ran = world.run(&line);
         assert!(!ran.stderr.contains("behind"), "{line}: {}", ran.stderr);
@@ -325,4 +327,48 @@ fn verify_and_whereis_print_the_row_of_what_was_left_open() {
         assert!(ran.stderr.contains(command), "{line}: {}{}", ran.stdout, ran.stderr);
     }
     world.run("-c archive recover").succeeded();
+}
+
+/// `promote` asks every collection of the settings, so the row says which one to mount.
+#[test]
+fn a_fork_waits_for_a_collection_that_is_not_mounted() {
+    let (world, name) = world();
+    world.run("-q init third --host third.example.org").succeeded();
+    let away = |root: &str| std::fs::rename(world.path(root), world.path("away")).unwrap();
+    let back = |root: &str| std::fs::rename(world.path("away"), world.path(root)).unwrap();
+    away("archive");
+    std::fs::remove_dir_all(world.path("third")).unwrap();
+    name_in_settings(&world, &["archive", "mirror"]);
+    world.run(&format!("-c mirror promote {name} --lost archive --yes")).succeeded();
+    world.run(&format!("-c mirror meta set {name} title=InMirror")).succeeded();
+    back("archive");
+    away("mirror");
+    world.run(&format!("-c archive meta set {name} title=InArchive")).succeeded();
+    back("mirror");
+    name_in_settings(&world, &["archive", "mirror", "third"]);
+    let ran = world.run("verify archive mirror");
+    assert!(ran.stderr.contains("mount `third`"), "{}", ran.stderr);
+    let command = format!("-c mirror promote {name} --discard --lost third");
+    let printed = command.replace("-c mirror", "-c [WORLD]/mirror");
+    assert!(
+        ran.stderr.contains(&format!("if `third` is lost: `urepo {printed}`")),
+        "{}",
+        ran.stderr
+    );
+    world.run(&format!("{command} --yes")).succeeded();
+}
+
+/// The Copy here names the first collection, which passed the Original on.
+#[test]
+fn a_lost_collection_is_known_by_its_name_though_the_copy_is_older() {
+    let (world, name) = world();
+    world.run("-q init third --host third.example.org").succeeded();
+    name_in_settings(&world, &["archive", "mirror", "third"]);
+    world.run(&format!("-c archive migrate {name} --to third")).succeeded();
+    std::fs::remove_dir_all(world.path("third")).unwrap();
+    let refused = world.run(&format!("-c mirror promote {name} --yes"));
+    assert_eq!(refused.code, 23, "{}", refused.stderr);
+    assert!(refused.stderr.contains("`--lost third`"), "{}", refused.stderr);
+    world.run(&format!("-c mirror promote {name} --lost third --yes")).succeeded();
+    world.run("verify archive mirror").succeeded();
 }
