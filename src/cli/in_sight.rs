@@ -164,7 +164,10 @@ impl<'a> InSight<'a> {
         };
         let (mut printed, mut found) = (0, found.iter());
         for (name, damaged) in found.by_ref() {
-            let remedies = self.remedies(name, damaged);
+            let mut remedies = self.remedies(name, damaged);
+            if printer.verbosity == Verbosity::Quiet && !printer.json {
+                remedies.retain(|advice| advice.is_damage);
+            }
             printed += usize::from(!remedies.is_empty());
             if printer.json {
                 for advice in remedies {
