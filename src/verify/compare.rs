@@ -49,9 +49,11 @@ pub fn compare(
     interrupt: &Interrupt,
     report: impl FnMut(Disagreement) -> ControlFlow<()>,
 ) -> Result<Comparison, PathError> {
-    let comparer = Comparer::new(roots, report);
+    let unique = Unique::of(roots);
+    let comparer = Comparer::new(roots, &unique, report);
     // A thread for each root: they may be on disks of their own.
-    let survey = Survey { collections: roots, names, jobs: roots.len(), interrupt };
+    let jobs = unique.roots.len();
+    let survey = Survey { collections: &unique.roots, names, jobs, interrupt };
     comparer.compare(interrupt, |comparer| survey.run_in_order(|found| comparer.take(found)))
 }
 
@@ -62,16 +64,37 @@ pub fn compare_items(
     interrupt: &Interrupt,
     report: impl FnMut(Disagreement) -> ControlFlow<()>,
 ) -> Result<Comparison, PathError> {
-    Comparer::new(roots, report).compare(interrupt, |comparer| {
+    let unique = Unique::of(roots);
+    Comparer::new(roots, &unique, report).compare(interrupt, |comparer| {
         Ok(names.iter().try_for_each(|name| {
             interrupt.flow()?;
-            comparer.take(Report::Item(holdings(name, roots)))
+            comparer.take(Report::Item(holdings(name, &unique.roots)))
         }))
     })
 }
 
+/// The roots without those that have the id of an earlier one: these are not compared.
+struct Unique<'a> {
+    roots: Vec<&'a Collection>,
+    /// Their places among all.
+    at: Vec<usize>,
+}
+
+impl<'a> Unique<'a> {
+    fn of(all: &[&'a Collection]) -> Unique<'a> {
+        let is_first = |at: &usize| all[..*at].iter().all(|before| before.id() != all[*at].id());
+        let at: Vec<_> = (0..all.len()).filter(is_first).collect();
+        Unique { roots: at.iter().map(|at| all[*at]).collect(), at }
+    }
+}
+
 struct Comparer<'a, R> {
+    /// All roots.
+    all: &'a [&'a Collection],
+    /// Those that are compared.
     roots: &'a [&'a Collection],
+    /// Their places among all.
+    at: &'a [usize],
     /// Whether a part of the root could not be listed.
     unlisted: Vec<bool>,
     summary: Comparison,
@@ -81,9 +104,10 @@ struct Comparer<'a, R> {
 }
 
 impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
-    fn new(roots: &'a [&'a Collection], report: R) -> Comparer<'a, R> {
+    fn new(all: &'a [&'a Collection], unique: &'a Unique<'a>, report: R) -> Comparer<'a, R> {
+        let Unique { roots, at } = unique;
         let (unlisted, summary) = (vec![false; roots.len()], Comparison::default());
-        Comparer { roots, unlisted, summary, shortage: None, report }
+        Comparer { all, roots, at, unlisted, summary, shortage: None, report }
     }
 
     /// Compares the holdings that `look` finds.
@@ -92,11 +116,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         interrupt: &Interrupt,
         look: impl FnOnce(&mut Self) -> Result<ControlFlow<()>, PathError>,
     ) -> Result<Comparison, PathError> {
-        if self.roots.len() < 2 {
-            return Ok(self.summary);
-        }
         let mut flow = self.tell_same_collections();
-        if flow.is_continue() {
+        if flow.is_continue() && self.roots.len() > 1 {
             flow = look(&mut self)?;
         }
         self.summary.interrupted = flow.is_break() || interrupt.requested();
@@ -138,7 +159,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                     Code::NoOriginal => is_missed,
                     _ => false,
                 };
-                self.tell(Disagreement { root: holding.collection, name, finding, has_remedy })?;
+                let root = self.at[holding.collection];
+                self.tell(Disagreement { root, name, finding, has_remedy })?;
             }
         }
         ControlFlow::Continue(())
@@ -159,12 +181,12 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
 
     /// Reports roots that have the id of an earlier one.
     fn tell_same_collections(&mut self) -> ControlFlow<()> {
-        for (root, collection) in self.roots.iter().enumerate() {
+        for (root, collection) in self.all.iter().enumerate() {
             let id = collection.id();
-            if let Some(other) = self.roots[..root].iter().position(|before| before.id() == id) {
+            if let Some(other) = self.all[..root].iter().find(|before| before.id() == id) {
                 let detail = format!(
-                    "it has the id {id}, and so has {}; the two are not compared",
-                    self.path(other)
+                    "it has the id {id}, and so has `{}`; the two are not compared",
+                    other.path().display()
                 );
                 let place = Place::Tree(crate::layout::SETTINGS.into());
                 let finding = Finding::new(Code::SameCollection, place, detail);

@@ -32,8 +32,9 @@ use crate::cli::{Done, human, indexed};
 /// otherwise the Original stays here. A receiver that cannot be opened leaves the migration open; `--withdraw` keeps the
 /// Original here nevertheless. You can repeat or kill the command at any time.
 ///
-/// An item whose last change is not in the ledger gets its line. One that does not follow its line may have been copied in
-/// by hand: it gets its line after you agreed.
+/// An item whose last change is not in the ledger gets its line. One that does not follow its line, or was given up as lost,
+/// may have been copied in by hand: it gets its line after you agreed. Items that other commands bring up are left, with those
+/// commands; the exit code is 3 if nothing else was to be done.
 ///
 /// After a backup was restored in place, the ledger may be older or newer than the items. `--accept-loss`
 /// makes it agree with them: what nothing in sight has is listed, and given up after you agreed, so that `urepo verify` no
@@ -129,6 +130,7 @@ impl Recover {
             ledger::tell_restored(context, &collection, &accepted, mirrors.is_empty())?;
         }
         let (notices, is_behind) = self.raise_memories(context, &collection, &mirrors)?;
+        let is_idle = given_up + finished + (recorded + foreign.len()) as u64 == 0;
         // Of a backup that was put back, what nothing proves is left to a person.
         let unproven = if self.restored && !self.yes {
             ledger::leave(context, &foreign)
@@ -152,7 +154,6 @@ impl Recover {
             0 => {}
             count => closing.push(format!("removed {}", human::count(count, "temporary file"))),
         }
-        closing.extend(left_over(left));
         report.summary.counts.items = finished;
         report.summary.counts.failed += pending + undecided;
         report.count("removed", removed.len() as u64);
@@ -176,16 +177,24 @@ impl Recover {
         }
         // What is missing since a backup was put back is not known here.
         let put_back = context.check_ledger(&collection).err();
-        if closing.is_empty() && put_back.is_none() {
+        if closing.is_empty() && put_back.is_none() && left == 0 {
             closing.push(NOTHING.to_owned());
         }
+        let mut partial = still_pending(pending, kept)
+            .or_else(|| is_behind.then(behind))
+            .or_else(|| self.unproven(unproven))
+            .or_else(|| still_undecided(undecided))
+            .or(put_back)
+            .or(unread);
+        // The next commands are named above.
+        match left_over(left) {
+            Some(text) if partial.is_none() && is_idle && !self.is_one_of_several() => {
+                partial = Some(Failure::new(Exit::Partial, text));
+            }
+            text => closing.extend(text),
+        }
         report.finish(End {
-            partial: still_pending(pending, kept)
-                .or_else(|| is_behind.then(behind))
-                .or_else(|| self.unproven(unproven))
-                .or_else(|| still_undecided(undecided))
-                .or(put_back)
-                .or(unread),
+            partial,
             closing: Some(closing.join("\n")).filter(|closing| !closing.is_empty()),
             ..End::default()
         })
@@ -235,6 +244,11 @@ impl Recover {
         has_plan |= unproven > 0 || !planned.is_empty();
         tell_plan(context, collection, (mirrors, self.index), (planned, has_plan))?;
         self.unproven(unproven).map_or(Ok(()), Err)
+    }
+
+    /// Whether the run had something of its own to do, after which other commands go on.
+    fn is_one_of_several(&self) -> bool {
+        self.restored || self.withdraw || self.new_id || self.index || !self.others.is_empty()
     }
 
     /// The failure of a run that left `count` items without their lines.

@@ -15,8 +15,8 @@ use urepo::disk::PathError;
 use urepo::identity::{Instant, RepositoryName};
 use urepo::progress::{Progress, Scan, with_scan};
 use urepo::verify::{
-    self, Code, Comparison, Depth, Disagreement, Finding, Options, RelationCheck, Rounds, Scope,
-    Severity, Summary, compare, compare_items, note_damaged, verify, verify_in_rounds,
+    self, Code, Comparison, Depth, Disagreement, Finding, Options, Place, RelationCheck, Rounds,
+    Scope, Severity, Summary, compare, compare_items, note_damaged, verify, verify_in_rounds,
 };
 
 use crate::cli::Done;
@@ -25,6 +25,8 @@ use crate::cli::failure::{Failure, go_on};
 use crate::cli::human::parse_duration;
 use crate::cli::report::Report;
 use crate::cli::select::{Selection, SelectionFlags};
+use crate::cli::shell;
+use crate::cli::twins::Twin;
 use report::Reporter;
 use summary::{Compared, Ending};
 use targets::Targets;
@@ -333,7 +335,23 @@ impl VerifyRun<'_> {
             Some(names) => compare_items(&roots, names, interrupt, report),
             None => compare(&roots, &self.names, interrupt, report),
         })?;
+        self.hint_at_new_ids()?;
         Ok(compared?)
+    }
+
+    /// Names the way to compare copies of a whole collection that both went on: one becomes another collection.
+    fn hint_at_new_ids(&self) -> Done {
+        for (at, root) in self.roots.iter().enumerate() {
+            let twin = self.roots[..at].iter().find(|before| before.id() == root.id());
+            let Some(twin) = twin.filter(|_| !self.context.printer.json) else { continue };
+            if !twin.has_same_root(root)? && Twin::of(twin, root)? == Twin::Apart {
+                let root = shell::word(root.path());
+                self.context.printer.hint(&format!(
+                    "`urepo -c {root} recover --new-id` makes another collection of `{root}`"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Runs `act` with a listener that prints the reports about a root.
@@ -354,6 +372,12 @@ impl VerifyRun<'_> {
             self.see(found);
             if found.iter().any(|found| found.code == Code::LedgerPutBack) {
                 self.put_back.borrow_mut().insert(root);
+            }
+            if let verify::Report::Tree(found) = &report
+                && let (Code::ItemReturned, Place::Tree(path)) = (found.code, &found.place)
+                && let Ok(name) = path.to_string_lossy().parse()
+            {
+                self.damaged.borrow_mut().entry(name).or_default();
             }
             if let verify::Report::Item(item) = &report {
                 self.relations.borrow_mut().note(item);

@@ -232,7 +232,7 @@ pub fn recover(
     let (mut recorded, mut foreign) = (0, Vec::new());
     let found = collection.record_what_is_there(agent, waiter.clock).map(|(count, found)| {
         recorded = count;
-        foreign.extend(found.into_iter().map(Correction::of_unlogged));
+        foreign = found;
     });
     failed.extend(unless_full(found).err());
     if let Err(error) = collection.remove_partial(&mut failed) {

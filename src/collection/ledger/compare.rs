@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use super::replay::Replay;
-use super::{Collection, Deviation, Event, Found, Here, LedgerStanding, Unlogged};
+use super::{Collection, Correction, Deviation, Event, Found, Here, LedgerStanding, Unlogged};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::names::list::{Names, years};
@@ -81,15 +81,16 @@ impl Collection {
     }
 
     /// Records the items that have no line, copied in by hand or published before a power cut, and the states that follow
-    /// those of their lines. No other process writes. Returns their number, and the items above lines that they do not follow.
+    /// those of their lines. No other process writes. Returns their number, and the corrections for items above lines that they do
+    /// not follow.
     ///
-    /// An Original that was given up, and is here, is not recorded: a person may have put it back, and another collection
+    /// An Original that was given up, and is here, is one of these: a person may have put it back, and another collection
     /// may hold it.
     pub(in crate::collection) fn record_what_is_there(
         &self,
         agent: &Agent,
         clock: &dyn Clock,
-    ) -> Result<(usize, Vec<Unlogged>), CollectionError> {
+    ) -> Result<(usize, Vec<Correction>), CollectionError> {
         let (mut recorded, mut foreign, mut events) = (Ok(()), Vec::new(), Vec::new());
         let mut found_here = 0;
         let flow = self.discrepancies(
@@ -105,7 +106,16 @@ impl Collection {
                         found_here += 1;
                         events.push(unlogged.missing_line(clock.now(), agent));
                     }
-                    Discrepancy::Unlogged(unlogged) => foreign.push(*unlogged),
+                    Discrepancy::Unlogged(unlogged) => {
+                        foreign.push(Correction::of_unlogged(*unlogged));
+                    }
+                    Discrepancy::Returned(name, _) => match self.found(&name) {
+                        Ok(found) => {
+                            let here = found.and_then(|found| found.here);
+                            foreign.extend(here.map(|here| Correction::of_returned(name, here)));
+                        }
+                        Err(error) => recorded = Err(error.into()),
+                    },
                     _ => {}
                 }
                 if recorded.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -36,9 +36,9 @@ pub enum Actual {
     Unreadable,
     /// It is here.
     Here(Here),
-    /// It is here above its line, which it does not follow: perhaps it was copied in by hand.
+    /// It is here above its line, which it does not follow, or though it was given up: perhaps it was copied in by hand.
     Foreign {
-        /// The holding by the line.
+        /// The holding by the line. `None` if it was given up.
         from: Option<Here>,
         /// The present one.
         to: Here,
@@ -56,6 +56,11 @@ impl Correction {
             Actual::Foreign { from: line.holding, to: is }
         };
         Correction { name, was, is }
+    }
+
+    /// The correction for an item that was given up, and is `here` again.
+    pub(super) fn of_returned(name: RepositoryName, here: Here) -> Correction {
+        Correction { name, was: None, is: Actual::Foreign { from: None, to: here } }
     }
 }
 
@@ -171,7 +176,7 @@ impl Collection {
         let Corrected { added, damaged: unaccepted, is_put_back } = &mut corrected;
         let _whole =
             self.discrepancies(&Names::default(), (writers, States::Compared), &mut |found| {
-                let mut here = Vec::new();
+                let (mut here, mut returned) = (Vec::new(), false);
                 match found {
                     Discrepancy::PutBack => *is_put_back = true,
                     Discrepancy::NoLedger
@@ -182,7 +187,7 @@ impl Collection {
                         added.push(Correction { name, was, is: Actual::Lost });
                     }
                     Discrepancy::Unrecorded(names) => here = names,
-                    Discrepancy::Returned(name, _) => here.push(name),
+                    Discrepancy::Returned(name, _) => (here, returned) = (vec![name], true),
                     Discrepancy::OtherState(name, was, here) => {
                         added.push(Correction { name, was, is: Actual::Here(here) });
                     }
@@ -193,8 +198,13 @@ impl Collection {
                 for name in here {
                     match self.found(&name) {
                         Ok(Some(found)) => {
-                            let is = found.here.map_or(Actual::Unreadable, Actual::Here);
-                            added.push(Correction { name, was: None, is });
+                            added.push(match found.here {
+                                Some(here) if returned => Correction::of_returned(name, here),
+                                here => {
+                                    let is = here.map_or(Actual::Unreadable, Actual::Here);
+                                    Correction { name, was: None, is }
+                                }
+                            });
                         }
                         Ok(None) => {}
                         Err(error) => {
