@@ -51,10 +51,10 @@ impl Permit {
         Permit { custody: top.custody().following_all(recorded.iter().copied()) }
     }
 
-    /// The payload that lies in the collection `at`, whose sidecar is lost, goes on as the Original, above all that is in sight and
-    /// what `bare` follows.
-    pub fn seal_as_found(bare: &Permit, at: &str, seen: &[Holding], id: CustodyId) -> Permit {
-        Permit { custody: bare.custody.promoted(at, id, highest_epoch(seen), &[]) }
+    /// Payload whose sidecar is lost, or lost its seal, goes on above all that is in sight and what `bare` follows. The collection
+    /// `holder` has the Original.
+    pub fn seal_as_found(bare: &Permit, holder: &str, seen: &[Holding], id: CustodyId) -> Permit {
+        Permit { custody: bare.custody.promoted(holder, id, highest_epoch(seen), &[]) }
     }
 
     /// The holding `own` is deleted.

@@ -361,6 +361,13 @@ impl<'a> View<'a> {
         first_of_highest(self.payloads())
     }
 
+    /// The collection with payload whose sidecar is lost: the `holder`, or else the first.
+    fn only_payload(&self, holder: &str) -> Option<&'a str> {
+        let mut all = self.places.iter().filter(|place| place.damage == Some(Damage::Sidecar));
+        let own = all.clone().find(|place| place.at == holder);
+        own.or_else(|| all.next()).map(|place| &*place.at)
+    }
+
     /// Another collection with the contents that speak. A giver has those of what it offered, but they are for its receiver.
     fn donor(&self, place: &Place, top: &Speaking<'_>) -> Option<&'a str> {
         let is_for = |donor: &Holding| match donor.custody.ceded() {

@@ -1,10 +1,10 @@
 //! Deciding on the sidecar of the repaired item, by the rule of custody: its own, its own with a new seal, or that of a
 //! donor; or what the table of remedies says. Pure.
 
-use super::bare;
 use super::facts::{DonorFacts, Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, SidecarAction};
 use super::{Options, RepairError, Unsealed};
+use super::{as_found, bare};
 use crate::custody::remedy::Act;
 use crate::custody::{self, Authority, Custody, CustodyId, Has, Holding, LineUp, Permit};
 use crate::identity::Instant;
@@ -12,12 +12,12 @@ use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{Amended, Sidecar};
 
 /// Decides on the sidecar of the item of `facts`. `seen` are the holdings and lines in sight, `act` is what the table of
-/// remedies has for the item here. An item with a new seal gets the custody id `id`, and the date `now`.
+/// remedies has for the item here, and it `is_last` if nothing in sight has it whole. An item with a new seal gets the custody id `id`, and the date `now`.
 pub(super) fn decide(
     facts: &Facts,
     donors: &[DonorFacts],
     seen: &[Holding],
-    act: Option<Act<'_>>,
+    (act, is_last): (Option<Act<'_>>, bool),
     options: Options,
     (id, now): (CustodyId, Instant),
 ) -> Result<Decision, RepairError> {
@@ -30,7 +30,7 @@ pub(super) fn decide(
         {
             return bare::decide(facts, donors, seen);
         }
-        Some(Act::Reseal) if options.unsealed == Unsealed::Seal => {
+        _ if is_last && options.unsealed == Unsealed::Seal && !is_sealed_again => {
             if let SidecarStatus::Lost(reason) = &facts.record {
                 return bare::sealed_as_found(facts, reason, seen, (id, now));
             }
@@ -80,7 +80,11 @@ pub(super) fn decide(
         SidecarStatus::Doubtful(own) => {
             // What a person wants sealed is sealed or left as it is: nothing else takes its place.
             if options.unsealed == Unsealed::Seal {
-                return sealed_again(facts, own, donors, (id, now));
+                return if is_last && as_found::is_needed(facts) {
+                    as_found::sealed(facts, own, seen, (id, now))
+                } else {
+                    sealed_again(facts, own, donors, (id, now))
+                };
             }
             rebuilt(facts, donors, seen)
         }
@@ -90,7 +94,7 @@ pub(super) fn decide(
 
 /// Whether the item keeps its own sidecar with a new seal, by a person's word.
 pub(super) fn is_resealed(action: &SidecarAction) -> bool {
-    matches!(action, SidecarAction::Reseal { .. })
+    matches!(action, SidecarAction::Reseal { .. } | SidecarAction::AsFound { .. })
 }
 
 /// The item's own sidecar with a new seal, if the payload is the one that it lists. Its custody was not edited, or it would
@@ -236,7 +240,7 @@ fn built(
     Decision::written(facts, (permit, sidecar), record, action)
 }
 
-fn state_of(custody: &Custody, facts: &Facts) -> State {
+pub(super) fn state_of(custody: &Custody, facts: &Facts) -> State {
     if custody.holder() == facts.collection { State::Original } else { State::Copy }
 }
 

@@ -13,6 +13,7 @@
 //! | `facts`, `scan` | the present sidecars, and the present files, read |
 //! | `decide` | the sidecar of the repaired item; pure |
 //! | `bare` | stubs and tombstones, which need no bytes, and payload that no sidecar describes; pure |
+//! | `as_found` | what lies there, sealed by a person's word where nothing else is left; pure |
 //! | `accepted` | what an accepted sidecar says differently from what was known |
 //! | `fixed` | what of it is no description, and whether anything vouches for that; pure |
 //! | `plan` | where each of its files comes from; pure |
@@ -30,6 +31,7 @@
 //!   that fits the payload, never one below the last line of the ledger, and the state follows from the custody.
 
 mod accepted;
+mod as_found;
 mod bare;
 mod build;
 mod decide;
@@ -47,7 +49,7 @@ use crate::collection::Collection;
 
 pub use accepted::{Accepted, Compared, LoggedItems};
 pub use error::RepairError;
-pub use plan::{Damage, EntrySource, EntryStep, Plan, SidecarAction};
+pub use plan::{Damage, EntrySource, EntryStep, FileFound, Plan, SidecarAction};
 
 /// Repairs items of one collection from others.
 pub struct Repairer<'a> {

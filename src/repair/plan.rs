@@ -59,6 +59,13 @@ pub enum SidecarAction {
         /// The keys in which that donor differs.
         differs: Vec<String>,
     },
+    /// It gets a new seal with the description that it has and the files that lie there: nothing in sight has the item whole.
+    AsFound {
+        /// The state of the item in it.
+        state: State,
+        /// The files that are not as they were listed.
+        files: Vec<FileFound>,
+    },
     /// It is built from a donor's.
     Rebuild {
         /// The donor. `None` for a stub or a tombstone that only a ledger knows.
@@ -68,6 +75,17 @@ pub enum SidecarAction {
         /// The values that are taken back, if its own sidecar can be read.
         changes: Vec<KeyChange>,
     },
+}
+
+/// A file that is listed as it lies there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFound {
+    /// The file.
+    pub path: PayloadPath,
+    /// What the sidecar listed, in words such as `sha256 …`. `None` if it did not list the file.
+    pub listed: Option<String>,
+    /// What lies there. `None` if nothing does.
+    pub found: Option<String>,
 }
 
 /// The sidecar of the repaired item.
@@ -113,6 +131,14 @@ impl Decision {
         let text =
             text.map_err(|cause| RepairError::Sidecar { name: facts.name.clone(), cause })?;
         Ok(Decision { sidecar, permit, text, action })
+    }
+}
+
+impl fmt::Display for FileFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [found, listed] =
+            [&self.found, &self.listed].map(|it| it.as_deref().unwrap_or("nothing"));
+        write!(f, "doc/{} {found} in place of {listed}", self.path)
     }
 }
 
@@ -206,6 +232,10 @@ impl fmt::Display for Plan {
                     write!(f, ", which has another {}", differs.join(", "))?;
                 }
                 writeln!(f)?;
+            }
+            SidecarAction::AsFound { state, files } => {
+                writeln!(f, "seal item.toml as it is, as {state}")?;
+                files.iter().try_for_each(|file| writeln!(f, "list {file}"))?;
             }
             SidecarAction::Rebuild { from, state, changes } => {
                 match from {

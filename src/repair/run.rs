@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::accepted;
 use super::build::Build;
 use super::decide::{decide, is_resealed};
 use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, holding_of, seen};
-use super::plan::{Damage, Plan, wanted};
+use super::plan::{Damage, Plan, SidecarAction, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, Unsealed, donor};
+use super::{accepted, as_found};
 use crate::collection::{
     ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, Lookup, StoredItem,
     Writer, lock_changes_with,
@@ -99,8 +99,10 @@ impl Repairer<'_> {
             ..Event::new(kind, &plan.name, now, self.caller.agent)
         };
         let mut events = Vec::new();
+        let lists_anew =
+            matches!(&plan.action, SidecarAction::AsFound { files, .. } if !files.is_empty());
         // Nothing is repaired where the sidecar alone is sealed again.
-        if plan.accepted.is_none() || !plan.steps.is_empty() {
+        if plan.accepted.is_none() || !plan.steps.is_empty() || lists_anew {
             let note = match plan.damage {
                 Damage::Within => "repaired",
                 Damage::Vanished => "brought back",
@@ -125,6 +127,7 @@ impl Repairer<'_> {
         let found = remedy(&places, own_id);
         let found_here = found.as_ref().and_then(|it| it.act_at(own_id));
         let is_bare = found_here == Some(Act::Repair);
+        let is_last = as_found::is_sealed_by(found.as_ref(), own_id);
         if let SidecarStatus::Sealed(own) = &record
             && own.sidecar.state == State::Deleted
             && found.is_none()
@@ -137,7 +140,7 @@ impl Repairer<'_> {
         let (donors, records): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (payload, strays, damage) = match &item {
             Some(item) => {
-                let is_sealed_as_found = found_here == Some(Act::Reseal)
+                let is_sealed_as_found = is_last
                     && matches!(record, SidecarStatus::Lost(_))
                     && self.options.unsealed == Unsealed::Seal;
                 // What lies there is listed, whatever other sidecars say of it.
@@ -168,7 +171,7 @@ impl Repairer<'_> {
         let was_elsewhere = recorded.is_some_and(|line| line.state() == Some(State::Elsewhere));
         let in_place = item.is_some();
         let recorded = self.collection.recorded_ids(&name)?;
-        let facts = Facts {
+        let mut facts = Facts {
             name,
             collection,
             in_place,
@@ -190,9 +193,23 @@ impl Repairer<'_> {
         {
             place.damage(remedy::Damage::Payload);
         }
+        if self.options.unsealed == Unsealed::Seal && as_found::is_needed(&facts) {
+            self.judge_bytes(&facts.name, &mut places)?;
+            if let Some(item) = &item
+                && as_found::is_sealed_by(remedy(&places, own_id).as_ref(), own_id)
+            {
+                // Files that no sidecar lists are listed, too.
+                let lost = SidecarStatus::Lost(String::new());
+                facts.payload = self.scan_payload(item, &lost, &[], Reads::All)?;
+                if let Some(error) = facts.payload.error.take() {
+                    return Err(error.into());
+                }
+            }
+        }
         let found = remedy(&places, own_id);
         let act = found.as_ref().and_then(|it| it.act_at(own_id));
-        let decision = decide(&facts, &records, &in_sight, act, self.options, new)?;
+        let is_last = as_found::is_sealed_by(found.as_ref(), own_id);
+        let decision = decide(&facts, &records, &in_sight, (act, is_last), self.options, new)?;
         let accepted = match facts.record.written() {
             Some(own) if is_resealed(&decision.action) => {
                 let known = std::iter::once(self.collection).chain(self.others());

@@ -2,6 +2,7 @@
 
 mod apart;
 mod completion;
+mod dead_ends;
 mod descriptors;
 mod dry_run;
 mod exit_codes;

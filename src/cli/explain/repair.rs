@@ -22,14 +22,18 @@ impl Explain for RepairError {
             Self::Outdated { name } => failure
                 .hint("`--from COLLECTION` names one with a newer copy; `urepo whereis` shows where that is")
                 .about(name),
-            Self::CustodyDiffers { .. } => {
-                failure.hint("put `[custody]` of the sidecar back as it was, or repair it from a good copy")
-            }
+            Self::CustodyDiffers { name } => failure
+                .hint("put `[custody]` of the sidecar back as it was, or repair it from a good copy")
+                .about(name),
             Self::MoreDiffers { name } => failure
-                .hint(format!("`urepo repair {name} --dry-run` shows what; it repairs that")),
-            Self::CopyEdited { .. } => failure.hint(
-                "`urepo meta set` changes the Original, `urepo repair ITEM --from COLLECTION` makes the Copy like it again",
-            ),
+                .hint(format!("`urepo repair {name} --dry-run` shows what; it repairs that"))
+                .about(name),
+            Self::CopyEdited { name } => failure
+                .hint(format!(
+                    "`urepo meta set` changes the Original, `urepo repair {name} --from COLLECTION` makes the Copy like it \
+                     again"
+                ))
+                .about(name),
             Self::PerhapsDeleted { name } => failure
                 .hint("bring `item.toml` back from a backup; if the item was not deleted, remove the directory and copy it")
                 .about(name),

@@ -214,6 +214,9 @@ fn holder_away<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> O
         let act = Act::Promote(discard, Some(away));
         (!is_ceded).then_some(Command { at: &best.at, act })
     });
+    // Sealed, it can be promoted.
+    let resealed = best.is_none().then(|| view.only_payload(away)).flatten();
+    let lost = lost.or_else(|| resealed.map(|at| Command { at, act: Act::Reseal }));
     Some(Remedy { row: Row::HolderAway, way: Way::Wait(away, lost) })
 }
 
@@ -230,9 +233,8 @@ fn loss<'a>(view: &View<'a>, place: &'a Place, condition: Condition) -> Option<R
         }
         return run(Row::NewestLost, &best.at, Act::AcceptLoss);
     }
-    let resealed = view.places.iter().find(|other| other.damage == Some(Damage::Sidecar));
-    if let Some(resealed) = resealed {
-        return run(Row::OnlyPayload, &resealed.at, Act::Reseal);
+    if let Some(resealed) = view.only_payload(&holder.at) {
+        return run(Row::OnlyPayload, resealed, Act::Reseal);
     }
     if view.condition(holder) != Condition::GivenUp {
         return run(Row::Lost, &holder.at, Act::AcceptLoss);

@@ -245,6 +245,22 @@ fn summary(plan: &Plan) -> String {
             let agrees = if differs.is_empty() { "confirmed by" } else { "with the same files as" };
             parts.push(format!("sidecar sealed again, {agrees} {}", root(*donor)));
         }
+        SidecarAction::AsFound { state, files } => {
+            parts.push(format!("sidecar sealed as it was found, state {state}"));
+            let accepted = plan.accepted.iter();
+            parts.extend(accepted.flat_map(|it| it.changes.iter().map(change_text)));
+            parts.extend(
+                files.iter().take(MOST_PRINTED).map(|it| escape::one_line(&it.to_string())),
+            );
+            if let Some(more @ 1..) = files.len().checked_sub(MOST_PRINTED) {
+                parts.push(format!("{} more", human::count(more as u64, "file")));
+            }
+            let unproven = plan.accepted.iter().flat_map(|it| &it.unproven);
+            let keys: Vec<_> = unproven.map(|change| escape::one_line(&change.key)).collect();
+            if !keys.is_empty() {
+                parts.push(format!("nothing shows what was sealed of {}", keys.join(", ")));
+            }
+        }
         SidecarAction::Rebuild { from, state, changes } => {
             let keys: Vec<_> = changes.iter().map(change_text).collect();
             let changes =
@@ -292,6 +308,9 @@ fn details(plan: &Plan) -> Repair {
             let differs = differs.clone();
             RepairStep { differs, ..step("reseal", confirmed_by.and_then(from)) }
         }
+        SidecarAction::AsFound { state, .. } => {
+            RepairStep { state: Some(state.to_string()), ..step("reseal", None) }
+        }
         SidecarAction::Rebuild { from: at, state, .. } => {
             RepairStep { state: Some(state.to_string()), ..step("rebuild", at.and_then(from)) }
         }
@@ -305,9 +324,17 @@ fn details(plan: &Plan) -> Repair {
         };
         RepairStep { path: Some(records::path(planned.path.as_path())), ..step(action, from) }
     });
+    let found = match &plan.action {
+        SidecarAction::AsFound { files, .. } => &files[..],
+        _ => &[],
+    };
+    let found = found.iter().map(|file| RepairStep {
+        path: Some(records::path(file.path.as_path())),
+        ..step("list", None)
+    });
     Repair {
         sidecar,
-        steps: steps.collect(),
+        steps: steps.chain(found).collect(),
         removed: plan.dropped.iter().map(|path| records::path(Path::new(path))).collect(),
         vanished: plan.damage == Damage::Vanished,
     }
