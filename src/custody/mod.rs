@@ -205,6 +205,11 @@ impl Custody {
         other.id == self.id || self.follows.contains(&other.id)
     }
 
+    /// Whether these contents come next after those of `other`.
+    pub fn directly_follows(&self, other: &Custody) -> bool {
+        self.follows.last() == Some(&other.id)
+    }
+
     /// The custody of changed contents, in the same hands.
     #[must_use]
     pub fn amended(&self, id: CustodyId) -> Custody {

@@ -64,6 +64,14 @@ pub enum RepairError {
         /// The item.
         name: RepositoryName,
     },
+    /// Somebody edited the tombstone, or it has rotten, and nothing in sight has its contents.
+    #[error(
+        "the tombstone of `{name}` is not as it was sealed, and nothing in sight shows what it was"
+    )]
+    Unproven {
+        /// The item.
+        name: RepositoryName,
+    },
     /// A migration is under way, whose end decides on the Original.
     #[error("a migration of `{name}` is under way")]
     Migrating {
@@ -153,6 +161,7 @@ impl RepairError {
             | RepairError::CopyEdited { .. }
             | RepairError::PerhapsDeleted { .. }
             | RepairError::Deleted { .. }
+            | RepairError::Unproven { .. }
             | RepairError::Migrating { .. }
             | RepairError::LaterFormat { .. }
             | RepairError::NotWhole { .. }

@@ -47,6 +47,10 @@ pub(super) struct Facts {
     pub line: Option<Holding>,
     /// The ids of its lines since the last stub.
     pub recorded: Vec<CustodyId>,
+    /// The sealed sidecars of its entries in the trash, if what speaks is a deletion.
+    pub trashed: Vec<Written>,
+    /// Who deleted it, and the reason, if what speaks is a deletion that the ledger has.
+    pub deletion: Option<(String, Option<String>)>,
     /// Whether that line says that the item is elsewhere.
     pub was_elsewhere: bool,
     pub payload: PayloadScan,

@@ -28,7 +28,8 @@
 //! - The item is replaced in one step, after the new one was read back. The old item stays in the trash, with
 //!   all unlisted and damaged files, until it is purged.
 //! - A sidecar is believed if its seal is intact. A lost or damaged one becomes that of the donor with the highest custody
-//!   that fits the payload, never one below the last line of the ledger, and the state follows from the custody.
+//!   that fits the payload, never one below the last line of the ledger, and the state follows from the custody. A tombstone
+//!   is built from what its deletion has put into the trash, if that is there.
 
 mod accepted;
 mod as_found;

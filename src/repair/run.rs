@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use super::build::Build;
 use super::decide::{decide, is_resealed};
-use super::facts::{self, DonorFacts, Facts, SidecarStatus, SidecarVersion, holding_of, seen};
+use super::facts::{
+    self, DonorFacts, Facts, SidecarStatus, SidecarVersion, Written, holding_of, seen,
+};
 use super::plan::{Damage, Plan, SidecarAction, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, PartialRepair, RepairError, Repairer, Unsealed, donor};
@@ -13,8 +15,9 @@ use crate::collection::{
     ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, Lookup, StoredItem,
     Writer, lock_changes_with,
 };
-use crate::custody::Holding;
 use crate::custody::remedy::{self, Act, remedy};
+use crate::custody::{self, CustodyId, Holding};
+use crate::disk::PathError;
 use crate::holdings::{Seen, line_of, places, with_line};
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
@@ -171,6 +174,11 @@ impl Repairer<'_> {
         let was_elsewhere = recorded.is_some_and(|line| line.state() == Some(State::Elsewhere));
         let in_place = item.is_some();
         let recorded = self.collection.recorded_ids(&name)?;
+        let deleted = custody::speaking(&in_sight).filter(custody::Speaking::is_deletion);
+        let (trashed, deletion) = match deleted {
+            Some(top) => (self.trashed(&name)?, self.deletion(&name, top.highest.custody.id())?),
+            None => (Vec::new(), None),
+        };
         let mut facts = Facts {
             name,
             collection,
@@ -179,6 +187,8 @@ impl Repairer<'_> {
             own,
             line,
             recorded,
+            trashed,
+            deletion,
             was_elsewhere,
             payload,
             strays,
@@ -235,6 +245,45 @@ impl Repairer<'_> {
             None => false,
         };
         Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
+    }
+
+    /// The sealed sidecars of the item `name` in the trash.
+    fn trashed(&self, name: &RepositoryName) -> Result<Vec<Written>, RepairError> {
+        let mut found = Vec::new();
+        for trashed in self.collection.trashed_of(name)? {
+            let Some(item) = self.collection.trashed_item(&trashed)? else { continue };
+            if let SidecarStatus::Sealed(written) = SidecarStatus::read(name, item.dir())? {
+                found.push(*written);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Who made the deletion `id` of the item `name`, and the reason, by the ledger.
+    fn deletion(
+        &self,
+        name: &RepositoryName,
+        id: CustodyId,
+    ) -> Result<Option<(String, Option<String>)>, RepairError> {
+        let is_it = |event: &Event| {
+            event.event == EventKind::Deletion
+                && event.holding.as_ref().is_some_and(|here| here.custody.id() == id)
+        };
+        let mut found = self.collection.last_record(name)?.filter(is_it);
+        if found.is_none() {
+            // Later lines are those of repairs.
+            let folded = name.folded();
+            self.collection.visit_events(None, |event| {
+                if is_it(&event) && event.id.folded() == folded {
+                    found = Some(event);
+                }
+                Ok::<_, PathError>(())
+            })?;
+        }
+        Ok(found.map(|event| {
+            let user = event.user.unwrap_or_else(|| "unknown".to_owned());
+            (format!("{user}@{}", event.machine), event.note)
+        }))
     }
 
     /// Looks at the bytes of the others, as verification does: what has rotten there is no reason to leave the payload here

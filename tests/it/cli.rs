@@ -14,6 +14,7 @@ mod host_state;
 mod import;
 mod interrupts;
 mod json;
+mod lost_tombstones;
 mod moving;
 mod odd_names;
 mod opening;

@@ -40,6 +40,9 @@ impl Explain for RepairError {
             Self::Deleted { name } => {
                 failure.hint("bring `item.toml` back from a backup").about(name)
             }
+            Self::Unproven { name } => failure.hint(format!(
+                "`urepo show {name}` prints what it says now; `urepo repair {name} --reseal` seals that if it is right"
+            )),
             Self::Migrating { name } => failure.hint("`urepo recover` ends it").about(name),
             Self::IbipTaken { .. } => {
                 Failure::of(Exit::Conflict, self).hint("remove `ibip` from the edited sidecar, or put its own back")
