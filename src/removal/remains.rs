@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::io::ErrorKind::PermissionDenied;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -35,8 +36,37 @@ pub(super) struct RestoreSource<'a> {
     pub(super) trashed: Option<Trashed>,
     /// The collection that has the bytes of a deleted item that is not in the trash.
     pub(super) donor: Option<&'a Collection>,
+    /// The sidecar that the deletion has put into the trash, if the tombstone is not that of these contents: it was built
+    /// from an older state, or has rotten.
+    pub(super) deleted: Option<ReadSidecar>,
     /// Other entries, with the item as it was before.
     pub(super) kept: Vec<PathBuf>,
+}
+
+impl RestoreSource<'_> {
+    /// The sidecar with the description and the files of a deleted Original.
+    pub(super) fn contents(&self) -> &ReadSidecar {
+        self.deleted.as_ref().unwrap_or(&self.record)
+    }
+
+    /// The keys that the tombstone has otherwise, `files` among them.
+    pub(super) fn differing(&self) -> Vec<String> {
+        let Some(deleted) = &self.deleted else { return Vec::new() };
+        differing(&self.record.sidecar, &deleted.sidecar)
+    }
+}
+
+/// The keys in which a tombstone differs from what was deleted.
+fn differing(tombstone: &Sidecar, deleted: &Sidecar) -> Vec<String> {
+    let mut keys: Vec<_> =
+        tombstone.differences(deleted).into_iter().map(|change| change.key).collect();
+    if tombstone.ibip != deleted.ibip {
+        keys.push("ibip".to_owned());
+    }
+    if tombstone.payload != deleted.payload {
+        keys.push("files".to_owned());
+    }
+    keys
 }
 
 /// Whether an item in the trash is the deleted one.
@@ -66,7 +96,8 @@ impl<'a> Search<'a> {
         match record.sidecar.state {
             State::Original | State::Copy => {
                 let kept = self.collection.kept_in_trash(name)?;
-                return Ok(RestoreSource { record, trashed: None, donor: None, kept });
+                let (trashed, donor, deleted) = (None, None, None);
+                return Ok(RestoreSource { record, trashed, donor, deleted, kept });
             }
             State::Deleted if item.has_payload()? => {
                 return Err(RemovalError::Beside { name: name.clone() });
@@ -78,11 +109,14 @@ impl<'a> Search<'a> {
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
         self.permit(&item, &record)?;
-        let chosen = self.choose(name, &record)?;
+        let deleted = self.deleted(name, &record)?;
+        let chosen = self.choose(name, &record, deleted.as_ref())?;
         let mut kept = self.collection.kept_in_trash(name)?;
         if let Some(trashed) = &chosen {
             kept.retain(|entry| *entry != self.collection.path_of_trashed(trashed));
-            return Ok(RestoreSource { record, trashed: chosen, donor: None, kept });
+            let deleted = deleted.map(|(_, read)| read);
+            let deleted = deleted.filter(|it| !differing(&record.sidecar, &it.sidecar).is_empty());
+            return Ok(RestoreSource { record, trashed: chosen, donor: None, deleted, kept });
         }
         if record.sidecar.state == State::Elsewhere {
             let holder = record.sidecar.custody.holder().to_owned();
@@ -95,7 +129,7 @@ impl<'a> Search<'a> {
         match proof::find(self.collection, own, others, Depth::Full, progress, interrupt) {
             Ok(proof) => {
                 let donor = Some(proof.holding.collection);
-                Ok(RestoreSource { record, trashed: None, donor, kept })
+                Ok(RestoreSource { record, trashed: None, donor, deleted: None, kept })
             }
             Err(RemovalError::LastHolding { .. }) => {
                 Err(RemovalError::NotInTrash { name: name.clone(), kept })
@@ -154,8 +188,47 @@ impl<'a> Search<'a> {
         Ok(summarize_damage(&findings))
     }
 
-    /// Whether the item in an entry is the deleted one, and whether it is whole.
-    fn examine(&self, trashed: &Trashed, record: &ReadSidecar) -> Result<Candidate, RemovalError> {
+    /// The newest entry of the trash with a sealed sidecar of what this tombstone has deleted, or that a killed restoration
+    /// has made of it. A tombstone may have been built from an older state; this was the state of the item itself.
+    fn deleted(
+        &self,
+        name: &RepositoryName,
+        record: &ReadSidecar,
+    ) -> Result<Option<(Trashed, ReadSidecar)>, RemovalError> {
+        let tombstone = &record.sidecar;
+        if tombstone.state != State::Deleted {
+            return Ok(None);
+        }
+        let mut entries = self.collection.trashed_of(name)?;
+        entries.sort_by_key(|trashed| Reverse(trashed.since));
+        for trashed in entries {
+            let Some(item) = self.collection.trashed_item(&trashed)? else { continue };
+            let read = match item.read_sidecar() {
+                Ok(read) => read,
+                Err(CollectionError::Disk(error))
+                    if error.kind() == PermissionDenied || error.shortage().is_some() =>
+                {
+                    return Err(error.into());
+                }
+                Err(_) => continue,
+            };
+            let (own, custody) = (&read.sidecar, &tombstone.custody);
+            let is_it =
+                custody.directly_follows(&own.custody) || own.custody.directly_follows(custody);
+            if is_it && own.state.has_payload() && read.seal == Seal::Intact {
+                return Ok(Some((trashed, read)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the item in an entry is the deleted one, with these `contents`, and whether it is whole.
+    fn examine(
+        &self,
+        trashed: &Trashed,
+        record: &ReadSidecar,
+        contents: &Sidecar,
+    ) -> Result<Candidate, RemovalError> {
         let Some(item) = self.collection.trashed_item(trashed)? else {
             return Ok(Candidate::Other);
         };
@@ -163,7 +236,14 @@ impl<'a> Search<'a> {
             let Some(doc) = item.dir().open_dir_if_there(layout::PAYLOAD)? else {
                 return Ok(Candidate::Other);
             };
-            return self.damage_of(doc, &record.sidecar).map(Candidate::of);
+            // What was sealed with other files is another state, and not this one damaged.
+            if let Ok((own, Seal::Intact)) = item.sidecar()
+                && own.state.has_payload()
+                && own.payload != contents.payload
+            {
+                return Ok(Candidate::Other);
+            }
+            return self.damage_of(doc, contents).map(Candidate::of);
         }
         match item.sidecar() {
             Ok((copy, _)) if copy.custody.id() != record.sidecar.custody.id() => {
@@ -179,17 +259,21 @@ impl<'a> Search<'a> {
         Ok(Candidate::of(summarize_damage(&report.findings)))
     }
 
-    /// The newest entry of the trash that has the deleted item whole, or the newest damaged one by the rule.
+    /// The entry of the trash that has the deleted item whole, or a damaged one by the rule: that with the `deleted`
+    /// sidecar, or else the newest.
     fn choose(
         &self,
         name: &RepositoryName,
         record: &ReadSidecar,
+        deleted: Option<&(Trashed, ReadSidecar)>,
     ) -> Result<Option<Trashed>, RemovalError> {
+        let contents = deleted.map_or(&record.sidecar, |(_, read)| &read.sidecar);
+        let is_deleted = |it: &Trashed| deleted.is_some_and(|(trashed, _)| trashed == it);
         let mut damaged = None;
         let mut entries = self.collection.trashed_of(name)?;
-        entries.sort_by_key(|trashed| Reverse(trashed.since));
+        entries.sort_by_key(|trashed| Reverse((is_deleted(trashed), trashed.since)));
         for trashed in entries {
-            match self.examine(&trashed, record)? {
+            match self.examine(&trashed, record, contents)? {
                 Candidate::Whole => return Ok(Some(trashed)),
                 Candidate::Damaged(detail) => {
                     damaged.get_or_insert((trashed, detail));

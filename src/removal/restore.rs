@@ -29,6 +29,8 @@ pub struct Restored {
     pub was_here: bool,
     /// Other entries of the trash with the item, as it was before.
     pub kept: Vec<PathBuf>,
+    /// The keys that the tombstone had otherwise than the item in the trash, whose values hold; `files` among them.
+    pub differing: Vec<String>,
     /// Its files.
     pub files: u64,
     /// Their bytes.
@@ -37,21 +39,22 @@ pub struct Restored {
 
 impl Restored {
     fn of(collection: &Collection, source: &RestoreSource<'_>) -> Result<Restored, RemovalError> {
-        let RestoreSource { record, trashed, donor, kept } = source;
+        let RestoreSource { record, trashed, donor, kept, .. } = source;
         let copy;
         let sidecar = match trashed {
             Some(trashed) if record.sidecar.state == State::Elsewhere => {
                 copy = copy_in(collection, trashed)?;
                 &copy
             }
-            _ => &record.sidecar,
+            _ => &source.contents().sidecar,
         };
-        let is_tombstone = sidecar.state == State::Deleted;
+        let is_tombstone = record.sidecar.state == State::Deleted;
         Ok(Restored {
             name: sidecar.repository.clone(),
             state: if is_tombstone { State::Original } else { sidecar.state },
             was_here: trashed.is_none() && donor.is_none(),
             kept: kept.clone(),
+            differing: source.differing(),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
         })
@@ -151,10 +154,11 @@ impl<'r> Change<&RepositoryName> for Restoring<'r> {
                 };
                 let record = &source.record;
                 let (permit, after) = if let Some(permit) = permit {
-                    let after = record.sidecar.restored(&permit, clock.now());
+                    let contents = source.contents();
+                    let after = contents.sidecar.restored(&permit, clock.now());
                     let copy = collection.trashed_item(entry)?;
                     let copy = copy.ok_or_else(|| collection.absent(name))?;
-                    texts.push((copy, record.rewritten(name, &after)?));
+                    texts.push((copy, contents.rewritten(name, &after)?));
                     (permit, after)
                 } else {
                     let copy = copy_in(collection, entry)?;

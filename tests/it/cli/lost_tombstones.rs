@@ -118,3 +118,25 @@ fn a_rotten_tombstone_without_another_source_is_left_to_a_person() {
     world.run(&format!("-c archive {typed}")).succeeded();
     world.run("verify archive").succeeded();
 }
+
+/// An earlier version built tombstones from older states. What such a tombstone has otherwise is named.
+#[test]
+fn a_restoration_takes_the_description_from_the_trash() {
+    for (is, was) in [("title = \"Precious\"", "title = \"Older\""), ("alpha", "alpha")] {
+        let (world, name) = world(false);
+        let text = tombstone_of(&world, &name).replacen(is, was, 1);
+        let (text, keys) = if is == "alpha" {
+            // Without its list of files.
+            let at = text.find("[[file]]").unwrap();
+            (text[..at].to_owned(), "target, files")
+        } else {
+            (text, "metadata.title")
+        };
+        world.write(&format!("archive/{name}/item.toml"), text);
+        world.run(&format!("-c archive repair {name} --reseal")).succeeded();
+        let ran = is_restored(&world, &name);
+        let words = format!(", as it was deleted: its tombstone had another {keys}; it is");
+        let told = ran.stdout + &ran.stderr;
+        assert!(told.contains(&words), "{told}");
+    }
+}

@@ -53,7 +53,7 @@ impl ItemReport {
     }
 
     pub(in super::super) fn of_restored(restored: &Restored) -> ItemReport {
-        let Restored { name, state, was_here, kept, files, bytes } = restored;
+        let Restored { name, state, was_here, kept, differing, files, bytes } = restored;
         let size = human::size(*files, *bytes);
         let (done, planned, outcome) = if *was_here {
             let kept = copied_from_trash(kept).map(|hint| format!("; {hint}"));
@@ -62,7 +62,11 @@ impl ItemReport {
         } else {
             let others =
                 copied_from_trash(kept).map(|hint| format!("; it is the newest one, and {hint}"));
-            let others = others.unwrap_or_default();
+            let mut others = others.unwrap_or_default();
+            if !differing.is_empty() {
+                let keys = differing.join(", ");
+                others = format!(", as it was deleted: its tombstone had another {keys}{others}");
+            }
             let planned = format!("would restore {name} as {state}: {size}{others}");
             (format!("restored {name} as {state}{others}"), planned, "restored")
         };
