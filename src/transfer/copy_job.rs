@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::look::{Chosen, Decision};
+use super::look::{Chosen, Decision, stays};
 use super::payload::{Base, Links, PayloadCopy};
 use super::shared::{Prepared, Shared};
 use super::staged::Staged;
@@ -59,13 +59,7 @@ impl<'a> Shared<'a> {
     fn start(&self, number: usize, chosen: Chosen) -> Result<StageStart<'a>, TransferError> {
         let Chosen { from, source, to, mut staged } = chosen;
         let there = to.as_ref().map(|(_, read)| &read.sidecar);
-        let has_payload = there.is_some_and(|there| {
-            there.state.has_payload()
-                && there.payload == source.sidecar.payload
-                && there.files == source.sidecar.files
-        });
-        let custody = source.sidecar.custody.id();
-        let is_same = there.is_some_and(|there| there.custody.id() == custody);
+        let stays = there.is_some_and(|there| stays(staged.step, &source.sidecar, there));
         let ready = match staged.step {
             Step::Nothing => Some(Prepared::Planned(staged.clone())),
             Step::Bury => {
@@ -74,12 +68,8 @@ impl<'a> Shared<'a> {
                 staged.item = Some(self.writer().stage_tombstone(&text)?);
                 Some(Prepared::Staged(staged.clone(), None))
             }
-            Step::MoveCopy if has_payload && is_same => Some(Prepared::Drop(staged.clone())),
-            // An Original gives way: the description that it gives up goes to the trash with it.
-            Step::Copy if has_payload && there.is_some_and(|it| it.state == State::Original) => {
-                None
-            }
-            Step::Copy if has_payload => Some(Prepared::Describe(staged.clone())),
+            Step::MoveCopy if stays => Some(Prepared::Drop(staged.clone())),
+            Step::Copy if stays => Some(Prepared::Describe(staged.clone())),
             Step::Copy | Step::HandOver | Step::MoveCopy => None,
         };
         if let Some(ready) = ready {

@@ -13,6 +13,7 @@ use crate::holdings::{line_below, with_line_read};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
+use crate::sidecar::Sidecar;
 
 /// The decision about an item.
 #[expect(clippy::large_enum_variant, reason = "it is made once for each item, and moved once")]
@@ -29,6 +30,19 @@ pub(super) struct Chosen {
     pub source: ReadSidecar,
     pub to: Option<(StoredItem, ReadSidecar)>,
     pub staged: Staged,
+}
+
+/// Whether the item `there` stays in its place by `step`, with another description at most: it lists the files of `source`.
+pub(super) fn stays(step: Step, source: &Sidecar, there: &Sidecar) -> bool {
+    let is_listed =
+        there.state.has_payload() && there.payload == source.payload && there.files == source.files;
+    match step {
+        Step::Nothing => true,
+        // An Original gives way: the description that it gives up goes to the trash with it.
+        Step::Copy => is_listed && there.state != State::Original,
+        Step::MoveCopy => is_listed && there.custody.id() == source.custody.id(),
+        Step::HandOver | Step::Bury => false,
+    }
 }
 
 impl Shared<'_> {
@@ -217,9 +231,8 @@ impl Shared<'_> {
         if self.removes_source(step) && self.options.mode == RunMode::Plan {
             leaving.push((from, source));
         }
-        if step != Step::Nothing {
-            leaving.extend(to.map(|(item, read)| (item, read)));
-        }
+        let replaced = to.filter(|(_, read)| !stays(step, &source.sidecar, &read.sidecar));
+        leaving.extend(replaced.map(|(item, read)| (item, read)));
         let mut paths = Vec::new();
         for (item, read) in leaving {
             let found = item.unlisted(read.listed(), self.caller.interrupt)?;

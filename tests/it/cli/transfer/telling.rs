@@ -183,3 +183,20 @@ fn what_recovery_would_do() {
     assert!(!world.path("archive/.urepo/partial").exists());
     is_clean(&world);
 }
+
+/// A new description replaces no files: what was changed there by hand stays, for `verify` and `repair`.
+#[test]
+fn a_file_that_stays_in_place_is_not_called_moved() {
+    let (world, names) = archive_and_mirror(1);
+    let name = &names[0];
+    world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+    world.write(&format!("mirror/{name}/doc/0.txt"), "edited by hand");
+    world.run(&format!("-c archive meta set {name} title=New")).succeeded();
+    for dry in ["-n ", ""] {
+        let ran = world.run(&format!("-c archive copy {dry}{name} --to mirror"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(!ran.stderr.contains("trash"), "{}", ran.stderr);
+    }
+    assert!(!world.path("mirror/.urepo/trash").exists());
+    assert_eq!(world.run("verify mirror").code, 20);
+}
