@@ -1,6 +1,7 @@
 //! Accepted losses: a person says that what is nowhere in sight is lost, and the item goes on without it.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use super::{Loss, PromotionError, Registrar};
 use crate::agent::Caller;
@@ -22,6 +23,8 @@ pub struct GivenUp {
     pub line: Option<Event>,
     /// What lies in the item's place here, and goes to the trash with it.
     pub remains: Option<Remains>,
+    /// The entries of the trash with the item that was given up: no command restores them.
+    pub kept: Vec<PathBuf>,
 }
 
 /// The payload of an item that is given up.
@@ -80,6 +83,7 @@ impl Registrar<'_> {
             _ => LostPart::Item,
         };
         let remains = if part == LostPart::Item { self.remains(name)? } else { None };
+        let mut kept = Vec::new();
         match (part, self.writer) {
             (LostPart::Changes, Some(writer)) => {
                 let damaged = places.iter().filter(|it| it.damage == Some(Damage::Payload));
@@ -89,10 +93,11 @@ impl Registrar<'_> {
             (LostPart::Newest, _) => self.go_on(name, &places, others)?,
             (LostPart::Item, Some(_)) => {
                 self.collection.give_up(name, self.caller.agent, &self.caller.waiter())?;
+                kept = self.collection.kept_in_trash(name)?;
             }
             (LostPart::Changes | LostPart::Item, None) => {}
         }
-        Ok(GivenUp { part, line, remains })
+        Ok(GivenUp { part, line, remains, kept })
     }
 
     /// The payload here.

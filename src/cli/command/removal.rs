@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, CollectionError};
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{RemovalError, Remover};
@@ -24,7 +24,16 @@ pub(super) fn named(
     selection: &Selection,
     report: &mut Report<'_>,
 ) -> Result<Option<Vec<RepositoryName>>, Failure> {
-    let find = |text: &str| Ok(collection.find(text)?.name().clone());
+    let find = |text: &str| match collection.find(text) {
+        Ok(item) => Ok(item.name().clone()),
+        // Its files may lie in the trash, from where no command restores them.
+        Err(CollectionError::GivenUp { line, path }) => {
+            let kept = collection.kept_in_trash(&line.id)?;
+            let absence = Box::new(CollectionError::GivenUp { line, path });
+            Err(RemovalError::NotDeleted { absence, kept }.into())
+        }
+        Err(error) => Err(error.into()),
+    };
     selection.names_items().then(|| report.look_up(selection, find)).transpose()
 }
 

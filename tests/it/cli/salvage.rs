@@ -183,6 +183,26 @@ fn what_is_whole_of_a_lost_item_is_named_and_stays_in_the_trash() {
     world.run("verify archive mirror").succeeded();
 }
 
+/// No command restores it, so each message says how to get at it.
+#[test]
+fn what_was_given_up_can_be_had_from_the_trash() {
+    let world = World::with_collection();
+    world.write("box/a.txt", "a");
+    world.write("box/b.txt", "b");
+    let name = world.run("-c archive new box").line();
+    world.write(&format!("archive/{name}/doc/b.txt"), "rotten");
+    let ran = world.run(&format!("-c archive recover --accept-loss {name} -y"));
+    let told = ran.stdout + &ran.stderr;
+    let entry = told.split("`cp -a ").nth(1).and_then(|it| it.split(" DIRECTORY`").next());
+    let entry = entry.expect(&told);
+    let path = entry.trim_matches('\'').trim_start_matches("[WORLD]/");
+    let file = world.path(path).join("doc/a.txt");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "a", "{told}");
+    let ran = world.run(&format!("-c archive restore {name}"));
+    assert_eq!(ran.code, 21, "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("`cp -a {entry} DIRECTORY`")), "{}", ran.stderr);
+}
+
 /// The sidecars of a clone that got an id of its own still say Original.
 #[test]
 fn what_only_a_clone_has_issued_comes_back_to_the_first_collection() {

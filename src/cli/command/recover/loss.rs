@@ -11,9 +11,10 @@ use crate::cli::at_odds::{items_at_odds, missing};
 use crate::cli::command::given_up;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::explain::removal::copied_from_trash;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
-use crate::cli::records::Item;
+use crate::cli::records::{Item, path};
 use crate::cli::report::{End, Report};
 use crate::cli::salvage::Salvage;
 use crate::cli::{Done, escape, human};
@@ -122,8 +123,9 @@ impl Recover {
                     let text = format!("{name}: {}", words(&what));
                     let was = what.line.as_ref().and_then(Event::state);
                     let was = was.as_ref().map(ToString::to_string);
+                    let kept = what.kept.iter().map(|kept| path(kept)).collect();
                     report.outcome(
-                        Item { was, ..Item::became(&name, "given_up") },
+                        Item { was, kept, ..Item::became(&name, "given_up") },
                         &format!("would give up: {text}"),
                         &format!("given up: {text}"),
                     )
@@ -198,5 +200,7 @@ fn words(what: &GivenUp) -> String {
         format!("; {damaged} {are} damaged{first}, {whole} whole: {stay}")
     });
     let values = what.line.as_ref().map(|line| format!("; {}", given_up::of_line(line)));
-    format!("{part}{}{}", remains.unwrap_or_default(), values.unwrap_or_default())
+    let kept = copied_from_trash(&what.kept).map(|hint| format!("; {hint}"));
+    let more = [remains, values, kept].map(Option::unwrap_or_default).concat();
+    format!("{part}{more}")
 }
