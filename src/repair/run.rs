@@ -49,6 +49,9 @@ struct LocatedItem {
     record: SidecarStatus,
 }
 
+/// What the trash has of an item, and who deleted it, with the reason.
+type Deleted = (Vec<Written>, Option<(String, Option<String>)>);
+
 /// The part of a payload that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
@@ -147,19 +150,8 @@ impl Repairer<'_> {
                     && matches!(record, SidecarStatus::Lost(_))
                     && self.options.unsealed == Unsealed::Seal;
                 // What lies there is listed, whatever other sidecars say of it.
-                let (known, reads) = if is_sealed_as_found {
-                    (&[][..], Reads::All)
-                } else {
-                    (&*records, Reads::Listed)
-                };
-                let mut payload = self.scan_payload(item, &record, known, reads)?;
-                // A file that cannot be read says nothing about a sidecar that was edited.
-                if self.options.unsealed == Unsealed::Seal
-                    && let Some(error) = payload.error.take()
-                {
-                    return Err(error.into());
-                }
-                (payload, item.strays()?, Damage::Within)
+                let known = (!is_sealed_as_found).then_some(&*records);
+                (self.scan(item, &record, known)?, item.strays()?, Damage::Within)
             }
             None => (PayloadScan::default(), Vec::new(), Damage::Vanished),
         };
@@ -169,24 +161,17 @@ impl Repairer<'_> {
             SidecarStatus::Doubtful(_) | SidecarStatus::Lost(_) => None,
         };
         let in_sight = self.in_sight(&name, own.as_ref(), &records)?;
-        let line = line_of(self.collection, &name)?;
         let recorded = self.collection.last_record(&name)?;
         let was_elsewhere = recorded.is_some_and(|line| line.state() == Some(State::Elsewhere));
-        let in_place = item.is_some();
-        let recorded = self.collection.recorded_ids(&name)?;
-        let deleted = custody::speaking(&in_sight).filter(custody::Speaking::is_deletion);
-        let (trashed, deletion) = match deleted {
-            Some(top) => (self.trashed(&name)?, self.deletion(&name, top.highest.custody.id())?),
-            None => (Vec::new(), None),
-        };
+        let (trashed, deletion) = self.deleted(&name, &in_sight)?;
         let mut facts = Facts {
+            line: line_of(self.collection, &name)?,
+            recorded: self.collection.recorded_ids(&name)?,
             name,
             collection,
-            in_place,
+            in_place: item.is_some(),
             record,
             own,
-            line,
-            recorded,
             trashed,
             deletion,
             was_elsewhere,
@@ -209,11 +194,7 @@ impl Repairer<'_> {
                 && as_found::is_sealed_by(remedy(&places, own_id).as_ref(), own_id)
             {
                 // Files that no sidecar lists are listed, too.
-                let lost = SidecarStatus::Lost(String::new());
-                facts.payload = self.scan_payload(item, &lost, &[], Reads::All)?;
-                if let Some(error) = facts.payload.error.take() {
-                    return Err(error.into());
-                }
+                facts.payload = self.scan(item, &SidecarStatus::Lost(String::new()), None)?;
             }
         }
         let found = remedy(&places, own_id);
@@ -245,6 +226,30 @@ impl Repairer<'_> {
             None => false,
         };
         Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
+    }
+
+    /// The payload of `item`, as far as its sidecar or one of the `known` ones lists it, or all of it.
+    fn scan(
+        &self,
+        item: &StoredItem,
+        record: &SidecarStatus,
+        known: Option<&[DonorFacts]>,
+    ) -> Result<PayloadScan, RepairError> {
+        let reads = if known.is_some() { Reads::Listed } else { Reads::All };
+        let mut payload = self.scan_payload(item, record, known.unwrap_or_default(), reads)?;
+        // A file that cannot be read says nothing about a sidecar that was edited.
+        match payload.error.take_if(|_| self.options.unsealed == Unsealed::Seal) {
+            Some(error) => Err(error.into()),
+            None => Ok(payload),
+        }
+    }
+
+    /// The sealed sidecars of the item `name` in the trash, and its deletion, if what speaks is one.
+    fn deleted(&self, name: &RepositoryName, seen: &[Holding]) -> Result<Deleted, RepairError> {
+        match custody::speaking(seen).filter(custody::Speaking::is_deletion) {
+            Some(top) => Ok((self.trashed(name)?, self.deletion(name, top.highest.custody.id())?)),
+            None => Ok((Vec::new(), None)),
+        }
     }
 
     /// The sealed sidecars of the item `name` in the trash.

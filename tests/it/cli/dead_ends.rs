@@ -33,7 +33,7 @@ fn remove(world: &World, root: &str, name: &str) {
 fn type_last(world: &World, line: &str, expected: &str) -> Ran {
     let ran = world.run(line);
     let told = ran.stderr.replace("[WORLD]/", "");
-    let last = told.split('`').filter_map(|text| text.strip_prefix("urepo ")).last();
+    let last = told.split('`').filter_map(|text| text.strip_prefix("urepo ")).next_back();
     let last = last.unwrap_or_else(|| panic!("{}{}", ran.stdout, ran.stderr));
     assert_eq!(last, expected, "{told}");
     let ran = world.run(last);

@@ -125,7 +125,7 @@ impl Recover {
                     let was = was.as_ref().map(ToString::to_string);
                     let kept = what.kept.iter().map(|kept| path(kept)).collect();
                     report.outcome(
-                        Item { was, kept, ..Item::became(&name, "given_up") },
+                        Item { kept, was, ..Item::became(&name, "given_up") },
                         &format!("would give up: {text}"),
                         &format!("given up: {text}"),
                     )
