@@ -164,10 +164,7 @@ impl<'a> InSight<'a> {
         };
         let (mut printed, mut found) = (0, found.iter());
         for (name, damaged) in found.by_ref() {
-            let mut remedies = self.remedies(name, damaged);
-            if printer.verbosity == Verbosity::Quiet && !printer.json {
-                remedies.retain(|advice| advice.is_damage);
-            }
+            let remedies = self.remedies(name, damaged);
             printed += usize::from(!remedies.is_empty());
             if printer.json {
                 for advice in remedies {

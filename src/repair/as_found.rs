@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::RepairError;
-use super::decide::state_of;
 use super::facts::{Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, FileFound, SidecarAction};
 use crate::custody::remedy::{Act, Remedy, Row, Way};
@@ -59,7 +58,7 @@ pub(super) fn sealed(
     let files =
         if is_as_listed { own.sidecar.files.clone() } else { Files::from(facts.payload.entries()) };
     let mut sidecar = Sidecar {
-        state: state_of(permit.custody(), facts),
+        state: facts.state_under(permit.custody()),
         repository: name(),
         payload: Totals::of(&files),
         files,

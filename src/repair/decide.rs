@@ -6,7 +6,7 @@ use super::plan::{Decision, SidecarAction};
 use super::{Options, RepairError, Unsealed};
 use super::{as_found, bare};
 use crate::custody::remedy::Act;
-use crate::custody::{self, Authority, Custody, CustodyId, Has, Holding, LineUp, Permit};
+use crate::custody::{self, Authority, CustodyId, Has, Holding, LineUp, Permit};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, State, Totals};
 use crate::sidecar::{Amended, Sidecar};
@@ -139,7 +139,7 @@ fn sealed_again(
         own.sidecar.payload == sidecar.payload && (agreeing.is_some() || !has_other);
     sidecar.repository = name();
     if sidecar.state != State::Deleted {
-        sidecar.state = state_of(&sidecar.custody, facts);
+        sidecar.state = facts.state_under(&sidecar.custody);
         sidecar.removal = None;
     }
     if sidecar.state == State::Copy && !agreeing.is_some_and(|_| differs.is_empty()) {
@@ -232,16 +232,12 @@ fn built(
     let (repository, custody) = (facts.name.clone(), permit.custody().clone());
     let mut sidecar = Sidecar { repository, custody, ..record.sidecar.clone() };
     if sidecar.state != State::Deleted {
-        sidecar.state = state_of(&sidecar.custody, facts);
+        sidecar.state = facts.state_under(&sidecar.custody);
     }
     let own = facts.record.written();
     let changes = own.map(|own| own.sidecar.differences(&sidecar)).unwrap_or_default();
     let action = SidecarAction::Rebuild { from: Some(from), state: sidecar.state, changes };
     Decision::written(facts, (permit, sidecar), record, action)
-}
-
-pub(super) fn state_of(custody: &Custody, facts: &Facts) -> State {
-    if custody.holder() == facts.collection { State::Original } else { State::Copy }
 }
 
 /// Whether two lists of entries have the same bytes and links under the same names.

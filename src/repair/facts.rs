@@ -58,6 +58,13 @@ pub(super) struct Facts {
     pub strays: Vec<PathBuf>,
 }
 
+impl Facts {
+    /// The state of payload here under `custody`.
+    pub(super) fn state_under(&self, custody: &Custody) -> State {
+        if custody.holder() == self.collection { State::Original } else { State::Copy }
+    }
+}
+
 /// The same item in another collection.
 #[derive(Debug)]
 pub(super) struct DonorFacts {

@@ -216,6 +216,10 @@ impl Reader {
             line = line.replace(ITEM, item).replace("11.21.02.13", date);
         }
         let (code, output) = self.sh(&line);
+        // An item of this world is lost, which another command gives up.
+        if page == "recover" && code == 3 && output.ends_with("error: left 1 item as it is\n") {
+            return;
+        }
         assert!(code == 0 && !output.contains("error:"), "{page}: `{example}`: {code}\n{output}");
     }
 

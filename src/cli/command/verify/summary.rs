@@ -13,6 +13,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::in_sight::InSight;
+use crate::cli::printer::Verbosity;
 use crate::cli::records::OneCollection;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human, shell};
@@ -116,7 +117,10 @@ impl<'a> Ending<'a> {
 
     /// Reports the remedies of the damaged items, by all collections in sight. Returns whether there are any.
     fn report_remedies(&self) -> Result<bool, Failure> {
-        if self.damaged.is_empty() && self.put_back.is_empty() {
+        let printer = &self.context.printer;
+        let is_silent =
+            printer.verbosity == Verbosity::Quiet && !printer.json && !self.is_damaged();
+        if self.damaged.is_empty() && self.put_back.is_empty() || is_silent {
             return Ok(false);
         }
         let known = self.context.reachable();
