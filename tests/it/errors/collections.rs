@@ -66,6 +66,11 @@ error: the settings of the collection are missing: `[WORLD]/archive/urepo.toml`
 hint: put it back from a backup; without one, `urepo -c [WORLD]/archive recover` writes it again
 
 "#]]);
+    refuses(&world, "verify archive", 10).tells(str![[r#"
+error: the settings of the collection are missing: `[WORLD]/archive/urepo.toml`
+hint: put it back from a backup; without one, `urepo -c [WORLD]/archive recover` writes it again
+
+"#]]);
     refuses(&world, "init archive --host archive.example.org", 23).tells(str![[r#"
 error: `[WORLD]/archive` has the ledger of a collection, whose `urepo.toml` is missing
 hint: `urepo -c [WORLD]/archive recover` writes it again

@@ -1,9 +1,10 @@
 //! The targets of `urepo verify`: items, whole collections, or items in several collections.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use urepo::collection::{Collection, discover};
 use urepo::identity::RepositoryName;
+use urepo::layout;
 
 use crate::cli::context::{Context, name_of_item};
 use crate::cli::failure::Failure;
@@ -28,12 +29,16 @@ pub(super) fn of(context: &Context, texts: &[String]) -> Result<Targets, Failure
 }
 
 /// Whether `text` is the name of a collection in the settings, or the path of a root. A path outside all
-/// collections counts as a root that is not mounted.
+/// collections counts as a root that is not mounted, and one with a ledger as a collection that lost its settings.
 fn is_root(context: &Context, text: &str) -> bool {
     let path = context.collection_path(text);
     context.config.collections.contains_key(text)
         || discover::enclosing(&path)
-            .map_or_else(|_| text.starts_with(['/', '.']), |root| root == path)
+            .map_or_else(|_| text.starts_with(['/', '.']) || has_own(&path), |root| root == path)
+}
+
+fn has_own(root: &Path) -> bool {
+    root.join(layout::OWN).is_dir()
 }
 
 fn open(context: &Context, texts: &[String]) -> Result<Vec<Collection>, Failure> {
