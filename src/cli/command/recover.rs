@@ -34,7 +34,7 @@ use crate::cli::{Done, human, indexed};
 ///
 /// An item whose last change is not in the ledger gets its line. One that does not follow its line, or was given up as lost,
 /// may have been copied in by hand: it gets its line after you agreed. Items that other commands bring up are left, with those
-/// commands; the exit code is 3 if nothing else was to be done.
+/// commands; the exit code is 3 if one of them is damaged, and nothing else was to be done.
 ///
 /// After a backup was restored in place, the ledger may be older or newer than the items. `--accept-loss`
 /// makes it agree with them: what nothing in sight has is listed, and given up after you agreed, so that `urepo verify` no
@@ -130,7 +130,7 @@ impl Recover {
             ledger::tell_restored(context, &collection, &accepted, mirrors.is_empty())?;
         }
         let (notices, is_behind) = self.raise_memories(context, &collection, &mirrors)?;
-        let is_idle = given_up + finished + (recorded + foreign.len()) as u64 == 0;
+        let done = given_up + finished + (recorded + foreign.len()) as u64;
         // Of a backup that was put back, what nothing proves is left to a person.
         let unproven = if self.restored && !self.yes {
             ledger::leave(context, &foreign)
@@ -144,7 +144,7 @@ impl Recover {
                 None => format!("removed `{}`", found.path.display()),
             });
         }
-        let left = left::report(context, &collection, &mirrors, &[])?;
+        let (left, damaged) = left::report(context, &collection, &mirrors, &[])?;
         let counts = [given_up, finished - lined_up.len() as u64, lined_up.len() as u64];
         let mut closing = in_words(counts, recorded as u64);
         report.count("given_up", given_up);
@@ -188,7 +188,7 @@ impl Recover {
             .or(unread);
         // The next commands are named above.
         match left_over(left) {
-            Some(text) if partial.is_none() && is_idle && !self.is_one_of_several() => {
+            Some(text) if partial.is_none() && damaged > 0 && self.is_idle(done) => {
                 partial = Some(Failure::new(Exit::Partial, text));
             }
             text => closing.extend(text),
@@ -246,9 +246,10 @@ impl Recover {
         self.unproven(unproven).map_or(Ok(()), Err)
     }
 
-    /// Whether the run had something of its own to do, after which other commands go on.
-    fn is_one_of_several(&self) -> bool {
-        self.restored || self.withdraw || self.new_id || self.index || !self.others.is_empty()
+    /// Whether the run did nothing, and was not to do something after which other commands go on.
+    fn is_idle(&self, done: u64) -> bool {
+        let goes_on = self.restored || self.withdraw || self.new_id || self.index;
+        done == 0 && !goes_on && self.others.is_empty()
     }
 
     /// The failure of a run that left `count` items without their lines.
@@ -371,7 +372,7 @@ fn tell_plan(
     let (migrations, left) = (interrupted(collection)?.items, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     planned.extend(migrations.iter().map(|open| open.name.clone()));
-    let remaining = left::report(context, collection, mirrors, &planned)?;
+    let (remaining, _) = left::report(context, collection, mirrors, &planned)?;
     if printer.json {
         let mut report = Report::new(context, "finished", false);
         report.summary.counts.items = migrations.len() as u64;

@@ -392,3 +392,15 @@ fn a_lost_collection_is_known_by_its_name_though_the_copy_is_older() {
     world.run(&format!("-c mirror promote {name} --lost third --yes")).succeeded();
     world.run("verify archive mirror").succeeded();
 }
+
+/// A cron job that runs `recover` is not told of what the next `copy` does.
+#[test]
+fn a_copy_that_waits_for_a_deletion_is_no_failure_of_recover() {
+    let (world, name) = world();
+    world.run(&format!("-c archive delete {name} --with mirror --yes")).succeeded();
+    let ran = world.run("-c mirror recover");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("left 1 item as it is"), "{}", ran.stderr);
+    std::fs::remove_dir_all(world.path("mirror").join(&name)).unwrap();
+    assert_eq!(world.run("-c mirror recover").code, 3);
+}

@@ -11,13 +11,13 @@ use crate::cli::failure::Failure;
 use crate::cli::in_sight::InSight;
 
 /// Reports the remedies of what is damaged, behind or ceded in `collection`, by its ledger, `others` and the collections of the settings, but for the items
-/// `planned`. Returns the number of these items.
+/// `planned`. Returns the number of these items, and of those that are damaged: a Copy that waits for the next `copy` is none.
 pub(super) fn report(
     context: &Context,
     collection: &Collection,
     others: &[Collection],
     planned: &[RepositoryName],
-) -> Result<u64, Failure> {
+) -> Result<(u64, u64), Failure> {
     let known = context.reachable();
     let own = context.collection()?;
     let mut all = vec![own];
@@ -36,5 +36,7 @@ pub(super) fn report(
         &known.missing_names,
     );
     in_sight.report(&left)?;
-    Ok(left.len() as u64)
+    let is_damaged =
+        |name: &&RepositoryName| in_sight.remedies(name, &[]).iter().any(|it| it.is_damage);
+    Ok((left.len() as u64, left.keys().filter(is_damaged).count() as u64))
 }
